@@ -42,17 +42,12 @@ LINK = $(call say,ld)$(CC) $(CFLAGS) $(LDFLAGS)
 accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
   -x c /dev/null >/dev/null 2>&1 && echo $(flag)))
 
-# The dispatch loop: these passes merge its jumps back into one, and pair up
-# slot words that are cheaper apart. Its handlers are jumped to: aligned.
-INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
-  -fno-tree-slp-vectorize -fno-slp-vectorize -falign-jumps -falign-labels)
-
 # vm/kernels has rules of its own, one object per instruction set: its
 # kernels.mk lists them in KERNEL_OBJS.
 SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
   $(wildcard compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
+MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(patsubst %.c,$(BUILD)/%.docs,$(shell grep -l TL_DOC stdlib/*.c))
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
@@ -60,12 +55,14 @@ FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure starve
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
-# `make -j` decides itself; where nobody asked, use every core.
-JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+# Where nobody said how many jobs at once (`make -j1`), there is one for each core.
+ifeq (0,$(MAKELEVEL)$(findstring j,$(filter -j%,$(MAKEFLAGS))))
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+SUBMAKE = @+$(MAKE) --no-print-directory
 
-.PHONY: all programs tests docs demo test check check-threads check-arm64 \
-  one-file audit fuzz bench bench-check bench-record format install \
+.PHONY: all programs tests docs demo house test check check-threads \
+  check-arm64 one-file audit fuzz bench bench-check bench-record format install \
   uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -91,8 +88,8 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(CLOSER) $(if $(filter $*,$(COLD)),$(SMALLER)) \
-	  $(if $(filter vm/%,$*),$(APART)) $(OWN_FLAGS_$*.c) -c $< -o $@
+	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),,$(SMALLER)) \
+	  $(if $(filter vm/%,$<),$(APART)) $(call own_flags,$<) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
 # miss the processor's store forwarding.
@@ -101,53 +98,20 @@ APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
 # Loops and functions begin at 16 bytes, what is jumped to within them anywhere.
 CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)
 
-# Where no loop over items runs, as few bytes as can be: the compiler, but for
-# what looks at every instruction and every slot, and of the VM and the library
-# what is called now and then.
+# Flags follow folders: in these loops over items or instructions run, so they
+# are built for speed, and all else for as few bytes as can be. A source that
+# must differ says so in its first lines ("// Built for size."), and flags of its
+# own stand there too ("// Flags: -f…").
+SPEED := vm vm/array vm/bytecode vm/engine vm/index vm/interp vm/memory \
+  vm/region vm/values
 SMALLER := $(if $(filter -O2 -Os,$(CFLAGS)),$(lastword -Os $(call accepts,-Oz)))
-HOT := $(addprefix compiler/,arena liveness)
-COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
-  vm/nested/*.c vm/verify/verify*.c vm/types/[lt]*.c))) \
-  $(addprefix vm/api/,api api_array api_arrow api_arrow_out api_complete \
-  api_dlpack api_value api_watch documentation exports native parcel resource) \
-  $(addprefix vm/memory/,mapping reach reclaim references timeline) \
-  $(addprefix vm/interp/,decode disassemble explain explain_code \
-  explain_apart explain_ran interp_counting module named_errors notes \
-  promise refusal unwind) \
-  $(addprefix vm/text/,display format format_spec habits suggest) \
-  $(addprefix vm/region/,region_callees region_calls region_match region_plan region_read \
-  region_resolve region_several region_turns region_values region_views region_write) \
-  $(addprefix vm/,array/stack engine/blas engine/host_loop engine/matmul_stack \
-  engine/matmul engine/reduce_upright engine/scan error \
-  index/index_set index/path io \
-  values/category values/octets values/pointer values/same \
-  verify/audit verify/lenders) \
-  $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
-  csv_types csv_window cumulative date dense_complex distinct dtype \
-  elementwise fft_library functional generator groups image_png inflate io_csv \
-  io_csv_write io_image io_map io_npy io_open io_text join lapack library \
-  linalg linalg_factor linalg_products linalg_sign nth linear list list_sort \
-  memory_graph memory_held memory_plot missing missing_order module_binary \
-  module_json module_memory module_os module_regex module_strings nan \
-  nested_apply nested_reduce npy_header npy_struct npy_texts operators places pointers \
-  ragged ragged_join ragged_pairs ragged_rows random random_orders record reduce \
-  search set select shape shared_library sort sort_parts stacking string_case struct_order structs \
-  system value)
-
-# Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
-OWN_FLAGS_vm/interp/interp.c := $(INTERP_FLAGS)
-
-# Complex products as the textbook has them, without the cases of infinite parts
-# that a call to the compiler's library would sort out.
-OWN_FLAGS_stdlib/dense_complex.c := $(call accepts,-fcx-limited-range)
-
-# The loops of factorisations run along rows: worth their vectors.
-VECTORS := $(call accepts,-ftree-vectorize -fvect-cost-model=dynamic)
-OWN_FLAGS_stdlib/dense_real.c := $(VECTORS)
-
-# Its loops over items are short: where they begin decides a quarter of the time.
-OWN_FLAGS_stdlib/bins.c := $(call accepts,-falign-loops=32)
-OWN_FLAGS_stdlib/dense_complex.c += $(VECTORS)
+marked = $(shell grep -l '^// $(1)' $(SOURCES))
+FAST := $(foreach folder,$(SPEED),$(wildcard $(folder)/*.c))
+FAST := $(filter-out $(call marked,Built for size),$(FAST)) \
+  $(call marked,Built for speed)
+FLAGGED := $(call marked,Flags: )
+own_flags = $(if $(filter $(1),$(FLAGGED)),$(call accepts,$(shell \
+  sed -n 's|^// Flags: ||p' $(1))))
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
@@ -174,7 +138,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 
 # The modules of the library that are written in Tally, and the documentation of
 # those in C, as C arrays.
-$(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global tools/embed
+$(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) $(DOCS) > $@
 
@@ -270,6 +234,12 @@ bench-check:
 	$(SUBMAKE) all
 	@CC='$(CC)' tests/bench/counts $(BUILD)/tally
 	@tests/bench/growth $(BUILD)/tally
+
+## house     measure the structure against tests/house.txt: layers, cycles, lines
+house:
+	@CC='$(CC)' tools/setup
+	$(SUBMAKE) all
+	@tools/house $(BUILD)
 
 ## bench-record  record the counts
 bench-record:

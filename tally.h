@@ -44,6 +44,9 @@ typedef enum tally_status {
   TALLY_ERR_INTERRUPT,  // tally_interrupt was called
   TALLY_ERR_HOST,       // raised by the host, or the API was used wrongly
   TALLY_ERR_ASSERT,     // assert(…) in a script
+  TALLY_ERR_EXIT,  // os.exit(…): the script ends itself; the process does
+                   // not. No catch sees it
+  TALLY_ERR_USER,  // a kind of a script's own: tally_error()->kind
   TALLY_STATUS_COUNT
 } tally_status;
 
@@ -68,8 +71,9 @@ typedef struct tally_options {
   // Resizes [block] from [old_size] to [new_size] bytes; NULL allocates, a
   // new_size of 0 frees and returns NULL. Default: realloc and free.
   void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
-  // Receives what scripts print, UTF-8. Nonzero refuses: print then fails with
-  // kind io. Default: standard output.
+  // Receives what scripts print, UTF-8, and where they may use files, what
+  // they write to /dev/stdout, perhaps no text. Nonzero refuses: print then
+  // fails with kind io. Default: standard output.
   int (*write)(void *context, const char *text, size_t nbytes);
   // Gives the source of the module that [name] names, as an owned block made
   // by resize, or returns nonzero: there is none. NULL: files beside the
@@ -255,7 +259,8 @@ TALLY_API tally_status tally_add_module(tally_vm *vm,
 
 // Makes an error of that kind the last one and returns its status, for a
 // function of the host's to return: the script sees it as an error of its own,
-// at the place of the call. format as for printf.
+// at the place of the call. format as for printf; bytes that are not UTF-8
+// become question marks.
 TALLY_API tally_status tally_raise(tally_vm *vm, tally_status kind,
                                    const char *format, ...)
 #if defined(__GNUC__)
@@ -374,6 +379,10 @@ TALLY_API tally_status tally_format(tally_vm *vm, tally_value v,
 // Items of an array's leading axis, list, record or string (bytes); else 0.
 TALLY_API size_t tally_length(tally_vm *vm, tally_value v);
 // *out returns owned. Lists, records (by position) and leading axes.
+// tally_field finds the value at a key that is a string. The other keys that a
+// script may use (integers, bools, lists of such) are not texts, so that no key
+// given here finds them: the function keys, or a loop in Tally, gives them as
+// values, in the order of the positions.
 TALLY_API tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
                                   tally_value *out);
 TALLY_API tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
@@ -543,6 +552,7 @@ typedef struct tally_error_info {
                         // errors each of up to 20
   size_t trace_count;   // calls, innermost first: "called from f.tly:3:5 in g"
   const char *const *trace;
+  int exit_status;  // of TALLY_ERR_EXIT: what os.exit was given, 0 to 255
 } tally_error_info;
 
 // The last error; returns borrowed: valid until the next call that can fail.
@@ -657,7 +667,22 @@ TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
 // "x, axis: none, keepdims: false"; NULL for a constant, and where there is
 // nothing of that name.
 TALLY_API const char *tally_signature(tally_vm *vm, const char *name);
+// Under which topic `tally doc` lists a built-in, such as "creating arrays";
+// NULL for functions of a host, and where there is nothing of that name.
+TALLY_API const char *tally_topic(tally_vm *vm, const char *name);
 TALLY_API const char *tally_documented(tally_vm *vm, size_t index);
+// What the script's function of that name, or `module.name`, says of itself:
+// its parameters and the ## lines above it; of a module, what each of its
+// functions says. *out is a string, returns owned; it is empty where the name
+// is of no such function. Runs no code.
+TALLY_API tally_status tally_describe(tally_vm *vm, const char *name,
+                                      tally_value *out);
+// Likewise of the functions and documented variables of a script that need not
+// run, in their order. NULL source: reads the file [name]. TALLY_ERR_SYNTAX:
+// the text does not parse.
+TALLY_API tally_status tally_describe_source(tally_vm *vm, const char *name,
+                                             const char *source, size_t nbytes,
+                                             tally_value *out);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,12 @@
-// Blocks of growing size, each filled from its front.
+// An arena: a list of blocks of growing size, each filled from its front.
+//
+//   arena->blocks ─> newest ─> alone ─> older ─> NULL
+//                    next..end is what is still free in the newest
+//
+// Small items share blocks. A list that has grown large gets a block of its
+// own, so that enlarging it leaves no old copy behind in the arena.
+//
+// Built for speed.
 
 #include "compiler/arena.h"
 
@@ -7,13 +15,17 @@
 
 #define FIRST_BLOCK 4096
 #define LARGEST_STEP ((size_t)1 << 20)
-#define LEAST_ALONE ((size_t)1 << 16)  // what grows, in a block of its own
+// A list that grows to this many bytes gets a block of its own.
+#define LEAST_ALONE ((size_t)1 << 16)
 
+// The header of one block. The items follow it, at the next multiple of UNIT.
 struct tl_arena_block {
   tl_arena_block *older;
   size_t nbytes;  // with this header
 };
 
+// Every item begins at a multiple of this, and so does what follows a header:
+// an item may be of any type.
 #define UNIT sizeof(max_align_t)
 #define HEADER ((sizeof(tl_arena_block) + UNIT - 1) / UNIT * UNIT)
 
@@ -28,6 +40,7 @@ void tl_arena_close(tl_arena *arena) {
     arena->resize(arena->context, block, block->nbytes, 0);
     block = older;
   }
+  // The arena is left as if just opened: it may be used again.
   tl_arena_open(arena, arena->resize, arena->context);
 }
 
@@ -40,6 +53,8 @@ static size_t next_block_size(const tl_arena *arena, size_t nbytes) {
   return size < nbytes + HEADER ? nbytes + HEADER : size;
 }
 
+// Puts a block with room for [nbytes] before all others and makes it the one
+// that is filled. What was left of the block before is given up.
 static bool add_block(tl_arena *arena, size_t nbytes) {
   size_t size = next_block_size(arena, nbytes);
   tl_arena_block *block = arena->resize(arena->context, NULL, 0, size);
@@ -52,13 +67,18 @@ static bool add_block(tl_arena *arena, size_t nbytes) {
   return true;
 }
 
+// Bytes that an item of [nbytes] takes; at least one unit, so that an empty
+// item has an address of its own.
 static size_t round_up(size_t nbytes) {
   return nbytes ? (nbytes + UNIT - 1) / UNIT * UNIT : UNIT;
 }
 
+// As tl_arena_alloc, but the bytes are not cleared: tl_arena_grow copies over
+// them anyway.
 static void *alloc(tl_arena *arena, size_t nbytes) {
   if (arena->failed)
     return NULL;
+  // Beyond this, rounding up and adding the header could overflow.
   if (nbytes > SIZE_MAX / 2) {
     arena->failed = true;
     return NULL;
@@ -81,8 +101,9 @@ void *tl_arena_alloc(tl_arena *arena, size_t nbytes) {
   return out;
 }
 
-// The place where the block that is [items] alone hangs; NULL: they have none.
-// It is never the newest, which is filled on.
+// The link that points to the block in which [items] stand alone; NULL if they
+// share a block with others. The newest block is never one of these: it is the
+// one being filled.
 static tl_arena_block **block_of(tl_arena *arena, const void *items) {
   if (arena->blocks == NULL)
     return NULL;
@@ -94,7 +115,9 @@ static tl_arena_block **block_of(tl_arena *arena, const void *items) {
   return NULL;
 }
 
-// A block for [nbytes] in the place of [old], behind the newest one.
+// Gives [nbytes] a block of their own: a new one behind the newest block,
+// which goes on being filled, or with [old] the resized block in its old place
+// in the list.
 static void *grow_alone(tl_arena *arena, tl_arena_block **old, size_t nbytes) {
   size_t size = HEADER + round_up(nbytes);
   tl_arena_block *block =
@@ -118,10 +141,14 @@ void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
                     size_t nbytes) {
   if (arena->failed)
     return NULL;
+  // What is smaller than LEAST_ALONE cannot have a block of its own, so the
+  // list of blocks need not be searched for it.
   bool is_alone = old_nbytes >= LEAST_ALONE;
   tl_arena_block **old = is_alone ? block_of(arena, items) : NULL;
   if (old != NULL && nbytes <= SIZE_MAX / 2)
     return grow_alone(arena, old, nbytes);
+  // A block of its own goes behind the newest one, so the first block of all
+  // must be one that is shared.
   bool alone =
       nbytes >= LEAST_ALONE && nbytes <= SIZE_MAX / 2 && arena->blocks != NULL;
   void *out = alone ? grow_alone(arena, NULL, nbytes) : alloc(arena, nbytes);

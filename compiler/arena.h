@@ -1,8 +1,10 @@
 // Memory for one compilation: blocks that are freed all at once.
 //
 // Nothing is freed singly. After a failed allocation [failed] stays true and
-// every later request gives NULL, so a stage may go on and look once, at its
-// end, whether what it built is whole.
+// every later request gives NULL, so a stage may go on and check once, at its
+// end, whether what it built is complete. tl_compile opens one arena for a
+// unit; the tree, the graph and all tables live in it, and what outlives the
+// compilation is copied out (compile.c).
 
 #ifndef TALLY_COMPILER_ARENA_H
 #define TALLY_COMPILER_ARENA_H
@@ -17,6 +19,8 @@ typedef void *tl_resize_fn(void *context, void *block, size_t old_size,
 
 typedef struct tl_arena_block tl_arena_block;
 
+// One arena. Its owner opens and closes it; every stage of a compilation
+// borrows it.
 typedef struct tl_arena {
   tl_resize_fn *resize;
   void *context;
@@ -38,10 +42,11 @@ void *tl_arena_alloc(tl_arena *arena, size_t nbytes);
 // The same for [count] items of [size] bytes; NULL also on overflow.
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size);
 
-// [items], of [old_nbytes] from tl_arena_grow or NULL and 0, with room for
-// [nbytes], more than before; what is new is not cleared. They may have moved,
-// and are no longer where they were. NULL on failure: the old ones are as they
-// were. For what grows by doubling: large ones have blocks of their own.
+// Returns room for [nbytes] bytes, more than before, that begin with the
+// [old_nbytes] of [items], which came from tl_arena_grow (or NULL and 0). The
+// new part is not cleared. The items may have moved, so the old pointer is
+// invalid. NULL on failure: then the old items are untouched. Lists that
+// double use it: large ones have blocks of their own and leave nothing behind.
 void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
                     size_t nbytes);
 
@@ -49,6 +54,8 @@ void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
 // failure. [text] may be NULL if nbytes is 0.
 char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes);
 
+// One zeroed item of a type, or an array of them, with the cast; NULL as
+// tl_arena_alloc.
 #define TL_ARENA_NEW(arena, type) ((type *)tl_arena_alloc(arena, sizeof(type)))
 #define TL_ARENA_ARRAY(arena, type, count) \
   ((type *)tl_arena_array(arena, count, sizeof(type)))

@@ -1,8 +1,13 @@
-// The tree the parser builds and the resolver reads.
+// The tree that the parser builds, the resolver annotates and lowering reads.
 //
-// Everything lives in the compilation's arena. Arrays of count 0 may be NULL.
-// Pointers that may be NULL otherwise say so. Types are called tl_ast_… where
-// vm/ has one of the short name.
+// Everything lives in the compilation's arena. Arrays of count 0 may be NULL;
+// other pointers that may be NULL say so. Types are called tl_ast_… where vm/
+// has one of the short name. A new kind of node is a line in the table below,
+// its payload, a member of the union, its children in ast_walk.c and its form
+// in ast_print.c. An example, `x[0] = 2 ** y`:
+//
+//   ASSIGN  target: PLACE x, one step [INT 0]
+//           value:  BINARY POWER (INT 2, NAME y)
 
 #ifndef TALLY_COMPILER_AST_H
 #define TALLY_COMPILER_AST_H
@@ -34,6 +39,7 @@
   X(ARRAY, "array", tl_ast_items, items)                                 \
   X(LIST_FOR, "list-for", tl_ast_comprehension, comprehension)           \
   X(ARRAY_FOR, "array-for", tl_ast_comprehension, comprehension)         \
+  X(RECORD_FOR, "record-for", tl_ast_comprehension, comprehension)       \
   X(FUNCTION, "fn", tl_ast_function, function)                           \
   X(BLOCK, "block", tl_ast_items, items) /* statements */                \
   X(IF, "if", tl_ast_if, condition)                                      \
@@ -50,6 +56,7 @@
   X(AND, "and", tl_ast_binary, binary)                                   \
   X(OR, "or", tl_ast_binary, binary)                                     \
   X(NOT, "not", tl_ast_unary, unary)                                     \
+  X(SPREAD, "...", tl_ast_unary, unary) /* an item of a list or array */ \
   X(RANGE, "..", tl_ast_range, range)                                    \
   X(OPERATOR, "operator", tl_ast_operator, op) /* (+) as a function */   \
   X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
@@ -70,6 +77,8 @@ typedef enum tl_ast_kind {
       TL_AST_KIND_COUNT
 } tl_ast_kind;
 
+// A node of the tree. See the kinds below for which member of the union is
+// used.
 typedef struct tl_ast tl_ast;
 
 // A name where it stands.
@@ -78,6 +87,7 @@ typedef struct tl_ident {
   tl_span span;
 } tl_ident;
 
+// For kinds that say all: none, break, continue.
 typedef struct tl_ast_nothing {
   char unused;
 } tl_ast_nothing;
@@ -87,7 +97,7 @@ typedef struct tl_ast_bool {
 } tl_ast_bool;
 
 // Up to INT64_MAX, and INT64_MAX + 1 where it is directly the operand of a
-// unary minus. 0x… alike.
+// unary minus. Hexadecimal numbers have the same range.
 typedef struct tl_ast_int {
   uint64_t value;
 } tl_ast_int;
@@ -109,6 +119,7 @@ typedef struct tl_part {
   tl_ast *value;       // of a hole, else NULL
   const char *format;  // of a hole with ':', else NULL
   uint32_t format_nbytes;
+  tl_ast *spec;  // of a hole whose format has holes: an INTERPOLATED
 } tl_part;
 
 typedef struct tl_ast_interpolated {
@@ -120,13 +131,17 @@ typedef struct tl_ast_name {
   const tl_name *name;
 } tl_ast_name;
 
+// Nodes in a row: the items of a list or an array, or the statements of a
+// block.
 typedef struct tl_ast_items {
   tl_ast **items;
   uint32_t count;
 } tl_ast_items;
 
+// One `key: value` of a record.
 typedef struct tl_entry {
   const tl_name *key;  // a string key has its bytes, a name its NFC
+  tl_ast *computed;    // where key is NULL: the expression that gives the key
   tl_span key_span;
   tl_ast *value;
 } tl_entry;
@@ -136,7 +151,8 @@ typedef struct tl_ast_record {
   uint32_t count;
 } tl_ast_record;
 
-// `for a, b in value`, or with name_count 0 `if value`.
+// One clause of a comprehension: `for a, b in value`, or with name_count 0 `if
+// value`.
 typedef struct tl_clause {
   tl_span span;
   tl_ident *names;
@@ -144,7 +160,9 @@ typedef struct tl_clause {
   tl_ast *value;
 } tl_clause;
 
+// (item for …), [item for …] or (key: item for …).
 typedef struct tl_ast_comprehension {
+  tl_ast *key;  // of a record, else NULL
   tl_ast *item;
   tl_clause *clauses;  // at least one; the first may be an `if`
   uint32_t count;
@@ -158,7 +176,8 @@ typedef enum tl_ast_param_kind {
   TL_AST_PARAM_NAMED,     // x: value
 } tl_ast_param_kind;
 
-// In order of kind, at most one REST, names distinct (but `_`).
+// One parameter. They stand in order of kind, with at most one REST, and their
+// names are distinct (except `_`).
 typedef struct tl_ast_param {
   tl_ast_param_kind kind;
   tl_span span;
@@ -167,23 +186,26 @@ typedef struct tl_ast_param {
   tl_ast *pattern;  // a TYPE node, or NULL
 } tl_ast_param;
 
+// A function, with a name or without. The resolver adds its scope and the
+// group of functions that it shares captures with.
 typedef struct tl_ast_function {
   const tl_name *name;  // NULL: no name
   tl_ast_param *params;
   uint32_t count;
   tl_ast *body;     // any expression
-  const char *doc;  // the ## lines above, without the marks; NULL: none
+  const char *doc;  // the ## lines above, without the signs; NULL: none
   uint32_t doc_nbytes;
   struct tl_scope *scope;  // the resolver's
   struct tl_closure_group *group;
 } tl_ast_function;
 
+// One condition and what is done if it holds.
 typedef struct tl_arm {
   tl_ast *test;
   tl_ast *body;  // a BLOCK
 } tl_arm;
 
-// if … else if … else …
+// if … else if … else …: the arms in order.
 typedef struct tl_ast_if {
   tl_arm *arms;  // at least one
   uint32_t count;
@@ -233,12 +255,14 @@ typedef enum tl_ast_item_kind {
   TL_AST_ITEM_VALUE,
   TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL
   TL_AST_ITEM_ELLIPSIS,  // ...
+  TL_AST_ITEM_SPREAD,    // ...value: its items are indices
 } tl_ast_item_kind;
 
+// One item between the brackets of an index.
 typedef struct tl_ast_item {
   tl_ast_item_kind kind;
   tl_span span;
-  tl_ast *value;                // VALUE
+  tl_ast *value;                // VALUE, SPREAD
   tl_ast *start, *stop, *step;  // SLICE
 } tl_ast_item;
 
@@ -253,6 +277,7 @@ typedef struct tl_ast_field {
   tl_ident field;
 } tl_ast_field;
 
+// object.{a, b}: a record of the selected fields.
 typedef struct tl_ast_select {
   tl_ast *object;
   tl_ident *fields;  // at least one
@@ -264,11 +289,13 @@ typedef struct tl_ast_unary {
   tl_ast *operand;
 } tl_ast_unary;
 
+// left op right, also for comparisons, `and`, `or` and composition.
 typedef struct tl_ast_binary {
   tl_operator op;
   tl_ast *left, *right;
 } tl_ast_binary;
 
+// start..stop by step.
 typedef struct tl_ast_range {
   tl_ast *start, *stop;
   tl_ast *step;  // NULL: 1
@@ -281,13 +308,14 @@ typedef struct tl_ast_operator {
 // What stands left of '='.
 typedef struct tl_target tl_target;
 
+// What can stand left of `=`.
 typedef enum tl_target_kind {
   TL_TARGET_NAME,   // name
   TL_TARGET_PLACE,  // name and steps
   TL_TARGET_LIST,   // targets
 } tl_target_kind;
 
-// [items] or .field
+// One step of a place: `[items]` or `.field`.
 typedef struct tl_ast_step {
   tl_span span;
   tl_ast_item *items;  // NULL: a field
@@ -297,6 +325,7 @@ typedef struct tl_ast_step {
 
 struct tl_target {
   tl_target_kind kind;
+  bool is_rest;  // ...rest, within a list: all that the others leave
   tl_span span;
   const tl_name *name;  // NAME, PLACE
   tl_span name_span;
@@ -306,6 +335,7 @@ struct tl_target {
   uint32_t count;
 };
 
+// target = value, with the ## lines above it.
 typedef struct tl_ast_assign {
   tl_target target;
   tl_ast *value;    // `a, b = b, a`: a LIST
@@ -313,10 +343,15 @@ typedef struct tl_ast_assign {
   uint32_t doc_nbytes;
 } tl_ast_assign;
 
+// target op= value.
 typedef struct tl_ast_update {
   tl_target target;  // a NAME or a PLACE
   tl_operator op;
   tl_ast *value;
+  // get(r, k, fallback) += value: the target is r[k], which need not be there.
+  // NULL: it must be.
+  tl_ast *fallback;
+  const tl_name *getter;  // the name that stands for get
 } tl_ast_update;
 
 typedef struct tl_ast_define {
@@ -333,7 +368,7 @@ typedef struct tl_ast_return {
   tl_ast *value;  // NULL: none
 } tl_ast_return;
 
-// import "path" as alias    import "path" (names)    import name as alias
+// import "path" as alias, import "path" (names), import name as alias.
 typedef struct tl_ast_import {
   const char *path;  // NULL: by name
   uint32_t path_nbytes;
@@ -348,7 +383,9 @@ typedef struct tl_ast_import {
 struct tl_ast {
   tl_ast_kind kind;
   bool is_parenthesised;  // stood in ( ) of its own
-  uint16_t height;        // 1 for a leaf; at most TL_TREE_HEIGHT_MAX
+  // 1 for a leaf, else one more than the highest child; at most
+  // TL_TREE_HEIGHT_MAX, so that walks of the tree may recurse.
+  uint16_t height;
   tl_span span;
   union {
     tl_ast_nothing nothing;
@@ -383,10 +420,10 @@ struct tl_ast {
   };
 };
 
-// "name", "list-for" … as tl_ast_print writes them.
+// "name", "list-for" …: the kind as tl_ast_print writes it.
 const char *tl_ast_kind_name(tl_ast_kind kind);
 
-// "+", "not in" …
+// "+", "not in" …: the operator as it is written in ASCII.
 const char *tl_operator_text(tl_operator op);
 
 // The tree as an S-expression, for tests and for people; NULL when memory

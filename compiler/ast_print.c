@@ -1,4 +1,8 @@
-// The tree as text: each node as (word child child …).
+// The tree as text: each node as (word child child …), leaves as they are
+// written. Tests of the parser compare it, and it needs no more than the tree
+// and an arena.
+//
+//   f(x, 2) + 1      (+ (call f x 2) 1)
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,6 +11,7 @@
 
 #include "compiler/ast.h"
 
+// From the table of kinds in ast.h.
 const char *tl_ast_kind_name(tl_ast_kind kind) {
 #define X(kind, text, type, member) text,
   static const char *const names[] = {TL_AST_KINDS(X)};
@@ -14,6 +19,7 @@ const char *tl_ast_kind_name(tl_ast_kind kind) {
   return names[kind];
 }
 
+// From the table in operator.h.
 const char *tl_operator_text(tl_operator op) {
 #define X(name, text) text,
   static const char *const texts[] = {TL_OPERATORS(X)};
@@ -21,13 +27,15 @@ const char *tl_operator_text(tl_operator op) {
   return texts[op];
 }
 
+// The text so far, in the arena, with a zero byte behind it.
 typedef struct tl_printer {
   tl_arena *arena;
   char *text;
   size_t length, size;
 } tl_printer;
 
-// What does not fit moves to twice the room; the arena keeps the old.
+// Makes room for [nbytes] and a zero. What does not fit moves to twice the
+// room; the arena keeps the old copy.
 static bool reserve(tl_printer *printer, size_t nbytes) {
   if (printer->arena->failed)
     return false;
@@ -44,6 +52,7 @@ static bool reserve(tl_printer *printer, size_t nbytes) {
   return true;
 }
 
+// Appends bytes; without memory it does nothing, which tl_ast_print notices.
 static void put(tl_printer *printer, const char *text, size_t nbytes) {
   if (!reserve(printer, nbytes))
     return;
@@ -56,6 +65,7 @@ static void put_text(tl_printer *printer, const char *text) {
   put(printer, text, strlen(text));
 }
 
+// The text in quotes, with escapes, so that it stays on one line.
 static void put_quoted(tl_printer *printer, const char *text, size_t nbytes) {
   put_text(printer, "\"");
   for (size_t i = 0; i < nbytes; i++) {
@@ -79,7 +89,7 @@ static void put_name(tl_printer *printer, const tl_name *name) {
   put(printer, name->text, name->nbytes);
 }
 
-// A key that is no plain word is quoted.
+// A field's name; one that is no plain word is quoted.
 static void put_key(tl_printer *printer, const tl_name *name) {
   bool is_plain = name->nbytes > 0;
   for (uint32_t i = 0; i < name->nbytes; i++) {
@@ -93,13 +103,15 @@ static void put_key(tl_printer *printer, const tl_name *name) {
   }
 }
 
-// The fewest digits that read back as [value].
+// The fewest digits that read back as [value], always with a point or an
+// exponent, so that a float is not taken for an integer.
 static void put_real(tl_printer *printer, double value) {
   char buffer[40];
   for (int digits = 1; digits <= 17; digits++) {
     double back = 0;
     snprintf(buffer, sizeof buffer, "%.*g", digits, value);
     sscanf(buffer, "%lf", &back);
+    // Without ==, which a warning forbids for floats; NaN does not occur.
     if (!(back < value) && !(back > value))
       break;
   }
@@ -110,6 +122,7 @@ static void put_real(tl_printer *printer, double value) {
 
 static void put_ast(tl_printer *printer, const tl_ast *ast);
 
+// A blank and the child; `-` where an optional one is missing.
 static void put_child(tl_printer *printer, const tl_ast *ast) {
   put_text(printer, " ");
   if (ast) {
@@ -119,6 +132,7 @@ static void put_child(tl_printer *printer, const tl_ast *ast) {
   }
 }
 
+// Names with blanks between them.
 static void put_idents(tl_printer *printer, const tl_ident *idents,
                        uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
@@ -128,6 +142,7 @@ static void put_idents(tl_printer *printer, const tl_ident *idents,
   }
 }
 
+// The items of an index: a slice is (: start stop step).
 static void put_items(tl_printer *printer, const tl_ast_item *items,
                       uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
@@ -136,9 +151,14 @@ static void put_items(tl_printer *printer, const tl_ast_item *items,
       put_text(printer, " ");
     if (item->kind == TL_AST_ITEM_ELLIPSIS) {
       put_text(printer, "...");
+    } else if (item->kind == TL_AST_ITEM_SPREAD) {
+      put_text(printer, "(...");
+      put_child(printer, item->value);
+      put_text(printer, ")");
     } else if (item->kind == TL_AST_ITEM_VALUE) {
       put_ast(printer, item->value);
     } else {
+      // A slice has `-` for an end that is left out.
       put_text(printer, "(:");
       put_child(printer, item->start);
       put_child(printer, item->stop);
@@ -149,20 +169,31 @@ static void put_items(tl_printer *printer, const tl_ast_item *items,
   }
 }
 
+// Each entry as (key value); a computed key as (key expression).
 static void put_record(tl_printer *printer, const tl_ast_record *record) {
   for (uint32_t i = 0; i < record->count; i++) {
     put_text(printer, " (");
-    put_key(printer, record->entries[i].key);
+    if (record->entries[i].key != NULL) {
+      put_key(printer, record->entries[i].key);
+    } else {
+      put_text(printer, "(key");
+      put_child(printer, record->entries[i].computed);
+      put_text(printer, ")");
+    }
     put_child(printer, record->entries[i].value);
     put_text(printer, ")");
   }
 }
 
+// The item and then each clause, (for (names) value) or (if value).
 static void put_comprehension(tl_printer *printer,
                               const tl_ast_comprehension *ast) {
+  if (ast->key)
+    put_child(printer, ast->key);
   put_child(printer, ast->item);
   for (uint32_t i = 0; i < ast->count; i++) {
     const tl_clause *clause = &ast->clauses[i];
+    // A clause without names is an `if`.
     put_text(printer, clause->name_count ? " (for (" : " (if");
     put_idents(printer, clause->names, clause->name_count);
     if (clause->name_count)
@@ -172,16 +203,19 @@ static void put_comprehension(tl_printer *printer,
   }
 }
 
+// The parameter with a sign for its kind, as in (= x 1) and (... rest), and
+// with a type within (:: …).
 static void put_param(tl_printer *printer, const tl_ast_param *param) {
-  static const char *const marks[] = {
+  static const char *const pragmas[] = {
       [TL_AST_PARAM_REQUIRED] = "",
       [TL_AST_PARAM_DEFAULT] = "(= ",
       [TL_AST_PARAM_REST] = "(... ",
       [TL_AST_PARAM_NAMED] = "(: ",
   };
+  // The type is outermost: (:: (= x 1) `int64`).
   if (param->pattern)
     put_text(printer, "(:: ");
-  put_text(printer, marks[param->kind]);
+  put_text(printer, pragmas[param->kind]);
   put_name(printer, param->name);
   if (param->value)
     put_child(printer, param->value);
@@ -193,6 +227,7 @@ static void put_param(tl_printer *printer, const tl_ast_param *param) {
   }
 }
 
+// Documentation as (doc "…"), if there is any.
 static void put_doc(tl_printer *printer, const char *doc, uint32_t nbytes) {
   if (!doc)
     return;
@@ -201,6 +236,8 @@ static void put_doc(tl_printer *printer, const char *doc, uint32_t nbytes) {
   put_text(printer, ")");
 }
 
+// The name if any, the parameters in parentheses, the documentation and the
+// body.
 static void put_function(tl_printer *printer, const tl_ast_function *ast) {
   if (ast->name) {
     put_text(printer, " ");
@@ -217,6 +254,7 @@ static void put_function(tl_printer *printer, const tl_ast_function *ast) {
   put_child(printer, ast->body);
 }
 
+// Each arm as (test body), and (else body).
 static void put_if(tl_printer *printer, const tl_ast_if *ast) {
   for (uint32_t i = 0; i < ast->count; i++) {
     put_text(printer, " (");
@@ -231,6 +269,7 @@ static void put_if(tl_printer *printer, const tl_ast_if *ast) {
   }
 }
 
+// The names in parentheses, what is walked, and the body.
 static void put_for(tl_printer *printer, const tl_ast_for *ast) {
   put_text(printer, " (");
   put_idents(printer, ast->names, ast->name_count);
@@ -239,6 +278,7 @@ static void put_for(tl_printer *printer, const tl_ast_for *ast) {
   put_child(printer, ast->body);
 }
 
+// The callee and the arguments; named ones as (name: value).
 static void put_call(tl_printer *printer, const tl_ast_call *ast) {
   put_child(printer, ast->callee);
   for (uint32_t i = 0; i < ast->count; i++) {
@@ -256,12 +296,18 @@ static void put_call(tl_printer *printer, const tl_ast_call *ast) {
   }
 }
 
+// The parts of an interpolated string; with a format (: value format).
 static void put_parts(tl_printer *printer, const tl_ast_interpolated *ast) {
   for (uint32_t i = 0; i < ast->count; i++) {
     const tl_part *part = &ast->parts[i];
     put_text(printer, " ");
     if (part->text) {
       put_quoted(printer, part->text, part->nbytes);
+    } else if (part->spec) {
+      put_text(printer, "(:");
+      put_child(printer, part->value);
+      put_child(printer, part->spec);
+      put_text(printer, ")");
     } else if (part->format) {
       put_text(printer, "(:");
       put_child(printer, part->value);
@@ -274,11 +320,15 @@ static void put_parts(tl_printer *printer, const tl_ast_interpolated *ast) {
   }
 }
 
+// A name as it is, a place as (place x [0] .f), several as (list a b).
 static void put_target(tl_printer *printer, const tl_target *target) {
+  if (target->is_rest)
+    put_text(printer, "...");
   if (target->kind == TL_TARGET_NAME) {
     put_name(printer, target->name);
     return;
   }
+  // A place begins with its variable, then come the steps.
   put_text(printer, target->kind == TL_TARGET_LIST ? "(list" : "(place ");
   for (uint32_t i = 0; i < target->count; i++) {
     put_text(printer, " ");
@@ -299,6 +349,7 @@ static void put_target(tl_printer *printer, const tl_target *target) {
   put_text(printer, ")");
 }
 
+// The path or name, `as` and the alias, and the names in parentheses.
 static void put_import(tl_printer *printer, const tl_ast_import *ast) {
   put_text(printer, " ");
   if (ast->path) {
@@ -317,7 +368,7 @@ static void put_import(tl_printer *printer, const tl_ast_import *ast) {
   }
 }
 
-// What has no parentheses; false for the rest.
+// Prints a node that has no parentheses; false for all others.
 static bool put_leaf(tl_printer *printer, const tl_ast *ast) {
   char buffer[32];
   switch (ast->kind) {
@@ -353,6 +404,8 @@ static bool put_leaf(tl_printer *printer, const tl_ast *ast) {
   }
 }
 
+// The children of an expression behind its word. Of all kinds that are left
+// the payload is a tl_ast_binary.
 static void put_expression(tl_printer *printer, const tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_LIST:
@@ -370,6 +423,7 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
       break;
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       put_comprehension(printer, &ast->comprehension);
       break;
     case TL_AST_FUNCTION:
@@ -397,6 +451,7 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
       break;
     case TL_AST_UNARY:
     case TL_AST_NOT:
+    case TL_AST_SPREAD:
       put_child(printer, ast->unary.operand);
       break;
     case TL_AST_RANGE:
@@ -416,6 +471,7 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
   }
 }
 
+// The children of a statement behind its word.
 static void put_statement(tl_printer *printer, const tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_IF:
@@ -442,9 +498,13 @@ static void put_statement(tl_printer *printer, const tl_ast *ast) {
       put_doc(printer, ast->assign.doc, ast->assign.doc_nbytes);
       put_child(printer, ast->assign.value);
       break;
+    // The operator is in the head; get(r, k, f) += e has the fallback before
+    // the value.
     case TL_AST_UPDATE:
       put_text(printer, " ");
       put_target(printer, &ast->update.target);
+      if (ast->update.fallback)
+        put_child(printer, ast->update.fallback);
       put_child(printer, ast->update.value);
       break;
     case TL_AST_DEFINE:
@@ -470,7 +530,7 @@ static void put_statement(tl_printer *printer, const tl_ast *ast) {
   }
 }
 
-// The word after the parenthesis.
+// The word behind the opening parenthesis: the operator, or the kind's name.
 static void put_head(tl_printer *printer, const tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_UNARY:
@@ -496,6 +556,7 @@ static void put_head(tl_printer *printer, const tl_ast *ast) {
   }
 }
 
+// Any node: a leaf, or a word and children in parentheses.
 static void put_ast(tl_printer *printer, const tl_ast *ast) {
   if (put_leaf(printer, ast))
     return;

@@ -1,8 +1,13 @@
+// The children of every kind of node, in the order of evaluation. A kind that
+// is added to ast.h has to be added here: the switch has no default, so the
+// compiler says so.
+
 #include "compiler/ast_walk.h"
 
 // A node visited, or an optional one that is not there passed over.
 #define VISIT(child) ((child) != NULL && visit((child), context))
 
+// An item has a value, or the ends of a slice; what is missing is NULL.
 bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
                           tl_ast_visitor *visit, void *context) {
   for (uint32_t i = 0; i < count; i++) {
@@ -15,6 +20,7 @@ bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
   return false;
 }
 
+// Targets in a list from left to right, and the indices of each.
 bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
                            void *context) {
   for (uint32_t i = 0; i < target->count; i++) {
@@ -29,6 +35,7 @@ bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
   return false;
 }
 
+// The nodes of an array, in order.
 static bool each_of(tl_ast **items, uint32_t count, tl_ast_visitor *visit,
                     void *context) {
   for (uint32_t i = 0; i < count; i++) {
@@ -38,6 +45,7 @@ static bool each_of(tl_ast **items, uint32_t count, tl_ast_visitor *visit,
   return false;
 }
 
+// Tests and bodies of an `if` in turn, then its `else`.
 static bool each_arm(const tl_ast_if *condition, tl_ast_visitor *visit,
                      void *context) {
   for (uint32_t i = 0; i < condition->count; i++) {
@@ -47,15 +55,17 @@ static bool each_arm(const tl_ast_if *condition, tl_ast_visitor *visit,
   return VISIT(condition->otherwise);
 }
 
+// The clauses come before the key and the item: they are evaluated first.
 static bool each_clause(const tl_ast_comprehension *comprehension,
                         tl_ast_visitor *visit, void *context) {
   for (uint32_t i = 0; i < comprehension->count; i++) {
     if (VISIT(comprehension->clauses[i].value))
       return true;
   }
-  return VISIT(comprehension->item);
+  return VISIT(comprehension->key) || VISIT(comprehension->item);
 }
 
+// Arguments in the order in which they are written.
 static bool each_argument(const tl_ast_call *call, tl_ast_visitor *visit,
                           void *context) {
   for (uint32_t i = 0; i < call->count; i++) {
@@ -65,24 +75,28 @@ static bool each_argument(const tl_ast_call *call, tl_ast_visitor *visit,
   return false;
 }
 
+// A computed key comes before its value.
 static bool each_entry(const tl_ast_record *record, tl_ast_visitor *visit,
                        void *context) {
   for (uint32_t i = 0; i < record->count; i++) {
-    if (VISIT(record->entries[i].value))
+    if (VISIT(record->entries[i].computed) || VISIT(record->entries[i].value))
       return true;
   }
   return false;
 }
 
+// The values of an interpolated string, and the formats that have holes
+// themselves.
 static bool each_hole(const tl_ast_interpolated *text, tl_ast_visitor *visit,
                       void *context) {
   for (uint32_t i = 0; i < text->count; i++) {
-    if (VISIT(text->parts[i].value))
+    if (VISIT(text->parts[i].value) || VISIT(text->parts[i].spec))
       return true;
   }
   return false;
 }
 
+// The patterns of parameters are types, which hold no expressions.
 static bool each_default(const tl_ast_function *function, tl_ast_visitor *visit,
                          void *context) {
   for (uint32_t i = 0; i < function->count; i++) {
@@ -95,6 +109,7 @@ static bool each_default(const tl_ast_function *function, tl_ast_visitor *visit,
 bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
                        void *context) {
   switch (ast->kind) {
+    // Leaves, and statements that hold names only.
     case TL_AST_BOOL:
     case TL_AST_INT:
     case TL_AST_FLOAT:
@@ -120,7 +135,9 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
       return each_entry(&ast->record, visit, context);
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       return each_clause(&ast->comprehension, visit, context);
+    // Whoever must not look into functions handles this kind first.
     case TL_AST_FUNCTION:
       return each_default(&ast->function, visit, context) ||
              VISIT(ast->function.body);
@@ -145,6 +162,7 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
       return VISIT(ast->select.object);
     case TL_AST_UNARY:
     case TL_AST_NOT:
+    case TL_AST_SPREAD:
       return VISIT(ast->unary.operand);
     case TL_AST_BINARY:
     case TL_AST_COMPARE:
@@ -155,11 +173,12 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
     case TL_AST_RANGE:
       return VISIT(ast->range.start) || VISIT(ast->range.stop) ||
              VISIT(ast->range.step);
+    // The value is evaluated before the indices of the target.
     case TL_AST_ASSIGN:
       return VISIT(ast->assign.value) ||
              tl_ast_each_in_target(&ast->assign.target, visit, context);
     case TL_AST_UPDATE:
-      return VISIT(ast->update.value) ||
+      return VISIT(ast->update.value) || VISIT(ast->update.fallback) ||
              tl_ast_each_in_target(&ast->update.target, visit, context);
     case TL_AST_DEFINE:
       return VISIT(ast->define.function);

@@ -1,11 +1,20 @@
 // The children of a node, spelled out in one place for every walk of the tree.
+//
+// A walk is a function of type tl_ast_visitor that looks at the kinds it cares
+// about and calls tl_ast_each_child for all others:
+//
+//   static bool find(tl_ast *ast, void *context) {
+//     if (ast->kind == TL_AST_CALL) return true;
+//     return tl_ast_each_child(ast, find, context);
+//   }
 
 #ifndef TALLY_COMPILER_AST_WALK_H
 #define TALLY_COMPILER_AST_WALK_H
 
 #include "compiler/ast.h"
 
-// Returns true to end the walk.
+// Called with a child and the context of the walk; returns true to end the
+// walk.
 typedef bool tl_ast_visitor(tl_ast *child, void *context);
 
 // Calls [visit] with each child of [ast] in the order of evaluation: the

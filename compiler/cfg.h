@@ -1,30 +1,45 @@
-// The control-flow graph: three-address code over numbered slots.
+// The control-flow graph: three-address code over numbered slots, the data
+// structure of the compiler's back end.
 //
-// Lowering makes it, ownership decides modes and puts in what settles and
-// drops, emission turns it into bytecode. Not SSA: a slot may be written many
-// times. Slots: parameters first, then variables, then temporaries.
+//   lowering            makes it from the tree
+//   definite.c          checks that variables are set where they are read
+//   ownership.c         sets modes; inserts drops, counts, new owners
+//   emit.c              turns it into bytecode
+//
+// It is not in SSA form: a slot may be written many times, and the analyses
+// follow it through the blocks instead. An example, `while i < n { i += 1 }`:
+//
+//   b0:  jmp b2
+//   b1:  t2 = loadk 1;  i = add i!, t2;  jmp b2
+//   b2:  t2 = lt i, n;  jt t2 -> b1, b3
+//   b3:  …
 #ifndef TALLY_COMPILER_CFG_H
 #define TALLY_COMPILER_CFG_H
 
 #include "compiler/arena.h"
 #include "compiler/source.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 
-// The rules lowering keeps:
+// The rules that lowering follows, and the analyses rely on:
+//
 // 1. Evaluation order is explicit. Every expression result is a temporary.
 // 2. An instruction that can fail never writes a slot that its own handler
-//    sees. Where no handler is, it may write a variable directly (which is
-//    dead by then: its last use is this instruction or an earlier one).
+//    sees. If it has no handler, it may write a variable directly: the old
+//    value is dead by then.
 // 3. An update's result slot is its operand 0.
 // 4. Each instruction that can fail has one error edge: [handler], or out.
 // 5. A slot read where it may be unassigned is defined as unset (LOADK) at
 //    the entry; reading a possibly unset one is CHECKSET.
 
-typedef struct tl_cfg_owned {  // of a point that can fail
+// A slot that owns a value at a point that can fail; [either]: only the run
+// knows whether it does (TL_MODE_EITHER).
+typedef struct tl_cfg_owned {
   int32_t slot;
   bool either;
 } tl_cfg_owned;
 
+// One instruction: result = op operands. Lowering fills all but the modes and
+// the fields that name ownership.
 typedef struct tl_cfg_ins {
   uint8_t op;      // tl_opcode
   uint8_t fails;   // tl_fails; lowering copies it from the table
@@ -35,34 +50,46 @@ typedef struct tl_cfg_ins {
   uint8_t *modes;     // tl_mode of each: set by ownership
   bool is_pinned;     // ownership: its result is made an owner
   bool gives_back;    // CALLB: where it fails, operand 0 is back in its slot
-  bool relies;        // a call across which a steady variable lends
-  uint32_t extra;     // constant, global, path, built-in, function index …
-  uint32_t extra2;    // a second one (SETPATH's step, NEXT's hidden slot)
-  int32_t window;     // slot from which call arguments were laid out, -1
-  int32_t handler;    // block that catches, -1: out of the function
+  // A call: across it a slot borrows from a module variable that the unit takes
+  // for invariant.
+  bool depends;
+  uint32_t extra;   // constant, global, path, built-in, function index …
+  uint32_t extra2;  // a second one: NEXT's hidden slot, of the position
+  int32_t window;   // slot from which call arguments were laid out, -1
+  int32_t handler;  // block that catches, -1: out of the function
   tl_span span;
-  // Ownership's answer for points that can fail: who owns then, apart from
-  // the slots that the handler keeps.
+  // From ownership, for points that can fail: which slots own then, besides
+  // those that the handler keeps.
   int32_t owned_count;
   tl_cfg_owned *owned;
 } tl_cfg_ins;
 
-// The last instruction of a block is its end: JMP (targets[0]); JT, JF
-// (targets[0] where taken, targets[1] else), JSET, MORE (another item: 0, no
-// more: 1), FORPREP, FORR (a turn: 0, done: 1); RET, RAISE: none. Emission
-// makes compare-and-branch of a comparison whose only use is the JT or JF.
+// A basic block: entered at its first instruction only, left at its last. The
+// last one is its end:
+//
+//   JMP           targets[0]
+//   JT, JF        targets[0] if taken, else targets[1]
+//   JSET          targets[0] if the slot is set, else targets[1]
+//   MORE          targets[0] with another item, targets[1] without
+//   FORPREP, FORR targets[0] for an iteration, targets[1] when done
+//   RET, RAISE    none
+//
+// Emission makes one compare-and-branch of a comparison whose only use is the
+// JT or JF behind it.
 typedef struct tl_cfg_block {
   tl_cfg_ins *ins;
   int32_t count, capacity;
   int32_t targets[2];  // -1: none
   bool is_handler;     // reached by error edges only; begins with CATCH
-  // Of a handler, from ownership: what the unwinder leaves, and what of it
-  // must be made an owner first.
+  // From ownership, for a handler: the slots that the unwinder leaves as they
+  // are, and those of them that must be made owners first.
   int32_t kept_count, own_count;
   int32_t *kept, *own;
   int32_t order;  // position in emission; lowering numbers them
 } tl_cfg_block;
 
+// The graph of one function. Slots are numbered: parameters, variables,
+// temporaries. A temporary's number is used again after its statement.
 typedef struct tl_cfg_function {
   tl_prototype *prototype;  // names, params, group: filled in by lowering
   int32_t index;            // in the program; CALLK's extra
@@ -76,30 +103,39 @@ typedef struct tl_cfg_function {
   bool *is_scalar;
   uint32_t constant_capacity;  // of the prototype's constants, while compiling
   bool is_main;                // the module's own code
-  bool may_be_value;   // called other than by CALLK: a closure, or its function
-                       // is used as a value, exported or a module variable's
+  // It may be called other than by CALLK: it is a closure, or used as a value,
+  // exported, or in a module variable.
+  bool may_be_value;
   tl_summary summary;  // from ownership
 } tl_cfg_function;
 
+// All functions of a unit, which ownership looks at together: the summary of a
+// callee decides what its callers may do with arguments and result.
 typedef struct tl_cfg_program {
   tl_arena *arena;
   int32_t function_count;
   tl_cfg_function **functions;  // [0] is the module's own code
   int32_t global_count;         // module variables
-  bool is_cautious;             // for ownership: nothing is lent but to slots
-  uint64_t *steady;  // from ownership: those that no function assigns and that
-                     // lend across a call of code that is not known
+  // For ownership: only slots borrow, while containers count their items, and
+  // unknown code may assign any module variable. Set when the verifier has
+  // rejected the code that was made without it.
+  bool is_conservative;
+  // From ownership, a bit set over the module variables: those that no function
+  // assigns and that are borrowed from across a call of unknown code.
+  uint64_t *invariant;
 } tl_cfg_program;
 
-// Ownership (ownership.c): sets modes, inserts DROP SETTLE KEEP HOLD DETACH
-// OWN, splits edges, fills owned, kept, own and the summaries.
-//
-// Then calls [use] with each function in turn. Its code stands in [arena],
-// which is closed after that: so a long program's final code is never all
-// there at once. NULL: nobody is called, and all code stays.
-// False: no memory, or use said so.
+// Called with each function once its ownership is final; false ends it all.
 typedef bool tl_use_owned(void *context, tl_cfg_function *function,
                           tl_arena *arena);
+// Ownership (ownership.c): sets the modes of all operands, inserts DROP,
+// SETTLE, KEEP, HOLD, DETACH and OWN, splits edges, and fills owned, kept, own
+// and the summaries. docs/how-values-live.md has the rules.
+//
+// Then calls [use] with each function in turn. The function's final code
+// stands in [arena], which is closed afterwards, so the final code of a long
+// program is never in memory all at once. With use NULL nobody is called, and
+// all code stays. False: no memory, or [use] said so.
 bool tl_ownership(tl_cfg_program *program, tl_use_owned *use, void *context);
 
 // The graph as text, for tests.

@@ -1,4 +1,6 @@
-// The compiler's stages in a row.
+// The compiler's stages in a row (compile_into, then back_end), what becomes
+// of their errors, and the two smaller uses of the parser: formatting and
+// describing a source. compile.h has the picture.
 
 #include "compiler/compile.h"
 
@@ -8,15 +10,19 @@
 #include "compiler/emit.h"
 #include "compiler/fusion.h"
 #include "compiler/layout.h"
-#include "compiler/marks.h"
+#include "compiler/pragmas.h"
 #include "compiler/parser.h"
+#include "vm/text/signature.h"
 #include "vm/memory/memory.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 
-// The arena's memory goes through the VM's door like all other.
+// The arena's memory goes through the VM's allocator, so that it counts
+// against the memory limit and can be made to fail in tests.
 static void *resize(void *context, void *block, size_t old_size,
                     size_t new_size) {
   tl_vm *vm = context;
+  // The protocol of tl_resize_fn in terms of the VM's allocator, which has a
+  // function for each case.
   if (new_size == 0) {
     if (block != NULL)
       tl_free(vm, block, old_size);
@@ -27,6 +33,7 @@ static void *resize(void *context, void *block, size_t old_size,
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
+// The public status of a kind of diagnostic.
 static tally_status status_of(tl_diagnostic_kind kind) {
   switch (kind) {
     case TL_DIAGNOSTIC_SYNTAX:
@@ -47,11 +54,14 @@ static tally_status status_of(tl_diagnostic_kind kind) {
   return TALLY_ERR_SYNTAX;
 }
 
-// In the order of their places: the resolver and lowering find theirs apart.
+// Sorts the errors by place: the resolver and lowering each find theirs in an
+// order of their own. The list is short, so insertion sort does.
 static void sort_diagnostics(tl_diagnostics *list) {
   for (uint32_t i = 1; i < list->count; i++) {
     tl_diagnostic item = list->items[i];
     uint32_t k = i;
+    // Strictly greater: errors at one place stay in the order in which they
+    // were found.
     for (; k > 0 && list->items[k - 1].span.at > item.span.at; k--) {
       list->items[k] = list->items[k - 1];
     }
@@ -59,16 +69,22 @@ static void sort_diagnostics(tl_diagnostics *list) {
   }
 }
 
-// The first error becomes the pending one; its report holds all of them.
+// Makes the first error the pending one of the VM; its report, which the VM
+// owns, holds the text of all of them.
 static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
                       tl_diagnostics *list, const char *name) {
   sort_diagnostics(list);
+  // The pending error is one; the others are only in the report, which hosts
+  // print as it is.
   const tl_diagnostic *first = &list->items[0];
   tl_fail(vm, status_of(first->kind), "%s", first->message);
   tl_place place = tl_source_place(source, first->span.at);
   vm->error.line = (int)place.line;
   vm->error.column = (int)place.column;
-  vm->error.file = tl_string_from(vm, name);
+  // The name may be any bytes of a path; an error shows valid UTF-8.
+  vm->error.file = tl_string_mended(vm, name);
+  // The place is known already, so unwinding must not add the line of the
+  // caller.
   vm->error.placed = true;
   vm->error.compiled = true;
   size_t length = 0;
@@ -78,6 +94,7 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
     if (texts[i] != NULL)
       length += strlen(texts[i]) + 1;
   }
+  // Errors past the list's end are only counted.
   char more[64] = "";
   if (list->total > list->count) {
     snprintf(more, sizeof more, "and %u more errors",
@@ -85,10 +102,12 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   }
   size_t size = length + strlen(more) + 1;
   char *report = tl_alloc(vm, size, "an error report");
+  // Without memory for the report the first message is pending all the same.
   if (report == NULL)
     return;
   char *to = report;
   for (uint32_t i = 0; i < list->count; i++) {
+    // One that found no memory is left out.
     if (texts[i] == NULL)
       continue;
     if (to != report)
@@ -104,6 +123,8 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   vm->error.excerpt_size = size;
 }
 
+// A copy of arena memory in the unit; NULL and b->failed when memory fails.
+// One byte more, so that a table without items is not NULL.
 static void *keep(tl_builder *b, const void *items, size_t nbytes) {
   void *copy = tl_unit_alloc(b->vm, b->unit, nbytes + 1);
   if (copy == NULL) {
@@ -115,7 +136,8 @@ static void *keep(tl_builder *b, const void *items, size_t nbytes) {
   return copy;
 }
 
-// The unit's tables grew in the arena; what is kept of them moves out.
+// Moves the unit's tables from the arena, in which they grew, into memory of
+// the unit.
 static void keep_tables(tl_builder *b) {
   tl_unit *unit = b->unit;
   unit->names = keep(b, unit->names, unit->name_count * sizeof *unit->names);
@@ -129,44 +151,64 @@ static void keep_tables(tl_builder *b) {
                           unit->prototype_count * sizeof *unit->prototypes);
 }
 
+// The function that ownership calls with each finished function.
 static bool emit_owned(void *context, tl_cfg_function *f, tl_arena *arena) {
   return tl_emit_function(context, f, arena);
 }
 
-// The unit and its module say which variables its code takes for steady.
-static void keep_steady(tl_builder *b) {
-  tl_unit *unit = b->unit;
-  uint32_t words = ((uint32_t)b->program->global_count + 63) / 64;
-  unit->steady = keep(b, b->program->steady, words * sizeof *unit->steady);
-  unit->steady_words = unit->steady == NULL ? 0 : words;
-  for (uint32_t g = 0; g < unit->module->variable_count; g++)
-    unit->module->is_steady[g] |= tl_unit_relies(unit, g);
+// Notes in the module which of its variables functions declare global.
+static void keep_shared(tl_builder *b) {
+  tl_variable *v = b->resolver->module_scope->variables;
+  for (; v != NULL; v = v->next) {
+    if (v->is_shared && v->index >= 0)
+      b->unit->module->is_shared[v->index] = true;
+  }
 }
 
+// Notes in the unit and its module which module variables the unit's code
+// takes for invariant, because no function of it assigns them.
+static void keep_invariant(tl_builder *b) {
+  tl_unit *unit = b->unit;
+  // A bit for each module variable, in words of 64.
+  uint32_t words = ((uint32_t)b->program->global_count + 63) / 64;
+  unit->invariant =
+      keep(b, b->program->invariant, words * sizeof *unit->invariant);
+  unit->invariant_words = unit->invariant == NULL ? 0 : words;
+  for (uint32_t g = 0; g < unit->module->variable_count; g++)
+    unit->module->is_invariant[g] |= tl_unit_depends(unit, g);
+}
+
+// From the graph to bytecode and regions; false after a diagnostic or without
+// memory.
 static bool back_end(tl_builder *b) {
+  // A body that was not lowered, for want of memory, leaves a gap.
   for (int32_t i = 0; i < b->program->function_count; i++) {
     if (b->program->functions[i] == NULL)
       return false;
   }
   if (!tl_ownership(b->program, emit_owned, b))
     return false;
-  // After all code is there: a region may take in a call.
+  // A region may extend into a callee, so all code must be there first.
   for (uint32_t i = 0; i < b->unit->prototype_count; i++) {
     tl_prototype *p = b->unit->prototypes[i];
     if (!tl_find_regions(b, p, (int32_t)p->named_count))
       return false;
   }
+  // What grew in the arena moves to the unit, which outlives it.
   keep_tables(b);
-  keep_steady(b);
+  keep_invariant(b);
+  keep_shared(b);
   return !b->failed;
 }
 
+// tl_source_open, whose failures become errors of the VM.
 static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
                         const char *name, const char *text, size_t nbytes) {
   size_t bad = 0;
   switch (tl_source_open(source, arena, name, text, nbytes, &bad)) {
     case TL_SOURCE_OK:
       return true;
+    // Not a diagnostic: without valid text there are no lines to show.
     case TL_SOURCE_MALFORMED:
       return tl_fail(vm, TALLY_ERR_SYNTAX,
                      "%s is not UTF-8 text: the byte at offset %zu is wrong",
@@ -180,6 +222,7 @@ static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
   return tl_fail_memory(vm, nbytes, "a source");
 }
 
+// Runs all stages into b->unit; false after tl_fail.
 static bool compile_into(tl_builder *b, const char *name, const char *text,
                          size_t nbytes, unsigned mode) {
   tl_vm *vm = b->vm;
@@ -200,33 +243,44 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
+  // After syntax errors nothing else is looked at: what follows from a broken
+  // tree would be noise.
   tl_ast *program = tl_parse(b->arena, &names, &source, &diagnostics);
   bool ok = program != NULL && tl_resolve(&resolver, program) &&
             tl_lower_program(b, program);
-  // Names can be wrong in the same text as uses: report both.
+  // The resolver stops at wrong names, but lowering finds other errors: run it
+  // once, only for its reports, so that one run shows both.
   if (!ok && program != NULL && diagnostics.total > 0 && !b->failed &&
       b->program->function_count == 0) {
     tl_lower_program(b, program);
   }
-  ok = ok && tl_find_marks(b) && back_end(b) && tl_check_marks(b);
+  // Pragmas are found before the back end, since they are places in the source,
+  // and checked behind it, on the modes in the bytecode.
+  ok = ok && tl_find_pragmas(b) && back_end(b) && tl_check_pragmas(b);
+  // An error of the VM itself (memory, a limit) comes before what was reported
+  // because of it.
   if (diagnostics.total > 0 && !tl_failed(vm)) {
     fail_with(vm, b->arena, &source, &diagnostics, name);
     return false;
   }
+  // Nothing was reported, so a stage gave up for want of memory.
   if (!ok && !tl_failed(vm))
     tl_fail_memory(vm, nbytes, "the compiler");
   return ok;
 }
 
+// A new unit from the text, or NULL after tl_fail. With
+// [is_conservative], only slots borrow.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_cautious) {
+                             bool is_conservative) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
   tl_arena arena;
   tl_arena_open(&arena, resize, vm);
-  tl_cfg_program program = {.arena = &arena, .is_cautious = is_cautious};
+  tl_cfg_program program = {.arena = &arena,
+                            .is_conservative = is_conservative};
   tl_builder builder = {
       .vm = vm, .arena = &arena, .unit = unit, .program = &program};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
@@ -237,7 +291,9 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   return NULL;
 }
 
-// Where code is audited a refusal stays an error: random programs report it.
+// Whether code that the verifier rejects is compiled once more. Where code is
+// audited the rejection stays an error, so that tests with random programs
+// report it.
 static bool may_try_again(const tl_vm *vm) {
 #ifdef TALLY_AUDIT
   return vm->distrust;
@@ -247,6 +303,8 @@ static bool may_try_again(const tl_vm *vm) {
 #endif
 }
 
+// Whether the verifier rejects a function of the unit. Sets [failed] also
+// where it ran out of memory.
 static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
   for (uint32_t i = 0; i < unit->prototype_count && !*failed; i++)
     *failed = !tl_verify(vm, unit->prototypes[i]);
@@ -256,9 +314,9 @@ static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
   return false;
 }
 
-// What runs is verified first; here already, so that a fault of the ownership
-// analysis costs counts and not the program: what the verifier refuses is
-// compiled once more, and then nothing is lent but to slots.
+// Code is verified before it runs; here already, so that a fault in the
+// ownership analysis costs reference counts and not the program: a unit that
+// the verifier rejects is compiled once more, and then only slots borrow.
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
                     const char *text, size_t nbytes, unsigned mode) {
   bool failed = false;
@@ -273,6 +331,7 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
     return NULL;
   }
   tl_unit_free(vm, unit);
+  // The rejection is no error of the script: forget it and compile once more.
   if (refused)
     tl_error_clear(vm);
   return failed && !refused
@@ -282,7 +341,7 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 
 // --- Layout -----------------------------------------------------------------
 
-// The text laid out, in [arena]; NULL after tl_fail or where memory failed.
+// The text laid out, in [arena]; NULL after tl_fail or when memory failed.
 static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
                            const char *text, size_t nbytes,
                            uint32_t *out_nbytes) {
@@ -298,10 +357,13 @@ static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
       fail_with(vm, arena, &source, &diagnostics, name);
     return NULL;
   }
+  // The parser has released its tokens, so the text is lexed again.
   tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
   const char *result = NULL;
   if (tl_lex(&tokens, arena, &source, false))
     result = tl_layout(&source, &tokens, arena, out_nbytes);
+  // The result is lexed again and compared token by token: a fault here must
+  // never change a program.
   if (result != NULL &&
       open_source(vm, &laid, arena, name, result, *out_nbytes) &&
       tl_lex(&again, arena, &laid, false) &&
@@ -322,10 +384,77 @@ bool tl_format_source(tl_vm *vm, const char *name, const char *text,
   uint32_t length = 0;
   tl_arena_open(&arena, resize, vm);
   const char *laid = lay_out(vm, &arena, name, text, nbytes, &length);
+  // The text is in the arena, so the string is made before that closes.
   tl_string *string = laid == NULL ? NULL : tl_string_new(vm, laid, length);
   tl_arena_close(&arena);
   if (string == NULL)
     return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a layout");
+  *out = tl_own_string(string);
+  return true;
+}
+
+// --- Documentation ----------------------------------------------------------
+
+// Adds a definition's signature or an assignment's target, with the ## lines
+// above it; nothing for other statements. The signature is the source between
+// the parentheses, so defaults read as the author wrote them.
+static void describe_statement(const tl_source *source, const tl_ast *ast,
+                               tl_text *text) {
+  if (ast->kind == TL_AST_DEFINE) {
+    const tl_ast_function *f = &ast->define.function->function;
+    uint32_t begin = 0, end = 0;
+    if (f->count > 0) {
+      begin = f->params[0].span.begin;
+      end = f->params[f->count - 1].span.end;
+    }
+    tl_put_signature(text, f->name->text, f->name->nbytes, source->text + begin,
+                     end - begin);
+    tl_put_doc(text, f->doc, f->doc_nbytes);
+  } else if (ast->kind == TL_AST_ASSIGN && ast->assign.doc != NULL) {
+    tl_put_paragraph(text);
+    tl_span span = ast->assign.target.span;
+    tl_text_add(text, source->text + span.begin, span.end - span.begin);
+    tl_text_putc(text, '\n');
+    tl_put_doc(text, ast->assign.doc, ast->assign.doc_nbytes);
+  }
+}
+
+// Adds the description of each statement at the top of the text.
+static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
+                     const char *code, size_t nbytes, tl_text *text) {
+  tl_source source;
+  tl_names names;
+  tl_diagnostics diagnostics;
+  if (!open_source(vm, &source, arena, name, code, nbytes))
+    return false;
+  tl_names_open(&names, arena);
+  tl_diagnostics_open(&diagnostics, arena);
+  const tl_ast *root = tl_parse(arena, &names, &source, &diagnostics);
+  if (root == NULL) {
+    if (diagnostics.total > 0)
+      fail_with(vm, arena, &source, &diagnostics, name);
+    return false;
+  }
+  // Only what stands at the top: names within functions are nobody else's.
+  for (uint32_t i = 0; i < root->items.count; i++)
+    describe_statement(&source, root->items.items[i], text);
+  return true;
+}
+
+bool tl_describe_source(tl_vm *vm, const char *name, const char *code,
+                        size_t nbytes, tl_slot *out) {
+  tl_arena arena;
+  tl_text text;
+  tl_arena_open(&arena, resize, vm);
+  tl_text_open(&text, vm);
+  bool ok = describe(vm, &arena, name, code, nbytes, &text);
+  tl_arena_close(&arena);
+  tl_string *string = ok ? tl_text_finish(&text) : NULL;
+  // tl_text_finish has taken the text otherwise.
+  if (!ok)
+    tl_text_close(&text);
+  if (string == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a description");
   *out = tl_own_string(string);
   return true;
 }

@@ -1,20 +1,65 @@
-// The compiler's one entrance, and what its later stages share.
+// The compiler's entrance, and the folder on half a page.
+//
+// A text goes through these stages in a row, each in files of its name. Each
+// reads the data structure that the one before made, and may note its own
+// results in it (a scope, a slot, modes), which no earlier stage looks at:
+//
+//   text
+//    │ source.c        UTF-8 checked, lines found
+//    │ lexer*.c        offsets, brackets matched, newlines that count
+//   tokens  (lexer.h)
+//    │ parser*.c       recursive descent; reports syntax errors
+//   tree    (ast.h)
+//    │ resolver.c      which variable each name is; captures of closures
+//   tree + scopes  (resolver.h)
+//    │ lower*.c        expressions to instructions; constants, names, paths
+//    │ definite.c      variables are set where they are read
+//   graph   (cfg.h)
+//    │ ownership.c …   last uses, owners and borrowers, drops
+//   graph with modes
+//    │ emit*.c         words of 64 bits, jumps, side tables
+//   bytecode  (vm/bytecode)
+//    │ fusion*.c       runs of elementwise instructions marked as regions
+//    │ marks.c         what #:inplace pragmas claim is checked
+//   unit
+//
+// compile.c calls the stages. A stage calls the next one itself in three
+// places: the parser lexes its text, lowering runs definite.c over each
+// finished graph, and ownership hands each finished function to emission, by a
+// callback, so that only one has its final code in memory. Of an earlier stage
+// a file may use the data structure and its look-ups (tl_scope_find,
+// tl_source_place), but does not run it again; the exceptions are marks.c and
+// layout.c, which need the tokens that the parser has released.
+//
+// Nodes, graphs and growing tables are in one arena (arena.h), errors go to
+// one list (diagnostics.h), and what the finished unit needs is allocated by
+// the unit itself. The folder calls the layers of vm/ below it and knows
+// nothing of the interpreter; what it hands over is verified before it runs
+// (vm/verify).
 #ifndef TALLY_COMPILER_COMPILE_H
 #define TALLY_COMPILER_COMPILE_H
 
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 
-// Compiles a text into a unit of [module]; [mode] is a tl_unit_mode. NULL
-// after tl_fail (kind syntax, name …): the report names each of up to 20
-// errors. The unit belongs to the module.
+// Compiles a text into a unit of [module]; [mode] is a tl_unit_mode
+// (resolver.h), [name] what messages call the text. NULL after tl_fail (kind
+// syntax, name …), whose report names up to 20 errors. The unit belongs to the
+// module. [text] need not stay.
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
                     const char *text, size_t nbytes, unsigned mode);
 
-// The same program with its blanks, indentation and empty lines in order, a
-// string. False after tl_fail: text that does not parse.
+// Sets [out] to a new string: the same program with its blanks, indentation
+// and empty lines in order. False after tl_fail: the text does not parse.
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out);
 
+// Sets [out] to a new string: signature and ## lines of the functions and
+// variables of a script. False after tl_fail, likewise.
+bool tl_describe_source(tl_vm *vm, const char *name, const char *text,
+                        size_t nbytes, tl_slot *out);
+
+// What the VM is given at open, so that lower layers can compile without
+// including this folder.
 extern const tl_compiler_hooks tl_compiler;
 
 #endif

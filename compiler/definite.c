@@ -1,16 +1,24 @@
 // Definite assignment: which variables are surely, maybe or surely not set
-// where they are read. A forward pass over the graph, error edges included.
+// where they are read. A forward dataflow pass over the graph, error edges
+// included, with two bits for each variable: set on every path (must), set on
+// some path (may).
+//
+//   CHECKSET x    must      removed
+//                 may only  stays, and x is unset at the entry
+//                 neither   reported: read before it is assigned
 
 #include <string.h>
 
 #include "compiler/lower.h"
 
+// What is known at a point, as bit sets over the variables.
 typedef struct state {
   uint64_t *must;  // set on every path
   uint64_t *may;   // set on some path
   bool reached;
 } state;
 
+// The pass over one function.
 typedef struct pass {
   tl_builder *b;
   tl_cfg_function *f;
@@ -23,6 +31,7 @@ typedef struct pass {
   uint64_t *needed;   // must be unset at the entry
 } pass;
 
+// Bit sets over the function's variables: look up, add, remove.
 static bool get(const uint64_t *set, int32_t i) {
   return (set[i >> 6] >> (i & 63) & 1) != 0;
 }
@@ -35,10 +44,14 @@ static void drop(uint64_t *set, int32_t i) {
   set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
 }
 
+// Joins the current state into the entry of [block]: must by and, may by or. A
+// block whose entry changes is looked at again.
 static void flow_to(pass *p, int32_t block) {
   if (block < 0)
     return;
   state *to = &p->entry[block];
+  // The first path to a block brings its state as it is: before that, must
+  // would be everything.
   bool changed = !to->reached;
   for (int32_t w = 0; w < p->words; w++) {
     uint64_t must = to->reached ? to->must[w] & p->now.must[w] : p->now.must[w];
@@ -52,12 +65,15 @@ static void flow_to(pass *p, int32_t block) {
     p->queued[block] = true;
 }
 
+// Whether an instruction unsets its result, as del(name) does.
 static bool is_unset_constant(const pass *p, const tl_cfg_ins *ins) {
   return ins->op == TL_BC_LOADK &&
          tl_is_unset(p->f->prototype->constants[ins->extra]);
 }
 
+// The result of an instruction is set behind it.
 static void define(pass *p, const tl_cfg_ins *ins) {
+  // Temporaries are always set before they are read: lowering makes them so.
   if (ins->result < 0 || ins->result >= p->f->variable_count)
     return;
   if (is_unset_constant(p, ins)) {  // del(name)
@@ -69,11 +85,14 @@ static void define(pass *p, const tl_cfg_ins *ins) {
   put(p->now.may, ins->result);
 }
 
+// Reports a variable that is read but set on no path.
 static void report(pass *p, const tl_cfg_ins *ins) {
   tl_string *text = p->b->unit->names[ins->extra];
   const tl_name *name = tl_names_get(p->b->names, text->text, text->length);
   if (name == NULL)
     return;
+  // A script that assigns to sum somewhere has a variable sum everywhere; say
+  // so to whoever meant the built-in.
   bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
   tl_diagnose(p->b->diagnostics, TL_DIAGNOSTIC_NAME, ins->span,
               shadows ? "%s is read before it is assigned: it is a variable "
@@ -82,7 +101,9 @@ static void report(pass *p, const tl_cfg_ins *ins) {
               name->text, name->text);
 }
 
-// Follows one block; at the last visit (final) settles its checks.
+// Follows one block. While states are searched ([final] false) it passes them
+// on; at the last visit it removes checks that cannot fail, reports those that
+// always do, and notes which variables are read while unset.
 static void visit(pass *p, int32_t index, bool final) {
   tl_cfg_block *block = &p->f->blocks[index];
   memcpy(p->now.must, p->entry[index].must,
@@ -91,6 +112,7 @@ static void visit(pass *p, int32_t index, bool final) {
   int32_t kept = 0;
   for (int32_t i = 0; i < block->count; i++) {
     tl_cfg_ins *ins = &block->ins[i];
+    // An error may come before the instruction sets its result.
     if (!final && ins->handler >= 0 && ins->fails != TL_NEVER) {
       flow_to(p, ins->handler);
     }
@@ -101,8 +123,10 @@ static void visit(pass *p, int32_t index, bool final) {
         continue;
       if (ins->op == TL_BC_CHECKSET && !get(p->now.may, slot))
         report(p, ins);
+      // Any instruction that reads the slot needs it defined, checks too.
       put(p->needed, slot);
     }
+    // Behind a check that has passed the variable is set.
     if (final && ins->op == TL_BC_CHECKSET) {
       int32_t slot = ins->operands[0];
       keep = !get(p->now.must, slot);
@@ -111,6 +135,7 @@ static void visit(pass *p, int32_t index, bool final) {
     if (ins->op == TL_BC_CHECKSET)
       put(p->now.must, ins->operands[0]);
     define(p, ins);
+    // Instructions that stay close the gaps in place.
     if (keep)
       block->ins[kept++] = *ins;
   }
@@ -121,14 +146,20 @@ static void visit(pass *p, int32_t index, bool final) {
   flow_to(p, block->targets[1]);
 }
 
+// An empty set in the arena; NULL without memory.
 static uint64_t *new_set(pass *p) {
   return TL_ARENA_ARRAY(p->b->arena, uint64_t, (size_t)p->words);
 }
 
-// Defines what is read on some path without being set.
+// Defines as unset, at the function's entry, what is read on some path without
+// being set: then the run's check finds a value.
+//
+//   if c { x = 1 }      x = loadk unset      at the entry
+//   x + 1               checkset x           before the sum
 static void define_unset(pass *p) {
   tl_cfg_function *f = p->f;
   int32_t count = 0;
+  // Parameters are always defined: a missing argument is passed as unset.
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
     count += get(p->needed, i);
   }
@@ -139,6 +170,7 @@ static void define_unset(pass *p) {
       TL_ARENA_ARRAY(p->b->arena, tl_cfg_ins, (size_t)(block->count + count));
   if (ins == NULL)
     return;
+  // All share one constant.
   uint32_t unset = tl_function_constant(p->b, f, tl_unset());
   int32_t n = 0;
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
@@ -156,8 +188,9 @@ static void define_unset(pass *p) {
   block->capacity = block->count;
 }
 
-// In the order of the code a block is seldom looked at before those that lead
-// to it: as often as loops are nested, and twice more.
+// Until nothing changes. In the order of the code a block is seldom looked at
+// before those that lead to it, so this takes about as many rounds as loops
+// are nested, and two more.
 static void search(pass *p) {
   for (bool busy = true; busy;) {
     busy = false;
@@ -172,8 +205,10 @@ static void search(pass *p) {
   }
 }
 
+// Runs the search and then each block's last visit.
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
-  // Without memory for a constant the code that names it is no code.
+  // If memory for a constant failed, the instructions that name it mean
+  // nothing.
   if (b->failed)
     return false;
   pass p = {.b = b,
@@ -191,6 +226,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   for (int32_t i = 0; i < f->block_count; i++) {
     p.entry[i].must = new_set(&p);
     p.entry[i].may = new_set(&p);
+    // The sequence is the order of the code, which follows the jumps more
+    // closely than the numbers of blocks.
     if (f->blocks[i].order >= 0)
       p.sequence[f->blocks[i].order] = i;
   }
@@ -203,6 +240,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   flow_to(&p, 0);
   search(&p);
   for (int32_t i = 0; i < f->block_count; i++) {
+    // What no path reaches is not checked: its variables are in no state at
+    // all.
     if (p.entry[i].reached)
       visit(&p, i, true);
   }

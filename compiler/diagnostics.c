@@ -1,4 +1,8 @@
-// Collecting errors and showing them.
+// The list of errors of one compilation, and how one is shown.
+//
+// Every stage reports here and goes on where it can, so one run shows several
+// errors. compile.c sorts the list by place, makes the first the pending error
+// of the VM and joins the rendered texts into its report.
 
 #include "compiler/diagnostics.h"
 
@@ -10,6 +14,8 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
   *list = (tl_diagnostics){.arena = arena};
 }
 
+// The formatted text in the arena; NULL when memory fails. [again] is a copy
+// of [args], since both passes of vsnprintf use up their list.
 static const char *format_message(tl_arena *arena, const char *format,
                                   va_list args, va_list again) {
   int length = vsnprintf(NULL, 0, format, args);
@@ -23,11 +29,14 @@ static const char *format_message(tl_arena *arena, const char *format,
 
 void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
                  const char *format, ...) {
+  // Errors past the limit still count, so that the report can say how many
+  // there are.
   list->total++;
   if (list->count == TL_DIAGNOSTICS_MAX)
     return;
   va_list args, again;
   va_start(args, format);
+  // Both passes of vsnprintf use up their list.
   va_copy(again, args);
   const char *message = format_message(list->arena, format, args, again);
   va_end(again);
@@ -48,15 +57,17 @@ const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind) {
   return names[kind];
 }
 
-// Lines are shown up to this many bytes on either side of the caret.
+// A source line is shown up to this many bytes before and after the caret.
 #define BEFORE_CARET 90
 #define AFTER_CARET 60
 
+// Whether a byte is inside a UTF-8 character, behind its first byte.
 static bool continues_character(char byte) {
   return (byte & 0xc0) == 0x80;
 }
 
-// Cuts the place's line around [at], between characters.
+// Sets [begin, end) to the part of the line of [place] that is shown around
+// the offset [at], never in the middle of a character.
 static void cut_line(const tl_source *source, const tl_place *place,
                      uint32_t at, uint32_t *begin, uint32_t *end) {
   *begin = place->line_begin;
@@ -65,6 +76,7 @@ static void cut_line(const tl_source *source, const tl_place *place,
     *begin = at - BEFORE_CARET;
   if (*end - at > AFTER_CARET)
     *end = at + AFTER_CARET;
+  // Not in the middle of a character.
   while (*begin < at && continues_character(source->text[*begin])) (*begin)++;
   while (*end > at && *end < place->line_end &&
          continues_character(source->text[*end])) {
@@ -72,8 +84,8 @@ static void cut_line(const tl_source *source, const tl_place *place,
   }
 }
 
-// What is printed of a source line: a tab would move the caret's column, and
-// other control characters the terminal.
+// Replaces control characters by blanks before a line is printed: a tab would
+// move the caret's column, and others would reach the terminal.
 static void blank_controls(char *text) {
   for (; *text; text++) {
     if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -81,6 +93,8 @@ static void blank_controls(char *text) {
   }
 }
 
+// The source line with its number, and the caret below; NULL when memory
+// fails.
 static const char *render_line(const tl_diagnostic *diagnostic,
                                tl_source *source, tl_arena *arena,
                                const tl_place *place) {
@@ -91,6 +105,7 @@ static const char *render_line(const tl_diagnostic *diagnostic,
   char *line = tl_arena_text(arena, source->text + begin, end - begin);
   const char *ahead = begin > place->line_begin ? "…" : "";
   const char *behind = end < place->line_end ? "…" : "";
+  // Display cells, not bytes: the caret must stand under its character.
   uint32_t indent = tl_source_width(source->text + begin, at - begin);
   if (*ahead)
     indent++;
@@ -99,10 +114,12 @@ static const char *render_line(const tl_diagnostic *diagnostic,
   if (!line || !out)
     return NULL;
   for (uint32_t i = 0; i < end - begin; i++) {
+    // A zero byte would end the text for blank_controls and for printf.
     if (line[i] == 0)
       line[i] = ' ';
   }
   blank_controls(line);
+  // The number takes five columns, so the bars stand below each other.
   snprintf(out, size, "%5u | %s%s%s\n      | %*s^", place->line, ahead, line,
            behind, (int)indent, "");
   return out;

@@ -1,4 +1,11 @@
-// The errors of one compilation, in the order of their places.
+// The errors of one compilation.
+//
+//   lexer ─ ERROR tokens ─> parser ─┐
+//                         resolver ─┼─ tl_diagnose ─> list ─> compile.c
+//                         lowering ─┘
+//
+// They are listed in the order in which the stages find them; compile.c sorts
+// them by place before they are shown.
 
 #ifndef TALLY_COMPILER_DIAGNOSTICS_H
 #define TALLY_COMPILER_DIAGNOSTICS_H
@@ -9,6 +16,7 @@
 #include "compiler/arena.h"
 #include "compiler/source.h"
 
+// So many errors are shown in full; the parser gives up at this number.
 #define TL_DIAGNOSTICS_MAX 20
 
 // The kinds of error that a compiler can find, named as in the language.
@@ -19,15 +27,17 @@ typedef enum tl_diagnostic_kind {
   TL_DIAGNOSTIC_VALUE,
   TL_DIAGNOSTIC_IO,
   TL_DIAGNOSTIC_LIMIT,
-  TL_DIAGNOSTIC_MEMORY,  // a promise of #:inplace
+  TL_DIAGNOSTIC_MEMORY,  // an in-place contract (#:inplace)
 } tl_diagnostic_kind;
 
+// One error. Its message lives in the arena or is a literal.
 typedef struct tl_diagnostic {
   tl_diagnostic_kind kind;
   tl_span span;
   const char *message;  // one line, without place and kind
 } tl_diagnostic;
 
+// The list that all stages of one compilation add to.
 typedef struct tl_diagnostics {
   tl_arena *arena;
   tl_diagnostic items[TL_DIAGNOSTICS_MAX];
@@ -35,6 +45,8 @@ typedef struct tl_diagnostics {
   uint32_t total;
 } tl_diagnostics;
 
+// Makes the list empty. Messages are formatted in [arena], which must outlive
+// it.
 void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena);
 
 #if defined(__GNUC__)
@@ -49,12 +61,13 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena);
 void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
                  const char *format, ...) TL_PRINTF(4, 5);
 
-// Whether later errors are only counted: what they would say is not needed.
+// Whether later errors are only counted: then their messages need not be
+// worked out.
 static inline bool tl_diagnostics_full(const tl_diagnostics *list) {
   return list->count == TL_DIAGNOSTICS_MAX;
 }
 
-// "syntax", "name" …
+// The kind as messages spell it: "syntax", "name" …
 const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind);
 
 // The error as a person reads it, without a newline at the end; NULL when

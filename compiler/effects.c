@@ -1,5 +1,12 @@
-// What a statement can do besides giving a value: a script may not drop a
-// value that nothing else came with.
+// What evaluating an expression can do besides giving a value. Three
+// predicates, from the cheapest on:
+//
+//   tl_may_assign   holds a block: operands before it are copied
+//   tl_may_call     or calls something: module variables may be read
+//   tl_has_effect   a statement may stand alone; `sort(x)` may not
+//
+// Also what a name is known to be: a function without an environment, or a
+// function of the library.
 
 #include <string.h>
 
@@ -8,8 +15,8 @@
 
 // --- Assigning inside an expression -----------------------------------------
 
-// Whether [ast] is or holds a block, or where [calls] points to true a call.
-// A function that stands there runs later.
+// Whether [ast] is or holds a block, or, if [calls] points to true, a call. A
+// function that stands there runs later, so its body does not count.
 static bool contains(tl_ast *ast, void *calls) {
   switch (ast->kind) {
     case TL_AST_BLOCK:
@@ -20,6 +27,7 @@ static bool contains(tl_ast *ast, void *calls) {
       return true;
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       return true;  // its item may hold a block; rare enough not to look
     case TL_AST_FUNCTION:
       return false;
@@ -30,6 +38,7 @@ static bool contains(tl_ast *ast, void *calls) {
   }
 }
 
+// A call counts as none: it cannot assign a local of this function.
 bool tl_may_assign(tl_ast *ast) {
   return ast != NULL && contains(ast, &(bool){false});
 }
@@ -42,6 +51,7 @@ bool tl_may_call(tl_ast *ast) {
 
 enum { DEPTH_MAX = 12 };
 
+// The function that is looked through, and how deep in calls.
 typedef struct looking {
   tl_lower *l;
   int depth;  // of calls of known functions
@@ -49,18 +59,22 @@ typedef struct looking {
 
 static bool has_effect(tl_ast *ast, void *context);
 
-// A script function without effects only computes: no output, no error of its
-// own, no module variable changed.
+// Whether calling a script's function has an effect. One without effects only
+// computes: no output, no error of its own, no module variable changed. Deep
+// chains of calls count as having one.
 static bool function_has_effect(looking *outer, tl_variable *variable) {
   const tl_ast_function *f = &variable->definition->define.function->function;
+  // Recursive functions end here, too: they count as having an effect.
   if (outer->depth > DEPTH_MAX || f->scope == NULL ||
       f->scope->global_count > 0)
     return true;
+  // Names in the body mean what they mean there.
   tl_lower l = *outer->l;
   l.scope = f->scope;
   return has_effect(f->body, &(looking){&l, outer->depth + 1});
 }
 
+// Whether a call has an effect besides those of its arguments.
 static bool callee_has_effect(looking *s, const tl_ast *ast) {
   tl_lower *l = s->l;
   const tl_ast_call *call = &ast->call;
@@ -68,21 +82,25 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   if (tl_is_del(l->scope, ast))
     return true;
   if (builtin != NULL) {
-    // What calls functions can only do so if it is given one.
+    // A function that calls others can do so only if it is given one.
     return (builtin->flags & TL_EFFECT) != 0 ||
            ((builtin->flags & TL_CALLS) != 0 && call->count > 1);
   }
+  // A callee that is computed may be anything.
   if (call->callee->kind != TL_AST_NAME)
     return true;
   const tl_name *name = call->callee->name.name;
   tl_variable *v = tl_scope_find(l->scope, name);
   if (v == NULL) {
+    // A dtype called as a function converts; any other name that is not a
+    // variable is the library's in Tally, of which nothing is known.
     return tl_known_find(l->b->vm, NULL, name).kind != TL_KNOWN_DTYPE;
   }
   tl_prototype *known;
   return !tl_known_constant(l, v, &known) || function_has_effect(s, v);
 }
 
+// Whether evaluating [ast] has an effect. A visitor of tl_ast_each_child.
 static bool has_effect(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_INDEX:
@@ -90,6 +108,7 @@ static bool has_effect(tl_ast *ast, void *context) {
     case TL_AST_TRY:
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
     case TL_AST_IMPORT:
     case TL_AST_GLOBAL:
       return true;
@@ -104,10 +123,12 @@ static bool has_effect(tl_ast *ast, void *context) {
   }
 }
 
+// Looks into known functions of the script as well.
 bool tl_has_effect(tl_lower *l, tl_ast *ast) {
   return has_effect(ast, &(looking){.l = l});
 }
 
+// Once for a cause: nothing if an error was reported within the statement.
 void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
   const tl_diagnostics *known = l->b->diagnostics;
   for (uint32_t i = 0; i < known->count; i++) {
@@ -124,6 +145,7 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
   const tl_ast *first = ast->kind == TL_AST_CALL && ast->call.count > 0
                             ? ast->call.arguments[0].value
                             : NULL;
+  // sort(x) alone: the value is new and x stays as it is.
   if (first != NULL && first->kind == TL_AST_NAME && is_short) {
     const char *name = first->name.name->text;
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
@@ -137,4 +159,50 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
               "it with print(%.*s)",
               is_short ? length : 15, is_short ? text : "this expression",
               is_short ? length : (int)strlen("…"), is_short ? text : "…");
+}
+
+// --- What a name is known to be ---------------------------------------------
+
+// After a prompt's input or an evaluated text, a later one may define the
+// function anew, so their module variables are never constants.
+bool tl_known_constant(tl_lower *l, const tl_variable *variable,
+                       tl_prototype **out) {
+  // Defined once, at the top of its function or module, and never assigned or
+  // updated.
+  if (variable->definition == NULL || variable->assigns != 1 ||
+      variable->is_updated || variable->group == NULL) {
+    return false;
+  }
+  if (!tl_group_is_constant(variable->group))
+    return false;
+  if (variable->scope->kind == TL_SCOPE_MODULE &&
+      l->b->resolver->mode != TL_UNIT_SCRIPT &&
+      l->b->resolver->mode != TL_UNIT_MODULE) {
+    return false;  // a later input may define it anew
+  }
+  // The prototypes are made here if the group is not lowered yet: calls may
+  // come before the definition.
+  tl_prototype **members = tl_group_prototypes(l->b, variable->group);
+  if (members == NULL)
+    return false;
+  *out = members[variable->member];
+  return true;
+}
+
+// A function of no module, or of a module that is bound once by import.
+const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
+  if (callee->kind == TL_AST_NAME) {
+    if (tl_scope_find(l->scope, callee->name.name) != NULL)
+      return NULL;
+    return tl_known_find(l->b->vm, NULL, callee->name.name).builtin;
+  }
+  if (callee->kind == TL_AST_FIELD &&
+      callee->field.object->kind == TL_AST_NAME) {
+    tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
+    if (v == NULL || v->library == NULL || v->assigns != 1)
+      return NULL;
+    return tl_known_find(l->b->vm, v->library, callee->field.field.name)
+        .builtin;
+  }
+  return NULL;
 }

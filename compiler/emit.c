@@ -1,10 +1,22 @@
-// Emission: blocks in order, operands into fields and windows, comparisons
-// and branches joined, literals folded into instructions, side tables.
+// Emission: instructions of the graph to words of bytecode.
+//
+// Blocks go out in order. Operands become fields of a word, or are laid side
+// by side in a window; where several instructions have a common form, one word
+// stands for them:
+//
+//   t = loadk 1;  i = add i, t                      addi i, 1
+//   t = loadk 9;  c = lt i, t;  jt c                jltk i, 9
+//   t = mul x, y; z = add t!, w                     mul_add_l x, y; add t, w
+//   t = copy x!;  ret t!                            ret x
+//
+// Jumps get their offsets when all blocks are there (emit_tables.c).
 
 #include <string.h>
 
 #include "compiler/emit_internal.h"
 
+// Appends a word and returns its pc; 0 without memory, which the end of each
+// block notices.
 static uint32_t put(tl_emitter *e, tl_ins ins) {
   void *code = e->code;
   if (!tl_emit_grow(e->arena, &code, &e->capacity, e->count, sizeof ins))
@@ -14,6 +26,7 @@ static uint32_t put(tl_emitter *e, tl_ins ins) {
   return e->count++;
 }
 
+// The second word of an instruction: a slot or count, and 32 bits.
 static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
   put(e, (tl_ins){.op = TL_BC_EXTRA,
                   .a = a,
@@ -21,6 +34,7 @@ static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
                   .c = (uint16_t)(extra >> 16)});
 }
 
+// Notes that the word at [pc] jumps to [block].
 static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
                       bool is_short) {
   void *fixups = e->fixups;
@@ -32,6 +46,7 @@ static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
   e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
 }
 
+// Notes that the word at [pc] can fail as [ins] says.
 static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
   void *points = e->points;
   if (!tl_emit_grow(e->arena, &points, &e->point_capacity, e->point_count,
@@ -44,38 +59,45 @@ static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
 
 // --- Fields -----------------------------------------------------------------
 
+// A slot or constant as words have it, times 16 (function.h).
 static uint16_t scaled(int32_t slot) {
   return (uint16_t)(slot * 16);
 }
 
+// The mode of an operand; modes of the analysis alone are borrows.
 static uint8_t mode_of(const tl_cfg_ins *ins, int32_t operand) {
   uint8_t mode = ins->modes[operand];
   return mode > TL_MODE_CONST ? TL_MODE_BORROW : mode;
 }
 
-// [b] in the first two bits, then c, a, and the fourth.
+// The modes byte: b in the first two bits, then c, a, and a fourth.
 static uint8_t modes(uint8_t b, uint8_t c, uint8_t a, uint8_t d) {
   return (uint8_t)(b | c << 2 | a << 4 | d << 6);
 }
 
+// A jump to [block], wherever it is.
 static void put_jump(tl_emitter *e, int32_t block) {
   uint32_t pc = put(e, (tl_ins){.op = TL_BC_JMP});
   add_fixup(e, pc, block, false);
 }
 
+// Whether [block] follows the one at position [at] in the code.
 static bool is_next(const tl_emitter *e, int32_t at, int32_t block) {
   return at + 1 < e->sequence_count && e->sequence[at + 1] == block;
 }
 
+// Whether a block's code is there already.
 static bool is_backward(const tl_emitter *e, int32_t block) {
   return e->block_pc[block] != UINT32_MAX;
 }
 
-// A jump to [block] unless it comes next; backward ones poll.
+// A jump to [block], unless it comes next. Backward ones poll, so they are
+// points that can fail.
 static void put_goto(tl_emitter *e, int32_t at, int32_t block,
                      const tl_cfg_ins *ins) {
   if (is_next(e, at, block))
     return;
+  // A loop must be interruptible, so each iteration passes a poll.
   bool back = is_backward(e, block);
   uint32_t pc = put(e, (tl_ins){.op = back ? TL_BC_LOOP : TL_BC_JMP});
   if (back)
@@ -85,22 +107,29 @@ static void put_goto(tl_emitter *e, int32_t at, int32_t block,
 
 // --- Literals ---------------------------------------------------------------
 
+// Whether a constant can be a literal operand.
 static bool is_number_constant(const tl_emitter *e, uint32_t k) {
   tl_slot s = e->p->constants[k];
   return (tl_class(s) & (TL_CLASS_I64 | TL_CLASS_F64)) != 0;
 }
 
-// The literal as itself and as a float, side by side, for the K forms.
+// The index of two constants side by side, the literal as itself and as a
+// float, as instructions with a literal (ADDK …) need them; -1: no room. One
+// pair is remembered for each hash.
 static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   tl_slot s = e->p->constants[k];
+  // Fibonacci hashing (Knuth): the top six bits choose one of 64 entries.
   uint32_t hash = (uint32_t)((s.u * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
   int32_t at = e->pair_table[hash];
   if (at >= 0 && e->p->constants[at].tag == s.tag &&
       e->p->constants[at].u == s.u) {
     return at;
   }
+  // The index is stored times 16 in 16 bits.
   if (e->p->constant_count + 2 > TL_MAX_SLOTS)
     return -1;
+  // An operand that is a float needs the literal as one; of a float both are
+  // the same.
   tl_slot twin = tl_class(s) == TL_CLASS_I64 ? tl_weak_float((double)s.i) : s;
   at = (int32_t)tl_function_constant(e->b, e->f, s);
   tl_function_constant(e->b, e->f, twin);
@@ -108,18 +137,22 @@ static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   return at;
 }
 
-// The literal that [ins], a LOADK into [slot], gives to the next instruction
-// alone; -1: it does not.
+// The literal that [ins], a LOADK, gives to operand [operand] of the next
+// instruction and to nothing else; -1: it does not.
 static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
                            const tl_cfg_ins *next, int32_t operand,
                            bool used_later) {
   if (ins->op != TL_BC_LOADK || ins->result < e->f->variable_count)
     return -1;
+  // The temporary must have no other reader, since nothing is written to it
+  // then.
   if (next->operands[operand] != ins->result || used_later)
     return -1;
+  // x op x with the literal on both sides has no form.
   if (next->operand_count == 2 && next->operands[0] == next->operands[1]) {
     return -1;
   }
+  // Another block reads it.
   if (e->crosses[ins->result])
     return -1;
   return is_number_constant(e, ins->extra) ? (int32_t)ins->extra : -1;
@@ -127,6 +160,7 @@ static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
 
 // --- Windows ----------------------------------------------------------------
 
+// Moves or copies a slot, as the mode of the source says.
 static void put_move(tl_emitter *e, int32_t to, int32_t from, uint8_t mode) {
   bool moves = mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
   put(e, (tl_ins){.op = moves ? TL_BC_MOV : TL_BC_MOVB,
@@ -135,7 +169,9 @@ static void put_move(tl_emitter *e, int32_t to, int32_t from, uint8_t mode) {
                   .b = scaled(from)});
 }
 
-// Whether every operand of the window can stay where lowering put it.
+// Whether every operand can stay where lowering put it. One that is borrowed
+// here but used later owns, so the window must get a copy: the instruction
+// takes over all of the window.
 static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
                         int32_t first) {
   if (ins->window < 0)
@@ -148,8 +184,9 @@ static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
   return true;
 }
 
-// Lays out operands [skip, …) side by side; returns the first's slot. head is
-// 1 where a result slot stands before them.
+// Lays out operands [skip, …) side by side and returns the first one's slot;
+// [head] is 1 if a result slot stands before them. If they cannot stay,
+// another window is laid above all slots.
 static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
                           const bool *again, int32_t skip, int32_t head) {
   int32_t count = ins->operand_count - skip;
@@ -160,18 +197,24 @@ static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
   for (int32_t i = 0; i < count; i++) {
     int32_t from = ins->operands[skip + i];
     uint8_t mode = mode_of(ins, skip + i);
+    // What stands in its place already needs no move: its mode is that of the
+    // window, which takes over all.
     if (from != first + i)
       put_move(e, first + i, from, mode);
   }
+  // A window above all slots makes the frame larger.
   uint32_t end = (uint32_t)(first + count);
   if (end > e->frame)
     e->frame = end;
   return first;
 }
 
-// The constant through which the interpreter finds a known function at once.
+// The constant through which the interpreter finds a known function at once,
+// without the unit's table.
 static uint32_t callee_constant(tl_emitter *e, const tl_cfg_ins *ins) {
   tl_prototype *callee = e->b->unit->prototypes[ins->extra];
+  // A table by index modulo 64 finds most repeated callees; a miss costs a
+  // constant more.
   int32_t *known = &e->callee_table[ins->extra % 64];
   if (*known < 0 || e->p->constants[*known].pointer != callee) {
     tl_slot value = {.tag = TL_TAG_FUNCTION, .pointer = callee};
@@ -180,12 +223,15 @@ static uint32_t callee_constant(tl_emitter *e, const tl_cfg_ins *ins) {
   return (uint32_t)*known;
 }
 
+// An instruction with a window: a call, a list, an index.
 static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
                        const bool *again) {
   bool has_base = tl_opcodes[ins->op].format == TL_FORMAT_BW;
   int32_t skip = has_base ? 1 : 0;
   int32_t base = lay_window(e, ins, again, skip, 1) - 1;
   uint16_t count = (uint16_t)(ins->operand_count - skip);
+  // With a base operand outside of the window (BW) the count is in c, else in
+  // b.
   tl_ins word = {.op = ins->op, .a = scaled(base)};
   if (has_base) {
     word.modes = modes(mode_of(ins, 0), 0, 0, 0);
@@ -194,11 +240,13 @@ static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
   } else {
     word.b = count;
   }
+  // The second word then says into which slot the operand goes back.
   if (ins->gives_back)
     word.c = 1;
   add_point(e, put(e, word), ins);
   put_extra(e, ins->gives_back ? scaled(ins->operands[0]) : 0,
             ins->op == TL_BC_CALLK ? callee_constant(e, ins) : ins->extra);
+  // Only the window's own slot can be the result.
   if (base != ins->result) {
     put_move(e, ins->result, base,
              tl_opcodes[ins->op].result == TL_DEF_IMMORTAL ? TL_MODE_BORROW
@@ -206,6 +254,7 @@ static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
   }
 }
 
+// An update through a path: target, value, and a window of parts.
 static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
   int32_t first = lay_window(e, ins, again, 2, 0);
   tl_ins word = {.op = ins->op,
@@ -214,6 +263,7 @@ static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
                  .b = scaled(ins->operands[1]),
                  .c = scaled(first)};
   uint32_t pc = put(e, word);
+  // UNTAKE cannot fail.
   if (ins->fails != TL_NEVER)
     add_point(e, pc, ins);
   put_extra(e, (uint16_t)(ins->operand_count - 2), ins->extra);
@@ -221,27 +271,22 @@ static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
 
 // --- Single instructions ----------------------------------------------------
 
+// An operation with a literal as one word, immediate if it is small; false:
+// there is no such form.
 static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
                              int32_t operand) {
   static const struct {
     uint8_t op, with_literal;
     bool commutes;
   } forms[] = {
-      {TL_BC_ADD, TL_BC_ADDK, true},
-      {TL_BC_SUB, TL_BC_SUBK, false},
-      {TL_BC_MUL, TL_BC_MULK, true},
-      {TL_BC_DIV, TL_BC_DIVK, false},
-      {TL_BC_FLOORDIV, TL_BC_FLOORDIVK, false},
-      {TL_BC_MOD, TL_BC_MODK, false},
-      {TL_BC_POW, TL_BC_POWK, false},
-      {TL_BC_BITAND, TL_BC_BITANDK, false},
-      {TL_BC_BITOR, TL_BC_BITORK, false},
-      {TL_BC_BITXOR, TL_BC_BITXORK, false},
-      {TL_BC_SHL, TL_BC_SHLK, false},
-      {TL_BC_SHR, TL_BC_SHRK, false},
+      {TL_BC_ADD, TL_BC_ADDI, true},        {TL_BC_SUB, TL_BC_SUBI, false},
+      {TL_BC_MUL, TL_BC_MULK, true},        {TL_BC_DIV, TL_BC_DIVK, false},
+      {TL_BC_MOD, TL_BC_MODK, false},       {TL_BC_POW, TL_BC_POWK, false},
+      {TL_BC_BITAND, TL_BC_BITANDK, false}, {TL_BC_SHR, TL_BC_SHRK, false},
   };
   enum { FORMS = sizeof forms / sizeof *forms };
   tl_slot value = e->p->constants[k];
+  // A literal on the left has a form only where the order does not matter.
   size_t form = 0;
   while (form < FORMS && forms[form].op != ins->op) form++;
   if (form == FORMS || (operand == 0 && !forms[form].commutes))
@@ -252,10 +297,10 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
                  .modes = modes(mode_of(ins, other), TL_MODE_CONST, 0, 0),
                  .a = scaled(ins->result),
                  .b = scaled(ins->operands[other])};
-  if ((op == TL_BC_ADDK || op == TL_BC_SUBK) &&
-      tl_class(value) == TL_CLASS_I64 && value.i >= INT16_MIN &&
-      value.i <= INT16_MAX) {
-    word.op = op == TL_BC_ADDK ? TL_BC_ADDI : TL_BC_SUBI;
+  if (op == TL_BC_ADDI || op == TL_BC_SUBI) {
+    if (tl_class(value) != TL_CLASS_I64 || value.i < INT16_MIN ||
+        value.i > INT16_MAX)
+      return false;
     word.c = (uint16_t)value.i;
   } else {
     int32_t pair = literal_pair(e, k);
@@ -267,29 +312,25 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
   return true;
 }
 
-// The opcode that does [first] and the operation after it, of which its result
-// is the left operand (side 0) or the right one; 0: none.
-static uint8_t find_pair(uint8_t first, uint8_t then, int side) {
-  for (int i = 0; i < TL_OP_PAIRS; i++)
-    if (tl_op_pairs[i].first == first && tl_op_pairs[i].then == then)
-      return (uint8_t)(TL_BC_MUL_ADD_L + side * TL_OP_PAIRS + i);
-  return 0;
-}
-
-// Where [ins] follows the operation whose result it uses up, the two are done
-// at once: the first becomes the opcode that does both.
-static void try_pair(tl_emitter *e, const tl_cfg_ins *ins) {
+// Where [ins] follows the operation whose result it uses up, the two may be
+// done at once.
+static void try_join(tl_emitter *e, const tl_cfg_ins *ins) {
   if (e->count == e->block_start || ins->operands[0] == ins->operands[1])
     return;
   tl_ins *first = &e->code[e->count - 1];
   int32_t made = first->a / 16;
   int side = ins->operands[0] == made ? 0 : 1;
-  uint8_t pair = find_pair(first->op, ins->op, side);
-  if (pair != 0 && made >= e->f->variable_count &&
-      ins->operands[side] == made && mode_of(ins, side) != TL_MODE_BORROW)
-    first->op = pair;
+  if (!tl_may_join(first->op) || made < e->f->variable_count ||
+      ins->operands[side] != made || mode_of(ins, side) == TL_MODE_BORROW)
+    return;
+  first->modes |= TL_WITH_NEXT;
+  if (ins->op == TL_BC_ADD && first->op == TL_BC_MUL)
+    first->op = side == 0 ? TL_BC_MUL_ADD_L : TL_BC_MUL_ADD_R;
+  else if (ins->op == TL_BC_ADD && first->op == TL_BC_SUB && side == 0)
+    first->op = TL_BC_SUB_ADD_L;
 }
 
+// An instruction whose operands are fields of words, by its format.
 static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
   uint8_t m0 = ins->operand_count > 0 ? mode_of(ins, 0) : 0;
   uint8_t m1 = ins->operand_count > 1 ? mode_of(ins, 1) : 0;
@@ -298,8 +339,8 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
   const int32_t *s = ins->operands;
   tl_ins word = {.op = ins->op};
   uint32_t pc = 0;
-  if (ins->op == TL_BC_ADD || ins->op == TL_BC_SUB || ins->op == TL_BC_MUL)
-    try_pair(e, ins);
+  if (tl_may_join(ins->op))
+    try_join(e, ins);
   switch ((tl_format)tl_opcodes[ins->op].format) {
     case TL_FORMAT_NONE:
       pc = put(e, word);
@@ -371,6 +412,7 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
       word.c = (uint16_t)(ins->extra >> 16);
       pc = put(e, word);
       break;
+    // From the ownership analysis: these slots have no modes.
     case TL_FORMAT_AA:
       word.a = scaled(s[0]);
       word.b = scaled(s[1]);
@@ -383,21 +425,26 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
     add_point(e, pc, ins);
 }
 
+// A COPY is a move or an alias, and nothing onto itself.
 static void put_copy(tl_emitter *e, const tl_cfg_ins *ins) {
   if (ins->operands[0] == ins->result)
     return;
   put_move(e, ins->result, ins->operands[0], mode_of(ins, 0));
 }
 
+// Whether operands stand in a window.
 static bool is_window(uint8_t op) {
   uint8_t format = tl_opcodes[op].format;
   return format == TL_FORMAT_W || format == TL_FORMAT_BW;
 }
 
+// One instruction that is no block's end.
 static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
-  if (ins->op == TL_BC_COPY) {
+  if (ins->op == TL_BC_MOV) {
     put_copy(e, ins);
   } else if (ins->op == TL_BC_FORVAR) {
+    // The counter stays in its hidden slot; the variable gets a copy, for it
+    // may be assigned.
     put(e, (tl_ins){.op = TL_BC_MOVB,
                     .a = scaled(ins->result),
                     .b = scaled((int32_t)ins->extra)});
@@ -412,44 +459,49 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
 
 // --- Ends of blocks ---------------------------------------------------------
 
-// Comparison and branch as one: which jump, and with operands swapped or not.
+// Comparison and branch as one: the four jumps, and whether operands are
+// swapped (a > b is b < a; with a literal it has a jump of its own).
 typedef struct joined {
-  uint8_t jump, negated, jump_k, negated_k;
+  uint8_t negated, jump, negated_k, jump_k;
   bool swap;
 } joined;
 
+// The jumps of a comparison; false: it has none.
 static bool find_joined(uint8_t op, joined *out) {
   switch (op) {
     case TL_BC_LT:
-      *out = (joined){TL_BC_JLT, TL_BC_JNLT, TL_BC_JLTK, TL_BC_JNLTK, false};
+      *out = (joined){TL_BC_JNLT, TL_BC_JLT, TL_BC_JNLTK, TL_BC_JLTK, false};
       return true;
     case TL_BC_LE:
-      *out = (joined){TL_BC_JLE, TL_BC_JNLE, TL_BC_JLEK, TL_BC_JNLEK, false};
+      *out = (joined){TL_BC_JNLE, TL_BC_JLE, 0, 0, false};
       return true;
     case TL_BC_GT:
-      *out = (joined){TL_BC_JLT, TL_BC_JNLT, TL_BC_JGTK, TL_BC_JNGTK, true};
+      *out = (joined){TL_BC_JNLT, TL_BC_JLT, TL_BC_JNGTK, TL_BC_JGTK, true};
       return true;
     case TL_BC_GE:
-      *out = (joined){TL_BC_JLE, TL_BC_JNLE, TL_BC_JGEK, TL_BC_JNGEK, true};
+      *out = (joined){TL_BC_JNLE, TL_BC_JLE, 0, 0, true};
       return true;
     case TL_BC_EQ:
-      *out = (joined){TL_BC_JEQ, TL_BC_JNE, TL_BC_JEQK, TL_BC_JNEK, false};
+      *out = (joined){TL_BC_JNE, TL_BC_JEQ, TL_BC_JNEK, TL_BC_JEQK, false};
       return true;
     case TL_BC_NE:
-      *out = (joined){TL_BC_JNE, TL_BC_JEQ, TL_BC_JNEK, TL_BC_JEQK, false};
+      *out = (joined){TL_BC_JEQ, TL_BC_JNE, TL_BC_JEQK, TL_BC_JNEK, false};
       return true;
     default:
       return false;
   }
 }
 
+// The comparison [test] and the branch behind it as one jump, negated if the
+// true target comes next anyway. The negation of a < b is JNLT and not a >= b:
+// with NaN these differ.
 static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
                        const tl_cfg_block *block, int32_t literal) {
   joined j;
   find_joined(test->op, &j);
   int32_t yes = block->targets[0], no = block->targets[1];
+  // A jump that falls through to the true target saves the second jump.
   bool negate = is_next(e, at, yes);
-  int32_t target = negate ? no : yes;
   tl_ins word = {.op = negate ? j.negated : j.jump};
   if (literal >= 0) {
     word.op = negate ? j.negated_k : j.jump_k;
@@ -457,6 +509,8 @@ static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
     word.a = scaled(test->operands[0]);
     word.b = scaled(literal);
   } else {
+    // a > b is emitted as b < a, so the operands change places with their
+    // modes.
     int32_t first = j.swap ? 1 : 0;
     word.modes = modes(mode_of(test, 1 - first), 0, mode_of(test, first), 0);
     word.a = scaled(test->operands[first]);
@@ -464,14 +518,16 @@ static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
   }
   uint32_t pc = put(e, word);
   add_point(e, pc, test);
-  add_fixup(e, pc, target, true);
+  add_fixup(e, pc, negate ? no : yes, true);
   if (!negate)
     put_goto(e, at, no, test);
 }
 
+// A branch on a slot, negated likewise.
 static void put_branch(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                        const tl_cfg_block *block) {
   int32_t yes = block->targets[0], no = block->targets[1];
+  // JSET has no negated form.
   bool negate = ins->op != TL_BC_JSET && is_next(e, at, yes);
   uint8_t op = ins->op;
   if (negate)
@@ -487,18 +543,22 @@ static void put_branch(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
     put_goto(e, at, no, ins);
 }
 
-// FORPREP jumps where there is no turn; FORR and MORE where there is one.
+// FORPREP jumps if there is no iteration; FORR and MORE if there is one. In
+// long code the offset may not fit the word: then it skips the first of two
+// jumps.
 static void put_loop(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                      const tl_cfg_block *block) {
+  // The hidden slots are counter, limit and step, or a container and the
+  // position.
   int32_t hidden =
       ins->op == TL_BC_MORE ? ins->operands[0] : (int32_t)ins->extra;
   int32_t visible = ins->op == TL_BC_MORE ? -1 : e->written[block->targets[0]];
   tl_ins word = {.op = ins->op,
                  .a = scaled(hidden),
                  .b = scaled(visible < 0 ? hidden : visible)};
-  int32_t turn = block->targets[0], done = block->targets[1];
-  int32_t target = ins->op == TL_BC_FORPREP ? done : turn;
-  int32_t other = ins->op == TL_BC_FORPREP ? turn : done;
+  int32_t iteration = block->targets[0], done = block->targets[1];
+  int32_t target = ins->op == TL_BC_FORPREP ? done : iteration;
+  int32_t other = ins->op == TL_BC_FORPREP ? iteration : done;
   uint32_t pc = put(e, word);
   add_point(e, pc, ins);
   if (e->fuse) {
@@ -511,6 +571,7 @@ static void put_loop(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
   put_jump(e, target);
 }
 
+// The end of a block.
 static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                     const tl_cfg_block *block) {
   switch (ins->op) {
@@ -536,6 +597,7 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
   }
 }
 
+// Whether an instruction ends its block.
 static bool is_end(uint8_t op) {
   switch (op) {
     case TL_BC_JMP:
@@ -555,7 +617,8 @@ static bool is_end(uint8_t op) {
 
 // --- Blocks -----------------------------------------------------------------
 
-// For each operand, whether the block uses its slot again before it is set.
+// For each operand of the block's instructions, whether the block uses its
+// slot again before it is set.
 static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
   bool *used = TL_ARENA_ARRAY(e->arena, bool, (size_t)e->f->slot_count + 8);
   e->again = TL_ARENA_ARRAY(e->arena, bool *, (size_t)block->count + 1);
@@ -567,6 +630,8 @@ static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
     if (row == NULL)
       return false;
     for (int32_t k = 0; k < ins->operand_count; k++) {
+      // A slot that the instruction itself writes holds another value
+      // afterwards.
       row[k] = used[ins->operands[k]] && ins->operands[k] != ins->result;
     }
     e->again[i] = row;
@@ -579,12 +644,13 @@ static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
   return true;
 }
 
+// Whether an opcode is an operator on two slots.
 static bool is_binary(uint8_t op) {
   return op >= TL_BC_ADD && op <= TL_BC_GE;
 }
 
-// A comparison whose only use is the branch after it; with a literal before
-// it, three become one.
+// Emits a comparison whose only use is the branch behind it, and a literal
+// before it, as one jump. Returns how many instructions that was; 0: none.
 static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
                           int32_t i) {
   const tl_cfg_ins *ins = &block->ins[i];
@@ -603,9 +669,11 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   joined j;
   if (!find_joined(block->ins[test].op, &j))
     return 0;
+  // The branch is the block's end, right behind the comparison.
   if (test + 2 != block->count)
     return 0;
   const tl_cfg_ins *end = &block->ins[test + 1];
+  // The bool must be a temporary that ends in the branch, for it is never made.
   if (end->op != TL_BC_JT || end->operands[0] != block->ins[test].result ||
       end->operands[0] < e->f->variable_count ||
       end->modes[0] == TL_MODE_BORROW) {
@@ -613,7 +681,7 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   }
   int32_t pair = -1;
   if (literal >= 0) {
-    pair = literal_pair(e, (uint32_t)literal);
+    pair = j.negated_k == 0 ? -1 : literal_pair(e, (uint32_t)literal);
     if (pair < 0)
       return 0;
   }
@@ -621,7 +689,7 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   return literal >= 0 ? 3 : 2;
 }
 
-// A literal and the operation it is for, as one instruction.
+// Emits a literal and the operation it is for as one word, likewise.
 static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
                            int32_t i) {
   if (i + 1 >= block->count || block->ins[i].op != TL_BC_LOADK)
@@ -629,6 +697,7 @@ static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
   const tl_cfg_ins *next = &block->ins[i + 1];
   if (!is_binary(next->op))
     return 0;
+  // The right operand first: every operation has that form.
   for (int32_t operand = 1; operand >= 0; operand--) {
     int32_t k =
         literal_for(e, &block->ins[i], next, operand, e->again[i + 1][operand]);
@@ -639,10 +708,12 @@ static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
   return 0;
 }
 
-// A move into the slot that is returned next: its source is returned.
+// If a value is copied into the slot that is returned next, returns the source
+// instead. False: it is not so.
 static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   const tl_cfg_ins *copy = &block->ins[i];
-  if (copy->op != TL_BC_COPY || i + 2 != block->count)
+  // Only as the last two of the block.
+  if (copy->op != TL_BC_MOV || i + 2 != block->count)
     return false;
   const tl_cfg_ins *end = &block->ins[i + 1];
   const tl_cfg_ins *ret =
@@ -657,6 +728,8 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   return true;
 }
 
+// The block at position [at]: tries to join instructions, from the longest
+// form down. False: no memory.
 static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
@@ -664,8 +737,10 @@ static bool put_block(tl_emitter *e, int32_t at) {
   if (!find_again(e, block))
     return false;
   bool ended = false;
+  // The loop itself writes this block's variable, so FORVAR is left out.
   int32_t first = e->written[index] >= 0 ? 1 : 0;
   for (int32_t i = first; i < block->count && !ended;) {
+    // It has emitted the block's end.
     if (try_return(e, block, i))
       break;
     int32_t taken = try_joined(e, at, block, i);
@@ -695,11 +770,13 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
                   .f = f,
                   .p = f->prototype,
                   .frame = (uint32_t)f->slot_count};
+  // Constants of one function are indices for it alone.
   memset(e.pair_table, -1, sizeof e.pair_table);
   memset(e.callee_table, -1, sizeof e.callee_table);
   e.block_pc = TL_ARENA_ARRAY(arena, uint32_t, (size_t)f->block_count);
   if (e.block_pc == NULL)
     return false;
+  // Says which blocks have no code yet: jumps to the others are backward.
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
   if (!tl_emit_order(&e))
     return false;
@@ -707,6 +784,7 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
     if (!put_block(&e, i))
       return false;
   }
+  // Slots are stored times 16 in 16 bits.
   if (e.frame >= TL_MAX_SLOTS) {
     tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, (tl_span){0, 0, 0},
                 "a function needs %u slots; at most %d are there: split it",

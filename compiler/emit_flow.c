@@ -1,15 +1,23 @@
 // Emission: which blocks there are, in what order, and what a survey of them
 // finds.
+//
+// The order of lowering puts a loop's test behind its body and the error paths
+// behind what they belong to; all that is left to do is to drop what cannot be
+// reached and to let jumps to jumps go straight to the end.
 
 #include "compiler/emit_internal.h"
 
-enum { FUSE_MAX = 30000 };  // code longer than this keeps far jumps apart
+// Code longer than this has two jumps at a loop's end instead of one with an
+// offset of 16 bits, and compares and branches in two words.
+enum { FUSE_MAX = 30000 };
 
 // --- Jumps to jumps ---------------------------------------------------------
 
-// A block that only jumps on is left out, but for a jump back, which polls:
-// who owns what is known for there alone.
+// The block that a jump to [block] ends up in: blocks that only jump on are
+// left out. A jump back that polls is none of these: who owns what is known
+// for it alone.
 static int32_t thread(const tl_cfg_function *f, int32_t block) {
+  // Bounded, since an endless loop without a body is a ring of such blocks.
   for (int32_t left = f->block_count; block >= 0 && left > 0; left--) {
     const tl_cfg_block *b = &f->blocks[block];
     if (b->count != 1 || b->ins[0].op != TL_BC_JMP ||
@@ -20,6 +28,7 @@ static int32_t thread(const tl_cfg_function *f, int32_t block) {
   return block;
 }
 
+// Makes every target the block where control ends up.
 static void thread_jumps(tl_cfg_function *f) {
   for (int32_t i = 0; i < f->block_count; i++) {
     tl_cfg_block *b = &f->blocks[i];
@@ -29,6 +38,9 @@ static void thread_jumps(tl_cfg_function *f) {
 
 // --- Order ------------------------------------------------------------------
 
+// The reachable blocks, handlers among them, in the order in which lowering
+// entered them. Blocks that split an edge come last: they have no order of
+// their own. False: no memory.
 static bool find_sequence(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t n = (size_t)f->block_count;
@@ -39,6 +51,8 @@ static bool find_sequence(tl_emitter *e) {
       TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->order_count + n + 1);
   if (e->arena->failed)
     return false;
+  // Depth first, over error edges and jumps. A block whose jump becomes a RET
+  // does not reach its target.
   int32_t depth = 0;
   stack[depth++] = 0;
   reached[0] = true;
@@ -46,6 +60,7 @@ static bool find_sequence(tl_emitter *e) {
     const tl_cfg_block *block = &f->blocks[stack[--depth]];
     for (int32_t i = 0; i < block->count; i++) {
       int32_t h = block->ins[i].handler;
+      // An instruction that cannot fail has a handler in name only.
       if (h < 0 || block->ins[i].fails == TL_NEVER || reached[h])
         continue;
       reached[h] = true;
@@ -68,6 +83,8 @@ static bool find_sequence(tl_emitter *e) {
     }
   }
   for (int32_t i = 0; i < orders; i++) {
+    // Positions of blocks that were never entered, or cannot be reached, stay
+    // empty.
     if (at_order[i] >= 0 && reached[at_order[i]]) {
       e->sequence[e->sequence_count++] = at_order[i];
     }
@@ -83,13 +100,15 @@ static bool find_sequence(tl_emitter *e) {
 
 // --- Survey -----------------------------------------------------------------
 
+// A block's last instruction, NULL if it has none.
 static const tl_cfg_ins *last_of(const tl_cfg_block *block) {
   return block->count > 0 ? &block->ins[block->count - 1] : NULL;
 }
 
-// The variables that FORPREP and FORR write themselves: where a turn begins
-// with the definition, and can be entered in no other way. What the variable
-// held before is not owned by then, else a drop would come first.
+// The variables that FORPREP and FORR write themselves: those that an
+// iteration begins by defining, if nothing else leads to its block.
+// What the variable held before is not owned there, else a drop would come
+// first.
 static bool find_written(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t n = (size_t)f->block_count;
@@ -107,14 +126,17 @@ static bool find_written(tl_emitter *e) {
       if (target < 0)
         continue;
       const tl_cfg_block *to = &f->blocks[target];
-      bool is_turn = t == 0 && is_loop && to->count > 0 &&
-                     to->ins[0].op == TL_BC_FORVAR &&
-                     to->ins[0].extra == end->extra;
-      entered[target] = entered[target] || !is_turn;
+      // Target 0 of the loop's own end, and the block begins with the variable
+      // of these hidden slots.
+      bool is_iteration = t == 0 && is_loop && to->count > 0 &&
+                          to->ins[0].op == TL_BC_FORVAR &&
+                          to->ins[0].extra == end->extra;
+      entered[target] = entered[target] || !is_iteration;
     }
   }
   for (int32_t i = 0; i < f->block_count; i++) {
     const tl_cfg_block *block = &f->blocks[i];
+    // Block 0 is entered by the call, which gives parameters their values.
     bool found = i > 0 && block->count > 0 && !entered[i] &&
                  block->ins[0].op == TL_BC_FORVAR &&
                  block->ins[0].result >= f->param_count;
@@ -123,7 +145,8 @@ static bool find_written(tl_emitter *e) {
   return true;
 }
 
-// Temporaries that cross blocks, and the size of it all.
+// Which temporaries cross blocks, so that no literal is folded away from under
+// them; and whether the code is short enough for short jumps.
 static bool survey(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t slots = (size_t)f->slot_count + 8;
@@ -137,9 +160,12 @@ static bool survey(tl_emitter *e) {
     const tl_cfg_block *block = &f->blocks[e->sequence[s]];
     for (int32_t i = 0; i < block->count; i++) {
       const tl_cfg_ins *ins = &block->ins[i];
+      // At most so many words: the instruction, its extra, and a move for each
+      // operand.
       total += 2 + (uint32_t)ins->operand_count;
       for (int32_t k = 0; k < ins->operand_count; k++) {
         int32_t slot = ins->operands[k];
+        // Set in another block, or in this one only further down.
         if (set_in[slot] != e->sequence[s])
           e->crosses[slot] = true;
       }
@@ -152,6 +178,7 @@ static bool survey(tl_emitter *e) {
   return true;
 }
 
+// Threads jumps, finds the order, then surveys the blocks in it.
 bool tl_emit_order(tl_emitter *e) {
   thread_jumps(e->f);
   return find_sequence(e) && survey(e) && find_written(e);

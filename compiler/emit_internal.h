@@ -1,21 +1,28 @@
-// Inside emission: what emit.c and emit_tables.c share.
+// Inside emission: what its three files share.
+//
+//   emit_flow.c    which blocks, in what order; what a survey of them finds
+//   emit.c         instructions to words
+//   emit_tables.c  jump offsets and side tables of the finished code
 #ifndef TALLY_COMPILER_EMIT_INTERNAL_H
 #define TALLY_COMPILER_EMIT_INTERNAL_H
 
 #include "compiler/emit.h"
 
+// A jump whose target is not emitted yet, or not known to be: its offset is
+// filled in at the end.
 typedef struct tl_fixup {
   uint32_t pc;
   int32_t block;
   bool is_short;  // the offset is c, else b:c
 } tl_fixup;
 
-// A point that can fail: who owns there.
+// An instruction that can fail: it has a place, and who owns there.
 typedef struct tl_point {
   uint32_t pc;
   const tl_cfg_ins *ins;
 } tl_point;
 
+// One function being emitted.
 typedef struct tl_emitter {
   tl_builder *b;
   tl_arena *arena;
@@ -23,27 +30,29 @@ typedef struct tl_emitter {
   tl_prototype *p;
   tl_ins *code;
   uint32_t count, capacity;
-  tl_fixup *fixups;
+  tl_fixup *fixups;  // jumps, patched when all blocks have a pc
   uint32_t fixup_count, fixup_capacity;
-  tl_point *points;
+  tl_point *points;  // sorted by pc: the side tables are made from them
   uint32_t point_count, point_capacity;
-  uint32_t *block_pc;
-  uint32_t block_start;  // of the block under way
-  int32_t *sequence;     // blocks in order
+  uint32_t *block_pc;    // where each block begins; UINT32_MAX: not yet
+  uint32_t block_start;  // of the block being emitted
+  int32_t *sequence;     // the reachable blocks in the order of the code
   int32_t sequence_count;
-  uint32_t frame;    // slots, windows included
-  int32_t *written;  // for blocks that are a loop's turn: the variable that
-                     // the loop writes itself, or -1
-  bool *crosses;     // temporaries used in a block that does not set
-                     // them
-  bool **again;      // for each instruction of the current block and
-                     // operand: used later in the block
-  bool fuse;
+  uint32_t frame;  // slots, windows included
+  // For each block that begins an iteration: the variable that the loop's own
+  // instruction writes, or -1. FORVAR is left out there.
+  int32_t *written;
+  bool *crosses;  // temporaries that a block uses without setting them
+  // For each instruction of the current block and each operand: whether the
+  // slot is used again later in the block.
+  bool **again;
+  bool fuse;  // offsets of 16 bits reach: compare and branch are one word
   int32_t pair_table[64];    // literal pairs already in the constants
   int32_t callee_table[64];  // known functions that are, by their index
 } tl_emitter;
 
-// The RET that a block's last JMP leads to at once, or NULL: it returns itself.
+// The RET that a block's last JMP leads to at once, or NULL. Then the block
+// returns itself and the jump is not emitted.
 static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
                                                  const tl_cfg_block *block) {
   if (block->count == 0 || block->ins[block->count - 1].op != TL_BC_JMP)
@@ -52,17 +61,19 @@ static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
   return to->count == 1 && to->ins[0].op == TL_BC_RET ? &to->ins[0] : NULL;
 }
 
-// Decides which blocks are emitted and in what order, and surveys them.
+// Decides which blocks are emitted and in what order, and surveys them
+// (emit_flow.c). False: no memory.
 bool tl_emit_order(tl_emitter *e);
 
-// Makes room for one more item; false: no memory.
+// Makes room in a growing array for one more item of [size] bytes; *items and
+// *capacity change. False: no memory.
 bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
                   uint32_t count, size_t size);
 
-// Fills in the jumps' offsets, and writes the places, the unwind map and the
-// handlers of the finished code into memory of the unit.
+// Fills in the jumps' offsets, and writes places, unwind ranges, handlers and
+// the summary into memory of the unit.
 void tl_emit_tables(tl_emitter *e);
-// A copy of [nbytes] in the unit's memory.
+// A copy of [nbytes] in the unit's memory; NULL and b->failed without memory.
 void *tl_emit_keep(tl_emitter *e, const void *items, size_t nbytes);
 
 #endif

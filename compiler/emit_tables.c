@@ -1,4 +1,10 @@
-// Emission: the side tables of finished code.
+// Emission: the side tables of finished code. All are made from the list of
+// points that can fail, in the order of their pcs:
+//
+//   places    pc -> source        for messages
+//   ranges    [pc, pc) owns slot  for unwinding
+//   relying   pc                  for assignments of invariant variables
+//   handlers  [pc, pc) -> pc      for `try` and landing pads
 
 #include <string.h>
 
@@ -21,6 +27,7 @@ bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
 
 // --- Side tables ------------------------------------------------------------
 
+// Offsets count from the word behind the jump.
 static void patch_jumps(tl_emitter *e) {
   for (uint32_t i = 0; i < e->fixup_count; i++) {
     const tl_fixup *x = &e->fixups[i];
@@ -46,12 +53,14 @@ void *tl_emit_keep(tl_emitter *e, const void *items, size_t nbytes) {
   return copy;
 }
 
+// Where each instruction that can fail stands in the source.
 static void write_places(tl_emitter *e) {
   tl_place_entry *places =
       TL_ARENA_ARRAY(e->arena, tl_place_entry, (size_t)e->point_count + 1);
   if (places == NULL)
     return;
   for (uint32_t i = 0; i < e->point_count; i++) {
+    // Only points that can fail have a place: nothing else is ever reported.
     tl_span span = e->points[i].ins->span;
     places[i] =
         (tl_place_entry){e->points[i].pc, span.begin, span.end, span.at};
@@ -60,8 +69,9 @@ static void write_places(tl_emitter *e) {
   e->p->place_count = e->point_count;
 }
 
-// The call's own point has given its consumed arguments away; the analysis
-// left them out of [owned] already.
+// Which slots own at each point that can fail, as ranges of code: a slot that
+// owns at several points in a row has one range. A call's consumed arguments
+// are not among them: the analysis has left them out of [owned].
 static void write_ranges(tl_emitter *e) {
   size_t slots = e->frame + 8;
   int32_t *open = TL_ARENA_ARRAY(e->arena, int32_t, slots);
@@ -78,6 +88,8 @@ static void write_ranges(tl_emitter *e) {
       int32_t slot = ins->owned[k].slot;
       uint8_t either = ins->owned[k].either;
       int32_t r = open[slot];
+      // The slot owned at the point before, too, and likewise: its range
+      // goes on.
       if (r >= 0 && seen[slot] == i && ranges[r].either == either) {
         ranges[r].end = pc + 1;
       } else {
@@ -88,6 +100,7 @@ static void write_ranges(tl_emitter *e) {
         ranges[count] = (tl_unwind_range){pc, pc + 1, (uint16_t)slot, either};
         open[slot] = (int32_t)count++;
       }
+      // Numbers of points, counted from 1, so that 0 is none.
       seen[slot] = i + 1;
     }
   }
@@ -95,18 +108,21 @@ static void write_ranges(tl_emitter *e) {
   e->p->range_count = count;
 }
 
+// The calls across which an invariant module variable is borrowed from, for
+// the run to check.
 static void write_relying(tl_emitter *e) {
   uint32_t *pcs = TL_ARENA_ARRAY(e->arena, uint32_t, e->point_count + 1);
   uint32_t count = 0;
   if (pcs == NULL)
     return;
   for (uint32_t i = 0; i < e->point_count; i++)
-    if (e->points[i].ins->relies)
+    if (e->points[i].ins->depends)
       pcs[count++] = e->points[i].pc;
   e->p->relying = tl_emit_keep(e, pcs, count * sizeof *pcs);
   e->p->relying_count = count;
 }
 
+// A list of slots in memory of the unit, as tables have them.
 static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
                             int32_t count) {
   uint16_t *copy =
@@ -119,6 +135,8 @@ static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
   return copy;
 }
 
+// The ranges that a `try` or landing pad covers, and what it keeps. Points in
+// a row with one handler make one range.
 static void write_handlers(tl_emitter *e) {
   tl_handler *handlers = NULL;
   uint32_t count = 0, capacity = 0;
@@ -126,6 +144,7 @@ static void write_handlers(tl_emitter *e) {
   for (uint32_t i = 0; i < e->point_count; i++) {
     int32_t h = e->points[i].ins->handler;
     uint32_t pc = e->points[i].pc;
+    // The handler of the point before covers this one, too.
     if (h >= 0 && h == previous) {
       handlers[count - 1].end = pc + 1;
     } else if (h >= 0) {
@@ -149,19 +168,22 @@ static void write_handlers(tl_emitter *e) {
   e->p->handler_count = count;
 }
 
+// What callers may know of the function, moved into memory of the unit.
 static void write_summary(tl_emitter *e) {
   const tl_summary *from = &e->f->summary;
   tl_summary *to = &e->p->summary;
   *to = *from;
   to->param_modes =
       tl_emit_keep(e, from->param_modes, (size_t)e->f->param_count);
-  to->lenders = tl_emit_keep(e, from->lenders,
-                             from->lender_count * sizeof *from->lenders);
+  to->borrow_owners =
+      tl_emit_keep(e, from->borrow_owners,
+                   from->borrow_owner_count * sizeof *from->borrow_owners);
   to->rebinds = tl_emit_keep(e, from->rebinds,
                              from->rebind_count * sizeof *from->rebinds);
 }
 
 void tl_emit_tables(tl_emitter *e) {
+  // All blocks have their pcs now.
   patch_jumps(e);
   write_places(e);
   write_ranges(e);

@@ -76,8 +76,9 @@ static bool may_join(const tl_prototype *p, const tl_decoded *d,
   if (kind != TL_STEP_CALL)
     return kind == TL_STEP_PLACE;
   const tl_builtin *called = p->constants[d->extra].pointer;
-  return tl_builtin_is_fold(called) || tl_builtin_is_scan(called) ||
-         tl_builtin_is_norm(called);
+  return tl_builtin_fused(called) == TL_FUSED_REDUCTION ||
+         tl_builtin_fused(called) == TL_FUSED_SCAN ||
+         tl_builtin_fused(called) == TL_FUSED_NORM;
 }
 
 // What makes an array where it runs alone.
@@ -341,7 +342,7 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
 }
 
 // Both tables in the unit's memory.
-static bool keep_regions(tl_fusion *f) {
+static bool cache_regions(tl_fusion *f) {
   tl_prototype *p = f->p;
   uint32_t count = f->region_count;
   if (count == 0)
@@ -395,5 +396,5 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
   }
   if (!end_run(&f))
     return false;
-  return keep_regions(&f);
+  return cache_regions(&f);
 }

@@ -1,12 +1,15 @@
-// Shared by the files of fusion (fusion.c).
+// What the files of fusion share (fusion.c has the list): the steps of a run,
+// the units that they form, and the predicates about them.
 #ifndef TALLY_COMPILER_FUSION_INTERNAL_H
 #define TALLY_COMPILER_FUSION_INTERNAL_H
 
 #include "compiler/lower.h"
 #include "vm/region/region.h"
 
-enum { TL_FUSED_RUN = 256 };  // instructions looked at together
+// Instructions that are looked at together; longer runs are cut.
+enum { TL_FUSED_RUN = 256 };
 
+// One instruction of a run.
 typedef struct tl_fused_step {
   uint32_t pc, end;
   tl_decoded d;
@@ -38,32 +41,37 @@ typedef struct tl_fusion {
   uint32_t region_count, capacity;
 } tl_fusion;
 
+// Whether a step computes each item of its result from items of its operands.
 static inline bool tl_fused_is_operation(const tl_fused_step *s) {
   return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST ||
-         s->kind == TL_STEP_CLIP || s->kind == TL_STEP_HOST || s->kind == TL_STEP_INLINE;
+         s->kind == TL_STEP_CLIP || s->kind == TL_STEP_HOST ||
+         s->kind == TL_STEP_INLINE;
 }
 
+// Whether a step takes the last result, so that it becomes no array: a store
+// to a part, a reduction, a selection.
 static inline bool tl_fused_is_sink(const tl_fused_step *s) {
   return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL ||
          s->kind == TL_STEP_SELECT;
 }
 
 // What an instruction is to a region; of a call of a script function, whether
-// it may be part of one. Of what only a run knows it is said that it may.
+// it may be part of one. What only the run can know is assumed to fit.
 tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
                               const tl_decoded *d);
 
-// Looks whether a region may take in a function's calls: p->joins.
+// Finds out whether a region may take in a function's calls, into p->joins.
 void tl_fusion_find_joins(tl_prototype *p);
 
-// Whether it takes views of its operands.
+// Whether an instruction takes views of its operands.
 bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
                            const tl_decoded *d, tl_region_step kind);
 
 // Whether an operation may make a mask.
 bool tl_fusion_makes_mask(tl_op op);
 
-// Joins units that may run together into groups: unit.group_end.
+// Joins units that may run together into groups: sets group_end of each of the
+// [n] units.
 void tl_fusion_find_groups(const tl_fusion *f, tl_fused_unit *units, int32_t n);
 
 #endif

@@ -1,4 +1,6 @@
-// How a source is laid out: what `tally fmt` writes.
+// How a source is laid out: what `tally fmt` writes. It needs the text and its
+// tokens only; compile.c parses first, so that a text with errors is left
+// alone, and checks the result with tl_layout_is_same.
 #ifndef TALLY_COMPILER_LAYOUT_H
 #define TALLY_COMPILER_LAYOUT_H
 
@@ -8,13 +10,15 @@
 
 // The text of [source] with its blanks, indentation and empty lines put in
 // order. Tokens, comments and the ends of lines stay where they are, so the
-// program stays the same. The source must parse; [tokens] are its tokens.
-// Lives in [arena], with a zero behind its [nbytes]; NULL when memory fails.
+// program stays the same. The source must parse; [tokens] are its tokens. The
+// result lives in [arena], with a zero behind its [nbytes]; NULL when memory
+// fails.
 const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
                       tl_arena *arena, uint32_t *nbytes);
 
-// Whether two texts have the same tokens, on lines that count alike: the proof
-// that one is only another layout of the other.
+// Whether two texts have the same tokens, with the same newlines that count:
+// the proof that one is only another layout of the other. Comments are not
+// compared.
 bool tl_layout_is_same(const tl_source *a, const tl_tokens *a_tokens,
                        const tl_source *b, const tl_tokens *b_tokens);
 

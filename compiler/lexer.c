@@ -1,4 +1,12 @@
-// Tokens, but for strings (lexer_string.c) and brackets (lexer_bracket.c).
+// Tokens, except strings (lexer_string.c) and brackets (lexer_bracket.c).
+//
+// One pass over the text: skip_space passes over what separates tokens, and
+// lex_token reads the next one by its first character. When the end is
+// reached, tl_lexer_lay_out goes over the tokens once more and decides which
+// ends of lines count. Tokens hold offsets only; nothing is decoded or copied.
+//
+//   z = x * 2.5   # text        NAME ASSIGN NAME STAR NUMBER
+//   -z                          MINUS (after a newline that counts) NAME END
 
 #include "compiler/lexer.h"
 
@@ -7,27 +15,7 @@
 
 #include "compiler/lexer_internal.h"
 
-#define OPERATOR(kind, string, in_level, operator, word) \
-  [TL_TOKEN_##kind] = {.text = string,                   \
-                       .level = TL_LEVEL_##in_level,     \
-                       .op = TL_OPERATOR_##operator,     \
-                       .is_word = word },
-
-const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
-#define X(kind, string) [TL_TOKEN_##kind] = {.text = string},
-    TL_TOKEN_MARKS(X)
-#undef X
-#define X(kind, string, level, op) OPERATOR(kind, string, level, op, false)
-        TL_TOKEN_OPERATORS(X)
-#undef X
-#define X(kind, string, level, op) OPERATOR(kind, string, level, op, true)
-            TL_TOKEN_WORD_OPERATORS(X)
-#undef X
-#define X(kind, string) [TL_TOKEN_##kind] = {.text = string, .is_word = true},
-                TL_TOKEN_KEYWORDS(X)
-#undef X
-};
-
+// A sign of ASCII characters and the token that it makes.
 typedef struct tl_sign {
   const char *text;
   uint8_t kind;
@@ -83,6 +71,7 @@ static const tl_sign ascii_signs[] = {
     {";", TL_TOKEN_SEMICOLON, 0},
 };
 
+// A character outside ASCII and the token that it makes; ∞ is a name.
 typedef struct tl_unicode_sign {
   int32_t code;
   uint8_t kind;
@@ -112,49 +101,6 @@ static const tl_unicode_sign unicode_signs[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-// Doubles the room for tokens.
-static bool grow(tl_lexer *lexer) {
-  tl_tokens *tokens = lexer->tokens;
-  tl_arena *arena = lexer->arena;
-  uint32_t capacity = tokens->capacity ? tokens->capacity * 2 : 256;
-  size_t old_size = tokens->capacity * sizeof(tl_token);
-  tl_token *items = arena->resize(arena->context, tokens->items, old_size,
-                                  capacity * sizeof(tl_token));
-  if (!items) {
-    arena->failed = true;
-    lexer->is_done = true;
-    return false;
-  }
-  tokens->items = items;
-  tokens->capacity = capacity;
-  return true;
-}
-
-tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
-  tl_tokens *tokens = lexer->tokens;
-  if (tokens->count == tokens->capacity && !grow(lexer))
-    return NULL;
-  tl_token *token = &tokens->items[tokens->count++];
-  *token = (tl_token){.kind = (uint8_t)kind, .begin = begin, .end = lexer->at};
-  if (lexer->is_first)
-    token->flags = TL_TOKEN_IS_FIRST;
-  if (lexer->has_doc && (kind == TL_TOKEN_FN || kind == TL_TOKEN_NAME)) {
-    token->flags |= TL_TOKEN_HAS_DOC;
-    token->other = lexer->doc_begin;
-  }
-  lexer->is_first = lexer->has_doc = false;
-  return token;
-}
-
-void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
-                        uint32_t other) {
-  tl_token *token = tl_lexer_add(lexer, TL_TOKEN_ERROR, begin);
-  if (!token)
-    return;
-  token->code = (uint16_t)error;
-  token->other = other;
-}
-
 // The character at [at]; its bytes in [length]. The source is valid UTF-8.
 static int32_t character_at(const tl_lexer *lexer, uint32_t at,
                             uint32_t *length) {
@@ -168,6 +114,7 @@ static int32_t character_at(const tl_lexer *lexer, uint32_t at,
   return code;
 }
 
+// The byte at [at]; 0 behind the text, so that callers may look ahead.
 static char byte_at(const tl_lexer *lexer, uint32_t at) {
   return at < lexer->nbytes ? lexer->text[at] : 0;
 }
@@ -185,6 +132,7 @@ static bool is_ascii_letter(int32_t code) {
   return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
 }
 
+// Whether a code point may begin a name: a letter of any script or `_`.
 static bool starts_name(int32_t code) {
   if (code < 0x80)
     return is_ascii_letter(code) || code == '_';
@@ -201,12 +149,15 @@ static bool starts_name(int32_t code) {
   }
 }
 
+// Letters, digits of any script, combining marks, subscripts and primes: x₁,
+// x′.
 bool tl_continues_name(int32_t code) {
   if (code < 0x80) {
     return is_ascii_letter(code) || code == '_' || (code >= '0' && code <= '9');
   }
   if (code >= 0x2080 && code <= 0x2089)
     return true;  // subscript digits
+  // Primes: x′ and x″ are names.
   if ((code >= 0x2032 && code <= 0x2034) || code == 0x2057)
     return true;
   utf8proc_category_t category = utf8proc_category(code);
@@ -219,11 +170,13 @@ static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
   return starts_name(character_at(lexer, at, &length));
 }
 
-// What names are mostly made of.
+// Whether a byte continues a name without a look at Unicode: what names are
+// mostly made of.
 static bool is_plain_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// The offset behind the name that begins at [at].
 static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
   for (uint32_t length;; at += length) {
     while (at < lexer->nbytes && is_plain_in_name(lexer->text[at])) at++;
@@ -232,7 +185,10 @@ static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
   }
 }
 
+// The keyword with this text, or TL_TOKEN_NAME. Keywords are few and mostly
+// differ in their first letter, so a linear search does.
 static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
+  // Keywords come behind PLUS in the table, words among the operators too.
   for (int kind = TL_TOKEN_PLUS; kind < TL_TOKEN_KIND_COUNT; kind++) {
     const tl_token_info *info = &tl_token_infos[kind];
     if (!info->is_word)
@@ -245,6 +201,7 @@ static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
   return TL_TOKEN_NAME;
 }
 
+// A name or a keyword. Its normal form is made when the name is stored.
 static void lex_name(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
   lexer->at = name_end(lexer, begin);
@@ -252,7 +209,8 @@ static void lex_name(tl_lexer *lexer) {
   tl_lexer_add(lexer, keyword_kind(lexer->text + begin, nbytes), begin);
 }
 
-// Behind digits ('_'? digit)* of the kind [is_wanted].
+// The offset behind digits of the kind [is_wanted]; a single `_` may stand
+// between two of them, as in 1_000_000.
 static uint32_t digits_end(const tl_lexer *lexer, uint32_t at,
                            bool (*is_wanted)(char)) {
   for (;;) {
@@ -266,18 +224,21 @@ static uint32_t digits_end(const tl_lexer *lexer, uint32_t at,
   }
 }
 
+// The offset behind an exponent at [at]; [at] itself if there is none.
 static uint32_t exponent_end(const tl_lexer *lexer, uint32_t at) {
   uint32_t digits = at + 1;
   if (byte_at(lexer, at) != 'e' && byte_at(lexer, at) != 'E')
     return at;
   if (byte_at(lexer, digits) == '+' || byte_at(lexer, digits) == '-')
     digits++;
+  // 2e and 2em: no exponent, so `e` begins a name.
   if (!is_digit(byte_at(lexer, digits)))
     return at;
   return digits_end(lexer, digits, is_digit);
 }
 
-// `2.` where neither a digit, nor `..`, nor a field's name follows; and 2.e5.
+// Whether a point behind the number, at [at], is an error: no second point
+// (2..5) and no field's name (2.x) follows it, or an exponent does (2.e5).
 static bool ends_in_point(const tl_lexer *lexer, uint32_t at) {
   if (byte_at(lexer, at) != '.')
     return false;
@@ -286,6 +247,8 @@ static bool ends_in_point(const tl_lexer *lexer, uint32_t at) {
   return !name_starts_at(lexer, at + 1) || exponent_end(lexer, at + 1) > at + 1;
 }
 
+// The offset behind a decimal number: digits, fraction, exponent and the `i`
+// of an imaginary one.
 static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
   at = digits_end(lexer, at, is_digit);
   if (byte_at(lexer, at) == '.' && is_digit(byte_at(lexer, at + 1))) {
@@ -293,6 +256,8 @@ static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
   }
   at = exponent_end(lexer, at);
   uint32_t length;
+  // 2i is imaginary, but in 2in or 2if the letter begins a word, which is
+  // reported.
   if (byte_at(lexer, at) == 'i' &&
       !tl_continues_name(character_at(lexer, at + 1, &length))) {
     at++;
@@ -300,9 +265,12 @@ static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
   return at;
 }
 
+// A NUMBER, or an ERROR for what would otherwise be two tokens that nobody
+// meant: 2x, 2., 0xg.
 static void lex_number(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
   uint32_t end = begin;
+  // 0x without digits is the number 0 and a name: an error below.
   if (byte_at(lexer, begin) == '0' && byte_at(lexer, begin + 1) == 'x' &&
       is_hex_digit(byte_at(lexer, begin + 2))) {
     end = digits_end(lexer, begin + 2, is_hex_digit);
@@ -311,6 +279,7 @@ static void lex_number(tl_lexer *lexer) {
   }
   lexer->at = end;
   if (name_starts_at(lexer, end)) {
+    // The whole word is part of the error, so that it is reported once.
     lexer->at = name_end(lexer, end);
     tl_lexer_add_error(lexer, TL_LEX_NUMBER_NAME, begin, end);
   } else if (ends_in_point(lexer, end)) {
@@ -321,8 +290,8 @@ static void lex_number(tl_lexer *lexer) {
   }
 }
 
-// Whether what was read last touches this place and may be an operand's end:
-// then .5 is a wrong field, not a wrong number.
+// Whether the last token ends here and may be an operand: then .5 is a wrong
+// field, not a wrong number.
 static bool touches_operand(const tl_lexer *lexer) {
   const tl_tokens *tokens = lexer->tokens;
   if (!tokens->count)
@@ -334,6 +303,7 @@ static bool touches_operand(const tl_lexer *lexer) {
          last->kind == TL_TOKEN_BRACKET_END || last->kind == TL_TOKEN_NUMBER;
 }
 
+// Makes an ERROR of .5, which lacks its zero. False: none stands here.
 static bool lex_point_number(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
   if (byte_at(lexer, begin) != '.' || !is_digit(byte_at(lexer, begin + 1)) ||
@@ -345,6 +315,7 @@ static bool lex_point_number(tl_lexer *lexer) {
   return true;
 }
 
+// The longest sign of the table that fits. False: none does.
 static bool lex_ascii_sign(tl_lexer *lexer) {
   const char *text = lexer->text + lexer->at;
   size_t left = lexer->nbytes - lexer->at;
@@ -365,14 +336,17 @@ static bool lex_ascii_sign(tl_lexer *lexer) {
   return false;
 }
 
-// Whether `=` makes an update of the sign just read: `×=` as `*=`.
+// Whether an `=` behind the sign just read makes an update of it: `×=` is
+// `*=`. `×==` is not one.
 static bool is_update(const tl_lexer *lexer, tl_token_kind kind) {
   int level = tl_token_infos[kind].level;
+  // Operators from | to products have updates; ** has no sign outside ASCII.
   return level >= TL_LEVEL_BIT_OR && level <= TL_LEVEL_PRODUCT &&
          byte_at(lexer, lexer->at) == '=' &&
          byte_at(lexer, lexer->at + 1) != '=';
 }
 
+// The same for the signs outside ASCII, and for their updates.
 static bool lex_unicode_sign(tl_lexer *lexer) {
   uint32_t begin = lexer->at, length;
   int32_t code = character_at(lexer, begin, &length);
@@ -385,6 +359,7 @@ static bool lex_unicode_sign(tl_lexer *lexer) {
       tl_lexer_add(lexer, kind, begin);
       return true;
     }
+    // Over the `=`.
     lexer->at++;
     tl_token *token = tl_lexer_add(lexer, TL_TOKEN_UPDATE, begin);
     if (token)
@@ -394,6 +369,7 @@ static bool lex_unicode_sign(tl_lexer *lexer) {
   return false;
 }
 
+// False: the character is no bracket.
 static bool lex_bracket(tl_lexer *lexer) {
   uint32_t begin = lexer->at++;
   switch (lexer->text[begin]) {
@@ -421,7 +397,7 @@ static bool lex_bracket(tl_lexer *lexer) {
   }
 }
 
-// A run of characters that begin no token makes one error, not many.
+// Makes an ERROR of one character that begins no token.
 static void lex_unknown(tl_lexer *lexer) {
   uint32_t begin = lexer->at, length;
   character_at(lexer, begin, &length);
@@ -429,6 +405,8 @@ static void lex_unknown(tl_lexer *lexer) {
   tl_lexer_add_error(lexer, TL_LEX_CHARACTER, begin, 0);
 }
 
+// The token at lexer->at, which is no blank. The order matters: r" before
+// names, the format of a hole before the sign `:`, and .5 before the sign `.`.
 static void lex_token(tl_lexer *lexer) {
   char byte = lexer->text[lexer->at];
   if (byte == '"') {
@@ -443,6 +421,7 @@ static void lex_token(tl_lexer *lexer) {
     lex_name(lexer);
   } else if (byte == ':' && tl_lexer_innermost(lexer) &&
              tl_lexer_innermost(lexer)->kind == TL_TOKEN_HEAD) {
+    // Within ( ) or [ ] in a hole the colon is one of a slice or a name.
     tl_lexer_format(lexer);
   } else if (!lex_bracket(lexer) && !lex_point_number(lexer) &&
              !lex_ascii_sign(lexer) && !lex_unicode_sign(lexer)) {
@@ -450,6 +429,9 @@ static void lex_token(tl_lexer *lexer) {
   }
 }
 
+// Passes over a comment. One that begins with exactly two # on a line of its
+// own documents what follows: the first such line is remembered for the next
+// token.
 static void skip_comment(tl_lexer *lexer) {
   const char *text = lexer->text + lexer->at;
   size_t left = lexer->nbytes - lexer->at;
@@ -457,13 +439,14 @@ static void skip_comment(tl_lexer *lexer) {
                 (left == 2 || text[2] != '#');
   if (is_doc && !lexer->has_doc)
     lexer->doc_begin = lexer->at;
+  // A comment of another kind ends the documentation.
   lexer->has_doc = is_doc;
   const char *end = memchr(text, '\n', left);
   lexer->at = end ? (uint32_t)(end - lexer->text) : lexer->nbytes;
 }
 
 // Skips blanks, comments and ends of lines up to the next token. A blank line
-// parts the ## lines above it from what follows.
+// separates the ## lines above it from what follows.
 static void skip_space(tl_lexer *lexer) {
   bool is_blank = lexer->is_first;
   for (; lexer->at < lexer->nbytes;) {
@@ -472,6 +455,7 @@ static void skip_space(tl_lexer *lexer) {
       skip_comment(lexer);
       is_blank = false;
     } else if (byte == '\n') {
+      // Two ends of lines with nothing between them.
       if (is_blank)
         lexer->has_doc = false;
       lexer->is_first = is_blank = true;
@@ -485,6 +469,7 @@ static void skip_space(tl_lexer *lexer) {
 }
 
 static void skip_byte_order_mark(tl_lexer *lexer) {
+  // It stays part of all offsets.
   if (lexer->nbytes >= 3 && memcmp(lexer->text, "\xef\xbb\xbf", 3) == 0) {
     lexer->at = 3;
   }
@@ -493,6 +478,7 @@ static void skip_byte_order_mark(tl_lexer *lexer) {
 bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
             bool is_partial) {
   *tokens = (tl_tokens){0};
+  // In the arena: its stack of brackets is large for the C stack.
   tl_lexer *lexer = TL_ARENA_NEW(arena, tl_lexer);
   if (!lexer)
     return false;
@@ -509,6 +495,8 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
       break;
     lex_token(lexer);
   }
+  // The last token is always END, so that nobody who looks ahead has to ask for
+  // the count.
   tl_lexer_add(lexer, TL_TOKEN_END, lexer->at);
   if (arena->failed)
     return false;

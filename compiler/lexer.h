@@ -78,9 +78,10 @@ typedef enum tl_level {
   X(NAME, "a name")                                                          \
   X(NUMBER, "a number")                                                      \
   X(STRING, "a string") /* whole, without holes; raw ones too */             \
-  X(HEAD, "a string")   /* "text{   other: the token after the hole */       \
+  X(HEAD, "a string")   /* "text{   other: the token after the hole; or */   \
+                        /* :format{   of a format that has holes itself */   \
   X(MIDDLE, "}")        /* }text{   likewise */                              \
-  X(TAIL, "}")          /* }text"   */                                       \
+  X(TAIL, "}")          /* }text"   or }format, up to the } of its hole */   \
   X(FORMAT, ":")        /* :format  before the } of a hole */                \
   X(TYPE, "a type")                                                          \
   X(PAREN, "(")     /* other: the closing bracket's index, here and below */ \
@@ -129,6 +130,7 @@ typedef enum tl_token_kind {
           TL_TOKEN_KIND_COUNT
 } tl_token_kind;
 
+// What is known of a kind of token without looking at its text.
 typedef struct tl_token_info {
   const char *text;
   uint8_t level;  // tl_level
@@ -139,15 +141,18 @@ typedef struct tl_token_info {
 // Whether a code point may stand in a name behind its first.
 bool tl_continues_name(int32_t code);
 
+// Indexed by tl_token_kind.
 extern const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT];
 
+// What is wrong with an ERROR token (its code). The parser words the message,
+// see tl_parser_lex_error.
 typedef enum tl_lex_error {
   TL_LEX_CHARACTER,      // no token begins so
   TL_LEX_STRING,         // ends with its line
   TL_LEX_TRIPLE_STRING,  // ends with the text
   TL_LEX_TYPE,           // likewise
   TL_LEX_HOLE,           // is not closed; other: where its string begins
-  TL_LEX_FORMAT,         // a format that holds { or "
+  TL_LEX_FORMAT,         // a format that holds {{ or "
   TL_LEX_UNCLOSED,       // an opening bracket
   TL_LEX_STRAY,          // a closing one; nothing is open
   TL_LEX_MISMATCH,       // likewise; other: the offset of what is open
@@ -158,12 +163,15 @@ typedef enum tl_lex_error {
   TL_LEX_NUMBER_NAME,    // 2x     other: where the name begins
 } tl_lex_error;
 
+// The flags of a token.
 enum {
   TL_TOKEN_IS_FIRST = 1,       // on its line
   TL_TOKEN_AFTER_NEWLINE = 2,  // one that counts: a NEWLINE comes before it
   TL_TOKEN_HAS_DOC = 4,        // other: the offset of the ## lines above
 };
 
+// One token: a part of the text. [other] is the index of the matching token or
+// an offset, as the table of kinds says.
 typedef struct tl_token {
   uint8_t kind;  // tl_token_kind
   uint8_t flags;
@@ -172,6 +180,8 @@ typedef struct tl_token {
   uint32_t other;  // 0 where the kinds above say nothing else
 } tl_token;
 
+// The tokens of a source. The parser peeks at them by index, so all are there
+// before it begins.
 typedef struct tl_tokens {
   tl_token *items;  // the last is END
   uint32_t count, capacity;
@@ -188,6 +198,8 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
 // Rule 1: whether a newline after the token is dropped.
 bool tl_token_joins_next_line(const tl_token *token);
 
+// Frees the tokens; [arena] is the one that tl_lex had, whose resize made
+// them.
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena);
 
 #endif

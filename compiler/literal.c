@@ -1,4 +1,9 @@
-// Numbers and the text of strings.
+// Numbers and the text of strings, from the bytes that the lexer has
+// delimited.
+//
+// A decimal is collected as digits and an exponent and then read by strtod,
+// which rounds correctly; a string is decoded character by character into a
+// buffer of the same size.
 
 #include "compiler/literal.h"
 
@@ -8,10 +13,11 @@
 #include <string.h>
 #include <utf8proc.h>
 
-// 768 digits decide how any decimal rounds; beyond, it matters only whether
-// one is not 0.
+// 768 digits decide how any decimal rounds to a double; of those beyond it
+// matters only whether one is not 0.
 #define DIGITS_MAX 800
 
+// The value of a hexadecimal digit; -1: it is none.
 static int hex_value(char byte) {
   if (byte >= '0' && byte <= '9')
     return byte - '0';
@@ -22,12 +28,14 @@ static int hex_value(char byte) {
   return -1;
 }
 
+// Digits in [base] with `_` among them; TOO_LARGE on overflow of uint64.
 static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
   tl_literal out = {.kind = TL_LITERAL_INT};
   for (size_t i = 0; i < nbytes; i++) {
     if (text[i] == '_')
       continue;
     unsigned digit = (unsigned)hex_value(text[i]);
+    // Before it overflows; the value is of no use then.
     if (out.integer > (UINT64_MAX - digit) / base) {
       out.kind = TL_LITERAL_TOO_LARGE;
     }
@@ -36,13 +44,15 @@ static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
   return out;
 }
 
-// A decimal as digits × 10^exponent.
+// A decimal as digits × 10^exponent, the digits without leading zeros.
 typedef struct tl_decimal {
   char digits[DIGITS_MAX + 2];
   size_t count;
   long exponent;
 } tl_decimal;
 
+// Appends a digit. Past DIGITS_MAX it only counts, and a digit that is not 0
+// leaves a 1 behind the others, so that rounding sees that more follows.
 static void add_digit(tl_decimal *decimal, char digit, bool is_fraction) {
   if (is_fraction)
     decimal->exponent--;
@@ -55,11 +65,13 @@ static void add_digit(tl_decimal *decimal, char digit, bool is_fraction) {
   decimal->exponent++;
   if (digit == '0')
     return;
-  // Sticky: at least a little more than the digits kept.
+  // Sticky: a little more than the digits before it.
   decimal->count = DIGITS_MAX + 1;
   decimal->digits[DIGITS_MAX] = '1';
 }
 
+// The number behind `e`, with its sign. It stops growing long before it could
+// overflow: such values are infinite or 0 already.
 static long read_exponent(const char *text, size_t nbytes) {
   long sign = 1, value = 0;
   size_t i = 0;
@@ -77,6 +89,7 @@ static long read_exponent(const char *text, size_t nbytes) {
   return sign * value;
 }
 
+// Splits a decimal into its digits and exponent.
 static void read_decimal(tl_decimal *decimal, const char *text, size_t nbytes) {
   bool is_fraction = false;
   for (size_t i = 0; i < nbytes; i++) {
@@ -92,13 +105,15 @@ static void read_decimal(tl_decimal *decimal, const char *text, size_t nbytes) {
   }
 }
 
-// Without a point in it, strtod reads the same in every locale.
+// The nearest double. strtod gets the digits without a point, so that it reads
+// the same in every locale.
 static double read_real(const char *text, size_t nbytes) {
   tl_decimal decimal = {.count = 0};
   char buffer[DIGITS_MAX + 40];
   read_decimal(&decimal, text, nbytes);
   if (decimal.count == 0)
     return 0.0;
+  // The digit that stands for the rest is one place further right.
   if (decimal.count > DIGITS_MAX)
     decimal.exponent--;
   snprintf(buffer, sizeof buffer, "%.*se%ld", (int)decimal.count,
@@ -106,6 +121,7 @@ static double read_real(const char *text, size_t nbytes) {
   return strtod(buffer, NULL);
 }
 
+// Whether a number has a point or an exponent.
 static bool is_real(const char *text, size_t nbytes) {
   for (size_t i = 0; i < nbytes; i++) {
     if (text[i] == '.' || text[i] == 'e' || text[i] == 'E')
@@ -115,6 +131,7 @@ static bool is_real(const char *text, size_t nbytes) {
 }
 
 tl_literal tl_literal_number(const char *text, size_t nbytes) {
+  // The lexer lets an x stand there only in 0x….
   if (nbytes > 2 && text[1] == 'x')
     return read_integer(text + 2, nbytes - 2, 16);
   bool imaginary = text[nbytes - 1] == 'i';
@@ -123,11 +140,13 @@ tl_literal tl_literal_number(const char *text, size_t nbytes) {
   tl_literal number = {
       .kind = imaginary ? TL_LITERAL_IMAGINARY : TL_LITERAL_FLOAT,
       .real = read_real(text, imaginary ? nbytes - 1 : nbytes)};
+  // Infinity is written inf, so this is a mistake.
   if (number.real > DBL_MAX)
     number.kind = TL_LITERAL_PAST_FLOAT;
   return number;
 }
 
+// A string on its way from source to text.
 typedef struct tl_decoder {
   const char *text;
   size_t at, nbytes;
@@ -136,12 +155,13 @@ typedef struct tl_decoder {
   const char *error;
 } tl_decoder;
 
+// Appends a code point as UTF-8.
 static void put_character(tl_decoder *decoder, int32_t code) {
   decoder->length += (size_t)utf8proc_encode_char(
       code, (utf8proc_uint8_t *)decoder->out + decoder->length);
 }
 
-// \xhh is the character U+00hh.
+// \xhh is the character U+00hh, not a byte.
 static void decode_byte(tl_decoder *decoder) {
   int high = -1, low = -1;
   if (decoder->nbytes - decoder->at >= 2) {
@@ -156,6 +176,7 @@ static void decode_byte(tl_decoder *decoder) {
   put_character(decoder, high * 16 + low);
 }
 
+// \u{h…} is the character with that number.
 static void decode_code_point(tl_decoder *decoder) {
   const char *text = decoder->text;
   int32_t code = 0;
@@ -176,11 +197,13 @@ static void decode_code_point(tl_decoder *decoder) {
       "and d800 to dfff are none";
   if (!utf8proc_codepoint_valid(code))
     return;
+  // Set in advance for the returns above.
   decoder->error = NULL;
   decoder->at = at + 1;
   put_character(decoder, code);
 }
 
+// What follows a backslash.
 static void decode_escape(tl_decoder *decoder) {
   static const char letters[] = "ntr0\\\"", meanings[] = "\n\t\r\0\\\"";
   if (decoder->at == decoder->nbytes) {
@@ -202,6 +225,8 @@ static void decode_escape(tl_decoder *decoder) {
   }
 }
 
+// {{ and }} stand for one brace; a single one that is left is an error: the
+// lexer has split the string at holes.
 static void decode_brace(tl_decoder *decoder, char brace) {
   if (decoder->at < decoder->nbytes && decoder->text[decoder->at] == brace) {
     decoder->at++;
@@ -211,6 +236,8 @@ static void decode_brace(tl_decoder *decoder, char brace) {
   }
 }
 
+// The next character of the source, decoded. The \r of \r\n is dropped, so
+// that a script means the same whatever its line ends are.
 static void decode(tl_decoder *decoder) {
   char byte = decoder->text[decoder->at++];
   if (byte == '\\') {
@@ -233,6 +260,7 @@ const char *tl_literal_string(tl_arena *arena, const char *text, size_t nbytes,
   if (!decoder.out)
     return NULL;
   while (decoder.at < nbytes) {
+    // Where the character or escape begins that may be wrong.
     *error_at = decoder.at;
     decode(&decoder);
     *error = decoder.error;

@@ -1,4 +1,5 @@
-// What numbers and strings mean.
+// What numbers and strings mean. The lexer finds where they end; the parser
+// asks here for their values.
 
 #ifndef TALLY_COMPILER_LITERAL_H
 #define TALLY_COMPILER_LITERAL_H
@@ -9,6 +10,7 @@
 
 #include "compiler/arena.h"
 
+// What a number turned out to be.
 typedef enum tl_literal_kind {
   TL_LITERAL_INT,
   TL_LITERAL_TOO_LARGE,   // an integer past UINT64_MAX
@@ -17,6 +19,7 @@ typedef enum tl_literal_kind {
   TL_LITERAL_IMAGINARY,  // 2i, 2.5i: the factor is in real
 } tl_literal_kind;
 
+// A number's value: [integer] for an INT, [real] for the others.
 typedef struct tl_literal {
   tl_literal_kind kind;
   uint64_t integer;

@@ -1,9 +1,18 @@
-// Liveness over normal and error edges, and the order in which the forward
+// Liveness, over normal and error edges, and the order in which the forward
 // pass takes the blocks.
+//
+// A slot is live where some path reads it before writing it. The sets are
+// found backward from the ends of blocks until nothing changes (Aho, Lam,
+// Sethi, Ullman, 2006). An instruction that can fail also has the edge to its
+// handler: what the handler reads is live before the instruction, whichever
+// instruction fails.
+//
+// Built for speed.
 #include <string.h>
 
 #include "compiler/ownership_internal.h"
 
+// to |= from, for bit sets of that many words.
 static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
   for (int32_t w = 0; w < words; w++) to[w] |= from[w];
 }
@@ -28,6 +37,7 @@ static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
     unite(live, tl_live_at(f, handler), f->words);
 }
 
+// What is live behind a block: the union over its targets' entries.
 static void live_at_end(const tl_owned_function *f, int32_t block,
                         uint64_t *live) {
   memset(live, 0, (size_t)f->words * sizeof(uint64_t));
@@ -121,6 +131,8 @@ static void let_back_edges_poll(tl_cfg_function *cfg, tl_cfg_block *block) {
       end->fails = TL_EARLY;
 }
 
+// Sizes that the forward pass needs: the longest block and the most operands
+// of one instruction.
 static void measure(tl_owned_function *f) {
   for (int32_t b = 0; b < f->cfg->block_count; b++) {
     tl_cfg_block *block = &f->cfg->blocks[b];

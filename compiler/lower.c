@@ -1,167 +1,18 @@
-// Lowering: functions, blocks and statements.
+// Lowering of functions, blocks and statements, and the module's own code.
+//
+// tl_lower_program lowers the module's code as function 0. A function in it is
+// lowered when its definition is met: first the prototypes of its group, so
+// that the bodies can name one another, then the bodies, each in a graph of
+// its own.
 
 #include "compiler/lower.h"
 
 #include <string.h>
 
-// --- Instructions and blocks ------------------------------------------------
-
-static tl_cfg_block *current(tl_lower *l) {
-  return &l->f->blocks[l->block];
-}
-
-tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
-                    int32_t operand_count, tl_span span) {
-  static tl_cfg_ins dummy;  // written to and never read, once memory failed
-  static int32_t dummy_operands[TL_MAX_SLOTS + 1];
-  tl_cfg_block *block = current(l);
-  if (block->count == block->capacity) {
-    int32_t capacity = block->capacity * 2 + 8;
-    tl_cfg_ins *ins = tl_arena_grow(l->b->arena, block->ins,
-                                    (size_t)block->count * sizeof *ins,
-                                    (size_t)capacity * sizeof *ins);
-    if (ins != NULL) {
-      block->ins = ins;
-      block->capacity = capacity;
-    }
-  }
-  int32_t *operands = NULL;
-  uint8_t *modes = NULL;
-  if (operand_count > 0) {
-    operands = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)operand_count);
-    modes = TL_ARENA_ARRAY(l->b->arena, uint8_t, (size_t)operand_count);
-  }
-  if (l->b->arena->failed || operand_count > TL_MAX_SLOTS) {
-    l->b->arena->failed = true;
-    dummy.operands = dummy_operands;
-    return &dummy;
-  }
-  tl_cfg_ins *ins = &block->ins[block->count++];
-  *ins = (tl_cfg_ins){.op = (uint8_t)op,
-                      .fails = tl_opcodes[op].fails,
-                      .result = result,
-                      .operand_count = operand_count,
-                      .operands = operands,
-                      .modes = modes,
-                      .window = -1,
-                      .handler = l->handler,
-                      .span = span};
-  return ins;
-}
-
-void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
-              tl_span span) {
-  tl_emit(l, op, result, 1, span)->operands[0] = a;
-}
-
-void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
-              tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, op, result, 2, span);
-  ins->operands[0] = a;
-  ins->operands[1] = b;
-}
-
-int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span) {
-  if (want < 0 || want == slot)
-    return slot;
-  tl_emit1(l, TL_BC_COPY, want, slot, span);
-  return want;
-}
-
-void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
-               tl_span span) {
-  tl_emit(l, op, result, 0, span)->extra = extra;
-}
-
-void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
-                  tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, result, 1, span);
-  ins->operands[0] = walked;
-  ins->extra = what;
-  ins->extra2 = (uint32_t)walked + 1;
-}
-
-int32_t tl_new_block(tl_lower *l) {
-  tl_cfg_function *f = l->f;
-  if (f->block_count == f->block_capacity) {
-    int32_t capacity = f->block_capacity * 2 + 8;
-    tl_cfg_block *blocks =
-        TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
-    if (blocks == NULL)
-      return 0;
-    if (f->block_count > 0) {
-      memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
-    }
-    f->blocks = blocks;
-    f->block_capacity = capacity;
-  }
-  f->blocks[f->block_count] = (tl_cfg_block){.targets = {-1, -1}, .order = -1};
-  return f->block_count++;
-}
-
-static int32_t next_order(tl_lower *l) {
-  return l->f->order_count++;
-}
-
-void tl_enter_block(tl_lower *l, int32_t block) {
-  l->block = block;
-  current(l)->order = next_order(l);
-}
-
-void tl_jump(tl_lower *l, int32_t target, tl_span span) {
-  tl_emit(l, TL_BC_JMP, -1, 0, span);
-  current(l)->targets[0] = target;
-}
-
-tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
-  tl_landing landing = {.after = tl_new_block(l), .span = span};
-  tl_jump(l, landing.after, span);
-  tl_enter_block(l, pad);
-  l->f->blocks[pad].is_handler = true;
-  landing.error = tl_temp(l);
-  // 1: the error stays pending.
-  tl_emit_x(l, TL_BC_CATCH, landing.error, 1, span);
-  return landing;
-}
-
-void tl_landing_end(tl_lower *l, const tl_landing *landing) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, landing->span);
-  ins->operands[0] = landing->error;
-  ins->extra = 1;
-  tl_enter_block(l, landing->after);
-}
-
-void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
-               tl_span span) {
-  if (slot >= 0) {
-    tl_emit1(l, op, -1, slot, span);
-  } else {
-    tl_emit(l, op, -1, 0, span);
-  }
-  current(l)->targets[0] = yes;
-  current(l)->targets[1] = no;
-}
-
-int32_t tl_temps(tl_lower *l, int32_t count) {
-  int32_t first = l->top;
-  l->top += count;
-  if (l->top > l->f->slot_count)
-    l->f->slot_count = l->top;
-  return first;
-}
-
-int32_t tl_temp(tl_lower *l) {
-  return tl_temps(l, 1);
-}
-
-// The program's functions and the unit's prototypes have the same numbers.
-uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p) {
-  (void)b;
-  return p->index;
-}
-
 // --- Functions --------------------------------------------------------------
 
+// A function of the unit, with a number and a name (NULL: none) but without
+// code. NULL: no memory.
 static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
   tl_unit *unit = b->unit;
   tl_prototype *p = tl_unit_alloc(b->vm, unit, sizeof *p);
@@ -170,11 +21,13 @@ static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
     return NULL;
   }
   p->head.kind = TL_KIND_FUNCTION;
+  // Functions live as long as their unit and are never counted.
   p->head.flags = TL_IMMORTAL;
   p->head.count = 1;
   p->unit = unit;
   p->name = name == NULL ? tl_unit_string(b, "", 0)
                          : tl_unit_string(b, name->text, name->nbytes);
+  // The table grows in the arena; keep_tables moves it to the unit.
   if (unit->prototype_count == b->prototype_capacity) {
     uint32_t capacity = b->prototype_capacity * 2 + 8;
     tl_prototype **all = TL_ARENA_ARRAY(b->arena, tl_prototype *, capacity);
@@ -191,11 +44,14 @@ static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
   return p;
 }
 
+// A graph for [prototype], under the same number.
 static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
   tl_cfg_program *program = b->program;
   tl_cfg_function *f = TL_ARENA_NEW(b->arena, tl_cfg_function);
   if (f == NULL)
     return NULL;
+  // Bodies are lowered in another order than prototypes are made, so the table
+  // may have gaps meanwhile.
   int32_t index = (int32_t)prototype->index;
   if (index >= b->function_capacity) {
     int32_t capacity = index * 2 + 8;
@@ -223,6 +79,7 @@ static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
   return f;
 }
 
+// Starts lowering [f], whose variables [scope] has, at its first block.
 static void begin(tl_lower *l, tl_builder *b, tl_lower *outer,
                   tl_cfg_function *f, tl_scope *scope) {
   *l = (tl_lower){.b = b,
@@ -234,13 +91,16 @@ static void begin(tl_lower *l, tl_builder *b, tl_lower *outer,
   tl_enter_block(l, tl_new_block(l));
 }
 
-// Slots for the parameters, then for the function's other variables.
+// Gives slots to the parameters and then to the function's other variables.
+// What is only captured or global needs none. Some slots are left for
+// temporaries.
 static void assign_slots(tl_lower *l, uint32_t param_count) {
   tl_cfg_function *f = l->f;
   int32_t index = 0;
   for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
     if (v->is_global)
       continue;
+    // Only read here: it is another function's, or the library's.
     if (!v->is_bound && !v->is_updated)
       continue;
     if (index >= TL_MAX_SLOTS - 600) {
@@ -261,9 +121,11 @@ static void assign_slots(tl_lower *l, uint32_t param_count) {
   l->assigned_in = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)index + 1);
   if (l->assigned_in == NULL)
     return;
+  // No variable is known to be set in any block yet.
   for (int32_t i = 0; i < index; i++) l->assigned_in[i] = -1;
 }
 
+// Names of the variables' slots, for messages and listings.
 static void name_slots(tl_lower *l) {
   tl_prototype *p = l->f->prototype;
   p->slot_names =
@@ -282,10 +144,12 @@ static void name_slots(tl_lower *l) {
   }
 }
 
-// A parameter's default stands where the argument is missing.
+// Evaluates a parameter's default if the argument is missing. Defaults may
+// read the parameters before them.
 static void lower_defaults(tl_lower *l, tl_ast_function *function) {
   for (uint32_t i = 0; i < function->count; i++) {
     tl_ast_param *param = &function->params[i];
+    // A parameter needs no check: it is set, or its default sets it.
     l->assigned_in[i] = l->block;
     if (param->value == NULL)
       continue;
@@ -297,10 +161,14 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
     l->top = mark;
     tl_jump(l, there, param->span);
     tl_enter_block(l, there);
+    // What was known of earlier parameters holds in the new block, too.
     for (uint32_t k = 0; k <= i; k++) l->assigned_in[k] = l->block;
   }
 }
 
+// Describes the parameters to the VM, which binds arguments where the caller
+// does not know its callee; types are checked by an instruction behind the
+// defaults.
 static void describe_params(tl_lower *l, tl_ast_function *function) {
   tl_prototype *p = l->f->prototype;
   p->param_count = function->count;
@@ -325,8 +193,11 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
     out->name = tl_unit_string(l->b, param->name->text, param->name->nbytes);
     p->required_count += out->kind == TL_PARAM_REQUIRED;
     p->has_rest = p->has_rest || out->kind == TL_PARAM_REST;
+    // plain: all arguments by position, none optional; such calls need no
+    // binding.
     p->plain = p->plain && out->kind == TL_PARAM_REQUIRED;
     if (param->pattern != NULL) {
+      // A wrong type literal is the script's error, here at compile time.
       out->pattern = tl_type_parse(l->b->vm, param->pattern->string.text,
                                    param->pattern->string.nbytes);
       patterns = true;
@@ -352,6 +223,7 @@ void tl_diagnose_pending(tl_builder *b, tl_span span) {
               b->vm->error.status == TALLY_ERR_TYPE ? TL_DIAGNOSTIC_TYPE
                                                     : TL_DIAGNOSTIC_VALUE,
               span, "%s", message);
+  // From here on it is a diagnostic among others, with a place in the text.
   tl_error_clear(b->vm);
 }
 
@@ -370,8 +242,14 @@ static void lower_body(tl_builder *b, tl_lower *outer, tl_ast *ast,
   if (function->doc != NULL) {
     prototype->doc = tl_unit_string(b, function->doc, function->doc_nbytes);
   }
+  if (function->count > 0) {
+    // For the signature in documentation, which quotes the source.
+    prototype->params_begin = function->params[0].span.begin;
+    prototype->params_end = function->params[function->count - 1].span.end;
+  }
   lower_defaults(&l, function);
   describe_params(&l, function);
+  // The body's value is the result; `return` has its own RET.
   int32_t value = tl_lower_expr(&l, function->body, -1);
   tl_emit1(&l, TL_BC_RET, -1, value, function->body->span);
   name_slots(&l);
@@ -392,6 +270,7 @@ tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
     members[i] = new_prototype(b, group->functions[i]->function.name);
     if (members[i] == NULL)
       return NULL;
+    // Members know their place in the group, and that they share captures.
     members[i]->member = i;
     members[i]->capture_count = group->capture_count;
   }
@@ -399,6 +278,7 @@ tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
   return members;
 }
 
+// Names of the captured variables, for messages about unset ones.
 static void name_captures(tl_builder *b, tl_closure_group *group,
                           tl_prototype **members) {
   if (group->capture_count == 0)
@@ -418,6 +298,8 @@ static void name_captures(tl_builder *b, tl_closure_group *group,
   }
 }
 
+// Adds the members of a group to the unit; the CLOSURE instruction names them
+// by this index.
 static uint32_t add_group(tl_builder *b, tl_closure_group *group,
                           tl_prototype **members) {
   tl_unit *unit = b->unit;
@@ -436,8 +318,8 @@ static uint32_t add_group(tl_builder *b, tl_closure_group *group,
   return unit->group_count++;
 }
 
-// Lowers the members' bodies and, where they capture, makes the closure in
-// [base]; its result is member 0.
+// Lowers the members' bodies and, if they capture, makes the closure in slot
+// [base]; its value is member 0.
 static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
                        tl_span span) {
   tl_builder *b = l->b;
@@ -453,10 +335,12 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
                   TL_MAX_SLOTS - 600);
       return;
     }
+    // The captured values are copied side by side: the window of CLOSURE.
     int32_t first = tl_temps(l, count);
     for (int32_t i = 0; i < count; i++) {
       tl_lower_capture(l, group->captures[i], first + i, span);
     }
+    // One environment serves all members: MEMBER gives the others.
     tl_cfg_ins *ins = tl_emit(l, TL_BC_CLOSURE, base, count, span);
     for (int32_t i = 0; i < count; i++) ins->operands[i] = first + i;
     ins->window = base;
@@ -467,6 +351,7 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
   }
 }
 
+// A lambda or another function without a name: a constant, or a closure.
 int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_closure_group *group = ast->function.group;
   if (group == NULL)
@@ -478,6 +363,7 @@ int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_prototype **members = group->lowered;
   if (members == NULL)
     return base;
+  // Without an environment the function is a constant, equal each time.
   if (group->capture_count == 0) {
     tl_load_constant(l, want < 0 ? base : want,
                      (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[0]},
@@ -487,6 +373,9 @@ int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_into(l, want, base, ast->span);
 }
 
+// Functions that capture nothing are constants; where every use knows that,
+// they are not even assigned. Of others one closure is made, and MEMBER gives
+// each of its functions.
 void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
   tl_closure_group *group = defines[0]->define.function->function.group;
   if (group == NULL)
@@ -525,6 +414,7 @@ void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
 
 // --- Blocks and statements --------------------------------------------------
 
+// How many definitions stand in a row from statement [at] on.
 static uint32_t group_length(tl_ast *block, uint32_t at) {
   uint32_t n = 0;
   while (at + n < block->items.count &&
@@ -534,6 +424,7 @@ static uint32_t group_length(tl_ast *block, uint32_t at) {
   return n;
 }
 
+// Whether a node gives no value when it is a block's last statement.
 static bool is_statement(const tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_ASSIGN:
@@ -556,15 +447,18 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value) {
   uint32_t count = block->items.count;
   for (uint32_t i = 0; i < count; i++) {
     tl_ast *statement = block->items.items[i];
+    // Definitions in a row are one group, as the resolver made them.
     uint32_t n = group_length(block, i);
     if (n > 0) {
       tl_lower_group(l, &block->items.items[i], n);
       i += n - 1;
       continue;
     }
+    // The last expression is the block's value.
     if (value && i + 1 == count && !is_statement(statement)) {
       return tl_lower_expr(l, statement, want);
     }
+    // A statement leaves no temporaries behind.
     int32_t mark = l->top;
     tl_lower_statement(l, statement);
     l->top = mark;
@@ -577,6 +471,8 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value) {
   return want;
 }
 
+// The rest of the block cannot be reached, so it goes to a block that nothing
+// leads to.
 static void lower_return(tl_lower *l, tl_ast *ast) {
   if (l->scope->function->kind == TL_SCOPE_MODULE) {
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
@@ -594,6 +490,7 @@ static void lower_return(tl_lower *l, tl_ast *ast) {
   tl_enter_block(l, tl_new_block(l));
 }
 
+// `break` or `continue`: a jump, then likewise.
 static void lower_leave(tl_lower *l, tl_ast *ast) {
   bool is_break = ast->kind == TL_AST_BREAK;
   if (l->loop == NULL) {
@@ -601,17 +498,19 @@ static void lower_leave(tl_lower *l, tl_ast *ast) {
                 "%s stands outside a loop", is_break ? "break" : "continue");
     return;
   }
+  // Nothing has to be undone: what dies is dropped on the edge.
   tl_jump(l, is_break ? l->loop->done : l->loop->again, ast->span);
   tl_enter_block(l, tl_new_block(l));
 }
 
+// Imports a module and assigns it, or the names taken from it.
 static void lower_import(tl_lower *l, tl_ast *ast) {
   tl_ast_import *import = &ast->import;
   int32_t module = tl_temp(l);
   const char *text = import->path != NULL ? import->path : import->name->text;
   size_t nbytes =
       import->path != NULL ? import->path_nbytes : import->name->nbytes;
-  // The first byte tells a path from a name.
+  // The first byte says whether a path or a name follows.
   char *spec = tl_arena_text(l->b->arena, "", 0);
   spec = tl_arena_alloc(l->b->arena, nbytes + 2);
   if (spec == NULL)
@@ -620,6 +519,7 @@ static void lower_import(tl_lower *l, tl_ast *ast) {
   memcpy(spec + 1, text, nbytes);
   tl_emit_x(l, TL_BC_IMPORT, module, tl_unit_name(l->b, spec, nbytes + 1),
             import->path_span);
+  // import … as m, or import m: the module itself is the value.
   if (import->count == 0) {
     const tl_name *name = tl_import_name(l->b->names, import);
     if (name != NULL)
@@ -636,6 +536,8 @@ static void lower_import(tl_lower *l, tl_ast *ast) {
   }
 }
 
+// Statements have no value, so what an expression leaves in a slot is unused:
+// ownership drops it.
 void tl_lower_statement(tl_lower *l, tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_ASSIGN:
@@ -686,8 +588,8 @@ void tl_lower_statement(tl_lower *l, tl_ast *ast) {
 
 // --- The module's own code --------------------------------------------------
 
-// Functions of the module are there before its first statement, for calls from
-// anywhere and for hosts.
+// Functions of the module that capture nothing are assigned before its first
+// statement, for calls from anywhere and for hosts.
 static void hoist_functions(tl_lower *l, tl_ast *program) {
   for (uint32_t i = 0; i < program->items.count; i++) {
     tl_ast *statement = program->items.items[i];
@@ -698,6 +600,7 @@ static void hoist_functions(tl_lower *l, tl_ast *program) {
     tl_prototype *known;
     if (variable == NULL || !tl_known_constant(l, variable, &known))
       continue;
+    // A slot of the module's own code would end with it.
     variable->is_global = true;
     int32_t value = tl_temp(l);
     tl_load_constant(l, value,
@@ -708,6 +611,7 @@ static void hoist_functions(tl_lower *l, tl_ast *program) {
   }
 }
 
+// The input of a prompt: the value of each expression is shown.
 static void lower_prompt(tl_lower *l, tl_ast *program) {
   for (uint32_t i = 0; i < program->items.count; i++) {
     tl_ast *statement = program->items.items[i];
@@ -729,18 +633,26 @@ static void lower_prompt(tl_lower *l, tl_ast *program) {
   tl_emit1(l, TL_BC_RET, -1, none, program->span);
 }
 
+// Gives the new module variables their index, after those that are there.
 static bool add_globals(tl_builder *b, tl_scope *scope) {
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
     if (!v->is_global || v->index >= 0)
       continue;
+    const tl_name *name = v->name;
+    // A forsaken name is in the module already, without a value: it is found
+    // instead of added a second time.
     v->index =
-        tl_module_add(b->vm, b->unit->module, v->name->text, v->name->nbytes);
+        b->resolver->has_forsaken
+            ? tl_module_variable(b->vm, b->unit->module, name->text,
+                                 name->nbytes)
+            : tl_module_add(b->vm, b->unit->module, name->text, name->nbytes);
     if (v->index < 0)
       return false;
   }
   return true;
 }
 
+// Lowers the module's own code, and with it all functions in it.
 bool tl_lower_program(tl_builder *b, tl_ast *program) {
   tl_resolver *r = b->resolver;
   tl_prototype *prototype = new_prototype(b, NULL);
@@ -759,6 +671,7 @@ bool tl_lower_program(tl_builder *b, tl_ast *program) {
       v->is_global = true;
     }
   }
+  // The other variables of a script get slots.
   assign_slots(&l, 0);
   if (l.assigned_in == NULL || !add_globals(b, l.scope))
     return false;
@@ -768,6 +681,7 @@ bool tl_lower_program(tl_builder *b, tl_ast *program) {
   } else {
     bool value = r->mode == TL_UNIT_EVAL;
     int32_t slot = tl_lower_block(&l, program, -1, value);
+    // A script or module has no value; EVAL has that of its last expression.
     if (!value) {
       slot = tl_temp(&l);
       tl_load_constant(&l, slot, tl_none(), program->span);
@@ -776,6 +690,7 @@ bool tl_lower_program(tl_builder *b, tl_ast *program) {
   }
   name_slots(&l);
   tl_definite(b, f, l.scope);
+  // Imports and functions may have added variables until here.
   b->program->global_count = (int32_t)b->unit->module->variable_count;
   return !b->failed && !b->arena->failed && b->diagnostics->total == 0;
 }

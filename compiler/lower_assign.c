@@ -1,5 +1,10 @@
-// Lowering of assignments: the right side first and whole, then indices from
-// left to right, once, then the update.
+// Lowering of assignments and updates: the right side first and whole, then
+// indices from left to right, once, then the update.
+//
+//   x = e            into the slot of x, if no handler may see the old x
+//   a, b = b, a      values side by side, no list
+//   r.a[k] = g(…)    by lower_take.c, if g uses the old r.a[k]
+//   x[i], y = p      p unpacked; places are written before names
 
 #include "compiler/lower_place.h"
 
@@ -7,7 +12,8 @@
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 
-// Whether reading a place finds out what could be wrong with its indices.
+// Whether reading a place finds out all that could be wrong with writing it:
+// that is so of indices, while a field may be new.
 static bool is_only_indices(const tl_target *target) {
   for (uint32_t i = 0; i < target->step_count; i++) {
     if (target->steps[i].field.name != NULL)
@@ -16,20 +22,30 @@ static bool is_only_indices(const tl_target *target) {
   return true;
 }
 
-// Several places are written one after the other. Where a later one may refuse
-// its value, the variables are kept as they were until all are written, and a
-// landing pad puts them back; this costs a copy of each that is changed.
+// Several places are written one after the other. If a later one may reject
+// its value, the old values of the variables are held until all are written,
+// and a landing pad restores them; this costs a copy of each variable that is
+// changed. a[0], b[0] = p:
+//
+//        o1 = a; o2 = b
+//        a[0] = p1; b[0] = p2      an error goes to pad
+//        jmp after
+//   pad: e = catch; a = o1; b = o2; raise e
+//   after:
 typedef struct undo {
   int32_t pad, saved, first;  // slots of the old values, one for each target
 } undo;
 
+// Whether a variable has a slot in this function.
 static bool is_local(const tl_lower *l, const tl_variable *v) {
   return v != NULL && !v->is_global && v->scope->function == l->scope->function;
 }
 
-// Whether [i] is the first place that changes its variable.
+// Whether the old value of target [i]'s variable is to be held: it is the
+// first place that changes that variable.
 static bool is_kept(const tl_lower *l, const tl_target *targets,
                     const tl_target_place *places, uint32_t i) {
+  // Names are written last and cannot fail.
   if (targets[i].kind != TL_TARGET_PLACE || places[i].variable == NULL) {
     return false;
   }
@@ -42,12 +58,14 @@ static bool is_kept(const tl_lower *l, const tl_target *targets,
   return is_local(l, places[i].variable) || places[i].variable->is_global;
 }
 
+// Holds the old values and opens the landing pad.
 static void begin_undo(tl_lower *l, tl_target *targets,
                        const tl_target_place *places, uint32_t count, undo *u) {
   u->first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++) {
     if (!is_kept(l, targets, places, i))
       continue;
+    // A second reference to the old value: the first write copies it.
     tl_lower_name(l, targets[i].name, targets[i].name_span,
                   u->first + (int32_t)i);
   }
@@ -56,10 +74,12 @@ static void begin_undo(tl_lower *l, tl_target *targets,
   l->handler = u->pad;
 }
 
+// Closes the landing pad, which assigns the old values.
 static void end_undo(tl_lower *l, tl_target *targets,
                      const tl_target_place *places, uint32_t count,
                      const undo *u) {
   tl_span span = targets[0].span;
+  // The pad itself runs under the handler outside, where its error goes.
   l->handler = u->saved;
   tl_landing landing = tl_landing_begin(l, u->pad, span);
   for (uint32_t i = 0; i < count; i++) {
@@ -70,12 +90,13 @@ static void end_undo(tl_lower *l, tl_target *targets,
   tl_landing_end(l, &landing);
 }
 
-// x[i], x[j] = x[j], x[i]: items of one variable change places, and what came
-// out of it fits back in.
+// Whether items of one variable change places, x[i], x[j] = x[j], x[i]: what
+// came out of it fits back in, so nothing has to be undone.
 static bool is_swap(const tl_target *target, const tl_ast *value) {
   for (uint32_t i = 0; i < target->count; i++) {
     const tl_target *t = &target->targets[i];
     const tl_ast *v = value->items.items[i];
+    // Every target and every value is an item of the first target's variable.
     if (t->kind != TL_TARGET_PLACE || t->step_count != 1 ||
         t->name != target->targets[0].name || v->kind != TL_AST_INDEX ||
         v->index.object->kind != TL_AST_NAME ||
@@ -86,9 +107,10 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
   return true;
 }
 
-// Stores values, side by side from [first] on, into several targets: all
+// Stores values, side by side from slot [first] on, into several targets. All
 // indices are evaluated before the first update, names come last since they
-// cannot fail, and places after the first are looked at before it is written.
+// cannot fail, and places after the first are read before it is written, so
+// that a wrong index changes nothing.
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
                        int32_t first, bool is_swap) {
   tl_target_place *places =
@@ -103,6 +125,8 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
     place_count++;
   }
   bool is_first = true;
+  // Read the later places: an index out of range fails here, before anything is
+  // written.
   for (uint32_t i = 0; place_count > 1 && i < count; i++) {
     if (targets[i].kind != TL_TARGET_PLACE)
       continue;
@@ -112,6 +136,7 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
     is_first = false;
     l->top = mark;
   }
+  // With one place there is nothing to undo: it is written or it fails.
   undo u = {.pad = -1};
   if (place_count > 1 && !is_swap) {
     begin_undo(l, targets, places, count, &u);
@@ -130,21 +155,30 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   }
 }
 
-// A list of exactly [count] items from the value, walked from its start: what
-// ends here gives its items away.
-static int32_t begin_unpack(tl_lower *l, uint32_t count, int32_t value,
-                            tl_span span) {
+// Which of the targets is ...rest; their number if none is.
+static uint32_t rest_of(const tl_target *target) {
+  uint32_t i = 0;
+  while (i < target->count && !target->targets[i].is_rest) i++;
+  return i;
+}
+
+// A list of exactly [count] items from the value, and a position at its start:
+// a list that ends here gives its items away.
+static int32_t begin_unpack(tl_lower *l, uint32_t count, uint32_t rest,
+                            int32_t value, tl_span span) {
   int32_t list = tl_temps(l, 2);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_UNPACK, list, 1, span);
   ins->operands[0] = value;
-  ins->extra = count;
+  ins->extra = tl_unpack_extra(count, rest);
+  // The position in the list stands behind it, as NEXT wants it.
   tl_emit_x(l, TL_BC_LOADI, list + 1, 0, span);
   return list;
 }
 
-static int32_t unpack(tl_lower *l, uint32_t count, int32_t value,
+// The items of a value in temporaries side by side; returns the first.
+static int32_t unpack(tl_lower *l, uint32_t count, uint32_t rest, int32_t value,
                       tl_span span) {
-  int32_t list = begin_unpack(l, count, value, span);
+  int32_t list = begin_unpack(l, count, rest, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++)
     tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
@@ -153,21 +187,23 @@ static int32_t unpack(tl_lower *l, uint32_t count, int32_t value,
 
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
   if (target->kind != TL_TARGET_LIST || target->count != 2 ||
-      value->kind != TL_AST_CALL)
+      value->kind != TL_AST_CALL || rest_of(target) < 2)
     return false;
   const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
   return builtin != NULL && (builtin->flags & TL_PAIR) != 0;
 }
 
-// This cannot fail, so no handler sees what the call has consumed.
+// Unpacks what a function of TL_PAIR has returned. It cannot fail, so no
+// handler need see what the call has consumed.
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
   int32_t saved = l->handler;
   l->handler = -1;
-  int32_t first = unpack(l, 2, value, span);
+  int32_t first = unpack(l, 2, 2, value, span);
   l->handler = saved;
   return first;
 }
 
+// Stores the value in a slot into one target.
 static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
   int32_t mark = l->top;
   switch (target->kind) {
@@ -176,7 +212,8 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       return;
     case TL_TARGET_LIST:
       assign_all(l, target->targets, target->count,
-                 unpack(l, target->count, value, target->span), false);
+                 unpack(l, target->count, rest_of(target), value, target->span),
+                 false);
       break;
     case TL_TARGET_PLACE: {
       tl_target_place p;
@@ -188,10 +225,13 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
   l->top = mark;
 }
 
-// a, b = b, a: all values first, each in a slot of its own.
+// a, b = b, a: all values first, each in a slot of its own, and no list is
+// made. False: the two sides do not match one to one.
 static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
+  // With ...x on either side only the run knows which value goes where.
   if (target->kind != TL_TARGET_LIST || value->kind != TL_AST_LIST ||
-      value->items.count != target->count || target->count > 100) {
+      value->items.count != target->count || target->count > 100 ||
+      tl_has_spread(value) || rest_of(target) < target->count) {
     return false;
   }
   uint32_t count = target->count;
@@ -205,11 +245,14 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   return true;
 }
 
-// x = x op e on a module variable, with nothing in e that could look at it.
+// x op= e for a module variable, if nothing in e could look at it: the value
+// is moved out, so that the operator may write into its memory. False: not
+// lowered.
 static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
                           tl_ast *value, tl_span span) {
   if (v == NULL || !v->is_global || tl_may_call(value))
     return false;
+  // Before the variable is moved out: it may be read in the value.
   int32_t right = tl_lower_expr(l, value, -1);
   tl_taken_global t = {.slot = tl_temp(l)};
   tl_global_take(l, v, span, &t);
@@ -218,6 +261,7 @@ static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
   return true;
 }
 
+// Tries the forms that save a copy, from the most special on.
 void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   tl_target *target = &ast->assign.target;
   tl_ast *value = ast->assign.value;
@@ -226,6 +270,7 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   if (target->kind == TL_TARGET_NAME) {
     if (tl_take_whole(l, target, value))
       return;
+    // The value may be computed in the variable's own slot.
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
     tl_store_name(l, target->name, slot, target->span);
@@ -233,6 +278,7 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   }
   if (target->kind == TL_TARGET_PLACE && tl_take_assign(l, target, value))
     return;
+  // A function that gives a container back with an item, as pop does.
   if (tl_is_pair(l, target, value)) {
     if (tl_take_pair(l, target, value))
       return;
@@ -244,15 +290,22 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   assign_to(l, target, tl_lower_expr(l, value, -1));
 }
 
+// x op= e, place op= e, get(r, k, f) op= e.
 void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_ast_update *update = &ast->update;
   tl_target *target = &update->target;
   tl_variable *v = tl_scope_find(l->scope, target->name);
   if (v == NULL)
     return;
+  if (update->fallback != NULL) {
+    tl_lower_get_update(l, ast);
+    return;
+  }
   if (target->kind == TL_TARGET_PLACE) {
     if (tl_take_update(l, ast))
       return;
+    // Into a temporary of its own: the value may be a variable that an index
+    // assigns.
     int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
     tl_target_place p;
     tl_place_lower(l, target, true, &p);
@@ -264,6 +317,7 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   }
   if (update_global(l, v, update->op, update->value, ast->span))
     return;
+  // x += { x = 1; 2 } adds to the x of before.
   bool copy = tl_may_assign(update->value);
   int32_t left =
       tl_lower_name(l, target->name, target->name_span, copy ? tl_temp(l) : -1);
@@ -273,13 +327,15 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_store_name(l, target->name, result, ast->span);
 }
 
+// The names get their items one at a time, so that few temporaries are needed.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span) {
   if (count == 1) {
     tl_store_name(l, names[0].name, item, span);
     return;
   }
-  int32_t list = begin_unpack(l, count, item, span);
+  // The list ends with the last name, so items move out of it.
+  int32_t list = begin_unpack(l, count, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
     int32_t mark = l->top, value = tl_temp(l);
     tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);

@@ -1,11 +1,20 @@
-// Lowering of calls: arguments are bound to parameters here where the function
-// is known, else by the VM.
+// Lowering of calls: arguments are bound to parameters here if the function is
+// known, else by the VM.
+//
+//   CALLB   a library function, with a slot for each parameter
+//   CALLK   a function of this unit that is known, likewise
+//   CALL    anything else: arguments as given, and a shape that says how
+//
+// The slots of the arguments stand side by side above the result's: a window,
+// which the instruction takes over whole.
 
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler/lower.h"
+#include "vm/embedded.h"
 #include "vm/engine/elementwise.h"
+#include "vm/hints.h"
 
 // A callee's parameters, whether it is a script's or the library's.
 typedef struct signature {
@@ -15,17 +24,22 @@ typedef struct signature {
   const tl_builtin *builtin;       // NULL: a script's
 } signature;
 
-// As messages have it: linalg.solve. Needs room only for the library's.
+// Room for a module, a point and a name.
 enum { NAME_SIZE = 64 };
-static const char *spell_name(const signature *s, char room[NAME_SIZE]) {
+
+// The function as messages name it, linalg.solve; [room] is used only for
+// functions of modules.
+static const char *spell_name(const tl_vm *vm, const signature *s,
+                              char room[NAME_SIZE]) {
   const char *module =
-      s->builtin == NULL ? NULL : tl_builtin_module(s->builtin);
+      s->builtin == NULL ? NULL : tl_builtin_module(vm->library, s->builtin);
   if (module == NULL)
     return s->function;
   snprintf(room, NAME_SIZE, "%s.%s", module, s->function);
   return room;
 }
 
+// The parameters of a library function, parsed from its row.
 static bool builtin_signature(const tl_builtin *builtin, signature *out) {
   out->function = builtin->name;
   out->builtin = builtin;
@@ -33,7 +47,23 @@ static bool builtin_signature(const tl_builtin *builtin, signature *out) {
   return true;
 }
 
-// From the tree: the callee's own description may not be made yet.
+// The parameters of a global function that is written in Tally; false: there
+// is none of the name.
+static bool global_signature(const tl_vm *vm, const tl_name *name,
+                             signature *out) {
+  const struct tl_embedded *text = tl_embedded_global(vm->library, name->text);
+  const struct tl_embedded_function *f = text == NULL ? NULL : text->functions;
+  while (f != NULL && f->name != NULL && strcmp(f->name, name->text) != 0) f++;
+  if (f == NULL || f->name == NULL)
+    return false;
+  out->function = f->name;
+  out->builtin = NULL;
+  out->count = tl_params_parse(f->params, out->params);
+  return true;
+}
+
+// The parameters of a script's function, from the tree: its prototype may not
+// be described yet. False: too many to bind here.
 static bool script_signature(const tl_ast_function *function, signature *out) {
   static const tl_param_kind kinds[] = {
       [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
@@ -48,6 +78,8 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
   out->count = (int)function->count;
   for (int i = 0; i < out->count; i++) {
     const tl_ast_param *param = &function->params[i];
+    // A missing argument is passed as unset: the function evaluates its default
+    // itself.
     out->params[i] = (tl_param){.name = param->name->text,
                                 .name_length = param->name->nbytes,
                                 .kind = kinds[param->kind],
@@ -58,25 +90,32 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
 
 // --- Binding ----------------------------------------------------------------
 
-// Which argument each parameter gets: an index, -1 none; the rest parameter
-// gets [rest_count] arguments in rest[].
+// Which argument each parameter gets: an index, or -1 for none; the rest
+// parameter gets [rest_count] arguments, whose indices are in rest[].
+//
+//   fn f(x, y, ...more, z: 0)  with  f(1, z: 5, 2, 3)
+//   argument x 0, y 2, z 1; rest 3
 typedef struct binding {
   int argument[TL_MAX_PARAMS];
   uint32_t rest_count;
   uint32_t *rest;
 } binding;
 
+// Reports an argument without a parameter, with what was probably meant.
 static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
                      int allowed) {
   char hint[160] = "", room[NAME_SIZE];
-  const char *function = spell_name(s, room);
+  const char *function = spell_name(l->b->vm, s, room);
   tl_span span = a->span;
   const char *text = l->b->source->text + span.begin;
   int length = (int)(span.end - span.begin);
+  // The proposal quotes the argument, unless it is long.
   if (length > 30) {
     text = "…";
     length = (int)strlen(text);
   }
+  // Most often a setting is given by position that has to be named, sum(x, 0):
+  // propose the first of those.
   for (int i = 0; i < s->count; i++) {
     if (s->params[i].kind != TL_PARAM_NAMED)
       continue;
@@ -84,17 +123,14 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
              (int)s->params[i].name_length, s->params[i].name, length, text);
     break;
   }
+  // max(a, b) of other languages.
   if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
     snprintf(hint, sizeof hint,
              "; for the larger or smaller of two values "
              "write %simum(a, b)",
              s->function);
   }
-  if (strcmp(s->function, "round") == 0) {
-    snprintf(hint, sizeof hint,
-             "; for digits behind the point write round(x * 100) / 100, or "
-             "\"{x:.2f}\" for a text");
-  }
+  // zeros(2, 3) of other languages.
   int last = allowed > 0 ? allowed - 1 : 0;
   if (s->params[last].name_length == 5 &&
       memcmp(s->params[last].name, "shape", 5) == 0) {
@@ -107,22 +143,28 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
               function, names, hint);
 }
 
+// Reports a named argument that no parameter has.
 static void unknown_argument(tl_lower *l, const signature *s,
                              const tl_argument *a) {
   char names[200], room[NAME_SIZE];
-  const char *function = spell_name(s, room);
+  const char *function = spell_name(l->b->vm, s, room);
   size_t used = 0;
   names[0] = 0;
+  // As many names as the room takes.
   for (int i = 0; i < s->count && used + 40 < sizeof names; i++) {
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
                              i == 0 ? "" : ", ", (int)s->params[i].name_length,
                              s->params[i].name);
   }
+  const char *habit =
+      s->builtin == NULL ? NULL : tl_parameter_hint(function, a->name->text);
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
-              "%s has no parameter %s; its parameters: %s", function,
-              a->name->text, names);
+              "%s has no parameter %s%s%s; its parameters: %s", function,
+              a->name->text, habit == NULL ? "" : ": ",
+              habit == NULL ? "" : habit, names);
 }
 
+// The parameter of a name, or -1; ...rest cannot be named.
 static int find_param(const signature *s, const tl_name *name) {
   for (int i = 0; i < s->count; i++) {
     if (s->params[i].name_length == name->nbytes &&
@@ -133,7 +175,8 @@ static int find_param(const signature *s, const tl_name *name) {
   return -1;
 }
 
-// False after a diagnostic.
+// Binds arguments to parameters as the VM would, so that a wrong call is
+// reported before the script runs. False after a diagnostic.
 static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
   tl_ast_call *call = &ast->call;
   int rest = -1, positions = 0;
@@ -141,6 +184,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     out->argument[i] = -1;
     if (s->params[i].kind == TL_PARAM_REST)
       rest = i;
+    // Kinds are in order: required and optional ones are bound by position.
     if (s->params[i].kind < TL_PARAM_REST)
       positions++;
   }
@@ -164,6 +208,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
       }
       out->argument[p] = (int)i;
     } else if (next < positions) {
+      // A named argument may have taken this parameter already.
       if (out->argument[next] >= 0) {
         tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
                     "%.*s is given twice", (int)s->params[next].name_length,
@@ -179,10 +224,11 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     }
   }
   for (int i = 0; i < s->count; i++) {
+    // Only now is it known that no argument, named or not, gives it.
     if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
       char room[NAME_SIZE];
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
-                  "%s needs its argument %.*s", spell_name(s, room),
+                  "%s needs its argument %.*s", spell_name(l->b->vm, s, room),
                   (int)s->params[i].name_length, s->params[i].name);
       return false;
     }
@@ -192,11 +238,16 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
 
 // --- The call itself --------------------------------------------------------
 
+// Frees the window of a call except its result, and moves that where it is
+// wanted.
 static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
+  // All temporaries of the arguments lie above the result.
   l->top = base + 1;
   return tl_lower_into(l, want, base, span);
 }
 
+// Whether an expression is a variable of this function, whose slot can be an
+// operand without a copy.
 static bool is_own(tl_lower *l, const tl_ast *ast) {
   if (ast->kind != TL_AST_NAME)
     return false;
@@ -205,16 +256,20 @@ static bool is_own(tl_lower *l, const tl_ast *ast) {
   return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
 }
 
-// One argument into its window slot, or the variable it names. [setting]: of a
-// built-in, which reads it only: a list of literals is a constant.
+// One argument into its window slot, or left in the variable that it names if
+// no later argument may assign that. [setting]: an argument of a library
+// function behind its first, which is only read: a list of literals is a
+// constant then.
 static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
                               int32_t slot, bool setting) {
   tl_ast *value = call->arguments[index].value;
   if (setting && tl_constant_list(l, value, slot))
     return slot;
+  // A taken value is where the take puts it: -1 leaves it there.
   int32_t want = tl_is_taken(l, value) ? -1 : slot;
   if (is_own(l, value)) {
     want = -1;
+    // f(x, { x = 2 }) passes the x of before.
     for (uint32_t i = index + 1; i < call->count && want < 0; i++) {
       if (tl_may_assign(call->arguments[i].value))
         want = slot;
@@ -226,6 +281,7 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
   return result;
 }
 
+// A list of the arguments that the rest parameter takes.
 static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
                           int32_t slot, tl_span span) {
   tl_ast **items =
@@ -241,12 +297,14 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
   return slot;
 }
 
-// Arguments are evaluated in the order they are written, whatever order the
-// parameters have. [builtin] NULL: a script's function.
+// A call with bound arguments; [builtin] NULL: a script's function, number
+// [extra]. Arguments are evaluated in the order in which they are written,
+// whatever order the parameters have; defaults of the library are constants.
 static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
                            const binding *b, const tl_builtin *builtin,
                            uint32_t extra, int32_t want) {
   tl_ast_call *call = &ast->call;
+  // The result, and above it a slot for each parameter: the window.
   int32_t base = tl_temp(l);
   int32_t first = tl_temps(l, s->count);
   int32_t operands[TL_MAX_PARAMS];
@@ -255,6 +313,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     for (int p = 0; p < s->count; p++) {
       if (b->argument[p] != (int)a)
         continue;
+      // The list of concat((x, more)) is made so that x can go on in its
+      // memory.
       bool joins = p == 0 && builtin != NULL;
       operands[p] = joins ? tl_joining_begin(l, builtin,
                                              call->arguments[a].value, &joining)
@@ -265,6 +325,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     }
   }
   for (int p = 0; p < s->count; p++) {
+    // Parameters without an argument: the rest as a list, others their default,
+    // which is a constant.
     if (b->argument[p] >= 0)
       continue;
     operands[p] = first + p;
@@ -279,11 +341,13 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   for (int p = 0; p < s->count; p++) ins->operands[p] = operands[p];
   ins->window = base;
   ins->extra = extra;
+  // Behind the call, whose errors the pad sees.
   if (joining.pad >= 0)
     tl_joining_end(l, &joining, ast->span);
   return finish(l, base, want, ast->span);
 }
 
+// Whether all arguments are given by position.
 static bool is_plain(const tl_ast_call *call) {
   for (uint32_t i = 0; i < call->count; i++) {
     if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL)
@@ -292,6 +356,7 @@ static bool is_plain(const tl_ast_call *call) {
   return true;
 }
 
+// Whether an argument is ...x: then only the run knows how many there are.
 static bool has_spread(const tl_ast_call *call) {
   for (uint32_t i = 0; i < call->count; i++) {
     if (call->arguments[i].kind == TL_ARGUMENT_SPREAD)
@@ -300,9 +365,12 @@ static bool has_spread(const tl_ast_call *call) {
   return false;
 }
 
+// Adds to the unit how the arguments of a call are given, for the VM to bind
+// them. Shape 0 stands for all by position.
 static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
   tl_builder *b = l->b;
   tl_unit *unit = b->unit;
+  // Room for shape 0, too, which is never written.
   if (unit->shape_count + 1 >= b->shape_capacity) {
     uint32_t capacity = b->shape_capacity * 2 + 8;
     tl_call_shape *shapes = TL_ARENA_ARRAY(b->arena, tl_call_shape, capacity);
@@ -336,7 +404,8 @@ static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
   return unit->shape_count++;
 }
 
-// A callee that only the run knows.
+// A call of a callee that only the run knows. The callee is evaluated first,
+// and copied if an argument may assign its variable.
 static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   int32_t callee = tl_lower_expr(l, call->callee, -1);
@@ -344,8 +413,10 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
     for (uint32_t i = 0; i < call->count; i++) {
       if (!tl_may_assign(call->arguments[i].value))
         continue;
+      // An argument may assign the variable of the callee, which was evaluated
+      // before it.
       int32_t copy = tl_temp(l);
-      tl_emit1(l, TL_BC_COPY, copy, callee, ast->span);
+      tl_emit1(l, TL_BC_MOV, copy, callee, ast->span);
       callee = copy;
       break;
     }
@@ -360,6 +431,7 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   }
   tl_cfg_ins *ins =
       tl_emit(l, TL_BC_CALL, base, (int32_t)call->count + 1, ast->span);
+  // The callee is not in the window: it stays where it is.
   ins->operands[0] = callee;
   for (uint32_t i = 0; i < call->count; i++) {
     ins->operands[i + 1] = operands[i];
@@ -369,7 +441,8 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   return finish(l, base, want, ast->span);
 }
 
-// Elementwise functions called in full are the operators' instructions.
+// An elementwise function called with just its operands, as add(x, y), is the
+// operator's instruction, so that it can be fused. False: it is not one.
 static bool lower_elementwise(tl_lower *l, tl_ast *ast,
                               const tl_builtin *builtin, const binding *b,
                               int32_t *want) {
@@ -377,15 +450,20 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   while (op < TL_OP_COUNT && strcmp(tl_ops[op].name, builtin->name) != 0) op++;
   // A module may have a function of the same name.
   if (op == TL_OP_COUNT ||
-      tl_builtin_find(NULL, builtin->name, strlen(builtin->name)) != builtin)
+      tl_builtin_find(l->b->vm->library, NULL, builtin->name,
+                      strlen(builtin->name)) != builtin)
     return false;
   int arity = tl_ops[op].arity;
   if ((uint32_t)arity != ast->call.count || b->rest_count > 0)
     return false;
+  // Arguments in the order of the parameters, all given: else binding would
+  // have to reorder them.
   for (int i = 0; i < arity; i++) {
     if (b->argument[i] != i)
       return false;
   }
+  // The four with opcodes of their own; all others are ELEM1 to ELEM3 with the
+  // operation as extra.
   static const struct {
     uint8_t op, opcode;
   } binary[] = {
@@ -416,6 +494,7 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   return true;
 }
 
+// A call of a library function.
 static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
                              const tl_builtin *builtin, int32_t want) {
   signature s;
@@ -423,14 +502,16 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   if (!builtin_signature(builtin, &s) || !bind(l, &s, ast, &b)) {
     return want < 0 ? tl_temp(l) : want;
   }
+  // Bound first, so that a wrong call gets the same message.
   if (lower_elementwise(l, ast, builtin, &b, &want))
     return want;
+  // The function is a constant of the caller, which CALLB names.
   uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));
   return lower_bound(l, ast, &s, &b, builtin, k, want);
 }
 
-// float32(x), where the name is the dtype's: astype(x, float32), so that the
-// callee is known to own nothing of its argument but what dies there.
+// float32(x), where the name is the dtype's, is astype(x, float32), so that
+// the callee is known and may reuse the memory of x. False: not one.
 static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
   const tl_ast_call *call = &ast->call;
   if (call->callee->kind != TL_AST_NAME || call->count != 1 ||
@@ -440,12 +521,15 @@ static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
   tl_known known = tl_known_find(l->b->vm, NULL, call->callee->name.name);
   if (known.kind != TL_KNOWN_DTYPE)
     return false;
-  const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
+  const tl_builtin *astype =
+      tl_builtin_find(l->b->vm->library, NULL, "astype", 6);
   tl_type *type = tl_type_of_dtype(l->b->vm, known.dtype);
   signature s;
   if (astype == NULL || type == NULL || !builtin_signature(astype, &s))
     return false;
   binding b = {.rest_count = 0};
+  // x is argument 0 of astype; its type is a constant, and its other parameters
+  // have their defaults.
   for (int p = 1; p < s.count; p++) b.argument[p] = -1;
   s.params[1].value = tl_type_slot(type);
   uint32_t k = tl_add_constant(l, tl_builtin_slot(astype));
@@ -453,25 +537,8 @@ static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
   return true;
 }
 
-// The library function that the callee names, or NULL.
-const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
-  if (callee->kind == TL_AST_NAME) {
-    if (tl_scope_find(l->scope, callee->name.name) != NULL)
-      return NULL;
-    return tl_known_find(l->b->vm, NULL, callee->name.name).builtin;
-  }
-  if (callee->kind == TL_AST_FIELD &&
-      callee->field.object->kind == TL_AST_NAME) {
-    tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
-    if (v == NULL || v->library == NULL || v->assigns != 1)
-      return NULL;
-    return tl_known_find(l->b->vm, v->library, callee->field.field.name)
-        .builtin;
-  }
-  return NULL;
-}
-
-// del(name): the variable is unset, and what it held is gone.
+// del(name): the variable is unset, and its value ends. Reading the name first
+// reports one that is not set.
 static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   for (uint32_t i = 0; i < call->count; i++) {
@@ -479,6 +546,7 @@ static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_variable *v = value->kind == TL_AST_NAME
                          ? tl_scope_find(l->scope, value->name.name)
                          : NULL;
+    // A captured variable cannot be cleared from here.
     if (v == NULL ||
         (!v->is_global && v->scope->function != l->scope->function)) {
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_NAME, value->span,
@@ -492,12 +560,15 @@ static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       tl_store_name(l, v->name, unset, value->span);
     } else if (v->index < l->f->variable_count) {
       tl_load_constant(l, v->index, tl_unset(), value->span);
+      // Reads behind this need a check again.
       l->assigned_in[v->index] = -1;
     }
   }
   tl_load_constant(l, want, tl_none(), ast->span);
 }
 
+// A call, by what is known of the callee: a form of the language, a library
+// function, a dtype, a script's function, or nothing.
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   if (tl_is_del(l->scope, ast)) {
@@ -506,11 +577,13 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
     lower_del(l, ast, want);
     return want;
   }
+  // Windows have to fit a frame.
   if (call->count > 200) {
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
     return want < 0 ? tl_temp(l) : want;
   }
+  // Binding needs the number of arguments.
   if (has_spread(call))
     return lower_unknown(l, ast, want);
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
@@ -527,9 +600,16 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
       binding b;
       if (!bind(l, &s, ast, &b))
         return want < 0 ? tl_temp(l) : want;
+      // A known function: its number is the extra.
       return lower_bound(l, ast, &s, &b, NULL, tl_prototype_index(l->b, known),
                          want);
     }
+    // The library's functions in Tally are bound like those in C: a call that
+    // does not fit their parameters is reported here.
+    binding b;
+    if (v == NULL && global_signature(l->b->vm, call->callee->name.name, &s) &&
+        !bind(l, &s, ast, &b))
+      return want < 0 ? tl_temp(l) : want;
   }
   return lower_unknown(l, ast, want);
 }

@@ -1,12 +1,22 @@
 // Lowering of what branches: conditions, loops, comprehensions, try.
+//
+//   for x in value { body }      a range               anything else
+//                                forprep -> body,done  position = 0; jmp again
+//   body:                        x = forvar            x = next value
+//     …
+//   again:                       forr -> body, done    more value -> body, done
+//   done:
 
 #include "compiler/lower.h"
 
 // --- Conditions -------------------------------------------------------------
 
+// `and` and `or` evaluate their right side in a block of its own, which the
+// left side jumps past.
 void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
   int32_t mark = l->top;
   switch (ast->kind) {
+    // `while true` has no test.
     case TL_AST_BOOL:
       tl_jump(l, ast->boolean.value ? yes : no, ast->span);
       break;
@@ -20,6 +30,7 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
       tl_lower_condition(l, ast->binary.right, yes, no);
       break;
     }
+    // No instruction: the targets change places.
     case TL_AST_NOT:
       tl_lower_condition(l, ast->unary.operand, no, yes);
       break;
@@ -32,11 +43,21 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
   l->top = mark;
 }
 
+// Every arm computes into the same slot and jumps to the end. if a { x } else
+// if b { y }:
+//
+//   jt a -> yes1, no1
+//   yes1: r = x; jmp end
+//   no1:  jt b -> yes2, no2
+//   yes2: r = y; jmp end
+//   no2:  r = none; jmp end
+//   end:
 int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   tl_ast_if *condition = &ast->condition;
   if (value && want < 0)
     want = tl_temp(l);
   int32_t mark = l->top;
+  // All arms meet here.
   int32_t end = tl_new_block(l);
   for (uint32_t i = 0; i < condition->count; i++) {
     int32_t yes = tl_new_block(l), no = tl_new_block(l);
@@ -51,6 +72,7 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
     tl_lower_block(l, condition->otherwise, want, value);
     l->top = mark;
   } else if (value) {
+    // Without `else` the value is none.
     tl_load_constant(l, want, tl_none(), ast->span);
   }
   tl_jump(l, end, ast->span);
@@ -60,10 +82,13 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
 
 // --- Loops ------------------------------------------------------------------
 
+// The test stands behind the body in the code, so that an iteration has one
+// jump.
 void tl_lower_while(tl_lower *l, tl_ast *ast) {
   int32_t body = tl_new_block(l), test = tl_new_block(l),
           done = tl_new_block(l);
   tl_jump(l, test, ast->span);
+  // `continue` tests again.
   tl_loop loop = {.outer = l->loop, .again = test, .done = done};
   l->loop = &loop;
   tl_enter_block(l, body);
@@ -77,7 +102,7 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
   tl_enter_block(l, done);
 }
 
-// A `for` under way: of a statement or of a comprehension's clause.
+// A `for` under way, of a statement or of a comprehension's clause.
 typedef struct walk {
   int32_t body, again, done;
   int32_t slots;  // hidden: next, limit, step, or container and position
@@ -85,6 +110,7 @@ typedef struct walk {
   tl_span source;  // of what is walked
 } walk;
 
+// Loops over a range never make it: three hidden slots count.
 static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   w->slots = tl_temps(l, 3);
   int32_t mark = l->top;
@@ -96,6 +122,7 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
     tl_lower_expr(l, range->range.step, w->slots + 2);
   }
   l->top = mark;
+  // It checks the three numbers, and that there is an iteration at all.
   tl_cfg_ins *ins = tl_emit(l, TL_BC_FORPREP, -1, 3, range->span);
   for (int32_t i = 0; i < 3; i++) ins->operands[i] = w->slots + i;
   ins->extra = (uint32_t)w->slots;
@@ -103,11 +130,13 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   l->f->blocks[l->block].targets[1] = w->done;
 }
 
+// The container and a position in it stand in hidden slots.
 static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->slots = tl_temps(l, 2);
   int32_t mark = l->top;
   tl_lower_expr(l, value, w->slots);
   l->top = mark;
+  // The position behind the container, as NEXT wants it.
   tl_emit_x(l, TL_BC_LOADI, w->slots + 1, 0, span);
   tl_jump(l, w->again, span);
 }
@@ -127,13 +156,15 @@ static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   tl_enter_block(l, w->body);
 }
 
-// Binds the names of a turn.
+// Binds the names for one iteration. A loop over a range that has one local
+// variable counts in that.
 static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
                       tl_ast *value, const walk *w, tl_span span) {
   int32_t mark = l->top;
   tl_variable *v = count == 1 ? tl_own_variable(l, names[0].name) : NULL;
   int32_t item = tl_temp(l);
   if (w->is_range) {
+    // One local name: the counter is copied straight into it.
     if (v != NULL && !v->is_global)
       item = v->index;
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
@@ -145,6 +176,7 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
   l->top = mark;
 }
 
+// The end of an iteration: on to the next one, or out of the loop.
 static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_jump(l, w->again, span);
   tl_enter_block(l, w->again);
@@ -158,29 +190,37 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_enter_block(l, w->done);
 }
 
-// What stands in the current block is done in the first turn alone: the others
-// begin behind it.
-static void begin_turns(tl_lower *l, tl_ast_for *loop, walk *w, tl_span span) {
+// What stands in the current block is done in the first iteration only; the
+// others enter behind it. Used for hoisted columns, since a loop without
+// iterations must not read them.
+static void begin_iterations(tl_lower *l, tl_ast_for *loop, walk *w,
+                             tl_span span) {
   int32_t again = tl_new_block(l), body = tl_new_block(l);
   tl_jump(l, body, span);
   tl_enter_block(l, again);
   bind_walk(l, loop->names, loop->name_count, loop->value, w, span);
   tl_jump(l, body, span);
   tl_enter_block(l, body);
+  // end_walk lets the loop go on there.
   w->body = again;
 }
 
+// Columns are read behind the first binding of the loop's names, so only when
+// there is an iteration; the loop then goes on behind them.
 void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
   int32_t mark = l->top;
   walk w;
   begin_walk(l, loop->value, &w, ast->span);
   bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
+  // Columns of loops around this one stay known within.
   tl_column *columns = l->columns;
   if (w.is_range && tl_columns_begin(l, ast))
-    begin_turns(l, loop, &w, ast->span);
+    begin_iterations(l, loop, &w, ast->span);
   tl_loop inner = {.outer = l->loop, .again = w.again, .done = w.done};
   l->loop = &inner;
+  // Hidden slots and columns live as long as the loop; temporaries of the body
+  // do not.
   int32_t body_mark = l->top;
   tl_lower_block(l, loop->body, -1, false);
   l->top = body_mark;
@@ -190,28 +230,78 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
   l->top = mark;
 }
 
+// A loop that pushes each item.
+void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
+  int32_t mark = l->top;
+  walk w;
+  begin_walk(l, value, &w, value->span);
+  // Pushed one by one, so that a range needs no list of its own.
+  int32_t item = tl_temp(l);
+  if (w.is_range) {
+    tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w.slots, value->span);
+  } else {
+    tl_emit_next(l, item, w.slots, TL_NEXT_ITEM, value->span);
+  }
+  tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
+  end_walk(l, &w, value->span);
+  l->top = mark;
+}
+
 // --- Comprehensions ---------------------------------------------------------
 
+// The record is both target and result of SETEL.
+void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
+                   tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_SETEL, record, 3, span);
+  ins->operands[0] = record;
+  ins->operands[1] = value;
+  ins->operands[2] = key;
+}
+
+void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value) {
+  int32_t slot = tl_lower_left(l, key, value);
+  int32_t item = tl_lower_expr(l, value, -1);
+  tl_emit_entry(l, record, slot, item, key->span);
+}
+
+void tl_lower_empty_record(tl_lower *l, int32_t record, tl_span span) {
+  uint32_t keys = tl_unit_keys(l->b, NULL, 0);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RECORD, record, 0, span);
+  ins->window = record;
+  ins->extra = keys;
+}
+
+// Makes the names of a clause visible, in new temporaries.
 static void reveal(tl_lower *l, tl_clause *clause) {
   for (uint32_t i = 0; i < clause->name_count; i++) {
     tl_variable *v = tl_scope_lookup(l->scope, clause->names[i].name);
     if (v == NULL)
       continue;
     v->is_hidden = false;
+    // A slot in the function around the comprehension.
     v->index = tl_temp(l);
   }
 }
 
+// The clauses from [at] on, one inside the other, and within the last the
+// item.
 static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
                           int32_t list) {
+  // Within all clauses: one item.
   if (at == c->count) {
     int32_t mark = l->top;
+    if (c->key != NULL) {
+      tl_lower_entry(l, list, c->key, c->item);
+      l->top = mark;
+      return;
+    }
     int32_t item = tl_lower_expr(l, c->item, -1);
     tl_emit2(l, TL_BC_PUSH, list, list, item, c->item->span);
     l->top = mark;
     return;
   }
   tl_clause *clause = &c->clauses[at];
+  // An `if`: what follows happens only where it holds.
   if (clause->name_count == 0) {
     int32_t yes = tl_new_block(l), no = tl_new_block(l);
     tl_lower_condition(l, clause->value, yes, no);
@@ -221,7 +311,7 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
     tl_enter_block(l, no);
     return;
   }
-  // What is walked is evaluated before the clause's names can be seen.
+  // What is walked is evaluated before the names of the clause can be seen.
   walk w;
   begin_walk(l, clause->value, &w, clause->span);
   reveal(l, clause);
@@ -231,6 +321,17 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
   end_walk(l, &w, clause->span);
 }
 
+// A list (or record) that grows by one item in each iteration; an array is
+// stacked from the list at the end. [x² for x in v if x > 0]:
+//
+//   t = list                        empty
+//   c = v; p = 0; jmp again
+//   body:  x = next c
+//          jt x > 0 -> yes, no
+//   yes:   t = push t, x²; jmp no
+//   no:    jmp again
+//   again: more c -> body, done
+//   done:  r = stacklist t
 int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_comprehension *c = &ast->comprehension;
   bool is_array = ast->kind == TL_AST_ARRAY_FOR;
@@ -241,8 +342,13 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   l->loop = NULL;  // break does not leave a comprehension
   int32_t list = tl_temp(l);
   int32_t mark = l->top;
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
-  ins->window = list;
+  if (c->key != NULL) {
+    tl_lower_empty_record(l, list, ast->span);
+  } else {
+    tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
+    ins->window = list;
+  }
+  // From here on names are looked up in the comprehension first.
   l->scope = c->scope;
   lower_clauses(l, c, 0, list);
   for (tl_variable *v = c->scope->variables; v != NULL; v = v->next) {
@@ -252,6 +358,7 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   l->loop = loop;
   l->top = mark;
   if (is_array) {
+    // The array may take the list's slot: the list ends there.
     if (want < 0)
       want = list;
     int32_t result = want;
@@ -263,6 +370,15 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // --- Try --------------------------------------------------------------------
 
+// The value goes to a temporary that no handler reads, since an instruction in
+// the body must not write a slot that its own handler sees.
+//
+//   body:     …                each instruction has handler as its error edge
+//             jmp end
+//   handler:  e = catch
+//             …                errors here go to the handler outside
+//             jmp end
+//   end:
 int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   tl_ast_try *attempt = &ast->attempt;
   int32_t result = value ? tl_temp(l) : -1;
@@ -279,10 +395,12 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, handler);
+  // Reached by error edges only.
   l->f->blocks[handler].is_handler = true;
   int32_t error = tl_temp(l);
   const tl_name *name = attempt->error.name;
   tl_variable *v = name == NULL ? NULL : tl_own_variable(l, name);
+  // The error goes straight to the variable that names it.
   if (v != NULL && !v->is_global)
     error = v->index;
   tl_emit_x(l, TL_BC_CATCH, error, 0, ast->span);

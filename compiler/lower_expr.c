@@ -1,35 +1,18 @@
-// Lowering of expressions: names, operators, constants.
+// Lowering of expressions: names, operators, constants, fields. tl_lower_expr
+// is the switch over all kinds of nodes; the other files of lowering hold the
+// larger ones.
 
 #include <string.h>
 
 #include "compiler/lower.h"
 #include "vm/values/list.h"
 #include "vm/array/array.h"
+#include "vm/embedded.h"
 #include "vm/engine/engine.h"
 
 // --- Names ------------------------------------------------------------------
 
-bool tl_known_constant(tl_lower *l, const tl_variable *variable,
-                       tl_prototype **out) {
-  if (variable->definition == NULL || variable->assigns != 1 ||
-      variable->is_updated || variable->group == NULL) {
-    return false;
-  }
-  if (!tl_group_is_constant(variable->group))
-    return false;
-  if (variable->scope->kind == TL_SCOPE_MODULE &&
-      l->b->resolver->mode != TL_UNIT_SCRIPT &&
-      l->b->resolver->mode != TL_UNIT_MODULE) {
-    return false;  // a later input may define it anew
-  }
-  tl_prototype **members = tl_group_prototypes(l->b, variable->group);
-  if (members == NULL)
-    return false;
-  *out = members[variable->member];
-  return true;
-}
-
-// Where a captured variable stands among this function's captures, or -1.
+// Where a captured variable stands among the function's captures, or -1.
 static int32_t capture_index(const tl_closure_group *group,
                              const tl_variable *variable) {
   for (uint32_t i = 0; group != NULL && i < group->capture_count; i++) {
@@ -39,9 +22,12 @@ static int32_t capture_index(const tl_closure_group *group,
   return -1;
 }
 
+// Checks that a variable is set before it is read, unless that was seen in
+// this block already. definite.c removes the checks that cannot fail.
 static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
   if (v->index < 0 || v->index >= l->f->variable_count)
     return;
+  // Within a block one check is enough: behind it the variable is set.
   if (l->assigned_in[v->index] == l->block)
     return;
   l->assigned_in[v->index] = l->block;
@@ -50,6 +36,7 @@ static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
   ins->extra = tl_unit_name(l->b, v->name->text, v->name->nbytes);
 }
 
+// A variable of this function: its slot is the value.
 static int32_t lower_own(tl_lower *l, tl_variable *v, tl_span span,
                          int32_t want, bool check) {
   if (check)
@@ -57,6 +44,9 @@ static int32_t lower_own(tl_lower *l, tl_variable *v, tl_span span,
   return tl_lower_into(l, want, v->index, span);
 }
 
+// Reads a variable: a known function as a constant, a module variable, a slot,
+// a function of the running closure's own group, or a capture. The highest bit
+// of GETC's extra says that it may be unset.
 static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
                               int32_t want, bool check) {
   tl_prototype *known;
@@ -75,37 +65,44 @@ static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
     return lower_own(l, v, span, want, check);
   }
   want = tl_into(l, want);
+  // A function of the running closure's own group needs no capture: the closure
+  // holds its environment.
   if (v->group != NULL && v->group == l->group) {
     tl_emit_x(l, TL_BC_SELF, want, v->member, span);
     return want;
   }
+  // Further out: the resolver has made every function between capture it.
   int32_t index = capture_index(l->group, v);
   tl_emit_x(l, TL_BC_GETC, want, (uint32_t)index | (check ? 0u : 1u << 31),
             span);
   return want;
 }
 
+// Without a check: a function may capture a variable that is set only later,
+// and its own read checks then.
 void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t slot,
                       tl_span span) {
   lower_variable(l, variable, span, slot, false);
 }
 
-// A global function written in Tally: a member of a module of the library.
-static void lower_global(tl_lower *l, const char *module, const tl_name *name,
-                         tl_span span, int32_t want) {
-  size_t nbytes = strlen(module);
-  char *spec = tl_arena_alloc(l->b->arena, nbytes + 2);
+// A global function written in Tally: the instruction imports the module that
+// defines it and gives the function.
+static void lower_global(tl_lower *l, const tl_name *name, tl_span span,
+                         int32_t want) {
+  // The first byte of the name tells IMPORT what to do: a path, a name, or a
+  // global function.
+  static const char prefix[] = "*" TL_GLOBAL_MODULE;
+  size_t nbytes = strlen(prefix) + name->nbytes;
+  char *spec = tl_arena_alloc(l->b->arena, nbytes + 1);
   if (spec == NULL)
     return;
-  spec[0] = '*';
-  memcpy(spec + 1, module, nbytes + 1);
-  int32_t at = tl_temp(l);
-  tl_emit_x(l, TL_BC_IMPORT, at, tl_unit_name(l->b, spec, nbytes + 1), span);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, want, 1, span);
-  ins->operands[0] = at;
-  ins->extra = tl_unit_name(l->b, name->text, name->nbytes);
+  memcpy(spec, prefix, strlen(prefix));
+  memcpy(spec + strlen(prefix), name->text, name->nbytes);
+  spec[nbytes] = 0;
+  tl_emit_x(l, TL_BC_IMPORT, want, tl_unit_name(l->b, spec, nbytes), span);
 }
 
+// What the library has under a name.
 static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
                            tl_span span, int32_t want) {
   tl_known known = tl_known_find(l->b->vm, module, name);
@@ -129,7 +126,7 @@ static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
       break;
     }
     case TL_KNOWN_TALLY:
-      lower_global(l, known.module, name, span, want);
+      lower_global(l, name, span, want);
       break;
     case TL_KNOWN_NOTHING:
       break;  // the resolver has reported it
@@ -137,6 +134,7 @@ static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
   return want;
 }
 
+// Variables hide what the library has under their names.
 int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
                       int32_t want) {
   tl_variable *v = tl_scope_find(l->scope, name);
@@ -145,6 +143,8 @@ int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
   return lower_known(l, NULL, name, span, want);
 }
 
+// With a handler, an error in the computation would be seen with the variable
+// written halfway (rule 2 of cfg.h).
 int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
   if (l->handler >= 0)
     return -1;
@@ -163,17 +163,20 @@ void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
     ins->extra = (uint32_t)v->index;
     return;
   }
+  // The value may have been computed into the variable's slot already.
   if (v->index != value)
-    tl_emit1(l, TL_BC_COPY, v->index, value, span);
+    tl_emit1(l, TL_BC_MOV, v->index, value, span);
+  // Reads in this block need no check.
   if (v->index < l->f->variable_count)
     l->assigned_in[v->index] = l->block;
 }
 
-// --- Types and operators
-// ---------------------------------------------------------
+// --- Types and operators ----------------------------------------------------
 
+// A type between ` `, as a constant.
 static int32_t lower_type(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
+  // A wrong literal is reported at its place.
   tl_type *type = tl_type_parse(l->b->vm, ast->string.text, ast->string.nbytes);
   if (type == NULL) {
     tl_diagnose_pending(l->b, ast->span);
@@ -183,6 +186,7 @@ static int32_t lower_type(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
+// The instruction of each binary operator.
 static const uint8_t operator_opcodes[TL_OPERATOR_COUNT] = {
     [TL_OPERATOR_ADD] = TL_BC_ADD,
     [TL_OPERATOR_SUBTRACT] = TL_BC_SUB,
@@ -204,13 +208,16 @@ static const uint8_t operator_opcodes[TL_OPERATOR_COUNT] = {
     [TL_OPERATOR_GREATER] = TL_BC_GT,
     [TL_OPERATOR_GREATER_EQUAL] = TL_BC_GE,
     [TL_OPERATOR_IN] = TL_BC_IN,
-    [TL_OPERATOR_NOT_IN] = TL_BC_NOTIN,
+    [TL_OPERATOR_NOT_IN] = TL_BC_IN,  // and NOT
 };
 
+// The operator on two slots.
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
                            int32_t want, tl_span span) {
   want = tl_into(l, want);
   tl_emit2(l, (tl_opcode)operator_opcodes[op], want, a, b, span);
+  if (op == TL_OPERATOR_NOT_IN)
+    tl_emit1(l, TL_BC_NOT, want, want, span);
   return want;
 }
 
@@ -220,6 +227,8 @@ int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right) {
   return tl_lower_expr(l, left, copy ? tl_temp(l) : -1);
 }
 
+// A binary operator or comparison. The result's temporary is taken first, so
+// that those of the operands lie above it and are free afterwards.
 static int32_t lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   int32_t mark = l->top;
@@ -230,6 +239,7 @@ static int32_t lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
+// An elementwise operation on one operand.
 static int32_t lower_elem1(tl_lower *l, tl_op op, tl_ast *operand, int32_t want,
                            tl_span span) {
   want = tl_into(l, want);
@@ -242,7 +252,9 @@ static int32_t lower_elem1(tl_lower *l, tl_op op, tl_ast *operand, int32_t want,
   return want;
 }
 
+// A sign; a literal with its minus is one constant.
 static int32_t lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
+  // -1 is the constant -1, so that it can be an immediate operand.
   tl_slot value = tl_literal_slot(l, ast, false);
   if (!tl_is_unset(value)) {
     want = tl_into(l, want);
@@ -259,9 +271,10 @@ static int32_t lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
                      ast->span);
 }
 
-// The value of `and` and `or` is one bool.
+// `and` and `or`: control flow that ends in one of two constants.
 static int32_t lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t yes = tl_new_block(l), no = tl_new_block(l), end = tl_new_block(l);
+  // A temporary of its own: [want] may be a variable that the operands read.
   int32_t result = tl_temp(l);
   tl_lower_condition(l, ast, yes, no);
   tl_enter_block(l, yes);
@@ -274,6 +287,8 @@ static int32_t lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_into(l, want, result, ast->span);
 }
 
+// `not x` as a value is an instruction; as a condition it only swaps the
+// targets (tl_lower_condition).
 static int32_t lower_not(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   int32_t mark = l->top;
@@ -283,6 +298,8 @@ static int32_t lower_not(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
+// start..stop by step as a value. An operand that is a variable is copied if a
+// later one may assign it.
 static int32_t lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   int32_t mark = l->top;
@@ -290,12 +307,13 @@ static int32_t lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   if (ast->range.step != NULL && start < l->f->variable_count &&
       tl_may_assign(ast->range.step)) {
     int32_t copy = tl_temp(l);
-    tl_emit1(l, TL_BC_COPY, copy, start, ast->span);
+    tl_emit1(l, TL_BC_MOV, copy, start, ast->span);
     start = copy;
   }
   int32_t stop = ast->range.step == NULL
                      ? tl_lower_expr(l, ast->range.stop, -1)
                      : tl_lower_left(l, ast->range.stop, ast->range.step);
+  // All three are operands, in slots, also the step 1 that nobody wrote.
   int32_t step;
   if (ast->range.step == NULL) {
     step = tl_temp(l);
@@ -311,7 +329,7 @@ static int32_t lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
-// (+) is the built-in function of the operator.
+// (+) is the library's function of the operator.
 static int32_t lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
   static const char *const functions[TL_OPERATOR_COUNT] = {
       [TL_OPERATOR_ADD] = "add",
@@ -344,19 +362,25 @@ static int32_t lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
   return lower_known(l, NULL, name, ast->span, want);
 }
 
+// f ∘ g is a call of compose.
 static int32_t lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
-  const tl_builtin *compose = tl_builtin_find(NULL, "compose", 7);
+  const tl_builtin *compose =
+      tl_builtin_find(l->b->vm->library, NULL, "compose", 7);
+  // The two functions are its arguments, in a window.
   tl_ast *items[2] = {ast->binary.left, ast->binary.right};
   uint32_t k = tl_add_constant(l, tl_builtin_slot(compose));
   return tl_lower_window(l, TL_BC_CALLB, items, 2, k, want, ast->span);
 }
 
+// object.name. A function of a library module is a constant; os.args and the
+// like are asked for when they are read.
 static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast *object = ast->field.object;
   const tl_name *field = ast->field.field.name;
   if (object->kind == TL_AST_NAME) {
     tl_variable *v = tl_scope_find(l->scope, object->name.name);
     tl_known known = {.kind = TL_KNOWN_NOTHING};
+    // A module that was imported once under this name.
     if (v != NULL && v->library != NULL && v->assigns == 1)
       known = tl_known_find(l->b->vm, v->library, field);
     // os.args is asked for when it is read; functions are constants.
@@ -376,6 +400,7 @@ static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
+// object.{a, b}.
 static int32_t lower_select(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   uint32_t count = ast->select.count;
@@ -384,6 +409,7 @@ static int32_t lower_select(tl_lower *l, tl_ast *ast, int32_t want) {
   if (names == NULL)
     return want;
   for (uint32_t i = 0; i < count; i++) names[i] = ast->select.fields[i].name;
+  // The names go to the unit as one list.
   uint32_t keys = tl_unit_keys(l->b, names, count);
   int32_t mark = l->top;
   int32_t base = tl_lower_expr(l, ast->select.object, -1);
@@ -394,6 +420,7 @@ static int32_t lower_select(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
+// A statement where a value is wanted: the value is none.
 static int32_t lower_statement_value(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_lower_statement(l, ast);
   want = tl_into(l, want);
@@ -402,8 +429,11 @@ static int32_t lower_statement_value(tl_lower *l, tl_ast *ast, int32_t want) {
 }
 
 int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
+  // Without memory nothing more is emitted; any slot will do.
   if (l->b->arena->failed || l->b->failed)
     return tl_into(l, want);
+  // The old value in r.a[k] = g(r.a[k]): by node, so only this very place in
+  // the text.
   if (tl_is_taken(l, ast))
     return tl_lower_taken(l, want, ast->span);
   switch (ast->kind) {
@@ -434,6 +464,7 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
       return tl_lower_record(l, ast, want);
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       return tl_lower_comprehension(l, ast, want);
     case TL_AST_FUNCTION:
       return tl_lower_function(l, ast, want);
@@ -461,6 +492,8 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
       return lower_logical(l, ast, want);
     case TL_AST_NOT:
       return lower_not(l, ast, want);
+    case TL_AST_SPREAD:  // the literal around it goes over the items
+      return tl_lower_expr(l, ast->unary.operand, want);
     case TL_AST_RANGE:
       return lower_range(l, ast, want);
     case TL_AST_OPERATOR:

@@ -1,10 +1,16 @@
 // Lowering of literals: numbers, arrays, lists, records, strings with values.
+//
+// Arrays of literal numbers become constants. Other literals are one
+// instruction on a window of operands (LIST, STACK, RECORD, JOIN), or a list
+// that grows if they are long.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "compiler/lower.h"
 #include "vm/array/array.h"
 #include "vm/engine/engine.h"
+#include "vm/values/key.h"
 #include "vm/values/list.h"
 
 // --- Constants --------------------------------------------------------------
@@ -14,11 +20,13 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
     case TL_AST_BOOL:
       return negative ? tl_unset() : tl_bool(ast->boolean.value);
     case TL_AST_INT:
+      // Unsigned, since INT64_MAX + 1 is in range with its minus.
       return tl_weak_int(
           (int64_t)(negative ? 0 - ast->integer.value : ast->integer.value));
     case TL_AST_FLOAT:
       return tl_weak_float(negative ? -ast->real.value : ast->real.value);
     case TL_AST_IMAGINARY:
+      // The real part gets the sign, too, as 0 - 2i would not give it.
       return tl_new_complex(l->b->vm, negative ? -0.0 : 0.0,
                             negative ? -ast->real.value : ast->real.value,
                             true);
@@ -34,6 +42,7 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   }
 }
 
+// What a nested array literal has been found to be.
 typedef struct literal_shape {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -41,8 +50,9 @@ typedef struct literal_shape {
   bool found;
 } literal_shape;
 
-// Whether [ast] is an array of equal rows of numeric literals; fills [shape]
-// from the first row and [dtype] from all items.
+// Whether [ast] is an array of equal rows of numeric literals; takes the shape
+// from the first row and the dtype from all items: integers and floats
+// together are float64. [depth] is 0 at the outermost bracket.
 static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
                           literal_shape *out) {
   if (ast->kind != TL_AST_ARRAY) {
@@ -57,6 +67,7 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
       return false;
     tl_dtype dtype = (tl_dtype)tl_dtype_of(value);
     if (out->found && dtype != out->dtype) {
+      // A bool among numbers is left to the run, which rejects or converts it.
       if (dtype == TL_BOOL || out->dtype == TL_BOOL)
         return false;
       dtype = TL_FLOAT64;
@@ -65,9 +76,12 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
     out->dtype = dtype;
     return true;
   }
+  // An empty array has no dtype here; deeper than this nobody writes by hand.
   if (depth >= 8 || ast->items.count == 0)
     return false;
+  // The first row that reaches this level says how long all are.
   if (depth == out->ndim) {
+    // An item came before on this level: the rows are not equal.
     if (out->found)
       return false;
     out->ndim = depth + 1;
@@ -82,6 +96,7 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
   return true;
 }
 
+// Writes the items at [item] and moves it on, row by row.
 static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
                          char **item) {
   if (ast->kind == TL_AST_ARRAY) {
@@ -91,6 +106,7 @@ static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
     return;
   }
   tl_slot value = tl_literal_slot(l, ast, false);
+  // Integers among floats.
   if (array->head.dtype == TL_FLOAT64 && tl_dtype_of(value) == TL_INT64) {
     value = tl_float((double)value.i);
   }
@@ -98,6 +114,8 @@ static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
   *item += tl_itemsize(tl_array_dtype(array));
 }
 
+// Loads an array of literals as a constant, which is made once and shared by
+// all iterations. False: [ast] is no such array.
 static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   literal_shape shape = {.ndim = 0};
   if (!literal_array(l, ast, 0, &shape))
@@ -108,12 +126,14 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
     l->b->failed = true;
     return true;
   }
+  // New arrays are row-major without gaps.
   char *item = array->data;
   fill_literal(l, ast, array, &item);
   tl_load_constant(l, want, tl_own_array(array), ast->span);
   return true;
 }
 
+// Only scalars, which need no counts: the list is immortal and shared.
 bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
     return false;
@@ -138,6 +158,8 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
 
 // --- Sequences of operands --------------------------------------------------
 
+// Whether an expression is a variable of this function, whose slot can be an
+// operand without a copy.
 static bool is_own_variable(tl_lower *l, const tl_ast *ast) {
   if (ast->kind != TL_AST_NAME)
     return false;
@@ -146,11 +168,15 @@ static bool is_own_variable(tl_lower *l, const tl_ast *ast) {
   return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
 }
 
-// Lowers [count] values side by side from [first] on; a variable's own slot
-// serves as the operand where nothing after it can assign the variable.
+// Lowers [count] values side by side from slot [first] on; a variable's own
+// slot is the operand if nothing behind it can assign the variable.
+//
+//   (x, y + 1)     operands x itself, and a temporary
+//   (x, { x = 2 }) x is copied, for the block assigns it
 static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
                            int32_t first, int32_t *operands) {
   bool later_assigns = false;
+  // From the end: is a variable assigned behind this item?
   for (uint32_t i = count; i-- > 0;) {
     operands[i] = later_assigns ? first + (int32_t)i : -1;
     later_assigns = later_assigns || tl_may_assign(items[i]);
@@ -164,6 +190,8 @@ static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
   }
 }
 
+// The operands stand above the result, and after the instruction only that is
+// left.
 int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
                         uint32_t count, uint32_t extra, int32_t want,
                         tl_span span) {
@@ -183,17 +211,33 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
 
 enum { WINDOW_MAX = 200 };
 
-// A long literal grows a list item by item.
+bool tl_has_spread(const tl_ast *ast) {
+  for (uint32_t i = 0; i < ast->items.count; i++) {
+    if (ast->items.items[i]->kind == TL_AST_SPREAD)
+      return true;
+  }
+  return false;
+}
+
+// A long literal, or one with `...`, grows a list item by item: a window has
+// room for few.
 static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t list = tl_temp(l);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
   ins->window = list;
   for (uint32_t i = 0; i < ast->items.count; i++) {
+    tl_ast *value = ast->items.items[i];
+    if (value->kind == TL_AST_SPREAD) {
+      tl_lower_spread(l, value->unary.operand, list);
+      continue;
+    }
+    // Each item's temporaries are free behind its PUSH.
     int32_t mark = l->top;
-    int32_t item = tl_lower_expr(l, ast->items.items[i], -1);
-    tl_emit2(l, TL_BC_PUSH, list, list, item, ast->items.items[i]->span);
+    int32_t item = tl_lower_expr(l, value, -1);
+    tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
     l->top = mark;
   }
+  // An array is stacked from the list of its items.
   if (ast->kind == TL_AST_ARRAY) {
     want = tl_into(l, want);
     tl_emit1(l, TL_BC_STACKLIST, want, list, ast->span);
@@ -202,51 +246,29 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_into(l, want, list, ast->span);
 }
 
+// A list or an array: as a constant, in a window, or grown.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
   if (ast->kind == TL_AST_ARRAY) {
     int32_t slot = tl_into(l, want);
     if (constant_array(l, ast, slot))
       return slot;
+    // The slot was asked for, so the other forms use it as well.
     want = slot;
   }
-  if (ast->items.count > WINDOW_MAX)
+  // Each item would need a slot at the same time.
+  if (ast->items.count > WINDOW_MAX || tl_has_spread(ast))
     return lower_long(l, ast, want);
   tl_opcode op = ast->kind == TL_AST_ARRAY ? TL_BC_STACK : TL_BC_LIST;
   return tl_lower_window(l, op, ast->items.items, ast->items.count, 0, want,
                          ast->span);
 }
 
-uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
-                      uint32_t count) {
-  tl_unit *unit = b->unit;
-  if (unit->key_count == b->key_capacity) {
-    uint32_t capacity = b->key_capacity * 2 + 8;
-    struct tl_keys *keys = TL_ARENA_ARRAY(b->arena, struct tl_keys, capacity);
-    if (keys == NULL)
-      return 0;
-    if (unit->key_count > 0) {
-      memcpy(keys, unit->keys, unit->key_count * sizeof *keys);
-    }
-    unit->keys = keys;
-    b->key_capacity = capacity;
-  }
-  struct tl_keys *keys = &unit->keys[unit->key_count];
-  keys->count = count;
-  keys->names =
-      tl_unit_alloc(b->vm, unit, sizeof *keys->names * ((size_t)count + 1));
-  if (keys->names == NULL) {
-    b->failed = true;
-    return 0;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    keys->names[i] = tl_unit_string(b, names[i]->text, names[i]->nbytes);
-  }
-  return unit->key_count++;
-}
-
-// Whether the record that is being lowered, the [b->record]th, has the name.
+// Whether the record that is being lowered, the [b->record]th, has had the
+// name already; notes that it has now. The table is shared by all records, so
+// that none has to clear it.
 static bool is_repeated(tl_builder *b, const tl_name *name) {
   if (name->id >= b->recorded_capacity) {
+    // Names may have been added since; the table covers all that there are.
     uint32_t capacity = b->names->count;
     uint32_t *in = TL_ARENA_ARRAY(b->arena, uint32_t, capacity);
     if (in == NULL)
@@ -261,41 +283,80 @@ static bool is_repeated(tl_builder *b, const tl_name *name) {
   return is;
 }
 
+// The name by which a repeated key is found. An integer or a bool is no
+// string, so it gets a name that no string can have: \xff is not UTF-8. NULL:
+// only the run knows the key.
+static const tl_name *name_of_key(tl_lower *l, const tl_entry *entry) {
+  char text[32];
+  if (entry->key != NULL)
+    return entry->key;
+  const tl_ast *ast = entry->computed;
+  if (ast->kind != TL_AST_INT && ast->kind != TL_AST_BOOL &&
+      ast->kind != TL_AST_UNARY)
+    return NULL;
+  tl_slot value = tl_literal_slot(l, ast, false);
+  if (!tl_key_is_plain(value))
+    return NULL;
+  int length = snprintf(text, sizeof text, "\xff%s",
+                        tl_key_text(value, (char[TL_KEY_TEXT]){0}));
+  return tl_names_get(l->b->names, text, (size_t)length);
+}
+
+// Reports keys that a record has twice.
+static void check_repeated(tl_lower *l, const tl_ast_record *record) {
+  l->b->record++;
+  for (uint32_t i = 0; i < record->count; i++) {
+    const tl_entry *entry = &record->entries[i];
+    const tl_name *name = name_of_key(l, entry);
+    if (name == NULL || !is_repeated(l->b, name))
+      continue;
+    if (entry->key != NULL)
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+                  "the record has the field %s twice", name->text);
+    else
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+                  "the record has the key %s twice", name->text + 1);
+  }
+}
+
+// The fields up to the first with a computed key are made at once; the others
+// are set one by one.
 int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
-  uint32_t count = ast->record.count;
+  uint32_t count = ast->record.count, at_once = 0;
+  const tl_entry *entries = ast->record.entries;
   tl_ast **values = TL_ARENA_ARRAY(l->b->arena, tl_ast *, count + 1);
   const tl_name **names =
       TL_ARENA_ARRAY(l->b->arena, const tl_name *, count + 1);
   if (values == NULL || names == NULL)
     return tl_into(l, want);
-  l->b->record++;
-  for (uint32_t i = 0; i < count; i++) {
-    values[i] = ast->record.entries[i].value;
-    names[i] = ast->record.entries[i].key;
-    if (is_repeated(l->b, names[i]))
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX,
-                  ast->record.entries[i].key_span,
-                  "the record has the field %s twice", names[i]->text);
+  check_repeated(l, &ast->record);
+  for (; at_once < count && at_once < WINDOW_MAX; at_once++) {
+    // Here evaluation order ends the window: the key comes before its value.
+    if (entries[at_once].key == NULL)
+      break;
+    values[at_once] = entries[at_once].value;
+    names[at_once] = entries[at_once].key;
   }
-  uint32_t at_once = count < WINDOW_MAX ? count : WINDOW_MAX;
   uint32_t keys = tl_unit_keys(l->b, names, at_once);
   if (count == at_once)
     return tl_lower_window(l, TL_BC_RECORD, values, count, keys, want,
                            ast->span);
-  // The others are set one by one.
+  // The rest is set one by one in the record's own slot.
   int32_t record =
       tl_lower_window(l, TL_BC_RECORD, values, at_once, keys, -1, ast->span);
   for (uint32_t i = at_once; i < count; i++) {
     int32_t mark = l->top;
-    int32_t value = tl_lower_expr(l, values[i], -1);
-    int32_t key = tl_temp(l);
-    tl_emit_x(l, TL_BC_LOADK, key,
-              tl_string_constant(l, names[i]->text, names[i]->nbytes),
-              values[i]->span);
-    tl_cfg_ins *ins = tl_emit(l, TL_BC_SETEL, record, 3, values[i]->span);
-    ins->operands[0] = record;
-    ins->operands[1] = value;
-    ins->operands[2] = key;
+    const tl_name *name = entries[i].key;
+    if (name == NULL) {
+      tl_lower_entry(l, record, entries[i].computed, entries[i].value);
+    } else {
+      int32_t value = tl_lower_expr(l, entries[i].value, -1);
+      int32_t key = tl_temp(l);
+      tl_emit_x(l, TL_BC_LOADK, key,
+                tl_string_constant(l, name->text, name->nbytes),
+                entries[i].value->span);
+      tl_emit_entry(l, record, key, value, entries[i].value->span);
+    }
     l->top = mark;
   }
   return tl_lower_into(l, want, record, ast->span);
@@ -303,6 +364,8 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // --- Strings ----------------------------------------------------------------
 
+// One part of a string with holes, as a string in [slot]. A format that has
+// holes itself makes it a call of format, else it is FORMAT's extra.
 static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
   if (part->text != NULL) {
     tl_emit_x(l, TL_BC_LOADK, slot,
@@ -310,6 +373,16 @@ static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
     return;
   }
   int32_t mark = l->top;
+  // format(value, spec): the format is known only when the script runs.
+  if (part->spec != NULL) {
+    tl_ast *items[2] = {part->value, part->spec};
+    const tl_builtin *format =
+        tl_builtin_find(l->b->vm->library, NULL, "format", 6);
+    uint32_t k = tl_add_constant(l, tl_builtin_slot(format));
+    tl_lower_window(l, TL_BC_CALLB, items, 2, k, slot, part->value->span);
+    l->top = mark;
+    return;
+  }
   int32_t value = tl_lower_expr(l, part->value, -1);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_FORMAT, slot, 1, part->value->span);
   ins->operands[0] = value;
@@ -318,10 +391,11 @@ static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
   l->top = mark;
 }
 
-// Many parts are joined in groups.
+// Joins parts; more than a window holds are joined in groups first.
 static int32_t join_parts(tl_lower *l, tl_part *parts, uint32_t count,
                           int32_t want, tl_span span) {
   uint32_t each = 1;
+  // Groups of 200, of 40 000 … parts, until one window holds the groups.
   while (each * WINDOW_MAX < count) each *= WINDOW_MAX;
   uint32_t groups = (count + each - 1) / each;
   int32_t base = tl_temp(l);

@@ -1,4 +1,11 @@
 // Lowering of places: indexing, and what stands left of an assignment.
+//
+// Plain indices have instructions of their own (GETEL, SETEL …). Everything
+// else goes by a path, a description of the steps that the unit holds, and the
+// values between the brackets as operands side by side:
+//
+//   r.a[1:n, k]    path: field a; index slice(start, stop), value
+//                  operands: 1, n, k
 
 #include <string.h>
 
@@ -6,11 +13,12 @@
 
 // --- Paths ------------------------------------------------------------------
 
-// x[a..b] means x[a:b].
+// x[a..b] means x[a:b]: the item becomes a slice.
 static void as_slice(tl_ast_item *item) {
   if (item->kind != TL_AST_ITEM_VALUE || item->value->kind != TL_AST_RANGE) {
     return;
   }
+  // Changes the tree: from here on the item is a slice everywhere.
   tl_ast *range = item->value;
   item->kind = TL_AST_ITEM_SLICE;
   item->start = range->range.start;
@@ -18,12 +26,14 @@ static void as_slice(tl_ast_item *item) {
   item->step = range->range.step;
 }
 
+// How many values the items of an index have: the operands of its path.
 static uint32_t count_parts(tl_ast_item *items, uint32_t count) {
   uint32_t parts = 0;
   for (uint32_t i = 0; i < count; i++) {
     as_slice(&items[i]);
     switch (items[i].kind) {
       case TL_AST_ITEM_VALUE:
+      case TL_AST_ITEM_SPREAD:
         parts++;
         break;
       case TL_AST_ITEM_SLICE:
@@ -43,6 +53,7 @@ static bool is_array(const tl_ast *index) {
   return index->kind == TL_AST_ARRAY || index->kind == TL_AST_ARRAY_FOR;
 }
 
+// The items as the VM reads them from a path, in memory of the unit.
 static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
                                      uint32_t count) {
   tl_index_item *out =
@@ -60,8 +71,12 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
       case TL_AST_ITEM_ELLIPSIS:
         out[i].kind = TL_ITEM_ELLIPSIS;
         break;
+      case TL_AST_ITEM_SPREAD:
+        out[i].kind = TL_ITEM_SPREAD;
+        break;
       case TL_AST_ITEM_SLICE:
         out[i].kind = TL_ITEM_SLICE;
+        // Which ends are given: the others take no operand.
         out[i].given = (uint8_t)((items[i].start != NULL ? TL_SLICE_START : 0) |
                                  (items[i].stop != NULL ? TL_SLICE_STOP : 0) |
                                  (items[i].step != NULL ? TL_SLICE_STEP : 0));
@@ -71,7 +86,8 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
   return out;
 }
 
-// Adds a path to the unit; its steps are filled in by the caller.
+// Adds a path to the unit and returns its index; the caller fills in its
+// steps. [steps] is NULL without memory.
 static uint32_t add_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   tl_unit *unit = b->unit;
   if (unit->path_count == b->path_capacity) {
@@ -91,13 +107,23 @@ static uint32_t add_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
     return 0;
   }
   tl_path *path = &unit->paths[unit->path_count];
+  // The caller fills in what the steps have.
   path->step_count = (uint16_t)step_count;
   path->part_count = 0;
-  path->is_column = false;
+  path->is_column = path->spreads = false;
   path->steps = *steps;
   return unit->path_count++;
 }
 
+// Whether an item is ...x, so that only the run knows how many axes there are.
+static bool has_spread(const tl_ast_item *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (items[i].kind == TL_AST_ITEM_SPREAD)
+      return true;
+  return false;
+}
+
+// The path of a single index.
 static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
                            uint32_t count, uint32_t parts) {
   tl_step *steps = NULL;
@@ -107,10 +133,12 @@ static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
   steps[0].item_count = (uint16_t)count;
   steps[0].items = describe_items(l->b, items, count);
   l->b->unit->paths[path].part_count = (uint16_t)parts;
+  l->b->unit->paths[path].spreads = has_spread(items, count);
   return path;
 }
 
-// The values between the brackets, side by side from [first] on.
+// One value between the brackets into *slot, which moves on; NULL is an end of
+// a slice that is left out.
 static void lower_part(tl_lower *l, tl_ast *ast, int32_t *slot) {
   if (ast == NULL)
     return;
@@ -120,11 +148,14 @@ static void lower_part(tl_lower *l, tl_ast *ast, int32_t *slot) {
   ++*slot;
 }
 
+// The values between the brackets, side by side from [first] on, in the order
+// of the path.
 static void lower_parts(tl_lower *l, tl_ast_item *items, uint32_t count,
                         int32_t first) {
   int32_t slot = first;
   for (uint32_t i = 0; i < count; i++) {
-    if (items[i].kind == TL_AST_ITEM_VALUE) {
+    if (items[i].kind == TL_AST_ITEM_VALUE ||
+        items[i].kind == TL_AST_ITEM_SPREAD) {
       lower_part(l, items[i].value, &slot);
     } else if (items[i].kind == TL_AST_ITEM_SLICE) {
       lower_part(l, items[i].start, &slot);
@@ -134,6 +165,7 @@ static void lower_parts(tl_lower *l, tl_ast_item *items, uint32_t count,
   }
 }
 
+// Whether all items are single indices.
 static bool only_values(tl_ast_item *items, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     as_slice(&items[i]);
@@ -143,6 +175,7 @@ static bool only_values(tl_ast_item *items, uint32_t count) {
   return true;
 }
 
+// Reports an index with more items than an array has axes.
 static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
   if (count <= 64)
     return false;
@@ -153,6 +186,8 @@ static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
 
 // --- Reading ----------------------------------------------------------------
 
+// Whether evaluating an index may assign a variable: then the object is copied
+// before it.
 static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (tl_may_assign(items[i].value) || tl_may_assign(items[i].start) ||
@@ -163,15 +198,19 @@ static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
   return false;
 }
 
+// object[items]: GETEL and GETEL2 for one or two plain indices, else INDEX
+// with a path and a window.
 static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
                            bool is_column) {
   tl_ast_index *index = &ast->index;
   if (too_many_items(l, index->count, ast->span))
     return want;
   int32_t mark = l->top;
+  // x[{ x = y; 0 }] indexes the x of before.
   bool copy = index->object->kind == TL_AST_NAME &&
               items_may_assign(index->items, index->count);
   int32_t base = tl_lower_expr(l, index->object, copy ? tl_temp(l) : -1);
+  // One or two single indices, as in most loops: no path, no window.
   if (only_values(index->items, index->count) && index->count <= 2 &&
       !(index->count == 1 && is_array(index->items[0].value))) {
     int32_t operands[3] = {base, 0, 0};
@@ -189,6 +228,8 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
     return want;
   }
   uint32_t parts = count_parts(index->items, index->count);
+  // INDEX has its result and the parts in a window; the object may stay where
+  // it is.
   int32_t window = tl_temp(l);
   int32_t first = tl_temps(l, (int32_t)parts);
   lower_parts(l, index->items, index->count, first);
@@ -202,11 +243,13 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
   ins->extra = index_path(l, index->items, index->count, parts);
   if (is_column && ins->extra < l->b->unit->path_count)
     l->b->unit->paths[ins->extra].is_column = true;
-  tl_emit1(l, TL_BC_COPY, want, window, ast->span);
+  // [want] may be a variable, which is not in the window.
+  tl_emit1(l, TL_BC_MOV, want, window, ast->span);
   l->top = mark;
   return want;
 }
 
+// An index that a loop has hoisted is in a slot already.
 int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t column = tl_column_slot(l, ast);
   if (column < 0)
@@ -220,12 +263,14 @@ void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // --- Targets ----------------------------------------------------------------
 
+// Asks for the target alone, so it may be called before the place is planned.
 bool tl_place_is_item(const tl_target_place *p, uint32_t most) {
   const tl_ast_step *only = &p->target->steps[0];
   return p->target->step_count == 1 && only->field.name == NULL &&
          only->count <= most && only_values(only->items, only->count);
 }
 
+// Adds the path of all steps of a target.
 static void plan_path(tl_lower *l, tl_target_place *out) {
   const tl_target *target = out->target;
   tl_step *steps = NULL;
@@ -235,12 +280,15 @@ static void plan_path(tl_lower *l, tl_target_place *out) {
   for (uint32_t i = 0; i < target->step_count; i++) {
     const tl_ast_step *from = &target->steps[i];
     if (from->field.name != NULL) {
+      // A step is a field if it has a name, else an index.
       steps[i].field = tl_unit_string(l->b, from->field.name->text,
                                       from->field.name->nbytes);
       continue;
     }
     steps[i].item_count = (uint16_t)from->count;
     steps[i].items = describe_items(l->b, from->items, from->count);
+    if (has_spread(from->items, from->count))
+      l->b->unit->paths[out->path].spreads = true;
   }
   l->b->unit->paths[out->path].part_count = (uint16_t)out->parts;
 }
@@ -254,6 +302,7 @@ void tl_place_plan(tl_lower *l, tl_target *target, bool path,
       return;
     out->parts += count_parts(target->steps[i].items, target->steps[i].count);
   }
+  // The parts' own slots; single indices may turn out to be elsewhere.
   out->first = tl_temps(l, (int32_t)out->parts);
   out->indices[0] = out->first;
   out->indices[1] = out->first + 1;
@@ -261,8 +310,9 @@ void tl_place_plan(tl_lower *l, tl_target *target, bool path,
     plan_path(l, out);
 }
 
-// Where nothing else is assigned between, an index that is a variable need not
-// be copied.
+// The one or two indices of x[i] and x[i, j]. As nothing else is assigned in
+// between, an index that is a variable stays in its slot; a value in another
+// place is copied to the part's own.
 static void lower_indices(tl_lower *l, tl_target_place *out) {
   const tl_target *target = out->target;
   tl_ast_item *items = target->steps[0].items;
@@ -272,14 +322,17 @@ static void lower_indices(tl_lower *l, tl_target_place *out) {
     const tl_variable *v = value->kind == TL_AST_NAME
                                ? tl_own_variable(l, value->name.name)
                                : NULL;
+    // The target's own variable is copied: the update writes there. So is one
+    // that the second index may assign.
     bool copy = v == NULL || v->is_global || v->name == target->name ||
                 (i + 1 < count && tl_may_assign(items[i + 1].value));
     int32_t mark = l->top;
     out->indices[i] =
         tl_lower_expr(l, value, copy ? out->first + (int32_t)i : -1);
+    // A temporary of the expression would be free behind it.
     if (out->indices[i] >= l->f->variable_count &&
         out->indices[i] != out->first + (int32_t)i) {
-      tl_emit1(l, TL_BC_COPY, out->first + (int32_t)i, out->indices[i],
+      tl_emit1(l, TL_BC_MOV, out->first + (int32_t)i, out->indices[i],
                target->span);
       out->indices[i] = out->first + (int32_t)i;
     }
@@ -287,6 +340,8 @@ static void lower_indices(tl_lower *l, tl_target_place *out) {
   }
 }
 
+// Fields have no parts; those of the brackets follow one another from
+// place.first on.
 void tl_place_parts(tl_lower *l, bool alone, tl_target_place *p) {
   if (alone && tl_place_is_item(p, 2)) {
     lower_indices(l, p);
@@ -305,13 +360,16 @@ void tl_place_parts(tl_lower *l, bool alone, tl_target_place *p) {
 void tl_place_lower(tl_lower *l, tl_target *target, bool alone,
                     tl_target_place *out) {
   tl_target_place p = {.target = target};
+  // x[i] alone needs no path: SETEL has the indices as operands.
   tl_place_plan(l, target, !alone || !tl_place_is_item(&p, 2), out);
   tl_place_parts(l, alone, out);
 }
 
+// The operands are target, value, parts; the result is the target.
 void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
                      int32_t variable, int32_t value) {
   const tl_target *target = p->target;
+  // Plain indices have instructions of their own.
   if (op == TL_BC_SETPATH && tl_place_is_item(p, 2)) {
     op = target->steps[0].count == 1 ? TL_BC_SETEL : TL_BC_SETEL2;
   }
@@ -330,6 +388,15 @@ void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
 
 // --- Module variables -------------------------------------------------------
 
+// From here to tl_global_put every error goes to the landing pad. x[i] = v for
+// a module variable x:
+//
+//        t = takeg x               x is unset now
+//        t = setel t, v, i
+//        setg x, t
+//        jmp after
+//   pad: e = catch; setg x, t; raise e
+//   after:
 void tl_global_take(tl_lower *l, const tl_variable *v, tl_span span,
                     tl_taken_global *t) {
   t->global = (uint32_t)v->index;
@@ -339,6 +406,7 @@ void tl_global_take(tl_lower *l, const tl_variable *v, tl_span span,
   l->handler = t->pad;
 }
 
+// module variable = slot.
 static void store_global(tl_lower *l, uint32_t global, int32_t slot,
                          tl_span span) {
   tl_cfg_ins *ins = tl_emit(l, TL_BC_SETG, -1, 1, span);
@@ -346,6 +414,8 @@ static void store_global(tl_lower *l, uint32_t global, int32_t slot,
   ins->extra = global;
 }
 
+// Without an error the changed value goes back, in the landing pad the one
+// that was moved out.
 void tl_global_put(tl_lower *l, const tl_taken_global *t, int32_t result,
                    tl_span span) {
   l->handler = t->saved;
@@ -355,6 +425,8 @@ void tl_global_put(tl_lower *l, const tl_taken_global *t, int32_t result,
   tl_landing_end(l, &landing);
 }
 
+// A module variable's value is moved out while it is written: else the module
+// would share it and the write would copy it.
 void tl_place_set(tl_lower *l, const tl_target_place *p, int32_t value) {
   tl_variable *v = p->variable;
   if (v == NULL)
@@ -366,17 +438,26 @@ void tl_place_set(tl_lower *l, const tl_target_place *p, int32_t value) {
     tl_global_put(l, &t, t.slot, p->target->span);
     return;
   }
+  // The resolver has reported an update of a captured variable.
   if (v->scope->function != l->scope->function)
-    return;                                             // reported
-  tl_lower_name(l, v->name, p->target->name_span, -1);  // must be set
+    return;
+  // The name is read for the check that it is set; its value stays in its slot.
+  tl_lower_name(l, v->name, p->target->name_span, -1);
   tl_place_update(l, p, TL_BC_SETPATH, v->index, value);
 }
 
 int32_t tl_place_read(tl_lower *l, const tl_target_place *p) {
+  return tl_place_read_steps(l, p, p->target->step_count);
+}
+
+// Step by step from the variable, with one instruction for each; parts were
+// evaluated before.
+int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
+                            uint32_t count) {
   const tl_target *target = p->target;
   int32_t base = tl_lower_name(l, target->name, target->name_span, -1);
   int32_t part = p->first;
-  for (uint32_t i = 0; i < target->step_count; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     tl_ast_step *step = &target->steps[i];
     int32_t result = tl_temp(l);
     if (step->field.name != NULL) {
@@ -388,6 +469,7 @@ int32_t tl_place_read(tl_lower *l, const tl_target_place *p) {
       continue;
     }
     uint32_t parts = count_parts(step->items, step->count);
+    // As in lower_index.
     bool plain = only_values(step->items, step->count) && step->count <= 2;
     tl_opcode op = !plain             ? TL_BC_INDEX
                    : step->count == 1 ? TL_BC_GETEL

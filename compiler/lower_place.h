@@ -1,10 +1,19 @@
-// Places that are assigned: r.a[3].b. Within lowering.
+// Places that are assigned, r.a[3].b, and three methods to set one. Within
+// lowering.
+//
+//   tl_place_set       SETPATH: writes into the variable's value
+//   tl_global_take …   of a module variable: moved out, written, put back
+//   tl_take_assign …   r.a[k] = g(r.a[k]): the item is moved out as well
+//
+// A place is planned (slots for its parts), its parts are evaluated once, and
+// then it may be read, written, or both.
 #ifndef TALLY_COMPILER_LOWER_PLACE_H
 #define TALLY_COMPILER_LOWER_PLACE_H
 
 #include "compiler/lower.h"
 
-// A target's steps: a path, and slots for the values between its brackets.
+// A target's steps as a path of the unit, and slots for the values between its
+// brackets.
 typedef struct tl_target_place {
   tl_target *target;
   tl_variable *variable;
@@ -14,50 +23,67 @@ typedef struct tl_target_place {
   uint32_t path;
 } tl_target_place;
 
-// Finds slots for the parts, and with [path] adds the path. tl_place_parts
-// evaluates the parts; [alone]: nothing is assigned between there and the
-// update. tl_place_lower does both.
+// Finds slots for the parts, and with [path] adds the path to the unit;
+// evaluates nothing.
 void tl_place_plan(tl_lower *l, tl_target *target, bool path,
                    tl_target_place *out);
+// Evaluates the parts. [alone]: nothing is assigned between here and the
+// update, so an index that is a variable need not be copied.
 void tl_place_parts(tl_lower *l, bool alone, tl_target_place *place);
+// tl_place_plan and then tl_place_parts.
 void tl_place_lower(tl_lower *l, tl_target *target, bool alone,
                     tl_target_place *out);
-// Whether the place is x[i], with at most [most] plain indices.
+// Whether the place is x[i], or x[i, j] with [most] 2: plain indices, no slices
+// or fields.
 bool tl_place_is_item(const tl_target_place *place, uint32_t most);
-// Reads the place with the parts that are there already.
+// Reads the place with the parts that are evaluated already; returns a
+// temporary with the value.
 int32_t tl_place_read(tl_lower *l, const tl_target_place *place);
+// Reads what its first [count] steps lead to.
+int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *place,
+                            uint32_t count);
 // place = value.
 void tl_place_set(tl_lower *l, const tl_target_place *place, int32_t value);
-// The same for the container in slot [variable], a variable or a value taken
-// out of the module. [op] is SETPATH (or what stands for it) or UNTAKE.
+// The same for the container in slot [variable]: a variable, or a value moved
+// out of the module. [op] is SETPATH (or SETEL, SETEL2 in its place) or
+// UNTAKE.
 void tl_place_update(tl_lower *l, const tl_target_place *place, tl_opcode op,
                      int32_t variable, int32_t value);
 
-// A module variable's value is taken out into [slot], changed and put back; a
-// landing pad puts it back where the change fails.
+// A module variable's value that is moved out into [slot], changed and put
+// back. While it is out the variable is unset; a landing pad puts it back if
+// the change fails.
 typedef struct tl_taken_global {
   int32_t slot, pad, saved;
   uint32_t global;
 } tl_taken_global;
 
+// Moves the value out and opens the landing pad.
 void tl_global_take(tl_lower *l, const tl_variable *variable, tl_span span,
                     tl_taken_global *taken);
+// Puts [result] back, and closes the landing pad.
 void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
                    tl_span span);
 
 // --- Take, update, put (lower_take.c) ---------------------------------------
 
-// place = value, where value uses the place's old value; place op= value.
-// False: not lowered, since what is taken out would be missed or gains nothing.
+// place = value, where value uses the place's old value. False: nothing is
+// lowered, because what is taken out would be missed, or nothing is gained.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
-// variable = value, for a variable of the module whose old value is used.
+// variable = value, for a variable of the module (or one of this function that
+// concat goes on) whose old value is used. False likewise.
 bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
-// (a, place) = value, where value is sure to be a list of two.
+// (a, place) = value, where [value] is a call that returns a list of two.
+// False likewise.
 bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value);
-// Whether value is that: a call of a function of TL_PAIR.
+// Whether [value] is such a call: of a function of TL_PAIR.
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value);
-// Two temporaries from the list in [value], which is such a value.
+// Two temporaries side by side from the list in slot [value], which such a
+// call has made; returns the first.
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
+// place op= value. False likewise.
 bool tl_take_update(tl_lower *l, tl_ast *update);
+// get(r, k, fallback) op= value.
+void tl_lower_get_update(tl_lower *l, tl_ast *update);
 
 #endif

@@ -1,19 +1,23 @@
-// Take, update, put: r.a[k] = g(r.a[k]) takes the item out of its place, so
-// that g may write into it, and puts the result there. Also r.a[k] += v.
+// Take, update, put: r.a[k] = g(r.a[k]) moves the item out of its place, so
+// that g may write into its memory, and puts the result there. Likewise r.a[k]
+// += v.
 //
-// From the take to the put nothing reads what the container has lost. The take
-// itself decides what can be taken: an item that only this place has. Of any
-// other it is a plain read, and then the put copies what is shared.
+//   t = take r, k        the item, if only this place has it; else a plain read
+//   t = g(t!)            may write in place
+//   r = setpath r, t, k  cannot fail if something was taken
 //
-// Where an error may be seen (in a `try`, of a module's variable) a landing pad
-// puts the item back, which cannot fail. Until then it lives: only operations
-// that fail before they write may write into it.
+// Between take and put nothing may read what the container has lost: the first
+// half of this file (find_leaf and its search) checks that on the tree. Where
+// an error may be seen (in a `try`, or of a module's variable) a landing pad
+// puts the item back, which cannot fail. Until then the item lives, so only
+// operations that fail before their first write may write into it.
 
 #include <string.h>
 
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
+// The place whose old value is used by the new one, while that is lowered.
 struct tl_taking {
   const tl_ast *leaf;  // the place's old value within the new one
   bool is_whole;       // the place is a module variable itself
@@ -29,10 +33,12 @@ struct tl_taking {
 
 static bool same(const tl_ast *a, const tl_ast *b);
 
+// The same for expressions that may be missing.
 static bool same_or_none(const tl_ast *a, const tl_ast *b) {
   return a == NULL || b == NULL ? a == b : same(a, b);
 }
 
+// The same for the items of an index.
 static bool same_items(const tl_ast_item *a, uint32_t count,
                        const tl_ast_item *b, uint32_t other_count) {
   if (count != other_count)
@@ -48,8 +54,8 @@ static bool same_items(const tl_ast_item *a, uint32_t count,
   return true;
 }
 
-// Whether two indices are the same expression, of the kinds that have no
-// effect: evaluated once or twice, they give the same value.
+// Whether two expressions are the same, of the kinds that have no effect:
+// evaluated once or twice, they give the same value.
 static bool same(const tl_ast *a, const tl_ast *b) {
   if (a->kind != b->kind)
     return false;
@@ -94,6 +100,8 @@ bool tl_is_same_value(const tl_ast *a, const tl_ast *b) {
 
 // Whether [ast] reads just what [target] sets.
 static bool is_place(const tl_ast *ast, const tl_target *target) {
+  // The last step is the outermost node, so both are followed from the outside
+  // in.
   for (uint32_t i = target->step_count; i-- > 0;) {
     const tl_ast_step *step = &target->steps[i];
     if (step->field.name != NULL) {
@@ -114,8 +122,8 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
   return ast->kind == TL_AST_NAME && ast->name.name == target->name;
 }
 
-// The variable that a chain of fields and indices starts from, or NULL; and
-// its first field, NULL where an index comes first.
+// The variable that a chain of fields and indices starts from, or NULL;
+// [field] is its first field, NULL if an index comes first.
 static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
   *field = NULL;
   for (;;) {
@@ -131,7 +139,8 @@ static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
   }
 }
 
-// Whether [ast] reads the target's variable, but another field of it.
+// Whether [ast] reads the target's variable, but another field of it than the
+// one that is taken.
 static bool is_elsewhere(const tl_ast *ast, const tl_target *target) {
   const tl_name *field;
   return root_of(ast, &field) == target->name && field != NULL &&
@@ -139,7 +148,8 @@ static bool is_elsewhere(const tl_ast *ast, const tl_target *target) {
          field != target->steps[0].field.name;
 }
 
-// A walk over the new value in the order of evaluation.
+// A walk over the new value in the order of evaluation, which looks for the
+// old value and for everything that would miss it.
 typedef struct search {
   tl_lower *l;
   const tl_target *target;
@@ -163,25 +173,29 @@ static void look_along(search *s, const tl_ast *ast) {
   }
 }
 
+// A chain of fields and indices: it is the old value itself, or it may read
+// what is taken out, or it is elsewhere.
 static void look_chain(search *s, const tl_ast *ast) {
   const tl_name *field;
   if (root_of(ast, &field) != s->target->name) {
     tl_ast_each_child(ast, look, s);
     return;
   }
+  // Found a second time, or where it may not be evaluated, it cannot be taken.
   if (is_place(ast, s->target)) {
     s->misses |= s->leaf != NULL || s->conditional > 0;
     s->leaf = ast;
   } else {
-    // A module variable is unset from the take on.
+    // A module variable as a whole is unset from the take on.
     s->misses |= !is_elsewhere(ast, s->target) ||
                  (s->variable->is_global && s->leaf != NULL);
   }
+  // Indices on the way are expressions like others.
   look_along(s, ast);
 }
 
-// Whether a function that calls what it is given is given more than its first
-// argument and settings.
+// Whether a function that calls functions is given more than its first
+// argument and settings: then it may call code that looks at the container.
 static bool is_given_code(const tl_ast_call *call) {
   for (uint32_t i = 1; i < call->count; i++) {
     tl_ast_kind kind = call->arguments[i].value->kind;
@@ -191,9 +205,12 @@ static bool is_given_code(const tl_ast_call *call) {
   return false;
 }
 
+// A call of unknown code, of a library function that is given code, or of del
+// may see what is missing; other calls do not.
 static void look_call(search *s, const tl_ast *ast) {
   const tl_ast_call *call = &ast->call;
   const tl_builtin *builtin = tl_called_builtin(s->l, call->callee);
+  // float32(x) calls nothing that could look.
   bool is_type = call->callee->kind == TL_AST_NAME &&
                  tl_scope_find(s->l->scope, call->callee->name.name) == NULL &&
                  builtin == NULL;
@@ -207,6 +224,8 @@ static void look_call(search *s, const tl_ast *ast) {
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
 }
 
+// A name: the old value of a place without steps, a use of the container, or
+// something else.
 static void look_name(search *s, const tl_ast *ast) {
   const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
   if (v == s->variable && is_place(ast, s->target)) {
@@ -214,12 +233,15 @@ static void look_name(search *s, const tl_ast *ast) {
     s->leaf = ast;
     return;
   }
+  // The container is used as a whole, without what is taken out.
   s->misses |= v == s->variable;
   s->reads_global |= v != NULL && v->is_global;
 }
 
+// Whether a function that is made here captures the container's variable.
 static bool captures(const tl_ast *ast, const tl_variable *variable) {
   const tl_closure_group *group = ast->function.group;
+  // Without an answer from the resolver assume the worst.
   if (group == NULL)
     return true;
   for (uint32_t i = 0; i < group->capture_count; i++) {
@@ -229,6 +251,8 @@ static bool captures(const tl_ast *ast, const tl_variable *variable) {
   return false;
 }
 
+// One node of the walk; true, which ends it, when something would miss what is
+// taken out.
 static bool look(tl_ast *ast, void *context) {
   search *s = context;
   switch (ast->kind) {
@@ -245,6 +269,7 @@ static bool look(tl_ast *ast, void *context) {
     case TL_AST_FUNCTION:
       s->misses |= captures(ast, s->variable);
       break;
+    // What may be skipped must not take: the put would find nothing taken.
     case TL_AST_AND:
     case TL_AST_OR:
       s->conditional++;
@@ -260,6 +285,7 @@ static bool look(tl_ast *ast, void *context) {
     case TL_AST_TRY:
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       s->misses = true;  // blocks may assign
       break;
     default:
@@ -269,13 +295,19 @@ static bool look(tl_ast *ast, void *context) {
   return s->misses;
 }
 
-// Whether a target is one that something may be taken from: a field, x[i] or
-// what lies deeper. Of x[a:b] and x[i, j] only arrays have an item.
+// Whether something may be moved out of the target: it is a field, x[i] or
+// what lies deeper. x[a:b] and x[i, j] have an item only in arrays, where
+// nothing can be moved out.
 static bool is_takeable(const tl_lower *l, const tl_target *target,
                         const tl_variable *v) {
   const tl_ast_step *only = &target->steps[0];
+  // Of several steps only the last item is moved out.
   bool is_item = only->field.name != NULL ||
                  (only->count == 1 && only->items[0].kind == TL_AST_ITEM_VALUE);
+  for (uint32_t i = 0; i < target->step_count; i++)
+    for (uint32_t k = 0; k < target->steps[i].count; k++)
+      if (target->steps[i].items[k].kind == TL_AST_ITEM_SPREAD)
+        return false;
   return v != NULL && (target->step_count > 1 || is_item) &&
          (v->is_global || v->scope->function == l->scope->function);
 }
@@ -284,12 +316,13 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
 static const tl_ast *joined_list(const tl_builtin *builtin,
                                  const tl_ast *list) {
   return builtin != NULL && (builtin->flags & TL_GOES_ON) != 0 &&
-                 list->kind == TL_AST_LIST && list->items.count > 0
+                 list->kind == TL_AST_LIST && list->items.count > 0 &&
+                 !tl_has_spread(list)
              ? list
              : NULL;
 }
 
-// x = concat((x, more)), where a handler sees x.
+// Whether this is x = concat((x, more)) where a handler sees x.
 static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
   if (l->handler < 0 || v->scope->function != l->scope->function ||
       value->kind != TL_AST_CALL || value->call.count == 0)
@@ -300,22 +333,26 @@ static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
          list->items.items[0]->name.name == v->name;
 }
 
-// The old value within the new one, or NULL.
+// The old value within the new one, or NULL if it must not be taken.
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
                                tl_ast *value, const tl_variable *v) {
   search s = {.l = l, .target = target, .variable = v};
+  // Without steps the place is the variable itself.
   bool takeable = target->step_count == 0
                       ? v != NULL && (v->is_global || joins(l, v, value))
                       : is_takeable(l, target, v);
+  // r.a = r.a would take and put for nothing.
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
   if (s.leaf == NULL || s.misses)
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
-  // may not change them.
+  // must not change what they read.
   search indices = {.l = l, .target = target, .variable = v};
   look_along(&indices, s.leaf);
+  // Code that is called may assign what the indices read, and may look at a
+  // module variable while its value is out.
   bool unsafe = indices.misses || (indices.reads_global && s.calls) ||
                 (v->is_global && s.calls);
   return unsafe ? NULL : s.leaf;
@@ -323,15 +360,19 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
 
 // --- Lowering ---------------------------------------------------------------
 
+// Finds slots for the item and, for a module variable, for the container.
 static void open_taking(tl_lower *l, struct tl_taking *t) {
   t->item = tl_temp(l);
-  tl_temps(l, (int32_t)t->place.parts);  // its window
+  // The window of TAKE lies above its result.
+  tl_temps(l, (int32_t)t->place.parts);
   t->base = t->place.variable->index;
   t->pad = -1;
   if (t->place.variable->is_global)
     t->base = t->global.slot = tl_temp(l);
 }
 
+// Moves the item out. From here on, errors that would be seen go to a landing
+// pad.
 static void emit_take(tl_lower *l, struct tl_taking *t) {
   const tl_target_place *p = &t->place;
   const tl_target *target = p->target;
@@ -339,6 +380,7 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
     tl_global_take(l, p->variable, target->name_span, &t->global);
   else
     tl_lower_name(l, target->name, target->name_span, -1);  // must be set
+  // x[i] has an instruction without a window.
   bool one = tl_place_is_item(p, 1);
   tl_cfg_ins *ins = tl_emit(l, one ? TL_BC_TAKEEL : TL_BC_TAKE, t->item,
                             1 + (int32_t)p->parts, target->span);
@@ -348,12 +390,23 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
   if (!one)
     ins->window = t->item;
   ins->extra = p->path;
+  // Behind the take itself, whose own error finds everything in its place.
   t->saved = l->handler;
   if (l->handler >= 0)
     l->handler = t->pad = tl_new_block(l);
 }
 
-// Whoever sees the error finds the item where it was.
+// Whoever sees the error finds the item where it was. r.a[k] = g(r.a[k])
+// within a `try`:
+//
+//        t = take r, k             path .a[k]
+//        u = g t!                  an error goes to pad
+//        r = setpath r, u, k
+//        jmp after
+//   pad: e = catch                 the error stays pending
+//        r = untake r, t, k
+//        raise e
+//   after:
 static void emit_pad(tl_lower *l, struct tl_taking *t) {
   tl_span span = t->place.target->span;
   tl_landing landing = tl_landing_begin(l, t->pad, span);
@@ -361,10 +414,11 @@ static void emit_pad(tl_lower *l, struct tl_taking *t) {
   tl_landing_end(l, &landing);
 }
 
+// Puts the new item in its place, and a module variable's container back.
 static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
+  // If something was taken, its place is there and the container is nobody
+  // else's, so putting cannot fail and needs no pad.
   l->handler = t->saved;
-  // Where something was taken, its place is there and the container is nobody
-  // else's: this does not fail.
   tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
   if (t->pad >= 0)
     emit_pad(l, t);
@@ -372,8 +426,11 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
     tl_global_put(l, &t->global, t->base, t->place.target->span);
 }
 
+// The old value where it stands in the new one: its indices are evaluated
+// here, and then it is moved out.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   struct tl_taking *t = l->taking;
+  // What the indices read is not the old value again.
   l->taking = NULL;
   if (t->is_local) {
     t->item = tl_lower_name(l, t->place.target->name, span, -1);
@@ -390,12 +447,14 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
   return l->taking != NULL && l->taking->leaf == ast;
 }
 
-// Lowers [value], in which what is taken stands.
+// Lowers [value], in which the taken value stands; returns its slot.
 static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
                                 tl_ast *value) {
   if (t->is_whole) {
     t->item = t->global.slot = tl_temp(l);
   } else {
+    // The slots are reserved before the value is lowered, below its
+    // temporaries.
     tl_place_plan(l, t->place.target, true, &t->place);
     open_taking(l, t);
   }
@@ -406,6 +465,7 @@ static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
   return result;
 }
 
+// Stores the new value by the counterpart of how the old one was taken.
 static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
                        tl_span span) {
   if (!t->is_whole)
@@ -416,6 +476,7 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
     tl_global_put(l, &t->global, result, span);
 }
 
+// place = value, or variable = value ([is_whole]). False: nothing is lowered.
 static bool take_one(tl_lower *l, tl_target *target, tl_ast *value,
                      bool is_whole) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
@@ -425,6 +486,7 @@ static bool take_one(tl_lower *l, tl_target *target, tl_ast *value,
   if (t.leaf == NULL)
     return false;
   t.is_local = is_whole && !v->is_global;
+  // All that is needed is stored by the end.
   int32_t mark = l->top;
   put_result(l, &t, lower_with_taken(l, &t, value), value->span);
   l->top = mark;
@@ -439,12 +501,13 @@ bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
   return take_one(l, target, value, true);
 }
 
-// The new value stands in slot [first] or the one behind it; what stands in the
-// other goes to a name.
+// One target of two takes its old value, the other is a name: _, q = pop(q).
+// The new value stands in slot [first] or the one behind it, as [which] says.
 static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
                              uint32_t which) {
   tl_target *place = &target->targets[which];
   const tl_target *other = &target->targets[1 - which];
+  // The other target is a name, so storing it cannot fail or read the place.
   if (place->kind == TL_TARGET_LIST || other->kind != TL_TARGET_NAME ||
       other->name == place->name)
     return false;
@@ -469,6 +532,8 @@ bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value) {
   return taken;
 }
 
+// The list is made by hand: the item first, so that the landing pad can move
+// it out again, then the others.
 int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
                          tl_joining *j) {
   if (joined_list(builtin, list) == NULL ||
@@ -478,12 +543,15 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
   uint32_t count = list->items.count;
   j->list = tl_temps(l, 2);  // and a position in it
   int32_t rest = tl_temps(l, (int32_t)count);
+  // In the order of evaluation: the taken item first, then the others.
   j->item = tl_lower_taken(l, -1, list->items.items[0]->span);
   for (uint32_t i = 1; i < count; i++)
     tl_lower_expr(l, list->items.items[i], rest + (int32_t)i);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, j->list, 0, list->span);
   ins->window = j->list;
   tl_emit2(l, TL_BC_PUSH, j->list, j->list, j->item, list->span);
+  // From here on the item is in the list, and an error has to move it out
+  // again.
   j->saved = l->handler;
   l->handler = j->pad = tl_new_block(l);
   for (uint32_t i = 1; i < count; i++)
@@ -491,7 +559,7 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
   return j->list;
 }
 
-// Taking the item out of the list cannot fail: it is there.
+// Moving the item out of the list cannot fail: it is there.
 void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   l->handler = j->saved;
   tl_landing landing = tl_landing_begin(l, j->pad, span);
@@ -502,6 +570,8 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   tl_landing_end(l, &landing);
 }
 
+// place op= value. The right side is evaluated before the item is taken,
+// unless it reads another field of the same container.
 bool tl_take_update(tl_lower *l, tl_ast *ast) {
   tl_ast_update *update = &ast->update;
   tl_target *target = &update->target;
@@ -510,8 +580,8 @@ bool tl_take_update(tl_lower *l, tl_ast *ast) {
   const tl_name *field;
   if (!is_takeable(l, target, v))
     return false;
-  // What is added may be an item of the same container, which lives as long as
-  // that does. Of another field this is sure to stay: then the place is taken
+  // The value may be an item of the same container, and lives only as long as
+  // that does. Of another field this is sure to last: then the place is taken
   // first. Of another item it is not.
   bool is_part = update->value->kind != TL_AST_NAME &&
                  root_of(update->value, &field) == target->name;
@@ -535,4 +605,75 @@ bool tl_take_update(tl_lower *l, tl_ast *ast) {
   emit_put(l, &t, result);
   l->top = mark;
   return true;
+}
+
+// has(container, key), for values that are in slots already.
+static int32_t lower_has(tl_lower *l, int32_t container, int32_t key,
+                         tl_span span) {
+  const tl_builtin *has = tl_builtin_find(l->b->vm->library, NULL, "has", 3);
+  int32_t base = tl_temp(l);
+  tl_temps(l, 2);  // its window
+  uint32_t k = tl_add_constant(l, tl_builtin_slot(has));
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_CALLB, base, 2, span);
+  ins->operands[0] = container;
+  ins->operands[1] = key;
+  ins->window = base;
+  ins->extra = k;
+  l->top = base + 1;
+  return base;
+}
+
+// The key is evaluated once. If it is there, this is r[k] op= value, else r[k]
+// = fallback op value.
+void tl_lower_get_update(tl_lower *l, tl_ast *ast) {
+  tl_ast_update *update = &ast->update;
+  tl_target *target = &update->target;
+  tl_variable *v = tl_scope_find(l->scope, target->name);
+  const tl_name *field;
+  struct tl_taking t = {.leaf = NULL};
+  if (v == NULL)
+    return;
+  if (tl_scope_find(l->scope, update->getter) != NULL) {
+    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, target->span,
+                "a call is no target: get(r, k, default) is one where get is "
+                "the library's");
+    return;
+  }
+  // The value may be an item of the container.
+  bool is_part = update->value->kind != TL_AST_NAME &&
+                 root_of(update->value, &field) == target->name;
+  bool takes = is_takeable(l, target, v) && !is_part;
+  int32_t mark = l->top;
+  int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
+  tl_place_plan(l, target, true, &t.place);
+  if (takes)
+    open_taking(l, &t);
+  tl_place_parts(l, !tl_may_assign(update->fallback), &t.place);
+  // The last part is the key: get has one.
+  int32_t key = tl_place_is_item(&t.place, 1)
+                    ? t.place.indices[0]
+                    : t.place.first + (int32_t)t.place.parts - 1;
+  int32_t container = tl_place_read_steps(l, &t.place, target->step_count - 1);
+  int32_t there = lower_has(l, container, key, target->span);
+  int32_t yes = tl_new_block(l), no = tl_new_block(l), end = tl_new_block(l);
+  tl_branch(l, TL_BC_JT, there, yes, no, target->span);
+  tl_enter_block(l, yes);
+  if (takes)
+    emit_take(l, &t);
+  int32_t item = takes ? t.item : tl_place_read(l, &t.place);
+  int32_t result =
+      tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
+  if (takes)
+    emit_put(l, &t, result);
+  else
+    tl_place_set(l, &t.place, result);
+  tl_jump(l, end, ast->span);
+  // Not there: the fallback is evaluated only now.
+  tl_enter_block(l, no);
+  item = tl_lower_expr(l, update->fallback, -1);
+  result = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
+  tl_place_set(l, &t.place, result);
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, end);
+  l->top = mark;
 }

@@ -1,4 +1,7 @@
-// An open-addressing table of names.
+// The table of names: open addressing with linear probing, at most half full.
+//
+// Interning makes a comparison of names one of pointers, and the id of a name
+// an index into side tables of later stages.
 
 #include "compiler/names.h"
 
@@ -13,7 +16,8 @@ void tl_names_open(tl_names *names, tl_arena *arena) {
   *names = (tl_names){.arena = arena};
 }
 
-// FNV-1a: short keys, and nobody else chooses them.
+// FNV-1a (Fowler, Noll and Vo): the keys are short, and a hostile source could
+// at worst make its own compilation slow.
 static uint32_t hash_text(const char *text, size_t nbytes) {
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < nbytes; i++) {
@@ -25,6 +29,7 @@ static uint32_t hash_text(const char *text, size_t nbytes) {
 // The slot that holds the name, or the empty one where it belongs.
 static tl_name **find_slot(const tl_names *names, const char *text,
                            size_t nbytes, uint32_t hash) {
+  // The capacity is a power of two.
   uint32_t mask = names->capacity - 1;
   for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
     tl_name *name = names->slots[i];
@@ -37,8 +42,8 @@ static tl_name **find_slot(const tl_names *names, const char *text,
   }
 }
 
-// The old table stays in the arena: all of them together are no larger than
-// the last one.
+// Doubles the table. The old one stays in the arena: all old tables together
+// are no larger than the new one.
 static bool grow(tl_names *names) {
   tl_names old = *names;
   names->capacity = old.capacity ? old.capacity * 2 : FIRST_CAPACITY;
@@ -55,6 +60,7 @@ static bool grow(tl_names *names) {
   return true;
 }
 
+// A new name with a copy of its text and the next id; NULL when memory fails.
 static tl_name *add_name(tl_names *names, const char *text, size_t nbytes,
                          uint32_t hash) {
   tl_name *name = TL_ARENA_NEW(names->arena, tl_name);
@@ -68,6 +74,7 @@ static tl_name *add_name(tl_names *names, const char *text, size_t nbytes,
   return name;
 }
 
+// The text is copied, so the source need not stay.
 const tl_name *tl_names_get(tl_names *names, const char *text, size_t nbytes) {
   if (names->count >= names->capacity / 2 && !grow(names))
     return NULL;
@@ -78,6 +85,7 @@ const tl_name *tl_names_get(tl_names *names, const char *text, size_t nbytes) {
   return *slot;
 }
 
+// ASCII text is its own normal form, so most names need no normalisation.
 static bool is_ascii(const char *text, size_t nbytes) {
   for (size_t i = 0; i < nbytes; i++) {
     if ((unsigned char)text[i] >= 0x80)
@@ -86,7 +94,8 @@ static bool is_ascii(const char *text, size_t nbytes) {
   return true;
 }
 
-// Code points of [text], decomposed into [out] (of [capacity]); what they take.
+// Decomposes [text] into code points, at most [capacity] of them in [out].
+// Returns how many there are, also where [out] is NULL; negative on an error.
 static utf8proc_ssize_t decompose(const char *text, size_t nbytes,
                                   utf8proc_int32_t *out,
                                   utf8proc_ssize_t capacity) {
@@ -95,12 +104,16 @@ static utf8proc_ssize_t decompose(const char *text, size_t nbytes,
                             UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 }
 
-// utf8proc's own utf8proc_NFC allocates with malloc; this takes the arena.
+// utf8proc's own utf8proc_NFC allocates with malloc, past the limits of the
+// VM; this decomposes into the arena and composes again in place.
 const tl_name *tl_names_get_nfc(tl_names *names, const char *text,
                                 size_t nbytes) {
+  // Most names are ASCII.
   if (is_ascii(text, nbytes))
     return tl_names_get(names, text, nbytes);
   utf8proc_ssize_t count = decompose(text, nbytes, NULL, 0);
+  // Text that utf8proc cannot normalise keeps its bytes: the lexer has let it
+  // through as a name, so it still has to mean something.
   if (count < 0)
     return tl_names_get(names, text, nbytes);
   // One more: utf8proc_reencode ends the text with a zero byte.

@@ -1,4 +1,7 @@
 // The operators, as tokens and nodes of the tree name them.
+//
+// The groups below say in which kinds of nodes (ast.h) an operator occurs.
+// OPERATOR is one that stands for a function, as in fold((+), xs).
 #ifndef TALLY_COMPILER_OPERATOR_H
 #define TALLY_COMPILER_OPERATOR_H
 
@@ -39,6 +42,8 @@
   /* COMPOSE */                                       \
   X(COMPOSE, "∘")
 
+// An operator of the language, whichever sign it was written with: × and * are
+// both TL_OPERATOR_MULTIPLY.
 typedef enum tl_operator {
 #define X(name, text) TL_OPERATOR_##name,
   TL_OPERATORS(X)

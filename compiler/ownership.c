@@ -1,10 +1,19 @@
-// The forward pass over one function: blocks in reverse postorder until the
-// states at their entries hold, then once more for the code.
+// The forward pass of the ownership analysis over one function.
+//
+// The pass takes the blocks in reverse postorder and carries a state for each
+// live slot: owned, borrowed or either, and from whom. Where paths meet,
+// states are joined. It runs until the states at all entries hold (`search`),
+// then once more to write the code (`write_code`).
+//
+//   load_entry → tl_transfer for each instruction → follow_edge for each edge
+//        ↑                                               │ tl_flow_into
+//        └──────────── blocks whose entry changed ───────┘
 #include <string.h>
 
 #include "compiler/ownership_internal.h"
 
-// The code of one edge's deaths, and of one block.
+// What one pass over a function writes: the code of each block, and of each
+// edge the instructions that end slots which the target does not need.
 typedef struct final_code {
   tl_ins_list *blocks;    // for each block
   tl_ins_list *edges;     // for each block, two
@@ -14,6 +23,7 @@ typedef struct final_code {
 
 // --- States at block entries ------------------------------------------------
 
+// Makes the states that were joined at the block's entry the current ones.
 static void load_entry(tl_flow *flow, int32_t block) {
   const tl_owned_function *f = flow->function;
   const uint64_t *live = tl_live_at(f, block);
@@ -24,12 +34,16 @@ static void load_entry(tl_flow *flow, int32_t block) {
   TL_EACH_BIT(y, live, f->words) tl_set_state(flow, y, entry++);
 }
 
+// A parameter is the caller's: borrowed for certain, or, where callers may
+// hand over what they own, one or the other as the call decides.
 static tl_state param_state(const tl_owned_function *f, int32_t param) {
   tl_ownership_kind kind =
       f->param_modes[param] == TL_MODE_BORROW ? TL_BORROWS : TL_EITHER;
-  return tl_state_lent(kind, TL_WHO_CALLER + (uint32_t)param, TL_SAME);
+  return tl_state_borrowed(kind, TL_WHO_CALLER + (uint32_t)param, TL_SAME);
 }
 
+// Before the first pass: parameters are known at the function's entry, every
+// other slot there is unset, and no other block has been reached.
 static void start_states(tl_owned_function *f) {
   size_t n = (size_t)f->cfg->block_count;
   memset(f->reached, 0, n * sizeof(bool));
@@ -42,7 +56,7 @@ static void start_states(tl_owned_function *f) {
       if (b == 0)
         *entry = y < f->cfg->param_count
                      ? param_state(f, y)
-                     : tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+                     : tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
       entry++;
     }
   }
@@ -60,7 +74,11 @@ static void drop_unread_params(tl_flow *flow) {
 
 // --- Ends of blocks ---------------------------------------------------------
 
-// The result leaves: whoever calls must be able to rely on its lenders.
+// RET: the result leaves the frame. What it borrows from a module variable,
+// from the closure or, where callers take the result to be owned, from an
+// argument would not stay alive for the caller, so it is made an owner first.
+// The state at RET joins the function's summary; where the set of owners grows
+// too large, results are owned from the start, and the search begins again.
 static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_owned_function *f = flow->function;
   int32_t x = ins->operands[0];
@@ -70,7 +88,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   if (tracked) {
     bool foreign = false;
     for (int i = 0; i < state->count; i++) {
-      uint32_t who = tl_lender_who(state->lenders[i]);
+      uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
       foreign |= tl_who_is_global(who) || who == TL_WHO_SELF ||
                  (f->owned_result && tl_who_is_caller(who));
     }
@@ -79,7 +97,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   }
   tl_state left = *tl_state_of(flow, x);
   tl_state_join(&f->result, &left);
-  if (f->result.full || f->result.count > TL_LENDER_LIMIT) {
+  if (f->result.full || f->result.count > TL_BORROW_OWNER_LIMIT) {
     f->owned_result = true;
     f->result = tl_state_new(TL_ABSENT);
     flow->again = true;
@@ -89,8 +107,9 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
     out->modes[0] = (uint8_t)tl_mode_of(&left);
 }
 
-// Where an edge that gets code of its own goes back, that code ends by polling
-// and may fail. The handler sees the error unless the edge leaves its `try`.
+// An edge backward that gets code of its own ends by polling, which may fail.
+// Its error goes to the handler of the block's end, unless the edge leaves
+// that `try`.
 static int32_t poll_handler(const tl_flow *flow, const tl_cfg_ins *end,
                             int32_t target) {
   if (end->handler < 0)
@@ -103,6 +122,8 @@ static int32_t poll_handler(const tl_flow *flow, const tl_cfg_ins *end,
   return end->handler;
 }
 
+// Passes the current states on along one edge. Slots that the target does not
+// need end on the edge; if that takes instructions, they are the edge's code.
 static void follow_edge(tl_flow *flow, int32_t block, int edge,
                         final_code *code) {
   tl_owned_function *f = flow->function;
@@ -128,12 +149,15 @@ static void follow_edge(tl_flow *flow, int32_t block, int edge,
   tl_may_fail(flow, poll, handler, NULL);
 }
 
+// Both edges of a branch begin with the same states: they are saved before the
+// first one is followed.
 static void save_states(tl_flow *flow, uint64_t *present) {
   const tl_owned_function *f = flow->function;
   memcpy(present, flow->present, (size_t)f->words * sizeof(uint64_t));
   TL_EACH_BIT(y, present, f->words) flow->saved[y] = flow->now[y];
 }
 
+// Brings back what save_states put aside, for the second edge.
 static void restore_states(tl_flow *flow, const uint64_t *present) {
   const tl_owned_function *f = flow->function;
   memcpy(flow->present, present, (size_t)f->words * sizeof(uint64_t));
@@ -144,11 +168,13 @@ static void restore_states(tl_flow *flow, const uint64_t *present) {
   }
 }
 
+// One block: its instructions in order, then its edges. With [code] it writes
+// the final code as well.
 static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   tl_owned_function *f = flow->function;
   const tl_cfg_block *b = &f->cfg->blocks[block];
   flow->block = block;
-  flow->turn++;
+  flow->iteration++;
   load_entry(flow, block);
   tl_live_rows(f, block, flow->rows);
   flow->out = code == NULL ? NULL : &code->blocks[block];
@@ -180,6 +206,7 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
 
 // --- The final code ---------------------------------------------------------
 
+// Adds all instructions of [from] to [to].
 static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
   flow->out = to;
   for (int32_t i = 0; i < from->count; i++)
@@ -188,6 +215,7 @@ static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
   return true;
 }
 
+// Makes space for [room] more blocks. The old array stays in the arena.
 static bool grow_blocks(tl_flow *flow, int32_t room) {
   tl_cfg_function *cfg = flow->cfg;
   if (cfg->block_count + room <= cfg->block_capacity)
@@ -229,6 +257,8 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
   return true;
 }
 
+// Finds a place for the code of each edge: at the start of the target where
+// nothing else leads there, else in a block of its own.
 static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
   for (int32_t b = 0; b < block_count; b++) {
     for (int edge = 0; edge < 2; edge++) {
@@ -249,6 +279,9 @@ static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
   return true;
 }
 
+// Tells the unwinder which slots a handler still needs and which of these it
+// must make owners, in case the error came from a place where they only
+// borrowed.
 static void name_handler_slots(tl_flow *flow, int32_t block) {
   tl_owned_function *f = flow->function;
   tl_cfg_block *b = &f->cfg->blocks[block];
@@ -267,7 +300,8 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   }
 }
 
-// Orders become positions without gaps.
+// Splitting has left gaps between the blocks' orders: they become positions
+// without gaps, by counting.
 static bool renumber(tl_flow *flow) {
   tl_cfg_function *cfg = flow->cfg;
   int32_t n = cfg->block_count, largest = 0;
@@ -285,6 +319,8 @@ static bool renumber(tl_flow *flow) {
   return true;
 }
 
+// The last pass: once the states hold, the code is written with all that
+// ownership adds to it.
 static bool write_code(tl_flow *flow) {
   tl_owned_function *f = flow->function;
   size_t n = (size_t)f->cfg->block_count;
@@ -329,7 +365,8 @@ static bool write_code(tl_flow *flow) {
 
 // --- The search -------------------------------------------------------------
 
-// What the states at the blocks' entries take, until this pass ends.
+// Allocates the states at the blocks' entries, one for each slot that is live
+// there. They last until this pass ends.
 static void open_entries(tl_flow *flow) {
   tl_owned_function *f = flow->function;
   size_t n = (size_t)f->cfg->block_count;
@@ -345,13 +382,14 @@ static void open_entries(tl_flow *flow) {
   }
 }
 
+// Allocates what the pass works with. False: no memory.
 static bool open_flow(tl_flow *flow, tl_owned_program *program,
                       tl_owned_function *f, tl_arena *scratch) {
   size_t words = (size_t)f->words, slots = (size_t)f->slots;
   size_t operands = (size_t)f->most_operands + 1;
   *flow = (tl_flow){
       .program = program,
-      .heir = -1,
+      .successor = -1,
       .function = f,
       .cfg = f->cfg,
       .arena = scratch,
@@ -368,7 +406,7 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
           TL_ARENA_ARRAY(scratch, uint64_t, words * (size_t)(f->longest + 1)),
       .operands = TL_ARENA_ARRAY(scratch, int32_t, operands),
       .modes = TL_ARENA_ARRAY(scratch, uint8_t, operands),
-      .lent = TL_ARENA_ARRAY(scratch, int32_t, operands),
+      .borrowed = TL_ARENA_ARRAY(scratch, int32_t, operands),
       .candidates = TL_ARENA_ARRAY(scratch, int32_t, operands),
       .uses = TL_ARENA_ARRAY(scratch, uint8_t, slots),
       .defined = TL_ARENA_ARRAY(scratch, struct tl_defined, slots),
@@ -377,6 +415,10 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
   return !scratch->failed;
 }
 
+// Iterates to a fixpoint. States only grow, except where a slot is pinned:
+// then the search starts again with that slot as an owner. After PATIENCE
+// searches whole slots are pinned instead of single definitions, so that this
+// ends.
 static void search(tl_flow *flow) {
   enum { PATIENCE = 16 };
   tl_owned_function *f = flow->function;

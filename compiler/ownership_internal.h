@@ -1,25 +1,31 @@
-// What the files of the ownership analysis share. docs/how-values-live.md tells
-// the algorithm ("How the compiler finds the last use"): its steps, which are
-// named here by number, and its rules (a) to (e).
+// What the files of the ownership analysis share. docs/how-values-live.md
+// tells the algorithm ("How the compiler finds the last use"): its steps,
+// which are named here by number, and its rules (a) to (e).
 //
-//   liveness.c    which slots are live where; the order of the blocks
-//   settle.c      the current states; settling, owning, deaths, error edges
-//   transfer.c    one instruction: which operands it consumes
-//   results.c     what it defines: who owns that, who lends it
-//   ownership.c   one function: blocks, edges, final code
 //   summaries.c   the whole program: parameter modes, results, rebinding
+//      └ ownership.c   one function: blocks, edges, final code
+//           ├ liveness.c   which slots are live where; the order of blocks
+//           ├ transfer.c   one instruction: which operands it consumes
+//           ├ results.c    what it defines: who owns that, from whom it borrows
+//           └ settle.c     the current states; settling, owning, deaths, errors
+//
+// For each slot that is live there is a tl_state (vm/verify/lenders.h): it
+// owns, borrows, or either, and a set of borrow owners. States are searched
+// without code (flow->out NULL) until they no longer change; then one more
+// pass writes the code.
 #ifndef TALLY_COMPILER_OWNERSHIP_INTERNAL_H
 #define TALLY_COMPILER_OWNERSHIP_INTERNAL_H
 
 #include "compiler/cfg.h"
-#include "vm/verify/lenders.h"
+#include "vm/verify/borrow_owners.h"
 
-// A slot whose set would pass this is owned at its definitions instead.
-enum { TL_LENDER_LIMIT = 16 };
+// A slot whose set of borrow owners would pass this is made an owner at its
+// definitions instead.
+enum { TL_BORROW_OWNER_LIMIT = 16 };
 
-// Modes of the analysis alone: the operand is given twice, so this place gets a
-// count of its own; or only if the operand's slot owns, for else who lends that
-// lends this, too.
+// Modes of the analysis alone. RETAIN: the operand is given twice, so this
+// place gets a count of its own. SHARE: it gets one only if the operand's slot
+// owns; else this place borrows from whomever the slot borrows from.
 enum { TL_MODE_RETAIN = 4, TL_MODE_SHARE = 5 };
 
 // A function, with what the passes find out about it.
@@ -43,14 +49,16 @@ typedef struct tl_owned_function {
   bool owned_result;   // RET owns what it returns
   // The summary as far as it is known.
   uint8_t *param_modes;
-  tl_state result;    // kind: absent until a RET is seen; lenders: arguments
-                      // of the caller, immortal
+  tl_state result;    // kind: absent until a RET is seen; borrow owners:
+                      // arguments of the caller, immortal
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
   bool stale;            // a callee's summary has changed
   int32_t first_caller;  // in the program's callers
 } tl_owned_function;
 
+// The whole unit: its functions, who calls whom, and which module variables
+// may change under a borrower.
 typedef struct tl_owned_program {
   tl_cfg_program *cfg;
   tl_arena *arena;
@@ -62,6 +70,8 @@ typedef struct tl_owned_program {
   int32_t caller_count;
 } tl_owned_program;
 
+// A growing list of instructions in an arena: the final code of a block or an
+// edge.
 typedef struct tl_ins_list {
   tl_cfg_ins *items;
   int32_t count, capacity;
@@ -76,7 +86,7 @@ typedef struct tl_flow {
   tl_arena *scratch;             // of one pass over the function
   tl_state *now;                 // for each slot
   uint64_t *present;             // slots that have a state
-  uint64_t *borrowers;           // those of them that somebody lends to: few
+  uint64_t *borrowers;           // those of them that borrow: few
   const uint64_t *after;         // live after the current instruction
   uint64_t *rows;                // live after each instruction of the block
   uint64_t *taken;               // slots that TAKE has set in this block
@@ -84,30 +94,39 @@ typedef struct tl_flow {
   tl_state *saved;               // scratch states
   int32_t *operands;             // of the current instruction, after rescues
   uint8_t *modes;
-  int32_t *lent;        // positions of operands that have lenders
+  int32_t *borrowed;    // positions of operands that borrow
   int32_t *candidates;  // positions of operands that may be consumed
   uint8_t *uses;        // for each slot, how often it is an operand
   tl_ins_list *out;     // code; NULL while states are still searched
   tl_span span;
   // The definitions seen in this block: which instruction of it made a slot's
-  // value, if the slot's turn is this one.
+  // value, if the slot's turn is the current one. Counting visits of blocks
+  // saves clearing the table for each.
   struct tl_defined {
-    uint32_t turn;
+    uint32_t iteration;
     int32_t at;
   } * defined;
-  uint32_t turn;      // of blocks looked at
-  int32_t block, at;  // the current instruction
-  int32_t heir;       // of the item that SETEL replaces, or -1
-  bool pins_slots;    // definition by definition took too many searches
-  bool gives_back;    // operand 0 is, where the current instruction fails
-  bool relies;        // a steady variable lends across the current instruction
-  bool leaves;        // what is settled ends with it
-  bool ends;          // or soon, and has no aliases
-  bool again;         // a slot was pinned: search from the start
+  uint32_t iteration;  // counts the visits of blocks
+  int32_t block, at;   // the current instruction
+  // The slot to which SETEL hands the count of the item that it replaces, or
+  // -1.
+  int32_t successor;
+  bool pins_slots;  // definition by definition took too many searches
+  bool gives_back;  // operand 0 comes back if the instruction fails
+  // A slot borrows from an invariant variable across the current instruction.
+  bool depends;
+  // While the borrowers of a slot that ends are settled: this one is the last,
+  // and takes over all that is left.
+  bool leaves;
+  // No alias of the slot is left, so each borrower may inherit the count of the
+  // item that it borrows.
+  bool ends;
+  bool again;  // a slot was pinned: search from the start
 } tl_flow;
 
 // --- Bit sets ---------------------------------------------------------------
-// For every slot at every instruction: inlined where code is to be small, too.
+// These run for every slot at every instruction, so they are inlined even where
+// the compiler is told to make small code.
 #define TL_INLINED static inline __attribute__((always_inline))
 TL_INLINED bool tl_bit(const uint64_t *set, int32_t i) {
   return (set[i >> 6] >> (i & 63) & 1) != 0;
@@ -118,7 +137,7 @@ TL_INLINED void tl_bit_set(uint64_t *set, int32_t i) {
 TL_INLINED void tl_bit_clear(uint64_t *set, int32_t i) {
   set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
 }
-// The first member from [i] on, or -1.
+// The first member from [i] on, or -1. [words]: the length of the set.
 TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
   int32_t word = i >> 6;
   if (word >= words)
@@ -131,11 +150,14 @@ TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
   }
   return word * 64 + __builtin_ctzll(rest);
 }
+// For each member of a set, in ascending order. The body may change the set
+// behind [i].
 #define TL_EACH_BIT(i, set, words)                     \
   for (int32_t i = tl_bit_next(set, words, 0); i >= 0; \
        i = tl_bit_next(set, words, i + 1))
 
-// Those that are not in [without].
+// For each member that is not in [without]. break leaves only the innermost of
+// the loops that this is made of.
 #define TL_EACH_BIT_WITHOUT(i, set, without, words)                           \
   for (int32_t i##_w = 0; i##_w < (words); i##_w++)                           \
     for (uint64_t i##_rest = (set)[i##_w] & ~(without)[i##_w]; i##_rest != 0; \
@@ -145,16 +167,20 @@ TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
 
 // --- Liveness (liveness.c) --------------------------------------------------
 
-// Fills words, slots, spare, live, sequence, longest and most_operands.
+// Fills words, slots, spare, live, sequence, longest and most_operands. False:
+// no memory.
 bool tl_liveness(tl_arena *arena, tl_owned_function *function);
 
+// What is live at the start of a block.
 static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {
   return f->live + (size_t)block * (size_t)f->words;
 }
+// Whether ownership follows a slot: all but those that always hold scalars.
 TL_INLINED bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
   return slot >= 0 && !(f->is_scalar != NULL && f->is_scalar[slot]);
 }
-// Whether nobody will see that an item is put back, as [live] says.
+// Whether an UNTAKE puts an item back that nobody will see, as [live] says
+// behind it.
 TL_INLINED bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
   return ins->op == TL_BC_UNTAKE && !tl_bit(live, ins->result);
 }
@@ -162,26 +188,35 @@ TL_INLINED bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
 static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {
   return ins->fails == TL_NEVER ? -1 : ins->handler;
 }
-// Sets [live] to what is live after each instruction of a block, into rows.
+// Sets [rows] to what is live behind each instruction of a block, one set
+// after the other.
 void tl_live_rows(const tl_owned_function *function, int32_t block,
                   uint64_t *rows);
 
 // --- States (settle.c) ------------------------------------------------------
 
-// The state of a slot; one without state counts as an immortal's borrow.
+// The state of a slot; one that has none counts as borrowing from what never
+// ends.
 const tl_state *tl_state_of(const tl_flow *flow, int32_t slot);
+// Makes [state] the slot's; one with too many borrow owners is made an owner
+// at its definitions instead.
 void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state);
-// The slot has a state, or other lenders than it had.
+// Keeps the sets of present slots and borrowers true, after the slot's state
+// has changed in place.
 void tl_note_state(tl_flow *flow, int32_t slot);
-// The same for what the current instruction defines.
+// tl_set_state for what the current instruction defines: notes where.
 void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state);
+// The slot has no state any more: it is dead or consumed.
 void tl_forget(tl_flow *flow, int32_t slot);
 
-// Appends an instruction with slots x and y (-1: none) where code is wanted.
+// Appends an instruction with slots x and y (-1: none), if code is wanted in
+// this pass.
 void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
             tl_mode mode);
+// Appends a copy of [ins], likewise; returns it, or NULL.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins);
 
+// The mode in which a slot of that state is consumed.
 static inline tl_mode tl_mode_of(const tl_state *state) {
   return state->kind == TL_OWNS     ? TL_MODE_CONSUME
          : state->kind == TL_EITHER ? TL_MODE_EITHER
@@ -191,60 +226,67 @@ static inline tl_mode tl_mode_of(const tl_state *state) {
 // Makes a slot an owner, and its view a holder of its block.
 void tl_own(tl_flow *flow, int32_t slot);
 
-// Makes the borrowers of [x] that are in [live] independent of it. With
-// [update], x is about to be written: views are copied out, and [update] says
-// where an error in that goes. Where it replaces an item, flow->heir is a
-// borrower that the update itself settles (tl_settle_heir).
+// Makes the borrowers of [x] that are in [live] independent of it, because it
+// ends or is written. With [update], x is about to be written: views are
+// copied out, and [update] says where an error in that goes. If it replaces an
+// item, flow->heir is a borrower that the update itself makes independent
+// (tl_settle_successor).
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update);
 
-// The heir no longer needs [x]; there is none any more.
-void tl_settle_heir(tl_flow *flow, int32_t x);
+// That borrower (flow->heir) no longer needs [x], and is none any more.
+void tl_settle_successor(tl_flow *flow, int32_t x);
 
-// Ends every slot that is not in [live].
+// Ends every slot that is not in [live]: its borrowers first, then itself.
 void tl_end_dead(tl_flow *flow, const uint64_t *live);
 
-// Everything that named [from] as a lender names [to].
-void tl_rename_lender(tl_flow *flow, int32_t from, int32_t to);
+// Everything that borrowed from [from] borrows from [to].
+void tl_rename_borrow_owner(tl_flow *flow, int32_t from, int32_t to);
 
-// An instruction may fail here: passes the state on to its handler and, where
+// An instruction may fail here: passes the state on to its handler and, if
 // code is wanted, notes in [ins] who owns. Slots in [gone] (or NULL) are no
 // longer this function's.
 void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
                  const uint64_t *gone);
 
-// Joins the current state into the entry of [block].
+// Joins the current state into the entry of [block], and marks the block to be
+// gone through again if that changes it.
 void tl_flow_into(tl_flow *flow, int32_t block);
 
 // --- One instruction (transfer.c) -------------------------------------------
 
-// [after] is live behind the instruction. After the end of a block ([is_end])
-// its edges see to what dies.
+// Takes the current states through one instruction and writes it with its
+// modes. [after] is live behind it. At the end of a block ([is_end]) what dies
+// is left to the edges.
 void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
                  bool is_end);
 
 // --- What it defines (results.c) --------------------------------------------
 
-// The function that a call names, or the library's; NULL where none is known.
+// The function that a call goes to; NULL if it is not known.
 const tl_owned_function *tl_callee_of(const tl_flow *flow,
                                       const tl_cfg_ins *ins);
+// The library's function that it goes to; NULL if it is none.
 const tl_builtin *tl_builtin_of(const tl_flow *flow, const tl_cfg_ins *ins);
 
-// Of the operands' modes and states, before those that are consumed are gone.
+// The state of what [ins] defines, from the operands' modes and states before
+// those that are consumed are gone.
 tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins);
 
 // --- One function (ownership.c) ---------------------------------------------
 
 // Searches the states until they hold; then, unless [code] is NULL, writes the
-// code there. False: no memory.
+// final code there. False: no memory.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
                      tl_arena *code);
 
 // --- The program (summaries.c) ----------------------------------------------
+// Decides which parameters callers may hand over: param_modes.
 void tl_param_modes(tl_owned_program *program, tl_owned_function *function);
 // Notes that the function may rebind a module variable; false: no memory.
 bool tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
                      int32_t global);
+// Writes what callers need to know to the graph's summary; false: no memory.
 bool tl_write_summary(tl_owned_program *program, tl_owned_function *function);
 
 #endif

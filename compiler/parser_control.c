@@ -1,13 +1,16 @@
-// Blocks, if, while, for and try.
+// Blocks, if, while, for and try. All of them are expressions, so
+// tl_parse_primary calls these; a statement is an expression that stands
+// alone.
 
 #include "compiler/parser_internal.h"
 
 // --- Blocks ---
 
-// {x: 1}, {"a": 1}
+// Whether `{` and a key stand here, as in {x: 1} or {"a": 1}: a record of
+// other languages, and none of Tally's forms.
 bool tl_parser_at_braced_record(const tl_parser *parser) {
   tl_token_kind first = tl_parser_peek(parser, 1);
-  // On the next line, too: there a newline comes before the first key.
+  // The key may be on the next line; then a newline comes before it.
   if (first == TL_TOKEN_NEWLINE) {
     const tl_token *token = tl_parser_token(parser) + 1;
     first = (tl_token_kind)token->kind;
@@ -17,6 +20,8 @@ bool tl_parser_at_braced_record(const tl_parser *parser) {
   return tl_parser_peek(parser, 2) == TL_TOKEN_COLON;
 }
 
+// Reports the record and passes over it, so that its inside is not parsed as
+// statements.
 static tl_ast *report_braced_record(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   const tl_token *key = token + 1;
@@ -25,7 +30,8 @@ static tl_ast *report_braced_record(tl_parser *parser) {
                  "a record stands in parentheses: write (%s: …); braces hold "
                  "statements",
                  name);
-  // Not its inside as a block as well.
+  // The inside is not parsed as a block as well: its errors would follow from
+  // this one.
   if (token->other > parser->pos) {
     parser->pos = token->other;
     parser->kind = TL_TOKEN_BRACE_END;
@@ -34,7 +40,7 @@ static tl_ast *report_braced_record(tl_parser *parser) {
   return NULL;
 }
 
-// A slice where a range was meant: for i in 0:n
+// Whether a slice stands where a range was meant: for i in 0:n.
 static bool is_slice(const tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   return parser->kind == TL_TOKEN_COLON && parser->pos > 0 &&
@@ -42,6 +48,8 @@ static bool is_slice(const tl_parser *parser) {
           token[1].kind == TL_TOKEN_NUMBER);
 }
 
+// Reports that a block must begin here, for `:`, `then` and `do` with the form
+// that is right.
 static tl_ast *report_no_block(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (is_slice(parser)) {
@@ -57,6 +65,7 @@ static tl_ast *report_no_block(tl_parser *parser) {
   return tl_parser_unexpected(parser, "a block `{ … }`");
 }
 
+// { statements }.
 tl_ast *tl_parse_block(tl_parser *parser) {
   uint32_t opening = parser->pos, begin = tl_parser_token(parser)->begin;
   if (parser->kind != TL_TOKEN_BRACE)
@@ -71,13 +80,14 @@ tl_ast *tl_parse_block(tl_parser *parser) {
   if (!block || !tl_parser_close(parser, TL_TOKEN_BRACE_END, opening)) {
     return NULL;
   }
+  // The block ends behind its brace.
   block->span.end = tl_parser_last(parser)->end;
   return block;
 }
 
 // --- Headers ---
 
-// An expression before a block.
+// An expression that must be followed by a block.
 static tl_ast *parse_header(tl_parser *parser) {
   tl_ast *value = tl_parse_expr(parser);
   if (!value)
@@ -87,6 +97,7 @@ static tl_ast *parse_header(tl_parser *parser) {
   return report_no_block(parser);
 }
 
+// At an `if`: its condition and block.
 static bool parse_arm(tl_parser *parser, tl_arm *arm) {
   tl_parser_advance(parser);
   arm->test = parse_header(parser);
@@ -96,7 +107,9 @@ static bool parse_arm(tl_parser *parser, tl_arm *arm) {
   return arm->body != NULL;
 }
 
+// All arms of an if … else if … else, and the last block.
 static bool parse_arms(tl_parser *parser, tl_ast_if *out) {
+  // How many arms there are is seen at the end.
   size_t mark = parser->scratch_used;
   do {
     tl_arm arm;
@@ -105,6 +118,7 @@ static bool parse_arms(tl_parser *parser, tl_ast_if *out) {
     }
     if (!tl_parser_accept(parser, TL_TOKEN_ELSE))
       break;
+    // `else` without `if` is the last.
     if (parser->kind != TL_TOKEN_IF) {
       out->otherwise = tl_parse_block(parser);
       if (!out->otherwise)
@@ -115,6 +129,7 @@ static bool parse_arms(tl_parser *parser, tl_ast_if *out) {
   return tl_parser_take(parser, mark, sizeof(tl_arm), &out->arms, &out->count);
 }
 
+// Without `else` its value is none.
 tl_ast *tl_parse_if(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_if out = {.count = 0};
@@ -151,9 +166,11 @@ tl_ast *tl_parse_while(tl_parser *parser) {
   return node;
 }
 
-// NAME (',' NAME)* 'in'
+// NAME (',' NAME)* 'in', where parentheses and `=` are reported with the form
+// that is right.
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
   size_t mark = parser->scratch_used;
+  // for (x in xs) of other languages.
   if (parser->kind == TL_TOKEN_PAREN) {
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                    "`for` takes no parentheses: for x in xs { … }, or with "
@@ -172,6 +189,7 @@ bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
       return false;
     }
   } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
+  // for i = 1 … of other languages.
   if (parser->kind == TL_TOKEN_ASSIGN) {
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                    "a loop over numbers is for i in 0..n { … }");
@@ -202,6 +220,7 @@ tl_ast *tl_parse_for(tl_parser *parser) {
   return node;
 }
 
+// try { … } catch [name] { … }.
 tl_ast *tl_parse_try(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_try attempt = {.body = NULL};

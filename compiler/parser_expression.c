@@ -1,8 +1,17 @@
 // Expressions, from lambdas down to powers. Binary levels climb by precedence
-// in one function, which keeps the C stack flat.
+// in one function, which keeps the C stack flat:
+//
+//   tl_parse_expr    lambda, or
+//   tl_parse_pipe    value |> stage |> stage
+//   parse_level      or, and, not, comparisons, .., bits, sums, products
+//   parse_unary      signs
+//   parse_power      **
+//   parse_compose    ∘
+//   tl_parse_postfix (parser_postfix.c)
 
 #include "compiler/parser_internal.h"
 
+// A node over two operands; NULL after a report or without memory.
 static tl_ast *make_binary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
                            tl_ast *left, tl_ast *right, uint32_t at) {
   tl_ast *node = tl_parser_node(parser, kind, left->span.begin, at);
@@ -25,11 +34,13 @@ static tl_ast *make_unary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
 
 // --- Composition, powers, signs ---
 
+// f ∘ g ∘ h, left to right: composition binds tighter than a power.
 static tl_ast *parse_compose(tl_parser *parser) {
   tl_ast *left = tl_parse_postfix(parser);
   while (left && parser->kind == TL_TOKEN_RING) {
     uint32_t at = tl_parser_token(parser)->begin;
     tl_parser_advance(parser);
+    // Operands of ∘ may have calls and indices, but no signs.
     tl_ast *right = tl_parse_postfix(parser);
     if (!right)
       return NULL;
@@ -41,11 +52,14 @@ static tl_ast *parse_compose(tl_parser *parser) {
 
 static tl_ast *parse_unary(tl_parser *parser);
 
+// base ** exponent. The exponent is read as an operand with signs, so powers
+// are right-associative and 2 ** -1 needs no parentheses.
 static tl_ast *parse_power(tl_parser *parser) {
   tl_ast *base = parse_compose(parser);
   if (!base || parser->kind != TL_TOKEN_STARS)
     return base;
   uint32_t at = tl_parser_token(parser)->begin;
+  // Powers recurse to the right, so their depth counts.
   if (!tl_parser_enter(parser))
     return NULL;
   tl_parser_advance(parser);
@@ -57,6 +71,7 @@ static tl_ast *parse_power(tl_parser *parser) {
                      at);
 }
 
+// The prefix operator that a token is; false: none.
 static bool find_sign(tl_token_kind kind, tl_operator *op) {
   switch (kind) {
     case TL_TOKEN_MINUS:
@@ -76,6 +91,7 @@ static bool find_sign(tl_token_kind kind, tl_operator *op) {
   }
 }
 
+// An operand with signs before it: -x ** 2 is -(x ** 2).
 static tl_ast *parse_unary(tl_parser *parser) {
   tl_operator op;
   uint32_t at = tl_parser_token(parser)->begin;
@@ -83,6 +99,7 @@ static tl_ast *parse_unary(tl_parser *parser) {
     return parse_power(parser);
   if (!tl_parser_enter(parser))
     return NULL;
+  // x++ would read on into the next line.
   if (tl_parser_report_increment(parser))
     return NULL;
   tl_parser_advance(parser);
@@ -90,6 +107,7 @@ static tl_ast *parse_unary(tl_parser *parser) {
   parser->depth--;
   if (!operand)
     return NULL;
+  // The literal INT64_MAX + 1 has its minus, so it is in range.
   if (op == TL_OPERATOR_NEGATE && operand == parser->largest) {
     parser->largest = NULL;
   }
@@ -98,6 +116,7 @@ static tl_ast *parse_unary(tl_parser *parser) {
 
 // --- Binary levels ---
 
+// The source of an expression for a message, or … if it is long.
 static const char *quote(tl_parser *parser, const tl_ast *ast) {
   return tl_parser_quote(parser, ast->span.begin, ast->span.end, "…");
 }
@@ -108,10 +127,13 @@ static bool is_bitwise(const tl_ast *ast) {
           ast->binary.op == TL_OPERATOR_BIT_OR);
 }
 
+// Precedence climbing: an operand, and then all operators that bind at least
+// as tightly as [lowest]. The right operand of each takes those that bind
+// tighter than it, so equal levels associate to the left.
 static tl_ast *parse_level(tl_parser *parser, tl_level level);
 
-// The level of the operator that stands here. `not` is one after an operand,
-// as the first half of `not in`.
+// The level of the binary operator that stands here, or NONE. `not` counts as
+// a comparison, since behind an operand it must begin `not in`.
 static tl_level current_level(const tl_parser *parser) {
   tl_level level = (tl_level)tl_token_infos[parser->kind].level;
   if (level == TL_LEVEL_NOT)
@@ -119,13 +141,16 @@ static tl_level current_level(const tl_parser *parser) {
   return level > TL_LEVEL_PRODUCT ? TL_LEVEL_NONE : level;
 }
 
-// A second comparison: `0 <= i < n`, or `a > 0 & b > 0`.
+// Reports a second comparison, `0 <= i < n`, with what to write instead. For
+// `a > 0 & b > 0` the reason is another: & binds tighter than >.
 static void *report_chain(tl_parser *parser, const tl_ast *first) {
   const tl_token *token = tl_parser_token(parser);
   tl_span span = tl_token_span(token);
   const tl_ast *middle = first->binary.right;
   const char *op = tl_operator_text(first->binary.op);
   const char *op2 = tl_token_infos[token->kind].text;
+  // Read on to the last operand, so that the message can show the whole of what
+  // was meant.
   tl_parser_advance(parser);
   if (token->kind == TL_TOKEN_NOT) {
     op2 = "not in";
@@ -151,7 +176,9 @@ static void *report_chain(tl_parser *parser, const tl_ast *first) {
                         left, op, shared, shared, op2, quote(parser, last));
 }
 
-// `¬ a == b` means (¬ a) == b, and nobody who writes ¬ expects it.
+// Whether the left operand of a comparison is ¬ a without parentheses: `¬ a ==
+// b` means (¬ a) == b, which nobody expects who writes ¬. Written as ~ it is
+// let through.
 static bool is_misread_not(const tl_parser *parser, const tl_ast *left) {
   const char *sign = parser->source->text + left->span.begin;
   return left->kind == TL_AST_UNARY && !left->is_parenthesised &&
@@ -169,6 +196,7 @@ static void *report_misread_not(tl_parser *parser, const tl_ast *compare) {
                         op, operand, op, right, operand, op, right);
 }
 
+// A comparison from its right operand on. Comparisons do not associate.
 static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
                               uint32_t at) {
   tl_ast *right = parse_level(parser, TL_LEVEL_RANGE);
@@ -177,6 +205,7 @@ static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
   tl_ast *node = make_binary(parser, TL_AST_COMPARE, op, left, right, at);
   if (!node)
     return NULL;
+  // Reported behind the right side, so that the message can quote it.
   if (is_misread_not(parser, left))
     return report_misread_not(parser, node);
   if (current_level(parser) == TL_LEVEL_COMPARE) {
@@ -185,6 +214,7 @@ static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
   return node;
 }
 
+// A comparison, at its operator, which may be `not in`.
 static tl_ast *parse_compare(tl_parser *parser, tl_ast *left) {
   const tl_token *token = tl_parser_token(parser);
   tl_operator op = (tl_operator)tl_token_infos[parser->kind].op;
@@ -201,6 +231,7 @@ static tl_ast *parse_compare(tl_parser *parser, tl_ast *left) {
   return finish_compare(parser, left, op, token->begin);
 }
 
+// start..stop [by step], at the points. `by` is a keyword only here.
 static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
   uint32_t at = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
@@ -215,6 +246,7 @@ static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
     if (!step)
       return NULL;
   }
+  // a..b..s of other languages.
   if (parser->kind == TL_TOKEN_DOTS) {
     return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                           "a range has two ends; a step is written a..b by s");
@@ -229,6 +261,7 @@ static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
   return node;
 }
 
+// `and` and `or` decide what runs, so they are kinds of their own.
 static tl_ast_kind kind_of_level(tl_level level) {
   if (level == TL_LEVEL_OR)
     return TL_AST_OR;
@@ -247,6 +280,7 @@ static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
   if (level == TL_LEVEL_RANGE)
     return parse_range(parser, left);
   tl_parser_advance(parser);
+  // Tighter than this level only: a - b - c is (a - b) - c.
   tl_ast *right = parse_level(parser, level + 1);
   if (!right)
     return NULL;
@@ -254,6 +288,7 @@ static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
                      right, at);
 }
 
+// `not` before an operand, which may be another `not` or a comparison.
 static tl_ast *parse_not(tl_parser *parser) {
   uint32_t at = tl_parser_token(parser)->begin;
   if (!tl_parser_enter(parser))
@@ -266,8 +301,11 @@ static tl_ast *parse_not(tl_parser *parser) {
   return make_unary(parser, TL_AST_NOT, TL_OPERATOR_NOT, operand, at);
 }
 
-// Operators that bind at least as tightly as [lowest].
+// Precedence climbing: an operand, and then all operators that
+// bind at least as tightly as [lowest]. Its right operand takes those that
+// bind tighter than the operator, so equal levels associate to the left.
 static tl_ast *parse_level(tl_parser *parser, tl_level lowest) {
+  // `not` binds looser than a comparison, so it is no operand of one.
   bool is_not = parser->kind == TL_TOKEN_NOT && lowest <= TL_LEVEL_NOT;
   tl_ast *left = is_not ? parse_not(parser) : parse_unary(parser);
   while (left) {
@@ -281,6 +319,7 @@ static tl_ast *parse_level(tl_parser *parser, tl_level lowest) {
 
 // --- Pipes ---
 
+// A call of [callee] with [value] before its [arguments].
 static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
                                const tl_argument *arguments, uint32_t count) {
   tl_argument *all =
@@ -289,6 +328,7 @@ static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
       tl_parser_node(parser, TL_AST_CALL, value->span.begin, callee->span.at);
   if (!all || !node)
     return NULL;
+  // The value before |> is the first argument.
   all[0] = (tl_argument){
       .kind = TL_ARGUMENT_POSITIONAL, .span = value->span, .value = value};
   for (uint32_t i = 0; i < count; i++) all[i + 1] = arguments[i];
@@ -301,7 +341,8 @@ static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
   return tl_parser_adopt(parser, node, callee) ? node : NULL;
 }
 
-// Rule 7: a stage that ends in a call gets the value before its arguments.
+// Rule 7: if a stage ends in a call, the value goes before its arguments, so x
+// |> f(2) is f(x, 2); else the stage is called with it.
 static tl_ast *apply_stage(tl_parser *parser, tl_ast *value, tl_ast *stage) {
   if (stage->kind == TL_AST_CALL && !stage->is_parenthesised) {
     return make_piped_call(parser, value, stage->call.callee,
@@ -310,6 +351,7 @@ static tl_ast *apply_stage(tl_parser *parser, tl_ast *value, tl_ast *stage) {
   return make_piped_call(parser, value, stage, NULL, 0);
 }
 
+// Pipes are looser than all binary operators; a stage is an operand.
 tl_ast *tl_parse_pipe(tl_parser *parser) {
   tl_ast *value = parse_level(parser, TL_LEVEL_OR);
   while (value && parser->kind == TL_TOKEN_PIPE) {
@@ -322,6 +364,8 @@ tl_ast *tl_parse_pipe(tl_parser *parser) {
   return value;
 }
 
+// A lambda extends as far as it can, so it stands at the front or in
+// parentheses.
 tl_ast *tl_parse_expr(tl_parser *parser) {
   if (!tl_parser_enter(parser))
     return NULL;

@@ -1,11 +1,17 @@
 // Functions: parameters and bodies.
+//
+//   fn(x, y = 1, ...rest, named: 2) = e     fn(x) { … }
+//   x => e                                  (x, y) => e
+//
+// A definition `fn name(…)` is a statement (parser_statement.c), which calls
+// tl_parse_function for the rest.
 
 #include "compiler/parser_internal.h"
 
-// Slots of a frame are few, and names are compared pairwise.
+// A frame has few slots, and names are compared pairwise.
 #define PARAMS_MAX 255
 
-// `::` and a type; the first colon stands here.
+// `::` and a type, at the first colon.
 static bool parse_pattern(tl_parser *parser, tl_ast_param *param) {
   tl_parser_advance(parser);
   tl_parser_advance(parser);
@@ -17,6 +23,7 @@ static bool parse_pattern(tl_parser *parser, tl_ast_param *param) {
   return param->pattern != NULL;
 }
 
+// The value behind `=` or `:`, which makes the parameter optional.
 static bool parse_default(tl_parser *parser, tl_ast_param *param,
                           tl_ast_param_kind kind) {
   param->kind = kind;
@@ -25,6 +32,7 @@ static bool parse_default(tl_parser *parser, tl_ast_param *param,
   return param->value != NULL;
 }
 
+// One parameter: name, ...name, name = value, name: value, name :: type.
 static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ident ident;
@@ -32,6 +40,7 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   if (tl_parser_accept(parser, TL_TOKEN_ELLIPSIS)) {
     param->kind = TL_AST_PARAM_REST;
   } else if (parser->kind == TL_TOKEN_STAR) {
+    // *args of other languages.
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                    "a parameter takes the rest of the arguments as ...name");
     return false;
@@ -39,8 +48,10 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
     return false;
   param->name = ident.name;
+  // ...rest has neither type nor default.
   bool may_have_value = param->kind == TL_AST_PARAM_REQUIRED;
   if (may_have_value && parser->kind == TL_TOKEN_COLON) {
+    // `x :: T` has a type, `x: 1` is given by name.
     if (tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
       if (!parse_pattern(parser, param))
         return false;
@@ -48,6 +59,7 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
       return false;
     }
   }
+  // A type and a default may stand together: x :: T = 1.
   if (param->kind == TL_AST_PARAM_REQUIRED && parser->kind == TL_TOKEN_ASSIGN &&
       !parse_default(parser, param, TL_AST_PARAM_DEFAULT)) {
     return false;
@@ -60,6 +72,7 @@ static bool is_anonymous(const tl_name *name) {
   return name->nbytes == 1 && name->text[0] == '_';
 }
 
+// No two parameters have one name, except `_`. False after a report.
 static bool check_names(tl_parser *parser, const tl_ast_function *function) {
   for (uint32_t i = 0; i < function->count; i++) {
     const tl_ast_param *param = &function->params[i];
@@ -75,10 +88,13 @@ static bool check_names(tl_parser *parser, const tl_ast_function *function) {
   return true;
 }
 
+// Parameters come in order of kind, with one ...rest: binding by position
+// relies on it. False after a report.
 static bool check_order(tl_parser *parser, const tl_ast_function *function) {
   for (uint32_t i = 1; i < function->count; i++) {
     const tl_ast_param *before = &function->params[i - 1];
     const tl_ast_param *param = &function->params[i];
+    // Kinds are in the order of the enumeration, but of REST there is one.
     bool is_second_rest =
         param->kind == TL_AST_PARAM_REST && before->kind == TL_AST_PARAM_REST;
     if (param->kind < before->kind || is_second_rest) {
@@ -91,6 +107,7 @@ static bool check_order(tl_parser *parser, const tl_ast_function *function) {
   return true;
 }
 
+// What is wrong with the parameters as a whole; false after a report.
 static bool check_params(tl_parser *parser, const tl_ast_function *function) {
   if (function->count > PARAMS_MAX) {
     tl_parser_fail(parser, function->params[PARAMS_MAX].span,
@@ -100,6 +117,7 @@ static bool check_params(tl_parser *parser, const tl_ast_function *function) {
   return check_order(parser, function) && check_names(parser, function);
 }
 
+// The parameters in ( ), checked. False after a report.
 static bool parse_params(tl_parser *parser, tl_ast_function *function) {
   uint32_t opening = parser->pos;
   size_t mark = parser->scratch_used;
@@ -121,6 +139,7 @@ static bool parse_params(tl_parser *parser, tl_ast_function *function) {
          check_params(parser, function);
 }
 
+// The FUNCTION node from what was parsed.
 static tl_ast *finish_function(tl_parser *parser,
                                const tl_ast_function *function, uint32_t begin,
                                uint32_t at) {
@@ -128,6 +147,7 @@ static tl_ast *finish_function(tl_parser *parser,
   if (!tl_parser_adopt(parser, node, function->body))
     return NULL;
   node->function = *function;
+  // Defaults and types count for the height, too.
   for (uint32_t i = 0; i < function->count; i++) {
     const tl_ast_param *param = &function->params[i];
     if (!tl_parser_adopt(parser, node, param->value) ||
@@ -138,7 +158,9 @@ static tl_ast *finish_function(tl_parser *parser,
   return node;
 }
 
+// = e or { … }; `=>` behind `fn` is reported.
 static tl_ast *parse_body(tl_parser *parser) {
+  // One expression, or a block, whose last one is the value.
   if (tl_parser_accept(parser, TL_TOKEN_ASSIGN))
     return tl_parse_expr(parser);
   if (parser->kind == TL_TOKEN_ARROW) {
@@ -153,6 +175,7 @@ static tl_ast *parse_body(tl_parser *parser) {
   return tl_parse_block(parser);
 }
 
+// [begin] and [at] are where the node's span begins and its caret is.
 tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
                           uint32_t begin, uint32_t at) {
   tl_ast_function function = {.name = name};
@@ -162,6 +185,7 @@ tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
   return function.body ? finish_function(parser, &function, begin, at) : NULL;
 }
 
+// A function as a value; one with a name is a statement.
 tl_ast *tl_parse_fn(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
@@ -191,6 +215,7 @@ static tl_ast *parse_single(tl_parser *parser) {
   return function.body ? finish_function(parser, &function, begin, at) : NULL;
 }
 
+// At `x =>` or `(…) =>`, which tl_parser_at_lambda has seen.
 tl_ast *tl_parse_lambda(tl_parser *parser) {
   tl_ast_function function = {.count = 0};
   uint32_t begin = tl_parser_token(parser)->begin;

@@ -1,12 +1,27 @@
 // What the files of the parser share.
 //
-// Recursive descent. A function that parses returns NULL after it has
-// reported, or where memory failed; its caller returns NULL as well. The first
-// report sets [panic]; until the next statement begins all others are dropped,
-// so one cause makes one error.
+// Recursive descent, one function for a rule of the grammar:
+//
+//   parser.c             statements in a row, recovery, the entrances
+//   parser_statement.c   assignments, definitions, imports
+//   parser_expression.c  pipes, binary levels by precedence, signs, powers
+//   parser_postfix.c     calls, indices, fields behind an operand
+//   parser_primary.c     operands, and what stands in brackets
+//   parser_literal.c     numbers, strings with holes, types
+//   parser_function.c    parameters and bodies
+//   parser_control.c     blocks, if, while, for, try
+//   parser_report.c      what errors say
+//   parser_tokens.c      the current token, nodes, lists in the making
+//
+// A function that parses returns NULL after it has reported, or when memory
+// failed; its caller returns NULL as well. The first report sets [panic];
+// until the next statement begins all others are dropped, so one cause makes
+// one error.
 
 #ifndef TALLY_COMPILER_PARSER_INTERNAL_H
 #define TALLY_COMPILER_PARSER_INTERNAL_H
+
+#include <stdarg.h>
 
 #include "compiler/lexer.h"
 #include "compiler/parser.h"
@@ -19,98 +34,149 @@ typedef struct tl_parser {
   tl_tokens tokens;
   uint32_t pos;        // index of the current token
   tl_token_kind kind;  // its kind, or NEWLINE before it
-  bool panic;
+  bool panic;  // an error of this statement was reported: drop further ones
   bool is_stopped;     // too deep to go on: what follows is no better
   bool failed_at_end;  // the first error lay at the end of the text
   uint32_t depth;
-  char *scratch;  // lists in the making, a stack of bytes
+  // Lists in the making: a stack of bytes, outside the arena since it grows
+  // and shrinks.
+  char *scratch;
   size_t scratch_used, scratch_size;
-  tl_ast *largest;  // a literal 9223372036854775808 that awaits its minus
+  // A literal 9223372036854775808 that has not had its minus yet; NULL: none.
+  tl_ast *largest;
 } tl_parser;
 
-// Tokens.
+// The current token; at the end it is END, again and again.
 const tl_token *tl_parser_token(const tl_parser *parser);
-const tl_token *tl_parser_last(const tl_parser *parser);  // the one before
+// The token before the current one.
+const tl_token *tl_parser_last(const tl_parser *parser);
+// The kind of a token further on, or NEWLINE if one that counts precedes it. 1
+// is the one behind the current token.
 tl_token_kind tl_parser_peek(const tl_parser *parser, uint32_t ahead);
+// Goes to the next token. A newline that counts is a step of its own: kind is
+// NEWLINE and then the token's.
 void tl_parser_advance(tl_parser *parser);
+// Passes over a token of [kind]; false, and nothing happens, if another stands
+// here.
 bool tl_parser_accept(tl_parser *parser, tl_token_kind kind);
-// Reports unless the current token is [kind]; [what] describes it.
+// Passes over a token of [kind]; else reports that [what] was expected.
 bool tl_parser_expect(tl_parser *parser, tl_token_kind kind, const char *what);
-// The closing bracket of the token [opening].
+// Passes over the closing bracket [kind] of the token with index [opening];
+// else the report names that one's place.
 bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening);
 // Whether the token is the name [text].
 bool tl_token_is(const tl_parser *parser, const tl_token *token,
                  const char *text);
 
-// Reports. All return NULL, for the caller to return.
+// Reports an error, unless one was reported since the statement began (panic).
+// Returns NULL, for the caller to return; so do all that report.
 void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...)
     TL_PRINTF(3, 4);
-// The current token cannot stand here; [expected]: "an expression".
+// Reports that the tree would be deeper than later stages can walk, and stops
+// the parser.
+void *tl_parser_fail_depth(tl_parser *parser, tl_span span);
+// The formatted text, valid until the arena is closed; NULL: no memory.
+const char *tl_parser_format(tl_parser *parser, const char *format,
+                             va_list args);
+// Reports that the current token cannot stand here; [expected] is worded as
+// "an expression". A habit from another language gets a message of its own.
 void *tl_parser_unexpected(tl_parser *parser, const char *expected);
-// At the second sign of `x++` or `x--`, where an operand should come: reports.
+// Whether the second sign of `x++` or `x--` stands where an operand should
+// come: then it is reported.
 bool tl_parser_report_increment(tl_parser *parser);
-// The message of an ERROR token.
+// Reports what is wrong with an ERROR token.
 void *tl_parser_lex_error(tl_parser *parser, const tl_token *token);
+// The token's place, with the caret at its first byte.
 tl_span tl_token_span(const tl_token *token);
+// From [begin] to the end of the last token, with the caret at [at].
 tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at);
-// "3:14", valid until the arena is closed.
+// Line and column of an offset, as in "3:14", in the arena.
 const char *tl_parser_place(tl_parser *parser, uint32_t offset);
-// The text of [begin, end), or [otherwise] if it is long or has several lines.
+// The text of [begin, end) in the arena, or [otherwise] if it is long, has
+// several lines or holds a zero byte.
 const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
                             const char *otherwise);
 
-// Nodes.
-// One of [kind]; its span ends where the last token did.
+// A new node of [kind], in memory of just the size that its kind needs. Its
+// span goes from [begin] to the end of the last token. NULL: no memory.
 tl_ast *tl_parser_node(tl_parser *parser, tl_ast_kind kind, uint32_t begin,
                        uint32_t at);
-// Makes [parent] at least one higher than [child]; false if that is too high.
+// Makes [parent] higher than [child], which may be NULL. False after a report
+// that the tree is too high, or if [parent] is NULL: callers need not check a
+// new node first.
 bool tl_parser_adopt(tl_parser *parser, tl_ast *parent, const tl_ast *child);
+// The same for all expressions in the items of an index.
 bool tl_parser_adopt_items(tl_parser *parser, tl_ast *parent,
                            const tl_ast_item *items, uint32_t count);
-// Counts a level of recursion; to leave one, decrement parser->depth.
+// Counts a level of recursion; false after a report. Who leaves the level
+// decrements parser->depth; after an error it may be left, since each
+// statement restores it.
 bool tl_parser_enter(tl_parser *parser);
 
-// Lists: push from a mark on, then take all at once. Errors leave what was
-// pushed; the next statement starts from a clean mark.
+// Pushes one item on the scratch stack. Lists whose length is not known before
+// are collected there: note scratch_used as the mark, push, then take all at
+// once. Errors may leave items behind; the next statement starts from a clean
+// mark.
 bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes);
+// Moves what was pushed since [mark] into the arena: sets *items_out to it
+// (NULL if nothing was) and *count_out to its number of items.
 bool tl_parser_take(tl_parser *parser, size_t mark, size_t item_size,
                     void *items_out, uint32_t *count_out);
 
-// The grammar. Expressions: parser_expression.c.
+// An expression, lambdas included.
 tl_ast *tl_parse_expr(tl_parser *parser);
+// An expression without a lambda at its front: pipes and all binary operators.
 tl_ast *tl_parse_pipe(tl_parser *parser);
-// parser_postfix.c
+// An operand with the calls, indices and fields behind it.
 tl_ast *tl_parse_postfix(tl_parser *parser);
-// parser_primary.c
+// An operand: a name, a literal, something in brackets, or a control
+// structure.
 tl_ast *tl_parse_primary(tl_parser *parser);
+// Whether `x =>` or `(…) =>` stands here.
 bool tl_parser_at_lambda(const tl_parser *parser);
-// parser_literal.c
+// Literals, at their first token. A string whose holes are wrong is reported at
+// the hole.
 tl_ast *tl_parse_number(tl_parser *parser);
 tl_ast *tl_parse_string(tl_parser *parser);
 tl_ast *tl_parse_interpolated(tl_parser *parser);
+// Whether the token is the `:` of a hole's format, with holes in it or
+// without.
+bool tl_parser_at_format(const tl_parser *parser);
+// A type between ` `; lowering finds out whether it is one.
 tl_ast *tl_parse_type(tl_parser *parser);
-// Text of a STRING token, and advances; NULL after a report.
+// The decoded text of a STRING token, in the arena, and goes to the next token;
+// NULL after a report.
 const char *tl_parse_string_text(tl_parser *parser, uint32_t *nbytes);
-// parser_function.c
+// `x => e` or `(x, y) => e`, where tl_parser_at_lambda holds.
 tl_ast *tl_parse_lambda(tl_parser *parser);
-tl_ast *tl_parse_fn(tl_parser *parser);       // at `fn`, without a name
-tl_ast *tl_parse_function(tl_parser *parser,  // at the parameters
-                          const tl_name *name, uint32_t begin, uint32_t at);
-// parser_control.c
+// A function without a name, at `fn`.
+tl_ast *tl_parse_fn(tl_parser *parser);
+// The rest of any function, at its parameters. [name] may be NULL; the node
+// begins at [begin] and has its caret at [at].
+tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
+                          uint32_t begin, uint32_t at);
+// Control structures, at their keyword.
 tl_ast *tl_parse_if(tl_parser *parser);
 tl_ast *tl_parse_while(tl_parser *parser);
 tl_ast *tl_parse_for(tl_parser *parser);
 tl_ast *tl_parse_try(tl_parser *parser);
+// NAME (',' NAME)* 'in': the names of a `for`, into the arena.
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count);
+// A block, at its `{`; anything else is reported.
 tl_ast *tl_parse_block(tl_parser *parser);
 // At `{` and a key: {x: 1}, which is none of Tally's forms.
 bool tl_parser_at_braced_record(const tl_parser *parser);
-// parser_statement.c
+// One statement, without what ends it.
 tl_ast *tl_parse_statement(tl_parser *parser);
+// An item of a list or an array: an expression, or a SPREAD node.
+tl_ast *tl_parse_list_item(tl_parser *parser);
+// A name, in its normal form; [what] says in a report what it was to be.
 bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what);
 // Reports what cannot follow a whole statement.
 void *tl_parser_bad_end(tl_parser *parser);
-// parser.c: statements up to [end], BRACE_END or END.
+// Statements up to [end], which is BRACE_END or END and is not passed over, as
+// a block. Recovers after each error, so it returns a block even if some
+// statement was reported; NULL without memory or if the tree is too high.
 tl_ast *tl_parse_program(tl_parser *parser, tl_token_kind end, uint32_t begin);
 
 #endif

@@ -1,15 +1,18 @@
 // What follows an operand on its line: calls, indices, fields, ² and ³.
+// tl_parse_postfix goes from one to the next, so a[1].f(x)² is read from left
+// to right.
 
 #include "compiler/parser_internal.h"
 
 // --- Calls ---
 
-// NAME ':' expr; the name stands here.
+// NAME ':' expr, at the name.
 static bool parse_named(tl_parser *parser, tl_argument *out) {
   tl_ident ident;
   if (!tl_parse_ident(parser, &ident, "a name"))
     return false;
   tl_parser_advance(parser);
+  // f(x :: T) looks like a parameter.
   if (parser->kind == TL_TOKEN_COLON) {
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                    "a type `::` belongs to a parameter of a definition, not "
@@ -23,7 +26,8 @@ static bool parse_named(tl_parser *parser, tl_argument *out) {
   return out->value != NULL;
 }
 
-// f(x, axis=0)
+// Reports f(x, axis=0), with the colon that it needs. False: no such thing
+// stands here.
 static bool report_keyword_argument(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind != TL_TOKEN_NAME ||
@@ -32,6 +36,7 @@ static bool report_keyword_argument(tl_parser *parser) {
   }
   const char *name = tl_parser_quote(parser, token->begin, token->end, "name");
   const tl_token *value = token + 2;
+  // The proposal repeats a value of one token.
   bool is_short = value->kind == TL_TOKEN_NUMBER ||
                   value->kind == TL_TOKEN_TRUE ||
                   value->kind == TL_TOKEN_FALSE ||
@@ -43,11 +48,13 @@ static bool report_keyword_argument(tl_parser *parser) {
   return true;
 }
 
+// Whether a keyword stands where an argument's name should.
 static bool is_keyword_before_colon(const tl_parser *parser) {
   return tl_token_infos[parser->kind].is_word &&
          tl_parser_peek(parser, 1) == TL_TOKEN_COLON;
 }
 
+// One argument: value, ...value or name: value.
 static bool parse_argument(tl_parser *parser, tl_argument *out) {
   *out = (tl_argument){.kind = TL_ARGUMENT_POSITIONAL};
   if (parser->kind == TL_TOKEN_NAME &&
@@ -64,6 +71,7 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   }
   uint32_t begin = tl_parser_token(parser)->begin;
   bool is_spread = tl_parser_accept(parser, TL_TOKEN_ELLIPSIS);
+  // The caret of a spread argument is at its points.
   if (is_spread)
     out->kind = TL_ARGUMENT_SPREAD;
   out->value = tl_parse_expr(parser);
@@ -75,6 +83,7 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   return true;
 }
 
+// Reports f(e for x in xs), which lacks brackets of its own.
 static bool report_bare_comprehension(tl_parser *parser) {
   if (parser->kind != TL_TOKEN_FOR)
     return false;
@@ -84,6 +93,7 @@ static bool report_bare_comprehension(tl_parser *parser) {
   return true;
 }
 
+// The arguments up to the closing parenthesis.
 static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
                             uint32_t opening) {
   size_t mark = parser->scratch_used;
@@ -94,6 +104,7 @@ static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
         !tl_parser_push(parser, &argument, sizeof argument)) {
       return false;
     }
+    // A comma may follow the last argument.
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
@@ -107,9 +118,12 @@ static bool is_number(const tl_ast *ast) {
          ast->kind == TL_AST_IMAGINARY;
 }
 
+// The call of [callee], at its parenthesis. A number that is called is a
+// product with its sign left out.
 static tl_ast *parse_call(tl_parser *parser, tl_ast *callee) {
   uint32_t opening = parser->pos;
   tl_ast_call call = {.callee = callee};
+  // 2(x + 1): the sign of a product was left out.
   if (is_number(callee) && !callee->is_parenthesised) {
     return tl_parser_fail(
         parser, tl_token_span(tl_parser_token(parser)),
@@ -133,12 +147,13 @@ static tl_ast *parse_call(tl_parser *parser, tl_ast *callee) {
 
 // --- Indices ---
 
+// Whether a slice's end is left out before this token.
 static bool ends_bound(tl_token_kind kind) {
   return kind == TL_TOKEN_COLON || kind == TL_TOKEN_COMMA ||
          kind == TL_TOKEN_BRACKET_END;
 }
 
-// One end of a slice, if it is given.
+// One end of a slice; NULL in [out] if it is left out.
 static bool parse_bound(tl_parser *parser, tl_ast **out) {
   *out = NULL;
   if (ends_bound(parser->kind))
@@ -147,6 +162,7 @@ static bool parse_bound(tl_parser *parser, tl_ast **out) {
   return *out != NULL;
 }
 
+// A slice from its first colon on; its start was parsed as a value.
 static bool parse_slice(tl_parser *parser, tl_ast_item *item) {
   item->kind = TL_AST_ITEM_SLICE;
   item->start = item->value;
@@ -154,21 +170,25 @@ static bool parse_slice(tl_parser *parser, tl_ast_item *item) {
   tl_parser_advance(parser);
   if (!parse_bound(parser, &item->stop))
     return false;
+  // Without a second colon the step is 1.
   if (!tl_parser_accept(parser, TL_TOKEN_COLON))
     return true;
   return parse_bound(parser, &item->step);
 }
 
+// `...` alone stands for all other axes; before a value it spreads that.
 static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
   item->kind = TL_AST_ITEM_ELLIPSIS;
   tl_parser_advance(parser);
   if (parser->kind == TL_TOKEN_COMMA || parser->kind == TL_TOKEN_BRACKET_END) {
     return true;
   }
-  tl_parser_unexpected(parser, "`,` or `]` after the `...` of an index");
-  return false;
+  item->kind = TL_AST_ITEM_SPREAD;
+  item->value = tl_parse_expr(parser);
+  return item->value != NULL;
 }
 
+// One item of an index: a value, a slice, ... or ...value.
 static bool parse_item(tl_parser *parser, tl_ast_item *item) {
   uint32_t begin = tl_parser_token(parser)->begin;
   *item = (tl_ast_item){.kind = TL_AST_ITEM_VALUE};
@@ -189,11 +209,13 @@ static bool parse_item(tl_parser *parser, tl_ast_item *item) {
   return true;
 }
 
+// object[items], at the bracket.
 static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
   uint32_t opening = parser->pos, at = tl_parser_token(parser)->begin;
   size_t mark = parser->scratch_used;
   tl_ast_index index = {.object = object};
   tl_parser_advance(parser);
+  // x[] means nothing: all of x is x[...].
   if (parser->kind == TL_TOKEN_BRACKET_END) {
     return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                           "an index is missing: x[i], or x[...] for all");
@@ -222,7 +244,7 @@ static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
 
 // --- Fields ---
 
-// WORD: after a point keywords are names too.
+// The name of a field: behind a point keywords are names too.
 static bool parse_word(tl_parser *parser, tl_ident *out) {
   const tl_token *token = tl_parser_token(parser);
   const char *text = parser->source->text + token->begin;
@@ -240,7 +262,7 @@ static bool parse_word(tl_parser *parser, tl_ident *out) {
   return out->name != NULL;
 }
 
-// A field's name, or any in quotes, as a record's key: p.{x, "a b"}.
+// A field's name, or any in quotes, as with a record's key: p.{x, "a b"}.
 static bool parse_selected(tl_parser *parser, tl_ident *out) {
   if (parser->kind != TL_TOKEN_STRING)
     return parse_word(parser, out);
@@ -251,11 +273,13 @@ static bool parse_selected(tl_parser *parser, tl_ident *out) {
   return out->name != NULL;
 }
 
+// The names of a selection; a comma may follow the last.
 static bool parse_words(tl_parser *parser, tl_ast_select *select,
                         uint32_t opening) {
   size_t mark = parser->scratch_used;
   do {
     tl_ident word;
+    // A comma may follow the last name; an empty selection is an error.
     if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark) {
       break;
     }
@@ -269,7 +293,8 @@ static bool parse_words(tl_parser *parser, tl_ast_select *select,
          tl_parser_close(parser, TL_TOKEN_BRACE_END, opening);
 }
 
-// The `}` of a selection ends no block: pass it before the error is left.
+// Passes over the `}` of a selection before the error is left to recovery,
+// which would take it for the end of a block.
 static tl_ast *leave_selection(tl_parser *parser, uint32_t opening) {
   uint32_t closing = parser->tokens.items[opening].other;
   if (closing > parser->pos) {
@@ -280,6 +305,7 @@ static tl_ast *leave_selection(tl_parser *parser, uint32_t opening) {
   return NULL;
 }
 
+// object.{names}, at the brace.
 static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
   uint32_t opening = parser->pos;
   tl_ast_select select = {.object = object};
@@ -294,10 +320,12 @@ static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
   return node;
 }
 
+// object.name or object.{names}, at the point.
 static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
   uint32_t at = tl_parser_token(parser)->begin;
   tl_ident word;
   tl_parser_advance(parser);
+  // p.{x, y} selects fields.
   if (parser->kind == TL_TOKEN_BRACE)
     return parse_select(parser, object, at);
   if (!parse_word(parser, &word))
@@ -312,6 +340,7 @@ static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
 
 // --- ² and ³ ---
 
+// x² and x³ are powers with an exponent that nobody wrote.
 static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
   uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
   uint32_t at = tl_parser_token(parser)->begin;
@@ -326,6 +355,7 @@ static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
   return node;
 }
 
+// From the inside out: each step takes the operand so far as its object.
 tl_ast *tl_parse_postfix(tl_parser *parser) {
   tl_ast *operand = tl_parse_primary(parser);
   while (operand) {

@@ -1,14 +1,26 @@
 // Operands: names, literals and what stands in brackets.
+//
+// A parenthesis (rule 4 of the grammar) begins many things, which are
+// distinguished without backtracking:
+//
+//   (a, b) => e   lambda, seen by the token behind the `)`
+//   (+)           operator, seen by the next two tokens
+//   (:)  (x: 1)   record, likewise
+//   ()            list
+//   (e …          parse e, then: `:` a record with a computed key,
+//                 for/if a comprehension, `,` a list, `)` the expression
 
 #include <string.h>
 
 #include "compiler/parser_internal.h"
 
+// π and ∞ are names that are signs: they stand for pi and inf.
 bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what) {
   const tl_token *token = tl_parser_token(parser);
   const char *text = parser->source->text + token->begin;
   size_t nbytes = token->end - token->begin;
   if (parser->kind != TL_TOKEN_NAME) {
+    // Naming a variable like a keyword is the most likely mistake.
     if (tl_token_infos[parser->kind].is_word) {
       tl_parser_fail(parser, tl_token_span(token),
                      "`%s` is a keyword and cannot be %s",
@@ -31,6 +43,8 @@ bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what) {
   return out->name != NULL;
 }
 
+// A name. One before `=>` would be a lambda, which within an expression needs
+// parentheses.
 static tl_ast *parse_name(tl_parser *parser) {
   tl_ident ident;
   if (tl_parser_peek(parser, 1) == TL_TOKEN_ARROW) {
@@ -47,6 +61,7 @@ static tl_ast *parse_name(tl_parser *parser) {
   return node;
 }
 
+// true, false or none.
 static tl_ast *parse_constant(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   bool is_none = token->kind == TL_TOKEN_NONE;
@@ -60,6 +75,7 @@ static tl_ast *parse_constant(tl_parser *parser) {
 
 // --- Lists of expressions ---
 
+// Makes [node] higher than all of its items.
 static bool adopt_all(tl_parser *parser, tl_ast *node) {
   if (!node)
     return false;
@@ -70,7 +86,7 @@ static bool adopt_all(tl_parser *parser, tl_ast *node) {
   return true;
 }
 
-// The items pushed since [mark], closed by [closing].
+// A node of the items that were pushed since [mark], closed by [closing].
 static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
                             tl_token_kind closing, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
@@ -87,7 +103,7 @@ static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
   return adopt_all(parser, node) ? node : NULL;
 }
 
-// A clause after several items: (a, b for x in xs).
+// Reports a clause behind several items: (a, b for x in xs).
 static bool report_late_clause(tl_parser *parser) {
   if (parser->kind != TL_TOKEN_FOR)
     return false;
@@ -97,12 +113,27 @@ static bool report_late_clause(tl_parser *parser) {
   return true;
 }
 
-// Further items, from the comma after the first on.
+// An item of a list or an array: an expression or ...expression.
+tl_ast *tl_parse_list_item(tl_parser *parser) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  if (!tl_parser_accept(parser, TL_TOKEN_ELLIPSIS))
+    return tl_parse_expr(parser);
+  tl_ast *operand = tl_parse_expr(parser);
+  if (!operand)
+    return NULL;
+  tl_ast *node = tl_parser_node(parser, TL_AST_SPREAD, begin, begin);
+  if (!tl_parser_adopt(parser, node, operand))
+    return NULL;
+  node->unary.operand = operand;
+  return node;
+}
+
+// Pushes further items, from the comma behind the first on.
 static bool push_rest(tl_parser *parser, tl_token_kind closing) {
   while (tl_parser_accept(parser, TL_TOKEN_COMMA)) {
     if (parser->kind == closing)
       return true;
-    tl_ast *item = tl_parse_expr(parser);
+    tl_ast *item = tl_parse_list_item(parser);
     if (!item || report_late_clause(parser) ||
         !tl_parser_push(parser, &item, sizeof item)) {
       return false;
@@ -111,6 +142,7 @@ static bool push_rest(tl_parser *parser, tl_token_kind closing) {
   return true;
 }
 
+// A list or an array with [first] as its first item; NULL: it is empty.
 static tl_ast *parse_items(tl_parser *parser, tl_ast_kind kind, tl_ast *first,
                            tl_token_kind closing, uint32_t opening) {
   size_t mark = parser->scratch_used;
@@ -123,6 +155,8 @@ static tl_ast *parse_items(tl_parser *parser, tl_ast_kind kind, tl_ast *first,
 
 // --- Comprehensions ---
 
+// `for names in value` or `if value`. The value is no lambda, and ends before
+// the next clause.
 static bool parse_clause(tl_parser *parser, tl_clause *clause) {
   uint32_t begin = tl_parser_token(parser)->begin;
   *clause = (tl_clause){.names = NULL};
@@ -131,6 +165,7 @@ static bool parse_clause(tl_parser *parser, tl_clause *clause) {
       return false;
     }
   } else {
+    // At `if`, which has no names.
     tl_parser_advance(parser);
   }
   clause->value = tl_parse_pipe(parser);
@@ -138,10 +173,12 @@ static bool parse_clause(tl_parser *parser, tl_clause *clause) {
   return clause->value != NULL;
 }
 
+// Whether `for` or `if` stands here: the items before make a comprehension.
 static bool at_clause(const tl_parser *parser) {
   return parser->kind == TL_TOKEN_FOR || parser->kind == TL_TOKEN_IF;
 }
 
+// Reports (a if c else b).
 static bool report_ternary(tl_parser *parser) {
   if (parser->kind != TL_TOKEN_ELSE)
     return false;
@@ -150,12 +187,13 @@ static bool report_ternary(tl_parser *parser) {
   return true;
 }
 
+// A comprehension from its first clause on; [key] is NULL but for a record's.
 static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
-                                   tl_ast *item, tl_token_kind closing,
-                                   uint32_t opening) {
+                                   tl_ast *key, tl_ast *item,
+                                   tl_token_kind closing, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
   size_t mark = parser->scratch_used;
-  tl_ast_comprehension out = {.item = item};
+  tl_ast_comprehension out = {.key = key, .item = item};
   while (at_clause(parser)) {
     tl_clause clause;
     if (!parse_clause(parser, &clause) || report_ternary(parser) ||
@@ -169,7 +207,8 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
     return NULL;
   }
   tl_ast *node = tl_parser_node(parser, kind, begin, begin);
-  if (!tl_parser_adopt(parser, node, item))
+  if (!tl_parser_adopt(parser, node, item) ||
+      (key && !tl_parser_adopt(parser, node, key)))
     return NULL;
   node->comprehension = out;
   for (uint32_t i = 0; i < out.count; i++) {
@@ -179,21 +218,34 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
   return node;
 }
 
+// Reports (...row for row in rows): the clauses make one item in each
+// iteration.
+static bool report_spread_clause(tl_parser *parser, const tl_ast *first) {
+  if (first->kind != TL_AST_SPREAD || !at_clause(parser))
+    return false;
+  tl_parser_fail(parser, first->span,
+                 "a comprehension makes one item in each turn: two clauses go "
+                 "over rows and their items, (v for row in rows for v in row)");
+  return true;
+}
+
 // --- Arrays ---
 
+// [items], or a comprehension if a clause follows the first item.
 static tl_ast *parse_array(tl_parser *parser) {
   uint32_t opening = parser->pos;
   tl_ast *first = NULL;
   tl_parser_advance(parser);
   if (parser->kind != TL_TOKEN_BRACKET_END) {
-    first = tl_parse_expr(parser);
-    if (!first)
+    first = tl_parse_list_item(parser);
+    if (!first || report_spread_clause(parser, first))
       return NULL;
   }
   if (first && at_clause(parser)) {
-    return parse_comprehension(parser, TL_AST_ARRAY_FOR, first,
+    return parse_comprehension(parser, TL_AST_ARRAY_FOR, NULL, first,
                                TL_TOKEN_BRACKET_END, opening);
   }
+  // [a:b] for a range, or a dictionary.
   if (parser->kind == TL_TOKEN_COLON) {
     return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
                           "`:` slices in an index, as in x[a:b]; a range is "
@@ -205,8 +257,17 @@ static tl_ast *parse_array(tl_parser *parser) {
 
 // --- Records ---
 
+// Whether a token may be a record's key: a name, a string, or a keyword, which
+// is reported later.
+static bool is_key(tl_token_kind kind) {
+  return kind == TL_TOKEN_NAME || kind == TL_TOKEN_STRING ||
+         tl_token_infos[kind].is_word;
+}
+
+// A key that is a name or a string, as a name.
 static bool parse_key(tl_parser *parser, tl_entry *entry) {
   entry->key_span = tl_token_span(tl_parser_token(parser));
+  // A string key has its bytes as they are; a name its normal form.
   if (parser->kind == TL_TOKEN_STRING) {
     uint32_t nbytes;
     const char *text = tl_parse_string_text(parser, &nbytes);
@@ -229,14 +290,36 @@ static bool parse_key(tl_parser *parser, tl_entry *entry) {
   return true;
 }
 
+// Whether a word or a string stands before a colon: then it is the key itself.
+// true and false are values.
+static bool at_word_key(const tl_parser *parser) {
+  return is_key(parser->kind) && tl_parser_peek(parser, 1) == TL_TOKEN_COLON &&
+         parser->kind != TL_TOKEN_TRUE && parser->kind != TL_TOKEN_FALSE;
+}
+
+// A key that is an expression.
+static bool parse_computed(tl_parser *parser, tl_entry *entry) {
+  entry->computed = tl_parse_expr(parser);
+  if (!entry->computed)
+    return false;
+  entry->key_span = entry->computed->span;
+  return true;
+}
+
+// key: value. If its first key was parsed as an expression, [entry] has it
+// already.
 static bool parse_entry(tl_parser *parser, tl_entry *entry) {
-  *entry = (tl_entry){.key = NULL};
+  // {...r, x: 1} of other languages.
   if (parser->kind == TL_TOKEN_ELLIPSIS) {
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "`...` spreads into calls alone");
+                   "`...` spreads into lists, arrays and calls, not into "
+                   "records");
     return false;
   }
-  if (!parse_key(parser, entry) ||
+  bool has_key = entry->computed != NULL ||
+                 (at_word_key(parser) ? parse_key(parser, entry)
+                                      : parse_computed(parser, entry));
+  if (!has_key ||
       !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key")) {
     return false;
   }
@@ -250,19 +333,62 @@ static bool parse_entry(tl_parser *parser, tl_entry *entry) {
   return entry->value != NULL;
 }
 
-static tl_ast *parse_record(tl_parser *parser) {
-  uint32_t opening = parser->pos, begin = tl_parser_token(parser)->begin;
+// The key of a comprehension, which is an expression even if it is one word:
+// as a constant it would be the same key in each iteration.
+static tl_ast *key_of_iterations(tl_parser *parser, const tl_entry *entry,
+                                 uint32_t at) {
+  if (entry->computed)
+    return entry->computed;
+  // The token says whether the word was a name or a string.
+  bool is_name = parser->tokens.items[at].kind == TL_TOKEN_NAME;
+  tl_ast *key = tl_parser_node(parser, is_name ? TL_AST_NAME : TL_AST_STRING,
+                               entry->key_span.begin, entry->key_span.begin);
+  if (!key)
+    return NULL;
+  key->span = entry->key_span;
+  if (is_name)
+    key->name.name = entry->key;
+  else
+    key->string = (tl_ast_string){entry->key->text, entry->key->nbytes};
+  return key;
+}
+
+// Reports a clause behind more than one entry.
+static bool report_late_entry(tl_parser *parser, bool is_first) {
+  if (is_first || parser->kind != TL_TOKEN_FOR)
+    return false;
+  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                 "a comprehension has one entry before `for`: "
+                 "(k: v for k, v in r)");
+  return true;
+}
+
+// A record, or a comprehension of one: from its opening parenthesis on, or if
+// the first key was parsed as an expression ([key]), from the colon.
+static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
+  uint32_t begin = parser->tokens.items[opening].begin;
   size_t mark = parser->scratch_used;
   tl_ast_record record;
-  tl_parser_advance(parser);
-  if (parser->kind == TL_TOKEN_COLON)
+  if (!key)
+    tl_parser_advance(parser);
+  if (!key && parser->kind == TL_TOKEN_COLON)
     tl_parser_advance(parser);  // (:)
-  while (parser->kind != TL_TOKEN_PAREN_END) {
-    tl_entry entry;
-    if (!parse_entry(parser, &entry) ||
-        !tl_parser_push(parser, &entry, sizeof entry)) {
+  for (bool is_first = true; parser->kind != TL_TOKEN_PAREN_END;
+       is_first = false) {
+    tl_entry entry = {.computed = is_first ? key : NULL};
+    if (entry.computed)
+      entry.key_span = key->span;
+    if (!parse_entry(parser, &entry) || report_late_entry(parser, is_first))
       return NULL;
+    // One entry and then a clause: a comprehension.
+    if (is_first && at_clause(parser)) {
+      key = key_of_iterations(parser, &entry, opening + 1);
+      return key ? parse_comprehension(parser, TL_AST_RECORD_FOR, key,
+                                       entry.value, TL_TOKEN_PAREN_END, opening)
+                 : NULL;
     }
+    if (!tl_parser_push(parser, &entry, sizeof entry))
+      return NULL;
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
@@ -275,8 +401,11 @@ static tl_ast *parse_record(tl_parser *parser) {
   if (!node)
     return NULL;
   node->record = record;
+  // Computed keys and values count for the height.
   for (uint32_t i = 0; i < record.count; i++) {
-    if (!tl_parser_adopt(parser, node, record.entries[i].value))
+    const tl_entry *entry = &record.entries[i];
+    if ((entry->computed && !tl_parser_adopt(parser, node, entry->computed)) ||
+        !tl_parser_adopt(parser, node, entry->value))
       return NULL;
   }
   return node;
@@ -284,12 +413,14 @@ static tl_ast *parse_record(tl_parser *parser) {
 
 // --- Parentheses (rule 4) ---
 
-// A `(` whose `)` is followed by `=>`, or NAME and `=>`.
+// A `(` whose `)` is followed by `=>`, or NAME and `=>`. The lexer has matched
+// the brackets, so this looks ahead without parsing.
 bool tl_parser_at_lambda(const tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind == TL_TOKEN_NAME) {
     return tl_parser_peek(parser, 1) == TL_TOKEN_ARROW;
   }
+  // A bracket without a partner has other 0.
   if (parser->kind != TL_TOKEN_PAREN || token->other <= parser->pos) {
     return false;
   }
@@ -297,12 +428,14 @@ bool tl_parser_at_lambda(const tl_parser *parser) {
          TL_TOKEN_ARROW;
 }
 
+// Whether `(+)` stands here, an operator as a function.
 static bool at_operator(const tl_parser *parser) {
   tl_token_kind kind = tl_parser_peek(parser, 1);
   return tl_token_infos[kind].level != TL_LEVEL_NONE &&
          tl_parser_peek(parser, 2) == TL_TOKEN_PAREN_END;
 }
 
+// An operator in parentheses. The few that stand for no function are reported.
 static tl_ast *parse_operator(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
@@ -323,20 +456,18 @@ static tl_ast *parse_operator(tl_parser *parser) {
   return node;
 }
 
-static bool is_key(tl_token_kind kind) {
-  return kind == TL_TOKEN_NAME || kind == TL_TOKEN_STRING ||
-         tl_token_infos[kind].is_word;
-}
-
+// Whether `(:)` or `(key:` stands here. A key that is another expression is
+// seen later (finish_paren).
 static bool at_record(const tl_parser *parser) {
   tl_token_kind first = tl_parser_peek(parser, 1);
   tl_token_kind second = tl_parser_peek(parser, 2);
   if (first == TL_TOKEN_COLON)
     return second == TL_TOKEN_PAREN_END;
-  return is_key(first) && second == TL_TOKEN_COLON;
+  return is_key(first) && first != TL_TOKEN_TRUE && first != TL_TOKEN_FALSE &&
+         second == TL_TOKEN_COLON;
 }
 
-// (a = 1): a habit from calls and records elsewhere.
+// Reports (a = 1), a habit from calls and records elsewhere.
 static bool report_equals(tl_parser *parser, const tl_ast *first) {
   if (parser->kind != TL_TOKEN_ASSIGN)
     return false;
@@ -350,26 +481,33 @@ static bool report_equals(tl_parser *parser, const tl_ast *first) {
   return true;
 }
 
-// After `(` and an expression.
+// Behind `(` and an expression: what follows decides whether it is a record, a
+// comprehension, a list or just parentheses.
 static tl_ast *finish_paren(tl_parser *parser, tl_ast *first,
                             uint32_t opening) {
+  if (report_spread_clause(parser, first))
+    return NULL;
+  if (parser->kind == TL_TOKEN_COLON && first->kind != TL_AST_SPREAD)
+    return parse_record(parser, first, opening);
   if (at_clause(parser)) {
-    return parse_comprehension(parser, TL_AST_LIST_FOR, first,
+    return parse_comprehension(parser, TL_AST_LIST_FOR, NULL, first,
                                TL_TOKEN_PAREN_END, opening);
   }
-  if (parser->kind == TL_TOKEN_COMMA) {
+  if (parser->kind == TL_TOKEN_COMMA || first->kind == TL_AST_SPREAD) {
     return parse_items(parser, TL_AST_LIST, first, TL_TOKEN_PAREN_END, opening);
   }
   if (report_equals(parser, first) ||
       !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening)) {
     return NULL;
   }
+  // Parentheses are no node, but some rules ask whether they were there.
   first->is_parenthesised = true;
   first->span.begin = parser->tokens.items[opening].begin;
   first->span.end = tl_parser_last(parser)->end;
   return first;
 }
 
+// Everything that begins with `(`.
 static tl_ast *parse_paren(tl_parser *parser) {
   uint32_t opening = parser->pos;
   if (tl_parser_at_lambda(parser)) {
@@ -380,22 +518,19 @@ static tl_ast *parse_paren(tl_parser *parser) {
   if (at_operator(parser))
     return parse_operator(parser);
   if (at_record(parser))
-    return parse_record(parser);
+    return parse_record(parser, NULL, opening);
   tl_parser_advance(parser);
+  // () is the empty list.
   if (parser->kind == TL_TOKEN_PAREN_END) {
     return parse_items(parser, TL_AST_LIST, NULL, TL_TOKEN_PAREN_END, opening);
   }
-  if (parser->kind == TL_TOKEN_ELLIPSIS) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "`...` spreads into calls alone: concat((a, b)) "
-                          "joins");
-  }
-  tl_ast *first = tl_parse_expr(parser);
+  tl_ast *first = tl_parse_list_item(parser);
   return first ? finish_paren(parser, first, opening) : NULL;
 }
 
 // --- All operands ---
 
+// Reports that no expression begins here.
 static tl_ast *report_no_operand(tl_parser *parser) {
   if (parser->kind == TL_TOKEN_NOT) {
     return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
@@ -405,6 +540,7 @@ static tl_ast *report_no_operand(tl_parser *parser) {
   return tl_parser_unexpected(parser, "an expression");
 }
 
+// The first token decides; only a parenthesis needs more (parse_paren).
 tl_ast *tl_parse_primary(tl_parser *parser) {
   switch (parser->kind) {
     case TL_TOKEN_NAME:
@@ -414,6 +550,8 @@ tl_ast *tl_parse_primary(tl_parser *parser) {
     case TL_TOKEN_STRING:
       return tl_parse_string(parser);
     case TL_TOKEN_HEAD:
+      if (tl_parser_at_format(parser))
+        return report_no_operand(parser);
       return tl_parse_interpolated(parser);
     case TL_TOKEN_TYPE:
       return tl_parse_type(parser);

@@ -1,5 +1,12 @@
 // What the parser says: errors, and the forms it proposes instead of habits
 // from other languages.
+//
+//   tl_parser_lex_error    what the lexer found wrong
+//   tl_parser_unexpected   a token that cannot stand where it is
+//   tl_parser_bad_end      what cannot follow a whole statement
+//
+// Each first looks in its tables for a habit (&&, ++, elif, f"…") and only
+// then says what it expected and what it found.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,43 +15,14 @@
 
 #include "compiler/parser_internal.h"
 
-static const char *format_text(tl_parser *parser, const char *format,
-                               va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  size_t size = length < 0 ? 1 : (size_t)length + 1;
-  char *text = tl_arena_alloc(parser->arena, size);
-  if (text)
-    vsnprintf(text, size, format, again);
-  va_end(again);
-  return text;
-}
-
-void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...) {
-  if (parser->panic || parser->arena->failed)
-    return NULL;
-  parser->panic = true;
-  if (!parser->diagnostics->total) {
-    parser->failed_at_end = tl_parser_token(parser)->kind == TL_TOKEN_END;
-  }
-  va_list args;
-  va_start(args, format);
-  const char *text = format_text(parser, format, args);
-  va_end(args);
-  if (text) {
-    tl_diagnose(parser->diagnostics, TL_DIAGNOSTIC_SYNTAX, span, "%s", text);
-  }
-  return NULL;
-}
-
 static const char *compose(tl_parser *parser, const char *format, ...)
     TL_PRINTF(2, 3);
 
+// A text in the arena, "" when memory fails: a part of a message.
 static const char *compose(tl_parser *parser, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const char *text = format_text(parser, format, args);
+  const char *text = tl_parser_format(parser, format, args);
   va_end(args);
   return text ? text : "";
 }
@@ -54,6 +32,7 @@ const char *tl_parser_place(tl_parser *parser, uint32_t offset) {
   return compose(parser, "%u:%u", place.line, place.column);
 }
 
+// At most 40 bytes, so that a message stays on one line.
 const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
                             const char *otherwise) {
   const char *text = parser->source->text + begin;
@@ -65,6 +44,7 @@ const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
   return copy ? copy : otherwise;
 }
 
+// The token's text, or [otherwise] if it is too long.
 static const char *quote_token(tl_parser *parser, const tl_token *token,
                                const char *otherwise) {
   return tl_parser_quote(parser, token->begin, token->end, otherwise);
@@ -72,12 +52,13 @@ static const char *quote_token(tl_parser *parser, const tl_token *token,
 
 // --- Errors found by the lexer ---
 
-typedef struct tl_habit {
+// What people write who know another language, and what to tell them.
+typedef struct tl_hint_row {
   const char *text;
   const char *message;
-} tl_habit;
+} tl_hint_row;
 
-static const tl_habit character_habits[] = {
+static const tl_hint_row character_hints[] = {
     {"!", "`!` alone is no operator: write `not x`, or `!=`"},
     {"'", "a string stands in double quotes: \"text\""},
     {"“", "a string stands in straight double quotes: \"text\""},
@@ -98,8 +79,8 @@ static const tl_habit character_habits[] = {
     {"…", "write three points: ..."},
     {"≈", "write isclose(a, b)"},
     {"∅", "an empty list is (), an empty record (:)"},
-    {"∪", "write unique(concat((a, b)))"},
-    {"∩", "write unique(a[isin(a, b)])"},
+    {"∪", "write union1d(a, b)"},
+    {"∩", "write intersect1d(a, b)"},
     {"≡", "write same(a, b)"},
     {"≔", "write `=`"},
     {"←", "write `=`"},
@@ -108,25 +89,28 @@ static const tl_habit character_habits[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *find_habit(const tl_habit *habits, size_t count,
-                              const char *text, size_t nbytes) {
+// The message for a text, or NULL.
+static const char *find_hint(const tl_hint_row *hints, size_t count,
+                             const char *text, size_t nbytes) {
   for (size_t i = 0; i < count; i++) {
-    if (strlen(habits[i].text) == nbytes &&
-        memcmp(habits[i].text, text, nbytes) == 0) {
-      return habits[i].message;
+    if (strlen(hints[i].text) == nbytes &&
+        memcmp(hints[i].text, text, nbytes) == 0) {
+      return hints[i].message;
     }
   }
   return NULL;
 }
 
+// A character that begins no token. What cannot be seen is given by its number
+// alone.
 static void *bad_character(tl_parser *parser, const tl_token *token) {
   const char *text = parser->source->text + token->begin;
   size_t nbytes = token->end - token->begin;
-  const char *habit =
-      find_habit(character_habits, COUNT(character_habits), text, nbytes);
+  const char *hint =
+      find_hint(character_hints, COUNT(character_hints), text, nbytes);
   tl_span span = tl_token_span(token);
-  if (habit)
-    return tl_parser_fail(parser, span, "%s", habit);
+  if (hint)
+    return tl_parser_fail(parser, span, "%s", hint);
   utf8proc_int32_t code = 0;
   utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)nbytes,
                    &code);
@@ -137,6 +121,7 @@ static void *bad_character(tl_parser *parser, const tl_token *token) {
       is_visible ? "` (" : "", (unsigned)code, is_visible ? ")" : "");
 }
 
+// 2. or 2.e5, with the zero that is missing.
 static void *bad_point(tl_parser *parser, const tl_token *token) {
   const char *digits = tl_parser_quote(parser, token->begin, token->other, "2");
   const char *exponent =
@@ -148,6 +133,7 @@ static void *bad_point(tl_parser *parser, const tl_token *token) {
                         digits, exponent);
 }
 
+// Whether the token's text begins with [text].
 static bool text_begins(const tl_parser *parser, const tl_token *token,
                         const char *text) {
   size_t length = strlen(text);
@@ -155,6 +141,7 @@ static bool text_begins(const tl_parser *parser, const tl_token *token,
          memcmp(parser->source->text + token->begin, text, length) == 0;
 }
 
+// A number that runs into a name: 2x, 1__0, 2j, 0b1.
 static void *bad_number_name(tl_parser *parser, const tl_token *token) {
   const char *number = tl_parser_quote(parser, token->begin, token->other, "2");
   const char *name = tl_parser_quote(parser, token->other, token->end, "x");
@@ -164,6 +151,7 @@ static void *bad_number_name(tl_parser *parser, const tl_token *token) {
                           "a hexadecimal number is 0x and the digits 0-9, "
                           "a-f, as in 0xff");
   }
+  // 1__0 or 1_: the underscore does not stand between two digits.
   if (name[0] == '_') {
     return tl_parser_fail(parser, span,
                           "a `_` in a number stands between two digits, as "
@@ -189,6 +177,7 @@ static void *bad_number_name(tl_parser *parser, const tl_token *token) {
                         number, name);
 }
 
+// A closing bracket that fits nothing, with the place of the one that is open.
 static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
   const char *open = parser->source->text + token->other;
   tl_span span = tl_token_span(token);
@@ -198,7 +187,7 @@ static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
                         tl_parser_place(parser, token->other));
 }
 
-// The blanks that the line of [offset] begins with.
+// How many blanks and tabs the line of [offset] begins with.
 static uint32_t indentation(tl_parser *parser, uint32_t offset) {
   tl_place place = tl_source_place(parser->source, offset);
   uint32_t at = place.line_begin;
@@ -209,7 +198,7 @@ static uint32_t indentation(tl_parser *parser, uint32_t offset) {
   return at - place.line_begin;
 }
 
-// The first `{` after [token] whose `}` begins a line further to the left
+// The first `{` from [token] on whose `}` begins a line further to the left
 // than its own line does: the one that most likely lacks its end.
 static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
   const tl_token *items = parser->tokens.items;
@@ -217,6 +206,8 @@ static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
     if (token->kind != TL_TOKEN_BRACE)
       continue;
     const tl_token *closing = &items[token->other];
+    // By indentation: the partner that the lexer found is that of an outer
+    // block.
     if (closing->flags & TL_TOKEN_IS_FIRST &&
         indentation(parser, closing->begin) <
             indentation(parser, token->begin)) {
@@ -226,9 +217,30 @@ static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
   return NULL;
 }
 
+// The string on the line of [token] that breaks off, and so has swallowed what
+// closes a bracket; NULL: there is none.
+static const tl_token *find_broken_string(const tl_token *token) {
+  for (token++;
+       token->kind != TL_TOKEN_END && (token->flags & TL_TOKEN_IS_FIRST) == 0;
+       token++) {
+    if (token->kind == TL_TOKEN_ERROR &&
+        (token->code == TL_LEX_STRING || token->code == TL_LEX_HOLE ||
+         token->code == TL_LEX_FORMAT))
+      return token;
+  }
+  return NULL;
+}
+
+// A bracket without a partner. The cause may be elsewhere: a string that broke
+// off, or an inner `{` that took this one's `}`.
 static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
   char sign = parser->source->text[token->begin];
+  const tl_token *broken = find_broken_string(token);
+  // The bracket may well be closed, within the string.
+  if (broken != NULL)
+    return tl_parser_lex_error(parser, broken);
+  // Only a `{` has lines whose indentation could tell.
   const tl_token *suspect = sign == '{' ? find_suspect(parser, token) : NULL;
   if (!suspect) {
     return tl_parser_fail(parser, span, "this `%c` is never closed", sign);
@@ -241,7 +253,7 @@ static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
                         tl_parser_place(parser, closing->begin));
 }
 
-// The bracket that a message is about; for a hole, its brace.
+// What is wrong with a bracket, a hole or a semicolon.
 static void *bad_bracket(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
   const char *text = parser->source->text;
@@ -249,6 +261,7 @@ static void *bad_bracket(tl_parser *parser, const tl_token *token) {
     case TL_LEX_UNCLOSED:
       return bad_unclosed(parser, token);
     case TL_LEX_HOLE:
+      // The caret stands at the brace of the hole.
       span.at = token->end - 1;
       return tl_parser_fail(parser, span,
                             "this hole is not closed before its string "
@@ -292,7 +305,7 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
     case TL_LEX_FORMAT:
       return tl_parser_fail(parser, span,
                             "a format ends with the hole's }, on the same "
-                            "line, and holds neither { nor \": braces as text "
+                            "line, and holds neither {{ nor \": braces as text "
                             "are written {{ }}, or r\"…\" holds text without "
                             "holes");
     case TL_LEX_MISMATCH:
@@ -312,6 +325,7 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
 
 // --- A token that cannot stand where it is ---
 
+// The token in a message: found …
 static const char *describe(tl_parser *parser, const tl_token *token) {
   const tl_token_info *info = &tl_token_infos[token->kind];
   switch (token->kind) {
@@ -322,8 +336,9 @@ static const char *describe(tl_parser *parser, const tl_token *token) {
     case TL_TOKEN_NUMBER:
       return compose(parser, "the number %s", quote_token(parser, token, "…"));
     case TL_TOKEN_STRING:
-    case TL_TOKEN_HEAD:
       return "a string";
+    case TL_TOKEN_HEAD:
+      return parser->source->text[token->begin] == ':' ? "`:`" : "a string";
     case TL_TOKEN_TYPE:
       return "a type";
     case TL_TOKEN_FORMAT:
@@ -340,12 +355,12 @@ static const char *describe(tl_parser *parser, const tl_token *token) {
 }
 
 // Two signs in a row, without a blank, that mean something elsewhere.
-typedef struct tl_sign_habit {
+typedef struct tl_sign_hint {
   tl_token_kind first, second;
   const char *message;
-} tl_sign_habit;
+} tl_sign_hint;
 
-static const tl_sign_habit sign_habits[] = {
+static const tl_sign_hint sign_hints[] = {
     {TL_TOKEN_AMPERSAND, TL_TOKEN_AMPERSAND, "there is no `&&`: write `and`"},
     {TL_TOKEN_BAR, TL_TOKEN_BAR, "there is no `||`: write `or`"},
     {TL_TOKEN_EQUAL, TL_TOKEN_ASSIGN,
@@ -360,21 +375,23 @@ static const tl_sign_habit sign_habits[] = {
     {TL_TOKEN_MINUS, TL_TOKEN_MINUS, "there is no `--`: write x -= 1"},
 };
 
+// The message for two tokens that touch, or NULL.
 static const char *find_pair(const tl_token *first, const tl_token *second) {
   if (first->end != second->begin)
     return NULL;
-  for (size_t i = 0; i < COUNT(sign_habits); i++) {
-    if (first->kind == sign_habits[i].first &&
-        second->kind == sign_habits[i].second) {
-      return sign_habits[i].message;
+  for (size_t i = 0; i < COUNT(sign_hints); i++) {
+    if (first->kind == sign_hints[i].first &&
+        second->kind == sign_hints[i].second) {
+      return sign_hints[i].message;
     }
   }
   return NULL;
 }
 
-// A pair whose second, or else whose first sign is [token]; sets [span].
-static const char *find_sign_habit(const tl_parser *parser,
-                                   const tl_token *token, tl_span *span) {
+// The message for a pair whose second sign, or else first, is [token]; sets
+// [span] to the pair's first token. NULL: none.
+static const char *find_sign_hint(const tl_parser *parser,
+                                  const tl_token *token, tl_span *span) {
   const char *message = parser->pos ? find_pair(token - 1, token) : NULL;
   *span = tl_token_span(message ? token - 1 : token);
   bool may_begin_pair =
@@ -384,7 +401,8 @@ static const char *find_sign_habit(const tl_parser *parser,
   return message;
 }
 
-// `x++` at the end of a line would read on into the next.
+// Whether the second sign of x++ or x-- stands here with nothing to apply to:
+// else the expression would go on in the next line.
 static bool is_increment(const tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->pos == 0 || token[-1].kind != token->kind ||
@@ -400,6 +418,7 @@ static bool is_increment(const tl_parser *parser) {
          next->kind == TL_TOKEN_PAREN_END;
 }
 
+// Called before a sign is taken as a prefix.
 bool tl_parser_report_increment(tl_parser *parser) {
   if (!is_increment(parser))
     return false;
@@ -409,8 +428,8 @@ bool tl_parser_report_increment(tl_parser *parser) {
   return true;
 }
 
-// Words that are no keywords here, before an operand.
-static const tl_habit word_habits[] = {
+// Words that are no keywords here but would be elsewhere, before an operand.
+static const tl_hint_row word_hints[] = {
     {"def", "a function is defined as fn name(x) { … } or fn name(x) = …"},
     {"function", "a function is defined as fn name(x) { … }"},
     {"func", "a function is defined as fn name(x) { … }"},
@@ -424,7 +443,9 @@ static const tl_habit word_habits[] = {
     {"elseif", "write `else if`"},
     {"lambda", "a function is written x => e or (a, b) => e"},
     {"print", "a call takes parentheses: print(x)"},
-    {"del", "a call takes parentheses: del(name)"},
+    {"del",
+     "a name is cleared by del(name); pop(d, key) gives an item and d "
+     "without it: _, d = pop(d, key)"},
     {"assert", "a call takes parentheses: assert(c, \"text\")"},
     {"raise", "an error is raised by error(\"text\", kind: \"value\")"},
     {"throw", "an error is raised by error(\"text\", kind: \"value\")"},
@@ -445,15 +466,17 @@ static const tl_habit word_habits[] = {
      "(f(x) for x in xs)"},
 };
 
-static const char *find_word_habit(const tl_parser *parser,
-                                   const tl_token *token) {
+// The message for a name that is a keyword elsewhere, or NULL.
+static const char *find_word_hint(const tl_parser *parser,
+                                  const tl_token *token) {
   if (token->kind != TL_TOKEN_NAME)
     return NULL;
-  return find_habit(word_habits, COUNT(word_habits),
-                    parser->source->text + token->begin,
-                    token->end - token->begin);
+  return find_hint(word_hints, COUNT(word_hints),
+                   parser->source->text + token->begin,
+                   token->end - token->begin);
 }
 
+// Whether a token may begin an operand: two in a row lack an operator.
 static bool begins_operand(tl_token_kind kind) {
   switch (kind) {
     case TL_TOKEN_NAME:
@@ -475,8 +498,10 @@ static bool begins_operand(tl_token_kind kind) {
   }
 }
 
+// Whether a string has a prefix of Python: f"…", b"…".
 static bool is_prefixed_string(const tl_parser *parser, const tl_token *last,
                                const tl_token *token) {
+  // A name of one or two letters that touches a string.
   bool is_string =
       token->kind == TL_TOKEN_STRING || token->kind == TL_TOKEN_HEAD;
   return is_string && last->end == token->begin &&
@@ -486,6 +511,7 @@ static bool is_prefixed_string(const tl_parser *parser, const tl_token *last,
           tl_token_is(parser, last, "u") || tl_token_is(parser, last, "fr"));
 }
 
+// The message for a token that belongs elsewhere, or NULL.
 static const char *misplaced_word(tl_token_kind kind) {
   switch (kind) {
     case TL_TOKEN_ELSE:
@@ -513,7 +539,8 @@ static const char *misplaced_word(tl_token_kind kind) {
   }
 }
 
-// A line within brackets that does not go on with the one above (rule 2).
+// The message for a line within brackets that does not go on with the one
+// above (rule 2), or NULL.
 static const char *stranded_bracket(tl_parser *parser, const tl_token *token) {
   if (!(token->flags & TL_TOKEN_IS_FIRST))
     return NULL;
@@ -538,16 +565,19 @@ static bool is_target(const tl_token *token) {
   return false;
 }
 
+// A message for the token that is better than what was expected and what was
+// found, or NULL. [is_operand_wanted]: an expression should begin here.
 static const char *find_message(tl_parser *parser, const tl_token *token,
                                 bool is_operand_wanted) {
   const tl_token *last = tl_parser_last(parser);
-  const char *habit = NULL;
+  const char *hint = NULL;
   if (last->kind == TL_TOKEN_DOTS && is_operand_wanted) {
     return "a range has two ends, a..b; in an index, a: and :b leave one out";
   }
   if (token->kind == TL_TOKEN_DOTS && is_operand_wanted) {
     return "a range has two ends, a..b; in an index, a: and :b leave one out";
   }
+  // f(*xs) and f(**r) of other languages.
   bool is_argument =
       last->kind == TL_TOKEN_PAREN || last->kind == TL_TOKEN_COMMA;
   if (is_operand_wanted && is_argument &&
@@ -556,28 +586,35 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                ? "on the left of = there are as many names as values: the "
                  "others are x[1:]"
                : "a list or record is spread over arguments as ...x";
-  habit = misplaced_word((tl_token_kind)token->kind);
-  if (habit || is_operand_wanted)
-    return habit;
-  habit = stranded_bracket(parser, token);
-  if (habit)
-    return habit;
+  // From here on the order matters: a message about the token itself comes
+  // before one about the words around it.
+  hint = misplaced_word((tl_token_kind)token->kind);
+  if (hint || is_operand_wanted)
+    return hint;
+  hint = stranded_bracket(parser, token);
+  if (hint)
+    return hint;
   if (begins_operand((tl_token_kind)token->kind)) {
     if (is_prefixed_string(parser, last, token)) {
       return "a string takes values without a prefix, \"{x}\"; only r\"…\" "
              "has one";
     }
+    if (tl_token_is(parser, token, "is"))
+      return "there is no `is`: write x == none, x != none, or same(a, b)";
+    // `} elif c {`: the word is this token; `let x`: it is the one before.
     bool is_after_block = last->kind == TL_TOKEN_BRACE_END;
-    habit = find_word_habit(parser, is_after_block ? token : last);
+    hint = find_word_hint(parser, is_after_block ? token : last);
   }
-  return habit;
+  return hint;
 }
 
+// Expected this, found that; at the end of a line the caret is behind it.
 static void *report(tl_parser *parser, const char *expected) {
   const tl_token *token = tl_parser_token(parser);
   tl_span span = tl_token_span(token);
   if (parser->kind == TL_TOKEN_NEWLINE) {
     const tl_token *last = tl_parser_last(parser);
+    // Behind the last token, not at the first one of the next line.
     span = (tl_span){last->end, last->end, last->end};
     return tl_parser_fail(parser, span,
                           "expected %s, found the end of the "
@@ -588,6 +625,8 @@ static void *report(tl_parser *parser, const char *expected) {
                         describe(parser, token));
 }
 
+// Tries, in this order: an error of the lexer, a pair of signs, a message for
+// the token or the words around it, and what was expected.
 void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
   const tl_token *token = tl_parser_token(parser);
   bool is_operand_wanted = strcmp(expected, "an expression") == 0;
@@ -597,7 +636,7 @@ void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
     return tl_parser_lex_error(parser, token);
   if (parser->kind != TL_TOKEN_NEWLINE) {
     tl_span span;
-    const char *message = find_sign_habit(parser, token, &span);
+    const char *message = find_sign_hint(parser, token, &span);
     if (!message)
       message = find_message(parser, token, is_operand_wanted);
     if (message)
@@ -609,6 +648,7 @@ void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
 bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening) {
   if (tl_parser_accept(parser, kind))
     return true;
+  // Says which bracket is meant and where it was opened.
   uint32_t offset = parser->tokens.items[opening].begin;
   const char *expected = compose(
       parser, "`,` or `%s` (of the `%s` at %s)", tl_token_infos[kind].text,
@@ -620,7 +660,7 @@ bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening) {
 
 // --- After a whole statement ---
 
-// `f(x) {`: the name before the parentheses that end here.
+// The name before the parentheses that end here, as in `f(x) {`.
 static const tl_token *called_name(const tl_parser *parser) {
   const tl_token *last = tl_parser_last(parser);
   if (last->kind != TL_TOKEN_PAREN_END || last->other == 0)
@@ -629,19 +669,22 @@ static const tl_token *called_name(const tl_parser *parser) {
   return name->kind == TL_TOKEN_NAME ? name : NULL;
 }
 
+// The message for a `{` behind an expression.
 static const char *stray_block(tl_parser *parser) {
   const tl_token *name = called_name(parser);
-  const char *habit = name ? find_word_habit(parser, name) : NULL;
-  if (!habit)
-    habit = find_word_habit(parser, tl_parser_last(parser));
-  if (habit)
-    return habit;
+  const char *hint = name ? find_word_hint(parser, name) : NULL;
+  if (!hint)
+    hint = find_word_hint(parser, tl_parser_last(parser));
+  if (hint)
+    return hint;
+  // f(x) { without `fn`.
   if (name)
     return "a function is defined as fn name(x) { … }";
   return "a block cannot follow an expression: put it on a line of its own, "
          "or `fn`, `if`, `for` or `while` before it";
 }
 
+// The message for a token that cannot follow a statement, or NULL.
 static const char *end_message(tl_parser *parser) {
   switch (parser->kind) {
     case TL_TOKEN_ASSIGN:
@@ -667,22 +710,31 @@ static const char *end_message(tl_parser *parser) {
   }
 }
 
+// Reports what cannot follow a whole statement; returns NULL.
 void *tl_parser_bad_end(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   const char *message = NULL;
   if (parser->panic)
     return NULL;
   tl_span span;
-  if (find_sign_habit(parser, token, &span)) {
+  if (find_sign_hint(parser, token, &span)) {
     return tl_parser_unexpected(parser, "the end of the statement");
   }
   message = end_message(parser);
   if (message) {
     return tl_parser_fail(parser, tl_token_span(token), "%s", message);
   }
+  // Two operands in a row: the operator or the new line is missing.
   if (begins_operand(parser->kind) && !find_message(parser, token, false)) {
     return tl_parser_unexpected(
         parser, "an operator, or `;` or a new line before the next statement");
   }
   return tl_parser_unexpected(parser, "the end of the statement");
+}
+
+bool tl_parser_expect(tl_parser *parser, tl_token_kind kind, const char *what) {
+  if (tl_parser_accept(parser, kind))
+    return true;
+  tl_parser_unexpected(parser, what);
+  return false;
 }

@@ -1,9 +1,17 @@
 // Statements: assignment in all its forms, definitions, imports and jumps.
+//
+// Whether an expression is a target is seen only at the `=` behind it. So the
+// left side is parsed as an expression and then read again as a place
+// (make_target), without going back in the text:
+//
+//   r.a[3], x = p       LIST (INDEX (FIELD r a) 3, NAME x)
+//                       becomes targets PLACE r .a [3] and NAME x
 
 #include <string.h>
 
 #include "compiler/parser_internal.h"
 
+// Whether nothing more of a statement can follow before this token.
 static bool ends_statement(tl_token_kind kind) {
   return kind == TL_TOKEN_NEWLINE || kind == TL_TOKEN_SEMICOLON ||
          kind == TL_TOKEN_BRACE_END || kind == TL_TOKEN_END;
@@ -11,14 +19,16 @@ static bool ends_statement(tl_token_kind kind) {
 
 // --- Values ---
 
-// After the first of several values, at the comma.
+// A LIST of several values, from the comma behind the first on. A comma may
+// follow the last: x, = y.
 static tl_ast *finish_values(tl_parser *parser, tl_ast *first, size_t mark) {
   if (!tl_parser_push(parser, &first, sizeof first))
     return NULL;
   while (tl_parser_accept(parser, TL_TOKEN_COMMA)) {
+    // A comma at the end: x, = y takes one item.
     if (ends_statement(parser->kind) || parser->kind == TL_TOKEN_ASSIGN)
       break;
-    tl_ast *value = tl_parse_expr(parser);
+    tl_ast *value = tl_parse_list_item(parser);
     if (!value || !tl_parser_push(parser, &value, sizeof value))
       return NULL;
   }
@@ -35,16 +45,29 @@ static tl_ast *finish_values(tl_parser *parser, tl_ast *first, size_t mark) {
   return list;
 }
 
+// One value, or several with commas between them, which make a list: the right
+// side of `=`, what `return` gives, and the left side before it is known to be
+// one.
 static tl_ast *parse_values(tl_parser *parser) {
   size_t mark = parser->scratch_used;
-  tl_ast *first = tl_parse_expr(parser);
-  if (!first || parser->kind != TL_TOKEN_COMMA)
+  tl_ast *first = tl_parse_list_item(parser);
+  if (!first)
+    return NULL;
+  // x = ...y: only a list can take the items.
+  if (parser->kind != TL_TOKEN_COMMA && first->kind == TL_AST_SPREAD) {
+    return tl_parser_fail(parser, first->span,
+                          "`...` stands among the items of a list or an array, "
+                          "(...x, y) or [...x], or before arguments, f(...x)");
+  }
+  if (parser->kind != TL_TOKEN_COMMA)
     return first;
   return finish_values(parser, first, mark);
 }
 
 // --- Targets: expressions, read again as places ---
 
+// Reports that an expression cannot be assigned, with what was probably meant.
+// Returns false.
 static bool report_target(tl_parser *parser, const tl_ast *ast) {
   const char *message =
       "left of `=` stands a name, an index or a field; `==` compares";
@@ -89,6 +112,7 @@ static tl_ast *object_of(const tl_ast *ast) {
   return NULL;
 }
 
+// The outermost step of a place: an index or a field.
 static tl_ast_step step_of(const tl_ast *ast) {
   tl_ast_step step = {.span = ast->span};
   if (ast->kind == TL_AST_FIELD) {
@@ -100,11 +124,13 @@ static tl_ast_step step_of(const tl_ast *ast) {
   return step;
 }
 
-// name[…].field …: the steps lie innermost first in the tree.
+// A PLACE from name[…].field …. In the tree the last step is the outermost
+// node, so the steps are filled in from the end.
 static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   uint32_t count = 0;
   const tl_ast *base = ast;
   for (; object_of(base); base = object_of(base)) {
+    // (a.b).c = 1 is no place: the parentheses make a value of a.b.
     if (base != ast && base->is_parenthesised)
       break;
     count++;
@@ -125,6 +151,7 @@ static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
 
 static bool make_target(tl_parser *parser, const tl_ast *ast, tl_target *out);
 
+// A LIST of targets; one of them may be ...rest.
 static bool make_target_list(tl_parser *parser, const tl_ast *ast,
                              tl_target *out) {
   if (!ast->items.count)
@@ -134,14 +161,27 @@ static bool make_target_list(tl_parser *parser, const tl_ast *ast,
   out->targets = TL_ARENA_ARRAY(parser->arena, tl_target, out->count);
   if (!out->targets)
     return false;
+  const tl_ast *rest = NULL;
   for (uint32_t i = 0; i < out->count; i++) {
-    if (!make_target(parser, ast->items.items[i], &out->targets[i])) {
+    const tl_ast *item = ast->items.items[i];
+    // ...x takes what the other targets leave.
+    bool is_rest = item->kind == TL_AST_SPREAD;
+    if (!make_target(parser, is_rest ? item->unary.operand : item,
+                     &out->targets[i])) {
       return false;
     }
+    out->targets[i].is_rest = is_rest;
+    if (is_rest && rest != NULL) {
+      tl_parser_fail(parser, item->span,
+                     "one target takes the rest: there is ... before already");
+      return false;
+    }
+    rest = is_rest ? item : rest;
   }
   return true;
 }
 
+// Reads an expression again as a target; false after a report.
 static bool make_target(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   *out = (tl_target){.kind = TL_TARGET_NAME, .span = ast->span};
   switch (ast->kind) {
@@ -161,6 +201,8 @@ static bool make_target(tl_parser *parser, const tl_ast *ast, tl_target *out) {
 
 // --- Documentation ---
 
+// Passes over the blanks, the ## and one blank at the start of a line; false
+// if no such line begins at [at].
 static bool skip_doc_marks(const char *text, uint32_t *at, uint32_t end) {
   while (*at < end && (text[*at] == ' ' || text[*at] == '\t')) (*at)++;
   if (end - *at < 2 || text[*at] != '#')
@@ -171,17 +213,19 @@ static bool skip_doc_marks(const char *text, uint32_t *at, uint32_t end) {
   return true;
 }
 
-// The lines from [begin] to [end] without their marks, each but the last with
-// its newline.
+// The text of the ## lines in [begin, end) without their signs, each but the
+// last with its newline. NULL: no memory.
 static char *read_doc(tl_parser *parser, uint32_t begin, uint32_t end,
                       uint32_t *nbytes) {
   const char *text = parser->source->text;
+  // The text without the signs is no longer than the source.
   char *out = tl_arena_alloc(parser->arena, end - begin + 1);
   uint32_t length = 0;
   while (out && begin < end && skip_doc_marks(text, &begin, end)) {
     const char *line = memchr(text + begin, '\n', end - begin);
     uint32_t line_end = line ? (uint32_t)(line - text) : end;
     uint32_t next = line ? line_end + 1 : end;
+    // A script with \r\n has the same documentation.
     if (line_end > begin && text[line_end - 1] == '\r')
       line_end--;
     if (length)
@@ -194,7 +238,8 @@ static char *read_doc(tl_parser *parser, uint32_t begin, uint32_t end,
   return out;
 }
 
-// Reads the ## lines above [token] into [doc]; false where memory fails.
+// Reads the ## lines above [token] into [doc], if there are any; false when
+// memory fails.
 static bool take_doc(tl_parser *parser, const tl_token *token, const char **doc,
                      uint32_t *nbytes) {
   if (!(token->flags & TL_TOKEN_HAS_DOC))
@@ -205,14 +250,41 @@ static bool take_doc(tl_parser *parser, const tl_token *token, const char **doc,
 
 // --- Assignment ---
 
+// Reports `x = y = 3` with the names and the value that stand there.
+static tl_ast *report_chain(tl_parser *parser, const tl_ast *left,
+                            const tl_ast *middle) {
+  tl_span span = tl_token_span(tl_parser_token(parser));
+  // Read on, so that the message can quote the last value.
+  tl_parser_advance(parser);
+  const tl_ast *last = parse_values(parser);
+  if (!last)
+    return NULL;
+  const char *first =
+      tl_parser_quote(parser, left->span.begin, left->span.end, "a");
+  const char *second =
+      tl_parser_quote(parser, middle->span.begin, middle->span.end, "b");
+  const char *value = "…";
+  if (parser->kind != TL_TOKEN_ASSIGN)
+    value = tl_parser_quote(parser, last->span.begin, last->span.end, "…");
+  return tl_parser_fail(parser, span,
+                        "an assignment is a statement of its own and has no "
+                        "value: write two, %s = %s and then %s = %s",
+                        second, value, first, second);
+}
+
+// An assignment at its `=`; [first] is the statement's first token, which has
+// the documentation.
 static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
                             const tl_token *first) {
   uint32_t at = tl_parser_token(parser)->begin;
   tl_ast_assign assign = {.value = NULL};
+  // Before the value: a wrong target is reported first.
   if (!make_target(parser, left, &assign.target))
     return NULL;
   tl_parser_advance(parser);
   assign.value = parse_values(parser);
+  if (assign.value && parser->kind == TL_TOKEN_ASSIGN)
+    return report_chain(parser, left, assign.value);
   if (!assign.value ||
       !take_doc(parser, first, &assign.doc, &assign.doc_nbytes)) {
     return NULL;
@@ -226,6 +298,37 @@ static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
   return node;
 }
 
+// get(r, k, fallback) before an update: the place r[k], with the rest in
+// [update]; NULL for anything else.
+static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
+                            tl_ast_update *update) {
+  const tl_ast_call *call = &left->call;
+  if (left->kind != TL_AST_CALL || call->callee->kind != TL_AST_NAME ||
+      strcmp(call->callee->name.name->text, "get") != 0 || call->count != 3 ||
+      call->is_piped)
+    return NULL;
+  // Named or spread arguments make it an ordinary call, which is no target.
+  for (uint32_t i = 0; i < 3; i++)
+    if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL)
+      return NULL;
+  tl_ast *place =
+      tl_parser_node(parser, TL_AST_INDEX, left->span.begin, left->span.begin);
+  tl_ast_item *key = TL_ARENA_ARRAY(parser->arena, tl_ast_item, 1);
+  if (!place || !key)
+    return NULL;
+  place->span = left->span;
+  *key = (tl_ast_item){.kind = TL_AST_ITEM_VALUE,
+                       .span = call->arguments[1].value->span,
+                       .value = call->arguments[1].value};
+  place->index = (tl_ast_index){call->arguments[0].value, key, 1};
+  // Whether `get` is the library's is known in lowering only
+  // (tl_lower_get_update).
+  update->fallback = call->arguments[2].value;
+  update->getter = call->callee->name.name;
+  return place;
+}
+
+// An update at its operator: target op= value.
 static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   const tl_token *token = tl_parser_token(parser);
   tl_ast_update update = {.op = (tl_operator)token->code};
@@ -233,7 +336,8 @@ static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
     return tl_parser_fail(parser, tl_token_span(token),
                           "an update has one target, not a list");
   }
-  if (!make_target(parser, left, &update.target))
+  const tl_ast *place = place_of_get(parser, left, &update);
+  if (!make_target(parser, place ? place : left, &update.target))
     return NULL;
   tl_parser_advance(parser);
   update.value = tl_parse_expr(parser);
@@ -249,7 +353,9 @@ static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   return node;
 }
 
+// An expression, or an assignment or update that begins with one.
 static tl_ast *parse_values_or_assign(tl_parser *parser) {
+  // The token that ## lines above the statement belong to.
   const tl_token *first = tl_parser_token(parser);
   tl_ast *left = parse_values(parser);
   if (!left)
@@ -264,6 +370,7 @@ static tl_ast *parse_values_or_assign(tl_parser *parser) {
 
 // --- Definitions ---
 
+// fn name(…) …: the statement, with the documentation above it.
 static tl_ast *parse_define(tl_parser *parser) {
   const tl_token *first = tl_parser_token(parser);
   tl_ast_define define = {.function = NULL};
@@ -305,6 +412,7 @@ static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
   return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
 }
 
+// global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_idents idents;
@@ -323,6 +431,7 @@ static tl_ast *parse_global(tl_parser *parser) {
   return node;
 }
 
+// `return`, with one value, several as a list, or none.
 static tl_ast *parse_return(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast *value = NULL;
@@ -339,6 +448,7 @@ static tl_ast *parse_return(tl_parser *parser) {
   return node;
 }
 
+// `break` or `continue`.
 static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
@@ -347,11 +457,13 @@ static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
 
 // --- import ---
 
+// `as` and a name.
 static bool parse_alias(tl_parser *parser, tl_ast_import *import) {
   tl_parser_advance(parser);
   return tl_parse_ident(parser, &import->alias, "a name after `as`");
 }
 
+// The names in parentheses that are taken from a file.
 static bool parse_imported_names(tl_parser *parser, tl_ast_import *import) {
   uint32_t opening = parser->pos;
   tl_parser_advance(parser);
@@ -360,6 +472,7 @@ static bool parse_imported_names(tl_parser *parser, tl_ast_import *import) {
          tl_parser_close(parser, TL_TOKEN_PAREN_END, opening);
 }
 
+// import "path" and what it needs: an alias, or names.
 static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
   const tl_token *token = tl_parser_token(parser);
   import->path = tl_parse_string_text(parser, &import->path_nbytes);
@@ -376,6 +489,7 @@ static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
   return false;
 }
 
+// import name [as alias]; dots and lists are reported.
 static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
   tl_ident ident;
   if (!tl_parse_ident(parser, &ident, "a module, a name or a file in quotes")) {
@@ -384,6 +498,7 @@ static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
   import->name = ident.name;
   if (parser->kind == TL_TOKEN_AS)
     return parse_alias(parser, import);
+  // import a.b, import a (x) and import a, b of other languages.
   if (parser->kind == TL_TOKEN_DOT || parser->kind == TL_TOKEN_PAREN ||
       parser->kind == TL_TOKEN_COMMA) {
     tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
@@ -395,6 +510,7 @@ static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
   return true;
 }
 
+// The path must be known before the program runs, so it has no holes.
 static tl_ast *parse_import(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_import import = {.path = NULL};
@@ -419,7 +535,8 @@ static tl_ast *parse_import(tl_parser *parser) {
 
 // --- All statements ---
 
-// A line that begins with a binary operator: rule 2.
+// Whether a binary operator begins the statement (rule 2): it should have
+// ended the line above. A minus that touches its operand is a sign.
 static bool begins_with_operator(const tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind == TL_TOKEN_NOT)
@@ -431,6 +548,8 @@ static bool begins_with_operator(const tl_parser *parser) {
          tl_token_infos[parser->kind].level != TL_LEVEL_NONE;
 }
 
+// Reports a statement that begins with an operator: that of the line above, a
+// comment of another language, or just wrong.
 static tl_ast *report_leading_operator(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   const char *sign = tl_parser_quote(parser, token->begin, token->end,
@@ -450,12 +569,26 @@ static tl_ast *report_leading_operator(tl_parser *parser) {
                         sign, sign);
 }
 
+// Whether a keyword stands before `=`.
 static bool at_keyword_target(const tl_parser *parser) {
   tl_token_kind next = tl_parser_peek(parser, 1);
   return tl_token_infos[parser->kind].is_word &&
          (next == TL_TOKEN_ASSIGN || next == TL_TOKEN_UPDATE);
 }
 
+// Whether x <- 3 begins the statement, an assignment of R. Who compares with a
+// negative number writes x < -3, or has the comparison within something.
+static bool at_arrow_to_name(const tl_parser *parser) {
+  if (parser->kind != TL_TOKEN_NAME ||
+      tl_parser_peek(parser, 1) != TL_TOKEN_LESS ||
+      tl_parser_peek(parser, 2) != TL_TOKEN_MINUS)
+    return false;
+  const tl_token *token = tl_parser_token(parser);
+  return token[0].end < token[1].begin && token[1].end == token[2].begin &&
+         token[2].end < token[3].begin;
+}
+
+// One statement, by its first token.
 static tl_ast *parse_any(tl_parser *parser) {
   if (at_keyword_target(parser)) {
     return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
@@ -474,6 +607,7 @@ static tl_ast *parse_any(tl_parser *parser) {
     case TL_TOKEN_CONTINUE:
       return parse_jump(parser, TL_AST_CONTINUE);
     case TL_TOKEN_FN:
+      // fn (x) … is a function as a value.
       if (tl_parser_peek(parser, 1) != TL_TOKEN_PAREN) {
         return parse_define(parser);
       }
@@ -481,12 +615,20 @@ static tl_ast *parse_any(tl_parser *parser) {
     default:
       if (begins_with_operator(parser))
         return report_leading_operator(parser);
+      if (at_arrow_to_name(parser)) {
+        return tl_parser_fail(parser,
+                              tl_token_span(tl_parser_token(parser) + 1),
+                              "`<-` is written `=`");
+      }
       return parse_values_or_assign(parser);
   }
 }
 
+// A statement; one with an integer that lacks its minus is reported here, when
+// no minus can come any more.
 tl_ast *tl_parse_statement(tl_parser *parser) {
   tl_ast *statement = parse_any(parser);
+  // -9223372036854775808 needs its minus right before it.
   if (statement && parser->largest) {
     return tl_parser_fail(parser, parser->largest->span,
                           "9223372036854775808 does not fit int64, whose "

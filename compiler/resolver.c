@@ -1,13 +1,18 @@
-// Names resolved: a first walk of each function finds what it assigns, a
-// second finds what every name means and what closures capture.
+// Resolving names, in two walks over each function: the first (declare_…)
+// finds what it assigns, the second (resolve_…) finds what every name means
+// and what closures capture. The first must be complete before the second
+// begins, since a name may be read, in a nested function, before the line that
+// assigns it.
 
 #include "compiler/resolver.h"
+#include "vm/objects.h"
 
 #include <string.h>
 
 #include "compiler/ast_walk.h"
-#include "vm/text/habits.h"
+#include "vm/hints.h"
 #include "compiler/scope.h"
+#include "vm/bytecode/module.h"
 #include "vm/embedded.h"
 #include "vm/api/host.h"
 
@@ -15,21 +20,26 @@
 
 static bool declare_in(tl_ast *ast, void *resolver);
 
-// [whole]: the name itself gets a value, not a place below it.
+// Notes an assignment of [name] in the current function. [whole]: the name
+// itself gets a value, not a place below it.
 static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
                          bool whole) {
   tl_scope *scope = r->scope->function;
+  // It assigns the module's variable, which others read: no known function, no
+  // local of the module's code.
   if (scope->kind == TL_SCOPE_FUNCTION && tl_scope_is_global(scope, name)) {
     tl_variable *global = tl_scope_declare(r->arena, r->module_scope, name);
     if (global == NULL)
       return;
     global->assigns += 2;  // never a known function
     global->is_read_below = true;
+    global->is_shared = true;
     return;
   }
   tl_variable *variable = tl_scope_declare(r->arena, scope, name);
   if (variable == NULL)
     return;
+  // The first place is where messages about the variable point.
   if (variable->assigns == 0)
     variable->first = span;
   if (whole) {
@@ -40,6 +50,7 @@ static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
   }
 }
 
+// Notes all names that a target assigns.
 static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
   switch (target->kind) {
     case TL_TARGET_LIST:
@@ -50,6 +61,7 @@ static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
     case TL_TARGET_NAME:
       declare_name(r, target->name, target->span, whole);
       return;
+    // x[i] = v updates x; blocks in the index may assign more.
     case TL_TARGET_PLACE:
       declare_name(r, target->name, target->span, false);
       tl_ast_each_in_target(target, declare_in, r);
@@ -57,12 +69,15 @@ static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
   }
 }
 
+// The same for the names of a loop, a catch or an import.
 static void declare_idents(tl_resolver *r, tl_ident *names, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     declare_name(r, names[i].name, names[i].span, true);
   }
 }
 
+// Notes what an import binds. A library module that is bound once is known by
+// its name from then on, so that its functions are constants.
 static void declare_import(tl_resolver *r, tl_ast *ast) {
   tl_ast_import *import = &ast->import;
   if (import->count > 0) {
@@ -75,12 +90,15 @@ static void declare_import(tl_resolver *r, tl_ast *ast) {
   declare_idents(r, &ident, 1);
   tl_variable *variable = tl_scope_lookup(r->scope->function, ident.name);
   if (variable != NULL && variable->assigns == 1 && import->path == NULL &&
-      tl_native_module(r->vm, import->name->text, import->name->nbytes) !=
-          NULL) {
+      r->vm->host->find_module(r->vm, import->name->text,
+                               import->name->nbytes) != NULL) {
+    // Only the library's own modules are known at compile time.
     variable->library = import->name->text;
   }
 }
 
+// The statements of a block. A function defined at the top of its function's
+// body is its variable's definition: then a call may know the callee.
 static void declare_block(tl_resolver *r, tl_ast *block) {
   for (uint32_t i = 0; i < block->items.count; i++) {
     tl_ast *statement = block->items.items[i];
@@ -89,16 +107,19 @@ static void declare_block(tl_resolver *r, tl_ast *block) {
       continue;
     tl_scope *scope = r->scope->function;
     tl_variable *variable = tl_scope_lookup(scope, statement->define.name.name);
+    // Within an `if` it is defined only sometimes.
     if (variable != NULL && scope->body == block) {
       variable->definition = statement;
     }
   }
 }
 
-// Everything assigned in [ast], without looking into nested functions.
+// Notes everything assigned in [ast], without looking into nested functions. A
+// visitor of tl_ast_each_child.
 static bool declare_in(tl_ast *ast, void *resolver) {
   tl_resolver *r = resolver;
   switch (ast->kind) {
+    // Its variables are its own.
     case TL_AST_FUNCTION:
       return false;
     case TL_AST_DEFINE:
@@ -114,9 +135,12 @@ static bool declare_in(tl_ast *ast, void *resolver) {
       declare_target(r, &ast->assign.target, true);
       declare_in(ast->assign.value, r);
       return false;
+    // An update alone declares nothing that is bound: see resolve_update.
     case TL_AST_UPDATE:
       declare_target(r, &ast->update.target, false);
       declare_in(ast->update.value, r);
+      if (ast->update.fallback != NULL)
+        declare_in(ast->update.fallback, r);
       return false;
     case TL_AST_FOR:
       declare_idents(r, ast->for_loop.names, ast->for_loop.name_count);
@@ -134,8 +158,10 @@ static bool declare_in(tl_ast *ast, void *resolver) {
   return tl_ast_each_child(ast, declare_in, r);
 }
 
-// `global n` counts for the whole function, wherever it stands.
+// Notes the names that a function declares global. `global n` counts for the
+// whole function, wherever it stands among its statements.
 static void collect_globals(tl_resolver *r, tl_ast *body) {
+  // A body that is one expression has no statements.
   if (body->kind != TL_AST_BLOCK)
     return;
   for (uint32_t i = 0; i < body->items.count; i++) {
@@ -152,10 +178,13 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
         continue;
       }
       tl_scope_add_global(r->arena, r->scope->function, ident->name);
+      // Declared in the module, even if no code there assigns it.
       tl_variable *variable =
           tl_scope_declare(r->arena, r->module_scope, ident->name);
-      if (variable != NULL)
+      if (variable != NULL) {
         variable->is_read_below = true;
+        variable->is_shared = true;
+      }
     }
   }
 }
@@ -164,14 +193,19 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
 
 static bool resolve(tl_ast *ast, void *resolver);
 
-// Notes a use of [variable] from the current function: everything between it
-// and the variable's own function captures it.
+// Notes a use of [variable] in the current function: every function from there
+// out to the variable's own captures it, so that each can hand it on.
+//
+//   fn f(n) { fn g() { () => n }; g }     the lambda captures n, and so does g
 static void use(tl_resolver *r, tl_variable *variable) {
   tl_scope *home = variable->scope->function;
   tl_scope *scope = r->scope->function;
+  // Its own variable, or one of a comprehension in it.
   if (scope == home)
     return;
   variable->is_read_below = true;
+  // Module variables are reached by their index and not captured; those of
+  // comprehensions at the top are slots, so they are.
   if (home->kind == TL_SCOPE_MODULE && variable->scope == home)
     return;
   while (scope != home) {
@@ -184,22 +218,50 @@ static void use(tl_resolver *r, tl_variable *variable) {
   }
 }
 
+// Whether a name is one of a module that could be imported.
+static bool is_library_module(const tl_resolver *r, const tl_name *name) {
+  const struct tl_embedded *embedded =
+      tl_embedded_find(r->vm->library, name->text);
+  return r->vm->host->find_module(r->vm, name->text, name->nbytes) != NULL ||
+         (embedded != NULL && !embedded->is_global);
+}
+
+// Whether the name was reported before, and notes that it is now: the line
+// that was to give it a value is wrong once, however often it is read.
+static bool was_told(tl_resolver *r, const tl_name *name) {
+  for (tl_unknown *u = r->unknown; u != NULL; u = u->next) {
+    if (u->name == name)
+      return true;
+  }
+  if (tl_diagnostics_full(r->diagnostics))
+    return false;
+  tl_unknown *told = TL_ARENA_NEW(r->arena, tl_unknown);
+  if (told != NULL) {
+    *told = (tl_unknown){name, r->unknown};
+    r->unknown = told;
+  }
+  return false;
+}
+
+// Reports a name that means nothing, with a habit from elsewhere, a missing
+// import, or a near name as the proposal.
 static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   char hint[160];
-  const char *near = tl_name_habit(NULL, name->text, hint, sizeof hint);
+  if (was_told(r, name))
+    return;
+  const char *near = tl_name_hint(NULL, name->text, hint, sizeof hint);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is not defined: %s", name->text, near);
     return;
   }
-  const struct tl_embedded *embedded = tl_embedded_find(name->text);
-  if (tl_native_module(r->vm, name->text, name->nbytes) != NULL ||
-      (embedded != NULL && !embedded->is_global)) {
+  if (is_library_module(r, name)) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is a module that is not imported: write import %s first",
                 name->text, name->text);
     return;
   }
+  // Looking for near names is the slow part, and nobody would see the result.
   if (tl_diagnostics_full(r->diagnostics)) {
     r->diagnostics->total++;
     return;
@@ -219,6 +281,8 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   }
 }
 
+// A name that is read: a variable, which the functions between capture, or the
+// library's.
 static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
   tl_variable *variable = tl_scope_find(r->scope, name);
   if (variable != NULL) {
@@ -230,10 +294,12 @@ static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
   unknown_name(r, name, span);
 }
 
-// x += 1 and x[i] = v need an x of this function, or a declared global.
+// x += 1 and x[i] = v need an x of this function, or a declared global; else
+// the message says where the x is that was meant.
 static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   tl_scope *scope = r->scope->function;
   tl_variable *own = tl_scope_lookup(scope, name);
+  // Bound here, so the update is of this variable.
   if (own == NULL || own->is_bound || own->is_param ||
       scope->kind == TL_SCOPE_MODULE) {
     if (own == NULL)
@@ -260,6 +326,7 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   }
 }
 
+// The names in a target that are updated, and the indices in it.
 static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
   switch (target->kind) {
     case TL_TARGET_LIST:
@@ -278,6 +345,8 @@ static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
   }
 }
 
+// A function: its parameters, then what it assigns, then what its names mean.
+// Defaults are evaluated in the function, so they belong to it.
 static void resolve_function(tl_resolver *r, tl_ast *ast,
                              tl_closure_group *group) {
   tl_ast_function *function = &ast->function;
@@ -295,10 +364,12 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
     if (param == NULL)
       break;
     param->is_param = param->is_bound = true;
+    // A parameter counts as assigned once, by the call.
     param->assigns = 1;
     param->first = function->params[i].span;
   }
   collect_globals(r, function->body);
+  // Everything that the function assigns, before any name in it is looked up.
   declare_in(function->body, r);
   for (uint32_t i = 0; i < function->count; i++) {
     if (function->params[i].value != NULL)
@@ -308,6 +379,14 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
   r->scope = scope->parent;
 }
 
+// Makes a group of functions that stand side by side; [members] are their
+// variables, or NULL for a lambda. A name that is assigned again is no member:
+// it may mean another function.
+//
+//   fn even(n) = if n == 0 { true } else { odd(n - 1) }
+//   fn odd(n) = if n == 0 { false } else { even(n - 1) }
+//
+// are one group without captures, so both are constants.
 static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
                           tl_variable **members) {
   tl_closure_group *group = TL_ARENA_NEW(r->arena, tl_closure_group);
@@ -318,6 +397,7 @@ static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
   group->home = r->scope;
   group->next = r->groups;
   r->groups = group;
+  // Before the bodies, which may name the members.
   for (uint32_t i = 0; i < count && members != NULL; i++) {
     if (members[i] == NULL || members[i]->assigns != 1)
       continue;
@@ -330,6 +410,7 @@ static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
   }
 }
 
+// Statements in order; definitions in a row make one group.
 static void resolve_block(tl_resolver *r, tl_ast *block) {
   tl_ast **items = block->items.items;
   uint32_t count = block->items.count;
@@ -340,6 +421,7 @@ static void resolve_block(tl_resolver *r, tl_ast *block) {
     }
     uint32_t n = 1;
     while (i + n < count && items[i + n]->kind == TL_AST_DEFINE) n++;
+    // A run of definitions: they share one environment.
     tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, n);
     tl_variable **members = TL_ARENA_ARRAY(r->arena, tl_variable *, n);
     if (functions == NULL || members == NULL)
@@ -354,6 +436,9 @@ static void resolve_block(tl_resolver *r, tl_ast *block) {
   }
 }
 
+// The clauses from left to right: what is walked does not see the names of its
+// own clause. Afterwards they are hidden, and lowering reveals each when it
+// reaches its clause.
 static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
   tl_ast_comprehension *c = &ast->comprehension;
   tl_scope *scope = tl_scope_new(r->arena, TL_SCOPE_COMPREHENSION, r->scope);
@@ -362,17 +447,21 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
   c->scope = scope;
   r->scope = scope;
   for (uint32_t i = 0; i < c->count; i++) {
+    // What is walked first, while the names of the clause are not there yet.
     resolve(c->clauses[i].value, r);
     for (uint32_t k = 0; k < c->clauses[i].name_count; k++) {
       tl_variable *variable =
           tl_scope_add(r->arena, scope, c->clauses[i].names[k].name);
       if (variable == NULL)
         break;
+      // Assigned in each iteration, so never taken for a constant.
       variable->assigns = 2;
       variable->is_bound = true;
       variable->first = c->clauses[i].names[k].span;
     }
   }
+  if (c->key != NULL)
+    resolve(c->key, r);
   resolve(c->item, r);
   r->scope = scope->parent;
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
@@ -380,9 +469,12 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
   }
 }
 
+// A field of a library module must be there; everything else is known only by
+// the run.
 static void resolve_field(tl_resolver *r, tl_ast *ast) {
   resolve(ast->field.object, r);
   tl_ast *object = ast->field.object;
+  // Only of a module that is known by name.
   if (object->kind != TL_AST_NAME)
     return;
   tl_variable *variable = tl_scope_find(r->scope, object->name.name);
@@ -391,9 +483,11 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   }
   const tl_name *field = ast->field.field.name;
   if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING ||
-      tl_embedded_member(variable->library, field->text) != NULL)
+      tl_embedded_member(r->vm->library, variable->library, field->text) !=
+          NULL)
     return;
   tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
+  // math.sqrt of other languages, which here needs no module.
   if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
                 "the module %s has no %s: %s(…) needs no module",
@@ -402,7 +496,7 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   }
   char hint[160];
   const char *near =
-      tl_name_habit(variable->library, field->text, hint, sizeof hint);
+      tl_name_hint(variable->library, field->text, hint, sizeof hint);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
                 "the module %s has no %s: %s", variable->library, field->text,
@@ -416,6 +510,7 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
               variable->library, field->text, near == NULL ? "" : near);
 }
 
+// del(name) is no function, so its name is not looked up.
 static void resolve_call(tl_resolver *r, tl_ast *ast) {
   if (!tl_is_del(r->scope, ast))
     resolve(ast->call.callee, r);
@@ -424,6 +519,7 @@ static void resolve_call(tl_resolver *r, tl_ast *ast) {
   }
 }
 
+// A lambda: a group of one.
 static void resolve_closure(tl_resolver *r, tl_ast *ast) {
   tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, 1);
   if (functions == NULL)
@@ -432,6 +528,8 @@ static void resolve_closure(tl_resolver *r, tl_ast *ast) {
   resolve_group(r, functions, 1, NULL);
 }
 
+// Finds what the names in [ast] mean. A visitor of tl_ast_each_child; true,
+// which ends the walk, only without memory.
 static bool resolve(tl_ast *ast, void *resolver) {
   tl_resolver *r = resolver;
   if (r->arena->failed)
@@ -445,6 +543,7 @@ static bool resolve(tl_ast *ast, void *resolver) {
       break;
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
       resolve_comprehension(r, ast);
       break;
     case TL_AST_FUNCTION:
@@ -462,6 +561,8 @@ static bool resolve(tl_ast *ast, void *resolver) {
       break;
     case TL_AST_UPDATE:
       resolve(ast->update.value, r);
+      if (ast->update.fallback != NULL)
+        resolve(ast->update.fallback, r);
       resolve_target(r, &ast->update.target, false);
       break;
     default:
@@ -471,7 +572,8 @@ static bool resolve(tl_ast *ast, void *resolver) {
 }
 
 // A captured function that turns out to need no environment is a constant and
-// need not be captured; taking it out may make others constant.
+// need not be captured. Removing it may make others constant, so this repeats
+// until nothing changes.
 static void drop_constant_captures(tl_resolver *r) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -479,6 +581,8 @@ static void drop_constant_captures(tl_resolver *r) {
       uint32_t kept = 0;
       for (uint32_t i = 0; i < g->capture_count; i++) {
         tl_variable *v = g->captures[i];
+        // Defined once, and nothing captured by its group: every use is the
+        // constant.
         bool constant = v->definition != NULL && v->assigns == 1 &&
                         v->group != NULL && v->group->capture_count == 0;
         if (!constant)
@@ -490,13 +594,46 @@ static void drop_constant_captures(tl_resolver *r) {
   }
 }
 
-// The module's variables from before, each known by its index.
+// Whether a module variable has no value and its name means something without
+// it: sum = foo(3) failed, and sum is the library's again.
+static bool is_forsaken(const tl_resolver *r, uint32_t index,
+                        const tl_name *name) {
+  char hint[160];
+  return tl_is_unset(r->module->variables[index]) &&
+         !r->module->is_shared[index] &&
+         (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING ||
+          tl_name_hint(NULL, name->text, hint, sizeof hint) != NULL ||
+          is_library_module(r, name));
+}
+
+// A forsaken variable that this text declares anew gets its old index; it
+// counts as assigned elsewhere, since older code may assign it, too.
+static void take_up_forsaken(tl_resolver *r) {
+  tl_variable *v = r->has_forsaken ? r->module_scope->variables : NULL;
+  for (; v != NULL; v = v->next) {
+    if (v->index >= 0)
+      continue;
+    v->index = tl_module_find(r->module, v->name->text, v->name->nbytes);
+    if (v->index >= 0) {
+      v->is_global = true;
+      v->assigns += 2;
+    }
+  }
+}
+
+// Declares the module's variables from before, each with its index. They count
+// as assigned twice, so none is taken for a known function.
 static void declare_existing(tl_resolver *r) {
   for (uint32_t i = 0; i < r->module->variable_count; i++) {
     tl_string *text = r->module->variable_names[i];
     const tl_name *name = tl_names_get(r->names, text->text, text->length);
     if (name == NULL)
       return;
+    // It would hide the library's name and has no value to give.
+    if (is_forsaken(r, i, name)) {
+      r->has_forsaken = true;
+      continue;
+    }
     tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
     if (variable == NULL)
       return;
@@ -507,18 +644,25 @@ static void declare_existing(tl_resolver *r) {
   }
 }
 
+// The module is walked like a function; functions in it are walked when they
+// are met.
 bool tl_resolve(tl_resolver *r, tl_ast *program) {
   r->module_scope = tl_scope_new(r->arena, TL_SCOPE_MODULE, NULL);
   if (r->module_scope == NULL)
     return false;
   r->scope = r->module_scope;
   r->groups = NULL;
+  r->unknown = NULL;
+  r->has_forsaken = false;
   r->module_scope->body = program;
   declare_existing(r);
   collect_globals(r, program);
   declare_in(program, r);
+  take_up_forsaken(r);
   resolve(program, r);
   drop_constant_captures(r);
+  // A script's variables are slots of its own code unless a function reads
+  // them; those of other units must outlive the code.
   for (tl_variable *v = r->module_scope->variables; v != NULL; v = v->next) {
     v->is_global =
         v->is_global || r->mode != TL_UNIT_SCRIPT || v->is_read_below;

@@ -1,13 +1,20 @@
-// The state of what an instruction defines: what it owns, and from whom it
-// borrows, by the modes its operands have got.
+// The state of what an instruction defines: what the result owns, and from
+// whom it borrows.
+//
+// A state names owners with the relation in which the result stands to each:
+// the same value, a part of it, a view of its block, or a container whose
+// items are its. The relations of an operand carry over to the result as its
+// kind of result says.
 #include "compiler/ownership_internal.h"
 #include "vm/index/index.h"
 
+// The script's function that a call names; NULL: it is not known.
 const tl_owned_function *tl_callee_of(const tl_flow *flow,
                                       const tl_cfg_ins *ins) {
   return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
 }
 
+// The library's function that the instruction calls; NULL: it is no such call.
 const tl_builtin *tl_builtin_of(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_prototype *prototype = flow->cfg->prototype;
   if (ins->op != TL_BC_CALLB || prototype == NULL ||
@@ -44,8 +51,8 @@ static tl_state slice_state(const tl_flow *flow, tl_relation first) {
     if (flow->modes[0] == TL_MODE_BORROW)
       tl_state_derive(&state, from, (uint32_t)x, r);
     else
-      tl_state_derive_lenders(&state, from, r);
-  if (tl_state_needs_lender(&state))
+      tl_state_derive_borrow_owners(&state, from, r);
+  if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
 }
@@ -64,16 +71,18 @@ static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     tl_state_derive(&state, from, (uint32_t)x, TL_PART);
     return state;
   }
-  tl_state_derive_lenders(&state, from, TL_HELD);
+  tl_state_derive_borrow_owners(&state, from, TL_HELD);
   if (ins->op != TL_BC_INDEX)
     tl_state_strip(&state, TL_TO_ITEMS);
   if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_TO_ITEMS))
     state.kind = TL_OWNS;
   else
-    tl_state_derive_lenders(&state, from, TL_PART);
+    tl_state_derive_borrow_owners(&state, from, TL_PART);
   return state;
 }
 
+// The next item of an iteration: an item of the container, a view of it, or,
+// of enumerate and its kin, a list that borrows the item.
 static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
@@ -88,13 +97,14 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   return state;
 }
 
+// A view object is owned; the block behind it is borrowed from the operand.
 static tl_state view_state(const tl_flow *flow) {
   int32_t x = flow->operands[0];
   tl_state state = tl_state_new(TL_OWNS);
   if (flow->modes[0] == TL_MODE_BORROW)
     tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_HELD);
   else
-    tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_HELD);
+    tl_state_derive_borrow_owners(&state, tl_state_of(flow, x), TL_HELD);
   return state;
 }
 
@@ -106,7 +116,7 @@ static tl_state same_state(const tl_flow *flow) {
   if (flow->modes[0] == TL_MODE_BORROW)
     tl_state_derive(&state, from, (uint32_t)x, TL_SAME);
   else if (flow->modes[0] == TL_MODE_EITHER)
-    tl_state_derive_lenders(&state, from, TL_SAME);
+    tl_state_derive_borrow_owners(&state, from, TL_SAME);
   else
     state.kind = TL_OWNS;
   return state;
@@ -116,8 +126,8 @@ static tl_state same_state(const tl_flow *flow) {
 static tl_state whole_state(const tl_flow *flow) {
   tl_state state = same_state(flow);
   if (flow->modes[0] == TL_MODE_CONSUME)
-    tl_state_derive_lenders(&state, tl_state_of(flow, flow->operands[0]),
-                            TL_SAME);
+    tl_state_derive_borrow_owners(&state, tl_state_of(flow, flow->operands[0]),
+                                  TL_SAME);
   tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }
@@ -136,7 +146,7 @@ static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     if (flow->modes[i] == TL_MODE_RETAIN)
       continue;  // it keeps its items itself
     if (flow->modes[i] == TL_MODE_BORROW && from->kind != TL_BORROWS)
-      tl_state_add(&state, tl_lender_of((uint32_t)x, TL_LENDS));
+      tl_state_add(&state, tl_borrow_owner_of((uint32_t)x, TL_LENDS));
     tl_state_derive_stored(&state, from);
   }
   return state;
@@ -150,7 +160,7 @@ static tl_state library_state(const tl_flow *flow, unsigned lends) {
     if (flow->modes[0] == TL_MODE_BORROW)
       tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
     else
-      tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
+      tl_state_derive_borrow_owners(&state, tl_state_of(flow, x), TL_LENDS);
     return state;
   }
   if ((lends & TL_RETURNS) == 0)
@@ -159,7 +169,7 @@ static tl_state library_state(const tl_flow *flow, unsigned lends) {
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = same_state(flow);
   if (flow->modes[0] != TL_MODE_BORROW)
-    tl_state_derive_lenders(&state, from, TL_HELD);
+    tl_state_derive_borrow_owners(&state, from, TL_HELD);
   else if ((lends & TL_VIEWS) != 0)
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
   return state;
@@ -181,7 +191,7 @@ static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
     return;
   *borrowed |= whole;
   if (passed)
-    tl_state_derive_lenders(state, from, relation);
+    tl_state_derive_borrow_owners(state, from, relation);
   else
     tl_state_derive(state, from, (uint32_t)x, relation);
   if (relation == TL_LENDS)  // it may be in what comes back, too
@@ -192,20 +202,20 @@ static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
 static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_owned_function *callee = tl_callee_of(flow, ins);
   if (callee->result.kind == TL_ABSENT)  // never returns, as far as is known
-    return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+    return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
   bool owned = callee->result.kind != TL_BORROWS, borrowed = false;
   tl_state state = tl_state_new(TL_OWNS);
   for (int k = 0; k < callee->result.count; k++) {
-    tl_lender lender = callee->result.lenders[k];
-    uint32_t who = tl_lender_who(lender);
+    tl_borrow_owner borrow_owner = callee->result.borrow_owners[k];
+    uint32_t who = tl_borrow_owner_who(borrow_owner);
     if (!tl_who_is_caller(who)) {
-      tl_state_add(&state, lender);
-      borrowed |= (lender & TL_OF_WHOLE) != 0;
+      tl_state_add(&state, borrow_owner);
+      borrowed |= (borrow_owner & TL_OF_WHOLE) != 0;
       continue;
     }
     int32_t i = (int32_t)(who - TL_WHO_CALLER);
     for (tl_relation r = TL_SAME; i < ins->operand_count && r <= TL_INNER; r++)
-      if ((lender >> r & 1) != 0)
+      if ((borrow_owner >> r & 1) != 0)
         add_argument(flow, i, r, &state, &owned, &borrowed);
   }
   // What was given may come back, or some of it.
@@ -220,6 +230,9 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   return state;
 }
 
+// Follows from the opcode's kind of result (opcodes.h) and from the operands'
+// modes and states, so it must run before those that are consumed are
+// forgotten.
 tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   if (tl_opcode_lends(ins->op))
     return container_state(flow, ins);
@@ -239,12 +252,12 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     case TL_DEF_CALL:
       return call_state(flow, ins);
     case TL_DEF_GLOBAL:
-      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + ins->extra, TL_PART);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_GLOBAL + ins->extra, TL_PART);
     case TL_DEF_CAPTURE:
-      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_SELF, TL_PART);
     case TL_DEF_SELF:
-      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_SELF, TL_SAME);
     default:
-      return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
   }
 }

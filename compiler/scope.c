@@ -1,13 +1,18 @@
-// Scopes as hash tables of variables.
+// Scopes as hash tables of variables (open addressing, at most half full), and
+// the look-up of names: in scopes outwards, then in the library, with
+// proposals for names that are nowhere.
 
 #include "compiler/scope.h"
+#include "vm/objects.h"
 
 #include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/api/host.h"
-#include "vm/text/suggest.h"
+#include "vm/suggest.h"
 
+// A comprehension's variables are slots of the function around it, so
+// scope->function is that function's.
 tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
   tl_scope *scope = TL_ARENA_NEW(arena, tl_scope);
   if (scope == NULL)
@@ -19,6 +24,8 @@ tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
   return scope;
 }
 
+// The place in the table that holds the name, or the empty one where it
+// belongs. Names are interned, so they are compared by address.
 static tl_variable **find_slot(const tl_scope *scope, const tl_name *name) {
   uint32_t mask = scope->capacity - 1;
   uint32_t i = name->hash & mask;
@@ -32,6 +39,7 @@ tl_variable *tl_scope_lookup(const tl_scope *scope, const tl_name *name) {
   return scope->capacity == 0 ? NULL : *find_slot(scope, name);
 }
 
+// Doubles the table; the old one stays in the arena.
 static bool grow(tl_arena *arena, tl_scope *scope) {
   uint32_t old_capacity = scope->capacity;
   tl_variable **old = scope->table;
@@ -48,6 +56,7 @@ static bool grow(tl_arena *arena, tl_scope *scope) {
   return true;
 }
 
+// The list keeps the order of declaration, in which slots are assigned.
 tl_variable *tl_scope_add(tl_arena *arena, tl_scope *scope,
                           const tl_name *name) {
   if (2 * scope->count >= scope->capacity && !grow(arena, scope))
@@ -60,6 +69,8 @@ tl_variable *tl_scope_add(tl_arena *arena, tl_scope *scope,
   variable->index = -1;
   *scope->last = variable;
   scope->last = &variable->next;
+  // An older variable of the name stays in the list, but only the new one is
+  // found.
   tl_variable **slot = find_slot(scope, name);
   if (*slot == NULL)
     scope->count++;
@@ -73,6 +84,7 @@ tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
   return variable != NULL ? variable : tl_scope_add(arena, scope, name);
 }
 
+// Few names are declared global, so a list does.
 void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
                          const tl_name *name) {
   if (scope->global_count == scope->global_capacity) {
@@ -97,15 +109,17 @@ bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
   return false;
 }
 
-// Where a name is looked for next; a function's `global n` skips to the
-// module.
+// Looks in this scope and those around it; a name that a function declares
+// global is looked for in the module at once.
 tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name) {
   for (; scope != NULL; scope = scope->parent) {
     if (tl_scope_is_global(scope, name)) {
+      // The module's scope is the outermost.
       while (scope->parent != NULL) scope = scope->parent;
     }
     tl_variable *variable = tl_scope_lookup(scope, name);
-    // Changed here but never bound: the outer one is meant (and refused).
+    // A name that is updated here but never bound means the outer variable;
+    // resolve_update has reported that.
     if (variable != NULL && !variable->is_hidden &&
         (variable->is_bound || scope->parent == NULL)) {
       return variable;
@@ -114,6 +128,7 @@ tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name) {
   return NULL;
 }
 
+// Functions capture few variables, so a list is searched.
 bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
                       tl_variable *variable) {
   for (uint32_t i = 0; i < group->capture_count; i++) {
@@ -139,6 +154,8 @@ bool tl_group_is_constant(const tl_closure_group *group) {
   return group->capture_count == 0;
 }
 
+// Asked only if no names are listed. Then a file has an alias, or the parser
+// has reported that it needs one.
 const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
   if (import->alias.name != NULL)
     return import->alias.name;
@@ -146,6 +163,7 @@ const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
     return import->name;
   const char *begin = import->path, *end = begin + import->path_nbytes;
   for (const char *p = begin; p < end; p++) {
+    // Without folders.
     if (*p == '/')
       begin = p + 1;
   }
@@ -154,6 +172,7 @@ const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
   return tl_names_get_nfc(names, begin, (size_t)(end - begin));
 }
 
+// Looks for a variable of that name first: del may be one.
 bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
   const tl_ast *callee = ast->call.callee;
   return callee->kind == TL_AST_NAME &&
@@ -161,9 +180,13 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
          tl_scope_find(scope, callee->name.name) == NULL;
 }
 
+// Offers the names of a module's functions (NULL: those that need no import),
+// whether written in C, by the host or in Tally.
 static void offer_library(const tl_vm *vm, tl_suggestion *near,
                           const char *module) {
-  for (const tl_family *family = tl_library; family->rows != NULL; family++) {
+  for (const tl_family *family = vm->library->families; family->rows != NULL;
+       family++) {
+    // Without a module only what needs none.
     if ((family->module == NULL) != (module == NULL))
       continue;
     if (module != NULL && strcmp(family->module, module) != 0)
@@ -178,8 +201,8 @@ static void offer_library(const tl_vm *vm, tl_suggestion *near,
       continue;
     tl_suggest_offer(near, f->row.name, strlen(f->row.name));
   }
-  for (const struct tl_embedded *also = tl_embedded_modules; also->name != NULL;
-       also++) {
+  for (const struct tl_embedded *also = vm->library->embedded->modules;
+       also->name != NULL; also++) {
     if (module == NULL ? !also->is_global : strcmp(also->name, module) != 0)
       continue;
     for (size_t i = 0; also->functions[i].name != NULL; i++) {
@@ -189,12 +212,15 @@ static void offer_library(const tl_vm *vm, tl_suggestion *near,
   }
 }
 
+// All names that could stand there: variables of the scopes outwards, the
+// library's, dtypes.
 const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
                              const tl_name *name) {
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->nbytes);
   for (; scope != NULL; scope = scope->parent) {
     for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
+      // One that is only updated here is the unknown name itself.
       if (v->is_bound)
         tl_suggest_offer(&near, v->name->text, v->name->nbytes);
     }
@@ -214,18 +240,21 @@ const char *tl_module_suggest(const tl_vm *vm, const char *module,
   return near.best;
 }
 
+// Modules of the library first, then the host's, then those written in Tally.
+// Names that begin with _ are the library's own.
 const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
-  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
-    if (f->module != NULL &&
-        tl_function_find(vm, f->module, name->text, name->nbytes) != NULL)
+  for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
+    if (f->module != NULL && f->module[0] != '_' &&
+        vm->host->find_function(vm, f->module, name->text, name->nbytes) !=
+            NULL)
       return f->module;
   }
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
     if (f->module != NULL && strcmp(f->row.name, name->text) == 0)
       return f->module;
   }
-  for (const struct tl_embedded *m = tl_embedded_modules; m->name != NULL;
-       m++) {
+  for (const struct tl_embedded *m = vm->library->embedded->modules;
+       m->name != NULL; m++) {
     for (size_t i = 0; !m->is_global && m->functions[i].name != NULL; i++) {
       if (strcmp(m->functions[i].name, name->text) == 0)
         return m->name;
@@ -234,10 +263,12 @@ const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
   return NULL;
 }
 
+// With [module] NULL a dtype comes before a function of its name, since
+// float32(x) is a conversion; the function stays in [builtin].
 tl_known tl_known_find(const tl_vm *vm, const char *module,
                        const tl_name *name) {
   tl_known known = {.kind = TL_KNOWN_NOTHING};
-  known.builtin = tl_function_find(vm, module, name->text, name->nbytes);
+  known.builtin = vm->host->find_function(vm, module, name->text, name->nbytes);
   if (known.builtin != NULL)
     known.kind = TL_KNOWN_BUILTIN;
   if (module == NULL) {
@@ -247,7 +278,7 @@ tl_known tl_known_find(const tl_vm *vm, const char *module,
       known.dtype = dtype;
     }
   }
-  for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
+  for (const tl_constant *c = vm->library->constants; c->name != NULL; c++) {
     if ((c->module == NULL) != (module == NULL))
       continue;
     if (module != NULL && strcmp(c->module, module) != 0)
@@ -258,13 +289,9 @@ tl_known tl_known_find(const tl_vm *vm, const char *module,
       known.is_none = c->is_none;
     }
   }
-  const struct tl_embedded *global =
-      module == NULL && known.kind == TL_KNOWN_NOTHING
-          ? tl_embedded_global(name->text)
-          : NULL;
-  if (global != NULL) {
+  // A function in C comes before one in Tally of the same name.
+  if (module == NULL && known.kind == TL_KNOWN_NOTHING &&
+      tl_embedded_global(vm->library, name->text) != NULL)
     known.kind = TL_KNOWN_TALLY;
-    known.module = global->name;
-  }
   return known;
 }

@@ -1,18 +1,26 @@
-// UTF-8, lines and columns.
+// A source text: its check for UTF-8, its lines, and where an offset is in
+// them.
+//
+// tl_source_open checks the bytes and notes where the lines start;
+// tl_source_place finds the line by bisection and counts display cells from
+// its start, since a caret below the line must stand under a wide or combining
+// character too.
 
 #include "compiler/source.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-// A character's first byte decides how many follow and the range of the
-// second, which is where overlong forms, surrogates and what lies past
-// U+10FFFF are told apart.
+// Bytes of the UTF-8 character at [at], of which [left] bytes are there; 0 if
+// they are none. The first byte decides how many follow and the range of the
+// second, which is where overlong forms, surrogates and code points past
+// U+10FFFF are rejected.
 static size_t sequence_length(const unsigned char *at, size_t left) {
   unsigned char first = at[0], low = 0x80, high = 0xbf;
   size_t length;
   if (first < 0x80)
     return 1;
+  // C0 and C1 would be overlong; past F4 lies no code point.
   if (first < 0xc2 || first > 0xf4)
     return 0;
   length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -35,6 +43,8 @@ static size_t sequence_length(const unsigned char *at, size_t left) {
   return length;
 }
 
+// Everything behind relies on it: the lexer and the printing of lines decode
+// without checks.
 size_t tl_source_check_utf8(const char *text, size_t nbytes) {
   const unsigned char *bytes = (const unsigned char *)text;
   size_t i = 0;
@@ -52,11 +62,14 @@ static uint32_t cell_count(const char *text, size_t left, size_t *length) {
   unsigned char first = (unsigned char)text[0];
   utf8proc_int32_t code = -1;
   *length = 1;
+  // A tab is printed as one blank (see diagnostics.c), and other control
+  // characters take no cell.
   if (first == '\t')
     return 1;
   if (first < 0x80)
     return first >= 0x20 && first != 0x7f;
   *length = sequence_length((const unsigned char *)text, left);
+  // In a source this cannot be; hosts ask for other texts, too.
   if (!*length) {
     *length = 1;
     return 1;
@@ -76,6 +89,7 @@ uint32_t tl_source_width(const char *text, size_t nbytes) {
   return cells;
 }
 
+// One more than the newlines: an empty text has one line.
 static uint32_t count_lines(const char *text, size_t nbytes) {
   uint32_t count = 1;
   const char *end = text + nbytes;
@@ -88,6 +102,7 @@ static uint32_t count_lines(const char *text, size_t nbytes) {
   return count;
 }
 
+// Fills line_starts. The first line starts at 0, which the arena has set.
 static void find_lines(tl_source *source) {
   const char *end = source->text + source->nbytes;
   const char *at = source->text;
@@ -101,6 +116,7 @@ tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
                                 const char *name, const char *text,
                                 size_t nbytes, size_t *bad_offset) {
   *source = (tl_source){.name = name, .text = nbytes ? text : ""};
+  // Offsets have 32 bits.
   if (nbytes >= UINT32_MAX)
     return TL_SOURCE_TOO_LONG;
   size_t bad = tl_source_check_utf8(source->text, nbytes);
@@ -110,6 +126,7 @@ tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
   }
   source->nbytes = (uint32_t)nbytes;
   source->line_count = count_lines(source->text, nbytes);
+  // A newline at the very end ends the last line and begins none.
   if (nbytes && source->text[nbytes - 1] == '\n')
     source->line_count--;
   source->line_starts = TL_ARENA_ARRAY(arena, uint32_t, source->line_count);
@@ -133,6 +150,8 @@ static uint32_t find_line(const tl_source *source, uint32_t offset) {
   return low;
 }
 
+// The offset behind the line that starts at [begin], without its newline and a
+// carriage return before that.
 static uint32_t line_end(const tl_source *source, uint32_t begin) {
   const char *text = source->text;
   const char *found = memchr(text + begin, '\n', source->nbytes - begin);
@@ -142,8 +161,8 @@ static uint32_t line_end(const tl_source *source, uint32_t begin) {
   return end;
 }
 
-// Cells before [offset] on the line that starts at [begin]; goes on from the
-// last answer where that is on the same line and not behind it.
+// Display cells before [offset] on the line that starts at [begin]. Goes on
+// from the last answer where that is on the same line and not behind [offset].
 static uint32_t cells_before(tl_source *source, uint32_t begin,
                              uint32_t offset) {
   uint32_t from = begin, cells = 0;
@@ -157,6 +176,8 @@ static uint32_t cells_before(tl_source *source, uint32_t begin,
   return cells;
 }
 
+// Messages often ask for places further along one line, so cells_before
+// remembers its last answer.
 tl_place tl_source_place(tl_source *source, uint32_t offset) {
   if (offset > source->nbytes)
     offset = source->nbytes;
@@ -164,6 +185,7 @@ tl_place tl_source_place(tl_source *source, uint32_t offset) {
   uint32_t begin = source->line_starts[line];
   tl_place place = {.line = line + 1, .line_begin = begin};
   place.line_end = line_end(source, begin);
+  // An offset at the newline itself is shown behind the line's last character.
   if (offset > place.line_end)
     offset = place.line_end;
   place.column = cells_before(source, begin, offset) + 1;

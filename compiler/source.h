@@ -1,4 +1,7 @@
 // A source text: where its lines are, and how an offset is shown.
+//
+// Tokens, nodes and instructions carry spans of byte offsets; only a message
+// and the line table of finished code turn them into lines and columns.
 
 #ifndef TALLY_COMPILER_SOURCE_H
 #define TALLY_COMPILER_SOURCE_H
@@ -13,19 +16,22 @@
 // stack, also under sanitizers. Text that would need more is an error.
 #define TL_TREE_HEIGHT_MAX 1000
 
-// Byte offsets into a source. [begin, end) is the whole expression; [at] is
-// its operator, or the place where an error's caret belongs.
+// A part of a source, in byte offsets. [begin, end) is the whole expression;
+// [at] is its operator, or the place where an error's caret belongs.
 typedef struct tl_span {
   uint32_t begin, end, at;
 } tl_span;
 
+// A text with a table of its lines. Name and text are borrowed and must stay
+// while the source is used.
 typedef struct tl_source {
   const char *name;  // as shown in messages: a path, "<prompt>"; borrowed
   const char *text;  // borrowed; valid UTF-8 once tl_source_open returned true
   uint32_t nbytes;
   uint32_t line_count;
   uint32_t *line_starts;  // offsets, line_count of them; in the arena
-  // The last place asked for: makes places along one long line linear.
+  // The last place that was asked for: with it, a series of places along one
+  // long line takes linear time.
   uint32_t last_offset, last_column;
 } tl_source;
 

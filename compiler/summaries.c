@@ -1,5 +1,14 @@
-// The whole program: what callers may rely on, to a fixpoint, callees first;
-// then every function's final code.
+// The ownership analysis of a whole program: what callers may rely on, to a
+// fixpoint, and then every function's final code.
+//
+// A summary says of a function how it takes each parameter, whether its result
+// is owned or which arguments it borrows from, and which module variables it
+// may assign. Functions that nobody has looked at begin with the best summary;
+// each pass may only make it worse, so the search ends.
+//
+//   liveness ─ search of each function ─ summary changed? ─ callers again
+//                                             │ no
+//                                             └─ final code, one by one
 #include <string.h>
 
 #include "compiler/ownership_internal.h"
@@ -42,6 +51,7 @@ static bool only_lends(const tl_owned_program *program, const tl_cfg_ins *ins,
   return passed;
 }
 
+// Whether [slot] is an operand of the instruction.
 static bool reads(const tl_cfg_ins *ins, int32_t slot) {
   for (int32_t i = 0; i < ins->operand_count; i++)
     if (ins->operands[i] == slot)
@@ -70,6 +80,9 @@ static bool keeps_nothing(const tl_owned_program *program,
   return true;
 }
 
+// Parameters start as borrowed, which costs callers nothing, and become
+// "either" where borrowing would keep memory alive for longer than the last
+// use.
 void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
   int32_t left = 0;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
@@ -100,6 +113,7 @@ static bool extend_scalars(tl_arena *arena, tl_owned_function *f) {
   return true;
 }
 
+// Allocates what is known of one function, before anything is.
 static bool open_function(tl_owned_program *program, tl_owned_function *f,
                           tl_cfg_function *cfg) {
   tl_arena *arena = program->arena;
@@ -127,6 +141,7 @@ static void mark_value(tl_cfg_program *cfg, const tl_prototype *p,
     cfg->functions[p->index]->may_be_value = true;
 }
 
+// Finds all functions that may be called as values.
 static void mark_values(tl_cfg_program *cfg) {
   const tl_unit *unit = NULL;
   for (int32_t i = 0; i < cfg->function_count; i++) {
@@ -152,6 +167,7 @@ typedef struct known {  // what a search may change
   bool rebinds_any;
 } known;
 
+// How many module variables the function may assign.
 static uint32_t count_rebound(const tl_owned_program *program,
                               const tl_owned_function *f) {
   uint32_t count = 0;
@@ -171,6 +187,7 @@ bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
   return true;
 }
 
+// A picture of the summary, to see whether a pass has changed it.
 static known what_is_known(const tl_owned_program *program,
                            const tl_owned_function *f) {
   known k = {.result = f->result, .rebinds_any = f->rebinds_any};
@@ -221,6 +238,7 @@ static bool index_callers(tl_owned_program *program) {
   return true;
 }
 
+// What callers could rely on has changed: their analysis is stale.
 static void mark_callers(tl_owned_program *program, int32_t callee) {
   const tl_owned_function *f = &program->functions[callee];
   int32_t end = callee + 1 < program->cfg->function_count
@@ -264,21 +282,22 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
       .may_borrow = f->result.kind == TL_BORROWS || f->result.kind == TL_EITHER,
       .rebinds_any = f->rebinds_any,
   };
-  out->lenders = TL_ARENA_ARRAY(arena, tl_result_lender,
-                                (size_t)f->result.count * (TL_INNER + 1));
+  out->borrow_owners = TL_ARENA_ARRAY(arena, tl_result_borrow_owner,
+                                      (size_t)f->result.count * (TL_INNER + 1));
   out->rebind_count = count_rebound(program, f);
   out->rebinds = TL_ARENA_ARRAY(arena, uint32_t, out->rebind_count);
   if (arena->failed)
     return false;
   for (int i = 0; i < f->result.count; i++) {
-    uint32_t who = tl_lender_who(f->result.lenders[i]);
+    uint32_t who = tl_borrow_owner_who(f->result.borrow_owners[i]);
     for (tl_relation r = TL_SAME; r <= TL_INNER; r++)
-      if ((f->result.lenders[i] >> r & 1) != 0)
-        out->lenders[out->lender_count++] = (tl_result_lender){
-            .param = tl_who_is_caller(who) ? (uint16_t)(who - TL_WHO_CALLER)
-                                           : UINT16_MAX,
-            .relation = (uint8_t)r,
-        };
+      if ((f->result.borrow_owners[i] >> r & 1) != 0)
+        out->borrow_owners[out->borrow_owner_count++] =
+            (tl_result_borrow_owner){
+                .param = tl_who_is_caller(who) ? (uint16_t)(who - TL_WHO_CALLER)
+                                               : UINT16_MAX,
+                .relation = (uint8_t)r,
+            };
   }
   uint32_t at = 0;
   if (f->rebinds != NULL)
@@ -287,6 +306,8 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   return true;
 }
 
+// Writes one function's final code and hands it to [use], which emits it; then
+// the code's memory is given back.
 static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
                    void *context) {
   tl_owned_function *f = &program->functions[i];
@@ -306,7 +327,7 @@ static bool find_assigned(tl_owned_program *program) {
   tl_cfg_program *cfg = program->cfg;
   size_t words = (size_t)program->global_words;
   program->assigned = TL_ARENA_ARRAY(program->arena, uint64_t, words);
-  cfg->steady = TL_ARENA_ARRAY(program->arena, uint64_t, words);
+  cfg->invariant = TL_ARENA_ARRAY(program->arena, uint64_t, words);
   if (program->arena->failed)
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++) {
@@ -322,6 +343,7 @@ static bool find_assigned(tl_owned_program *program) {
   return true;
 }
 
+// See cfg.h.
 bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   tl_owned_program program = {
       .cfg = cfg,

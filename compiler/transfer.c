@@ -1,4 +1,10 @@
-// One instruction: which operands it consumes, and what must be settled before.
+// The transfer function of the ownership analysis: one instruction.
+//
+// It decides for each operand whether the instruction may consume it, which is
+// what a last use means, and puts in before the instruction whatever that
+// needs: borrowers of a consumed slot become independent of it, operands that
+// would be overwritten move aside. The steps and the rules (a) to (e) are told
+// in docs/how-values-live.md.
 #include <limits.h>
 #include <string.h>
 
@@ -12,6 +18,8 @@ static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
 }
 
+// Whether code may run that the compiler does not see: another module's, a
+// function value's, a host's.
 static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
   switch (ins->op) {
     case TL_BC_CALL:
@@ -31,11 +39,13 @@ static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
 // this unit does. Where other units do, the old value waits (vm/module.h).
 static bool may_be_assigned(const tl_flow *flow, uint32_t global) {
   const tl_owned_program *program = flow->program;
-  return program->cfg->is_cautious ||
+  return program->cfg->is_conservative ||
          (int32_t)global / 64 >= program->global_words ||
          tl_bit(program->assigned, (int32_t)global);
 }
 
+// Whether the instruction may assign module variable [global], and so end what
+// it lent.
 static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
                        uint32_t global) {
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG)
@@ -49,6 +59,8 @@ static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
            tl_bit(callee->rebinds, (int32_t)global)));
 }
 
+// Adds to the function's summary which module variables this instruction may
+// assign.
 static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   tl_owned_function *f = flow->function;
   const tl_owned_function *callee = tl_callee_of(flow, ins);
@@ -69,21 +81,24 @@ static bool takes(int op) {
   return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
 }
 
-static bool is_lent_by_global(const tl_state *state) {
+// Whether the slot borrows from some module variable.
+static bool is_borrowed_by_global(const tl_state *state) {
   for (int i = 0; i < state->count; i++)
-    if (tl_who_is_global(tl_lender_who(state->lenders[i])))
+    if (tl_who_is_global(tl_borrow_owner_who(state->borrow_owners[i])))
       return true;
   return false;
 }
 
-// What is lent is not assigned while this calls code that is not known.
+// Notes that the borrow is good only as long as nobody assigns the variable
+// during this call: the variable counts as invariant, and the unit says that
+// it depends on that.
 static void rely(tl_flow *flow, const tl_state *state) {
   for (int i = 0; i < state->count; i++) {
-    uint32_t who = tl_lender_who(state->lenders[i]);
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (!tl_who_is_global(who))
       continue;
-    tl_bit_set(flow->program->cfg->steady, (int32_t)(who - TL_WHO_GLOBAL));
-    flow->relies = true;
+    tl_bit_set(flow->program->cfg->invariant, (int32_t)(who - TL_WHO_GLOBAL));
+    flow->depends = true;
   }
 }
 
@@ -94,7 +109,8 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
   bool unknown = runs_unknown_code(flow, ins);
   // While an item is out of it nothing may look at the container, so what a
   // call would make an owner is one before.
-  if (takes(ins->op) && is_lent_by_global(tl_state_of(flow, ins->operands[0])))
+  if (takes(ins->op) &&
+      is_borrowed_by_global(tl_state_of(flow, ins->operands[0])))
     tl_own(flow, ins->operands[0]);
   if (!unknown && ins->op != TL_BC_SETG && ins->op != TL_BC_TAKEG &&
       ins->op != TL_BC_CALLK)
@@ -107,13 +123,13 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
         (flow->uses[y] == 0 || ins->op == TL_BC_SETG))
       continue;
     const tl_state *state = &flow->now[y];
-    bool lent = false;
-    for (int i = 0; i < state->count && !lent; i++) {
-      uint32_t who = tl_lender_who(state->lenders[i]);
-      lent = tl_who_is_global(who) &&
-             may_rebind(flow, ins, unknown, who - TL_WHO_GLOBAL);
+    bool borrowed = false;
+    for (int i = 0; i < state->count && !borrowed; i++) {
+      uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
+      borrowed = tl_who_is_global(who) &&
+                 may_rebind(flow, ins, unknown, who - TL_WHO_GLOBAL);
     }
-    if (lent)
+    if (borrowed)
       tl_own(flow, y);
     else if (others_run)
       rely(flow, state);
@@ -143,10 +159,13 @@ static bool only_looks(int op) {
          op == TL_BC_RAISE || op == TL_BC_SHOW;
 }
 
+// Whether the instruction changes its first operand in place.
 static bool is_update(int op) {
   return tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
 }
 
+// How the callee takes the argument at [position], as far as its summary is
+// known.
 static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
                           int32_t position) {
   const tl_owned_function *callee = tl_callee_of(flow, ins);
@@ -174,19 +193,21 @@ static bool may_consume_one(const tl_flow *flow, const tl_cfg_ins *ins,
   return role == TL_ROLE_STORE || role == TL_ROLE_USE;
 }
 
+// Whether both operands are stored by the instruction: it then takes care of
+// their counts itself, and the order does not matter.
 static bool is_kept_safe(int consumer_role, int other_role) {
   return (consumer_role == TL_ROLE_STORE || consumer_role == TL_ROLE_TARGET) &&
          (other_role == TL_ROLE_STORE || other_role == TL_ROLE_VALUE);
 }
 
 // Fills [lent]: the operands that some slot lends to. They are few.
-static int32_t find_lent(tl_flow *flow, const tl_cfg_ins *ins) {
+static int32_t find_borrowed(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t count = 0;
   for (int32_t i = 0; i < ins->operand_count; i++) {
     const tl_state *state = tl_state_of(flow, flow->operands[i]);
     for (int k = 0; k < state->count; k++)
-      if (tl_who_is_slot(tl_lender_who(state->lenders[k]))) {
-        flow->lent[count++] = i;
+      if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[k]))) {
+        flow->borrowed[count++] = i;
         break;
       }
   }
@@ -197,11 +218,11 @@ static int32_t find_lent(tl_flow *flow, const tl_cfg_ins *ins) {
 // it ends here too. [risk] NULL: also where somebody would.
 static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
                              int32_t slot, int role, const uint64_t *risk,
-                             int32_t lent_count) {
-  for (int32_t k = 0; k < lent_count; k++) {
-    int32_t i = flow->lent[k], y = flow->operands[i];
+                             int32_t borrowed_count) {
+  for (int32_t k = 0; k < borrowed_count; k++) {
+    int32_t i = flow->borrowed[k], y = flow->operands[i];
     if (y != slot && tl_bit(flow->present, y) &&
-        tl_state_lent_by(&flow->now[y], (uint32_t)slot) &&
+        tl_state_borrowed_by(&flow->now[y], (uint32_t)slot) &&
         !(risk != NULL && tl_bit(risk, y)) &&
         !is_kept_safe(role, tl_opcode_role(ins->op, i)))
       return true;
@@ -224,7 +245,8 @@ static bool lends_items(const tl_flow *flow, int32_t slot) {
 
 // Step 2: whether operand [i] may be consumed, by the rules (a) to (e).
 static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
-                         const uint64_t *err, bool risky, int32_t lent_count) {
+                         const uint64_t *err, bool risky,
+                         int32_t borrowed_count) {
   int32_t x = flow->operands[i];
   int role = tl_opcode_role(ins->op, i);
   const tl_state *state = tl_state_of(flow, x);
@@ -244,7 +266,7 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
     return false;  // (a)
   if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
     return false;  // (b)
-  if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
+  if (lends_to_operand(flow, ins, x, role, flow->risk, borrowed_count))
     return false;  // (c)
   if (role == TL_ROLE_CONTAINER && lends_items(flow, x))
     return false;
@@ -257,7 +279,7 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
 // target's.
 static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
                                const uint64_t *err, bool risky,
-                               int32_t lent_count) {
+                               int32_t borrowed_count) {
   int32_t count = 0;
   uint64_t *seen = flow->mask;
   memset(seen, 0, (size_t)flow->function->words * sizeof(uint64_t));
@@ -269,7 +291,7 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
     if (tl_bit(seen, x) && !target)
       continue;
     tl_bit_set(seen, x);
-    if (!is_candidate(flow, ins, i, err, risky, lent_count))
+    if (!is_candidate(flow, ins, i, err, risky, borrowed_count))
       continue;
     // What was taken is a view only where nothing could be taken.
     if (tl_opcode_role(ins->op, i) == TL_ROLE_ARG &&
@@ -306,14 +328,14 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
 
 // Steps 4 and 5, and the further places of an argument given twice.
 static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
-                         int32_t lent_count) {
+                         int32_t borrowed_count) {
   for (int32_t k = 0; k < count; k++) {
     int32_t i = flow->candidates[k], x = flow->operands[i];
     int role = tl_opcode_role(ins->op, i);
     if (role == TL_ROLE_DRAIN || role == TL_ROLE_TARGET)
       continue;
     // Settling may have made one operand another's lender.
-    if (lends_to_operand(flow, ins, x, role, NULL, lent_count))
+    if (lends_to_operand(flow, ins, x, role, NULL, borrowed_count))
       flow->modes[i] = TL_MODE_BORROW;
     if (flow->modes[i] == TL_MODE_BORROW || role != TL_ROLE_ARG ||
         flow->uses[x] == 1)
@@ -324,6 +346,7 @@ static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
   }
 }
 
+// Whether [slot] is not this function's any more after the instruction.
 static bool is_gone(const tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
   for (int32_t j = 0; j < ins->operand_count; j++)
     if (flow->operands[j] == slot &&
@@ -341,11 +364,11 @@ static void keep_items(tl_flow *flow, int32_t slot) {
 }
 
 // Whether somebody who ends here lends in one of these relations.
-static bool is_lent_by_gone(const tl_flow *flow, const tl_cfg_ins *ins,
-                            const tl_state *state, unsigned relations) {
+static bool is_borrowed_by_gone(const tl_flow *flow, const tl_cfg_ins *ins,
+                                const tl_state *state, unsigned relations) {
   for (int k = 0; k < state->count; k++) {
-    uint32_t who = tl_lender_who(state->lenders[k]);
-    if ((state->lenders[k] & relations) != 0 && tl_who_is_slot(who) &&
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[k]);
+    if ((state->borrow_owners[k] & relations) != 0 && tl_who_is_slot(who) &&
         is_gone(flow, ins, (int32_t)who))
       return true;
   }
@@ -354,7 +377,7 @@ static bool is_lent_by_gone(const tl_flow *flow, const tl_cfg_ins *ins,
 
 // A container that is made borrows what it does not take over, unless a lender
 // of that ends here: then it gets a count of its own.
-static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
+static void count_borrowed_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
   if (!tl_opcode_lends(ins->op))
     return;
   for (int32_t i = 0; i < ins->operand_count; i++) {
@@ -362,12 +385,12 @@ static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
     if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE)
       continue;
     const tl_state *state = tl_state_of(flow, x);
-    if (is_lent_by_gone(flow, ins, state, TL_TO_ITEMS))
+    if (is_borrowed_by_gone(flow, ins, state, TL_TO_ITEMS))
       keep_items(flow, x);
     if (flow->modes[i] == TL_MODE_CONSUME)
       continue;
     bool twice = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
-    bool gone = is_lent_by_gone(flow, ins, state, TL_OF_WHOLE);
+    bool gone = is_borrowed_by_gone(flow, ins, state, TL_OF_WHOLE);
     if (!gone && !twice)
       continue;
     if (flow->modes[i] == TL_MODE_EITHER) {
@@ -396,7 +419,7 @@ static void rescue_indices(tl_flow *flow, const tl_cfg_ins *ins) {
         tl_opcode_role(ins->op, i) != TL_ROLE_USE)
       continue;
     if (!done) {
-      tl_put(flow, TL_BC_COPY, spare, target, -1, TL_MODE_BORROW);
+      tl_put(flow, TL_BC_MOV, spare, target, -1, TL_MODE_BORROW);
       tl_state state = *tl_state_of(flow, target);
       tl_set_state(flow, spare, &state);
       tl_own(flow, spare);
@@ -424,10 +447,10 @@ static void rescue_result(tl_flow *flow, const tl_cfg_ins *ins) {
   if (!plain)
     return;
   tl_state state = flow->now[d];
-  tl_put(flow, TL_BC_COPY, spare, d, -1, tl_mode_of(&state));
+  tl_put(flow, TL_BC_MOV, spare, d, -1, tl_mode_of(&state));
   tl_forget(flow, d);
   tl_set_state(flow, spare, &state);
-  tl_rename_lender(flow, d, spare);
+  tl_rename_borrow_owner(flow, d, spare);
   for (int32_t i = 0; i < ins->operand_count; i++)
     if (flow->operands[i] == d)
       flow->operands[i] = spare;
@@ -450,17 +473,18 @@ static void rescue_window(tl_flow *flow, const tl_cfg_ins *ins) {
         tl_state_of(flow, x)->kind == TL_BORROWS)
       continue;
     tl_state state = flow->now[x];
-    tl_put(flow, TL_BC_COPY, aside, x, -1, tl_mode_of(&state));
+    tl_put(flow, TL_BC_MOV, aside, x, -1, tl_mode_of(&state));
     tl_forget(flow, x);
     tl_set_state(flow, aside, &state);
-    tl_rename_lender(flow, x, aside);
+    tl_rename_borrow_owner(flow, x, aside);
     for (int32_t j = 0; j < ins->operand_count; j++)
       if (flow->operands[j] == x)
         flow->operands[j] = aside;
   }
 }
 
-// Puts the instruction out, with operands and modes as decided.
+// Writes the instruction with operands and modes as decided. An argument that
+// is given twice gets a copy with a count of its own first.
 static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
   if (flow->out == NULL)
     return NULL;
@@ -470,9 +494,9 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
   decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n + 1);
   if (decided.operands == NULL || decided.modes == NULL)
     return NULL;
-  if (flow->heir >= 0) {
+  if (flow->successor >= 0) {
     decided.op = TL_BC_REPLACE;
-    decided.operands[decided.operand_count++] = flow->heir;
+    decided.operands[decided.operand_count++] = flow->successor;
   }
   for (int32_t i = 0; i < n; i++) {
     decided.operands[i] = flow->operands[i];
@@ -482,7 +506,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
       continue;
     if (flow->operands[i] == window_slot(ins, i))
       decided.window = -1;  // it stays there
-    tl_put(flow, TL_BC_COPY, first + i, flow->operands[i], -1, TL_MODE_BORROW);
+    tl_put(flow, TL_BC_MOV, first + i, flow->operands[i], -1, TL_MODE_BORROW);
     if (shares)
       tl_put(flow, TL_BC_KEEP, -1, flow->operands[i], first + i,
              TL_MODE_BORROW);
@@ -496,7 +520,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
                   flow->function->spare) >= 0)
     decided.window = -1;
   decided.gives_back = flow->gives_back;
-  decided.relies = flow->relies;
+  decided.depends = flow->depends;
   decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
                      decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
@@ -504,23 +528,27 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
 
 // --- Definitions ------------------------------------------------------------
 
+// A definition that was pinned is made an owner at once, so that nothing is
+// borrowed from elsewhere.
 static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t slot = ins->result;
   const tl_state *state = &flow->now[slot];
   bool bare = state->kind == TL_OWNS && state->count == 0;
   bool fixed = state->kind == TL_BORROWS && state->count == 1 &&
-               tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL;
+               tl_borrow_owner_who(state->borrow_owners[0]) == TL_WHO_IMMORTAL;
   if (slot < flow->function->spare && !bare && !fixed &&
       (ins->is_pinned || flow->function->pinned[slot]))
     tl_own(flow, slot);
 }
 
 // What is new may be a container that borrows: it does not stay one.
-static void keep_lent(tl_flow *flow, int32_t slot) {
+static void keep_borrowed(tl_flow *flow, int32_t slot) {
   if (tl_state_in(&flow->now[slot], TL_TO_ITEMS))
     keep_items(flow, slot);
 }
 
+// Ends what the instruction consumed, and gives its result the state that
+// follows from the operands.
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   bool defines = tl_is_tracked(flow->cfg, ins->result);
   tl_state state = {0};
@@ -542,8 +570,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   else
     tl_bit_clear(flow->taken, ins->result);
   own_if_pinned(flow, ins);
-  if (flow->program->cfg->is_cautious)
-    keep_lent(flow, ins->result);
+  if (flow->program->cfg->is_conservative)
+    keep_borrowed(flow, ins->result);
 }
 
 // --- The two shapes ---------------------------------------------------------
@@ -557,7 +585,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = *tl_state_of(flow, s);
   bool moves = tracked && (d == s || !tl_bit(flow->after, s));
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
-  flow->gives_back = flow->relies = false;
+  flow->gives_back = flow->depends = false;
   put_decided(flow, ins);
   if (!moves) {
     tl_state alias = tl_state_new(TL_BORROWS);
@@ -566,7 +594,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   } else if (d != s) {
     tl_forget(flow, s);
     if (tl_is_tracked(flow->cfg, d))
-      tl_rename_lender(flow, s, d);
+      tl_rename_borrow_owner(flow, s, d);
   }
   if (!tl_is_tracked(flow->cfg, d))
     return;
@@ -578,6 +606,10 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   own_if_pinned(flow, ins);
 }
 
+// The general case, in five steps: what module variables lend is owned where
+// they may change (1), candidates for consuming are found by rules (a) to (e)
+// (2), their borrowers are made independent (3), modes are decided (4), and
+// what is stored while its owner ends gets a count (5).
 static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   size_t nbytes = (size_t)flow->function->words * sizeof(uint64_t);
   int32_t handler = tl_handler_of(ins), window = window_from(ins->op);
@@ -585,7 +617,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
       handler >= 0 ? tl_live_at(flow->function, handler) : NULL;
   bool risky = ins->fails == TL_LATE || window != INT_MAX;
 
-  flow->relies = false;
+  flow->depends = false;
   own_what_globals_lend(flow, ins, err);
   rescue_indices(flow, ins);
   memcpy(flow->risk, flow->after, nbytes);
@@ -594,11 +626,11 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   if (risky && err != NULL)
     for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
 
-  int32_t lent_count = find_lent(flow, ins);
-  int32_t count = find_candidates(flow, ins, err, risky, lent_count);
+  int32_t borrowed_count = find_borrowed(flow, ins);
+  int32_t count = find_candidates(flow, ins, err, risky, borrowed_count);
   settle_candidates(flow, ins, count);
-  decide_modes(flow, ins, count, find_lent(flow, ins));
-  count_lent_by_gone(flow, ins);
+  decide_modes(flow, ins, count, find_borrowed(flow, ins));
+  count_borrowed_by_gone(flow, ins);
   rescue_result(flow, ins);
   rescue_window(flow, ins);
 
@@ -613,8 +645,8 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
         tl_bit_set(flow->gone, flow->operands[i]);
     tl_may_fail(flow, done, handler, flow->gone);
   }
-  if (flow->heir >= 0)
-    tl_settle_heir(flow, flow->operands[0]);
+  if (flow->successor >= 0)
+    tl_settle_successor(flow, flow->operands[0]);
   define(flow, ins);
 }
 

@@ -1,4 +1,9 @@
-// Reads the answers in comments, and compares.
+// Reads the answers in comments, and compares: output line by line, errors by
+// kind, place and text. Every expectation counts once, as passed or as failed;
+// golden.h says how they are written.
+//
+// Order: reading answers, comparing output, comparing errors, and
+// tl_part_compare, which does both.
 
 #include "repl/answers.h"
 
@@ -17,6 +22,7 @@ void tl_golden_fail(tl_golden *golden, const char *path, int line,
 
 // --- Reading ----------------------------------------------------------------
 
+// Adds an answer without blanks at its end.
 static void add_answer(tl_part *p, tl_answer a) {
   if (p->count == p->capacity) {
     p->capacity = p->capacity ? 2 * p->capacity : 32;
@@ -26,6 +32,7 @@ static void add_answer(tl_part *p, tl_answer a) {
   p->answers[p->count++] = a;
 }
 
+// Empty lines in front make line numbers those of the file.
 void tl_part_open(tl_part *p, const char *path, span name, int line) {
   *p = (tl_part){.path = path, .name = name};
   for (int i = 1; i < line; i++) text_add(&p->source, "\n", 1);
@@ -36,7 +43,8 @@ void tl_part_close(tl_part *p) {
   free(p->answers);
 }
 
-// Reads "# expect error at 7: shape error: text" from behind "error".
+// Reads "# expect error at 7: shape error: text" from behind "error". [alone]:
+// the comment stands on a line of its own and speaks of the line above.
 static void add_error(tl_part *p, span rest, int line, bool alone) {
   tl_answer a = {TL_ANSWER_ERROR, rest, line, alone ? line - 1 : line, 0};
   if (starts(rest, " at ")) {
@@ -64,6 +72,8 @@ void tl_part_add_line(tl_part *p, span line, int number) {
     add_answer(p, (tl_answer){kind, bare, number, 0, 0});
     return;
   }
+  if (starts(bare, "## "))
+    return;  // documentation, whose examples say for themselves what they give
   size_t at = find(line, spell(expect));
   if (at < line.n) {
     span rest = skip(line, at + sizeof expect - 1);
@@ -102,7 +112,8 @@ static span *cut_lines(span from, size_t *count) {
   return lines;
 }
 
-// table[i * (m + 1) + j]: the longest common part of wanted[i..] and got[j..].
+// table[i * (m + 1) + j]: the length of the longest common subsequence of
+// wanted[i..] and got[j..]. Returns owned.
 static unsigned *common_parts(const span *wanted, size_t n, const span *got,
                               size_t m) {
   unsigned *table = need(calloc((n + 1) * (m + 1), sizeof *table));
@@ -119,8 +130,8 @@ static unsigned *common_parts(const span *wanted, size_t n, const span *got,
 }
 
 // Compares lines with the wanted ones. Where counts differ, the longest common
-// part decides which are missing and which too many, so that one lost line
-// does not shift the rest.
+// subsequence decides which are missing and which are too many, so that one
+// lost line does not shift the rest.
 static void compare_lines(tl_golden *golden, const char *path,
                           const span *wanted, const int *lines, size_t n,
                           const span *got, size_t m) {
@@ -128,6 +139,7 @@ static void compare_lines(tl_golden *golden, const char *path,
   size_t i = 0, j = 0;
   while (i < n || j < m) {
     int line = n == 0 ? 1 : lines[i < n ? i : n - 1];
+    // Both go on together, as far as they agree.
     if (i < n && j < m && same(wanted[i], got[j])) {
       golden->passed++;
       i++;
@@ -158,6 +170,7 @@ static void compare_lines(tl_golden *golden, const char *path,
   free(table);
 }
 
+// Compares what was printed with the answers for output.
 static void compare_output(tl_golden *golden, const tl_part *p, span output) {
   size_t m, n = 0;
   span *got = cut_lines(output, &m);
@@ -175,7 +188,7 @@ static void compare_output(tl_golden *golden, const tl_part *p, span output) {
   free(got);
 }
 
-// The output as one expectation: reports its first wrong line.
+// Compares the output as one expectation: reports its first wrong line.
 static void compare_whole(tl_golden *golden, const tl_part *p, span output) {
   span wanted = p->output, a, b;
   for (int line = p->output_line;; line++) {
@@ -236,7 +249,7 @@ static bool read_place(span line, const char *path, found_error *out) {
   return false;
 }
 
-// The errors in a report, at most max; others count as well.
+// The errors in a report; at most [max] are stored, all are counted.
 static size_t read_errors(const tally_error_info *info, const char *path,
                           found_error *out, size_t max) {
   span rest = spell(info->report), line;
@@ -252,13 +265,15 @@ static size_t read_errors(const tally_error_info *info, const char *path,
   return count;
 }
 
+// Whether the error is the expected one. In another file, a module's, its place
+// is not compared.
 static bool fits(const tl_answer *a, const found_error *e) {
   bool here = e->elsewhere || (a->error_line == e->line &&
                                (a->column == 0 || a->column == e->column));
   return here && matches(e->text, a->text);
 }
 
-// The report has a line that begins as [wanted] says.
+// Whether the report has a line that begins as [wanted] says.
 static bool reports(span report, span wanted) {
   span line;
   while (next_line(&report, &line)) {
@@ -283,6 +298,7 @@ static void compare_errors(tl_golden *golden, const tl_part *p,
       continue;
     size_t j = count;
     if (a->kind == TL_ANSWER_ERROR) {
+      // Each error meets one expectation.
       for (j = 0; j < count && (used[j] || !fits(a, &found[j]));) j++;
     }
     bool good = a->kind == TL_ANSWER_ERROR

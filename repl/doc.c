@@ -1,12 +1,19 @@
-// What `tally doc` prints, and what `tally doc --check` finds missing.
+// What `tally doc` and ?NAME print, and what `tally doc --check` finds missing.
+//
+//     tl_run_doc ─ list_topics          no NAME: all names under their topics
+//                ─ show_file            FILE.tly: its ## lines
+//                ─ tl_show_doc          NAME: its text, else what is like it
+//                ─ check_all            --check
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "repl/run.h"
 
+// Columns for the name in a list.
 enum { NAME_COLUMNS = 24 };
 
 // How many bytes and columns the word at [text] has.
@@ -24,6 +31,7 @@ static void print_sentence(const char *text, int at, int width) {
   while (!ends && *text != 0) {
     int columns;
     size_t n = word_at(text, &columns);
+    // The sentence ends with a word that ends with one point.
     ends = n > 1 && text[n - 1] == '.' && text[n - 2] != '.';
     if (width > 2 * NAME_COLUMNS && at + 1 + columns > width) {
       printf("\n%*s", NAME_COLUMNS, "");
@@ -36,6 +44,7 @@ static void print_sentence(const char *text, int at, int width) {
   putchar('\n');
 }
 
+// A name and its first sentence.
 static void print_summary(tally_vm *vm, const char *name) {
   char copy[256];
   snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
@@ -60,6 +69,8 @@ static bool contains(const char *text, const char *part) {
   return false;
 }
 
+// Predicates for list_names: the name begins with [part], contains it, or its
+// documentation does.
 static bool begins(tally_vm *vm, const char *name, const char *part) {
   (void)vm;
   return strncmp(name, part, strlen(part)) == 0;
@@ -77,7 +88,7 @@ static bool is_said(tally_vm *vm, const char *name, const char *part) {
   return text != NULL && contains(text, part);
 }
 
-// Lists the names for which [fits] gives true.
+// Lists the names for which [fits] gives true; returns whether there are any.
 static bool list_names(tally_vm *vm, const char *part,
                        bool (*fits)(tally_vm *, const char *, const char *)) {
   bool found = false;
@@ -93,11 +104,155 @@ static bool list_names(tally_vm *vm, const char *part,
   return found;
 }
 
-// "linalg" lists what begins with "linalg.".
+// The topic of each name, "" for those of a host; *count gets how many there
+// are. The caller frees the array; NULL: no memory.
+static const char **read_topics(tally_vm *vm, size_t *count) {
+  *count = 0;
+  while (tally_documented(vm, *count) != NULL) ++*count;
+  const char **topics = malloc((*count + 1) * sizeof *topics);
+  for (size_t i = 0; topics != NULL && i < *count; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s", tally_documented(vm, i));
+    const char *topic = tally_topic(vm, name);
+    topics[i] = topic == NULL ? "" : topic;
+  }
+  return topics;
+}
+
+// All names under their topics, which come in the order of their first names.
+static bool list_topics(tally_vm *vm) {
+  size_t count;
+  const char **topics = read_topics(vm, &count);
+  for (size_t i = 0; topics != NULL && i < count; i++) {
+    const char *topic = topics[i];
+    if (topic == NULL)
+      continue;
+    printf("%s# %s\n\n", i == 0 ? "" : "\n",
+           topic[0] == 0 ? "of the host" : topic);
+    for (size_t k = i; k < count; k++) {
+      if (topics[k] == NULL || strcmp(topics[k], topic) != 0)
+        continue;
+      print_summary(vm, tally_documented(vm, k));
+      topics[k] = NULL;
+    }
+  }
+  bool listed = topics != NULL;
+  free(topics);
+  return listed;
+}
+
+// "linalg" lists what begins with "linalg."; false: nothing does.
 static bool list_module(tally_vm *vm, const char *module) {
   char prefix[256];
   int n = snprintf(prefix, sizeof prefix, "%s.", module);
   return n < (int)sizeof prefix && list_names(vm, prefix, begins);
+}
+
+// What words of Python, R, MATLAB and Julia are called here: names, or modules
+// with a point, parted by blanks. `tally doc --check` looks for each of them.
+static const struct {
+  const char *word, *names;
+} synonyms[] = {
+    {"apply", "each map_axis"},
+    {"argparse", "os.args"},
+    {"cellfun", "each"},
+    {"concatenate", "concat stack"},
+    {"dataframe", "io.read_csv rows columns group_by"},
+    {"datetime", "time."},
+    {"delete", "pop"},
+    {"dict", "keys values has put pop"},
+    {"dropna", "drop_missing"},
+    {"exception", "error assert"},
+    {"exit", "os.exit"},
+    {"fillna", "fill_missing"},
+    {"findall", "strings.matches"},
+    {"fopen", "io.open"},
+    {"getenv", "os.getenv"},
+    {"glob", "os.list"},
+    {"groupby", "group_by"},
+    {"gsub", "strings.substitute replace"},
+    {"hashmap", "keys values has put pop"},
+    {"isna", "is_missing isnan"},
+    {"lapply", "each"},
+    {"lm", "stats.linear_regression linalg.lstsq polyfit"},
+    {"map", "each map_axis"},
+    {"merge", "isin searchsorted group_by cartesian"},
+    {"paste", "join format"},
+    {"pickle", "io.write_npz json.format"},
+    {"quit", "os.exit"},
+    {"raise", "error"},
+    {"reduce", "fold scan"},
+    {"regex",
+     "strings.match strings.matches strings.substitute "
+     "strings.split_matches"},
+    {"regexp",
+     "strings.match strings.matches strings.substitute "
+     "strings.split_matches"},
+    {"rolling", "sliding_windows convolve"},
+    {"sapply", "each"},
+    {"set", "unique isin unique_counts"},
+    {"sprintf", "format"},
+    {"stdin", "io.stdin input"},
+    {"sub", "strings.substitute replace subtract"},
+    {"tapply", "group_by"},
+    {"throw", "error"},
+    {"tic", "time.clock"},
+    {"toc", "time.clock"},
+    {"unittest", "assert"},
+};
+
+enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
+
+// The next of the names at [*names], into [name]; false: there is none.
+static bool next_name(const char **names, char name[64]) {
+  *names += strspn(*names, " ");
+  size_t n = strcspn(*names, " ");
+  snprintf(name, 64, "%.*s", (int)n, *names);
+  *names += n;
+  return n > 0;
+}
+
+// Lists what another language's word is called here; false: none is known.
+static bool list_synonyms(tally_vm *vm, const char *word) {
+  char name[64];
+  for (int i = 0; i < SYNONYMS; i++) {
+    if (strcmp(synonyms[i].word, word) != 0)
+      continue;
+    for (const char *at = synonyms[i].names; next_name(&at, name);) {
+      if (name[strlen(name) - 1] == '.')
+        list_names(vm, name, begins);
+      else
+        print_summary(vm, name);
+    }
+    return true;
+  }
+  return false;
+}
+
+// Whether any name begins so.
+static bool is_begun(tally_vm *vm, const char *prefix) {
+  const char *name;
+  for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++)
+    if (strncmp(name, prefix, strlen(prefix)) == 0)
+      return true;
+  return false;
+}
+
+// Says which synonyms stand for nothing; true: none does.
+static bool check_synonyms(tally_vm *vm) {
+  bool complete = true;
+  char name[64];
+  for (int i = 0; i < SYNONYMS; i++) {
+    for (const char *at = synonyms[i].names; next_name(&at, name);) {
+      bool is_module = name[strlen(name) - 1] == '.';
+      if (is_module ? is_begun(vm, name)
+                    : tally_documentation(vm, name) != NULL)
+        continue;
+      printf("%s stands for %s, which is not there\n", synonyms[i].word, name);
+      complete = false;
+    }
+  }
+  return complete;
 }
 
 // --- doc --check ------------------------------------------------------------
@@ -110,7 +265,7 @@ static bool has_word(const char *text, const char *const *words) {
   return false;
 }
 
-// What a documentation must have, told by the words that say it.
+// What a documentation must have, recognised by the words that say it.
 static const struct {
   const char *what;
   const char *const *words;
@@ -130,7 +285,8 @@ static const struct {
     {NULL, NULL},
 };
 
-// Signs of a formula or a method that somebody found.
+// Signs of a formula or a method that somebody found, whose source has to be
+// named.
 static const char *const formula_signs[] = {
     " / (",     "ᵏ",           "ⁿ",          "m₂",          "²",
     "sum over", "sum of a[",   "= sum(",     "exp(",        "log(1",
@@ -141,8 +297,8 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Whether a text names a source: a year, an RFC or a
-// chapter of the Digital Library of Mathematical Functions.
+// Whether a text names a source: a year, an RFC, or a chapter of the Digital
+// Library of Mathematical Functions.
 static bool names_source(const char *text) {
   if (strstr(text, "RFC ") != NULL || strstr(text, "DLMF ") != NULL)
     return true;
@@ -154,7 +310,7 @@ static bool names_source(const char *text) {
   return false;
 }
 
-// What stands in a documentation beside its examples, which are indented.
+// Copies a documentation without its examples, which are indented.
 static void copy_prose(const char *text, char *out, size_t room) {
   size_t n = 0;
   while (*text != 0) {
@@ -169,6 +325,7 @@ static void copy_prose(const char *text, char *out, size_t room) {
   out[n] = 0;
 }
 
+// Whether a documentation has a formula and names no source.
 static bool lacks_source(const char *text) {
   char prose[4096];
   copy_prose(text, prose, sizeof prose);
@@ -181,11 +338,18 @@ static bool check_name(tally_vm *vm, const char *name) {
   bool is_constant = tally_signature(vm, name) == NULL, complete = true;
   for (int i = 0; parts[i].what != NULL; i++) {
     bool is_example = parts[i + 1].what == NULL;
+    // A constant needs only an example.
     if ((is_constant && !is_example) || has_word(text, parts[i].words))
       continue;
     if (complete)
       printf("%s lacks", name);
     printf("%s %s", complete ? "" : ",", parts[i].what);
+    complete = false;
+  }
+  if (tally_topic(vm, name) == NULL) {
+    if (complete)
+      printf("%s lacks", name);
+    printf("%s a topic", complete ? "" : ",");
     complete = false;
   }
   if (lacks_source(text)) {
@@ -199,7 +363,7 @@ static bool check_name(tally_vm *vm, const char *name) {
   return complete;
 }
 
-// Of all names, or of those that begin with [prefix].
+// Checks all names, or those that begin with [prefix]; returns the exit status.
 static int check_all(tally_vm *vm, const char *prefix) {
   int checked = 0, complete = 0;
   const char *name;
@@ -212,10 +376,45 @@ static int check_all(tally_vm *vm, const char *prefix) {
     complete += check_name(vm, copy);
   }
   printf("%d of %d are complete\n", complete, checked);
-  return complete == checked && checked > 0 ? TL_DONE : TL_FAILED;
+  // Synonyms are checked when everything is.
+  bool known = prefix[0] != 0 || check_synonyms(vm);
+  return complete == checked && checked > 0 && known ? TL_DONE : TL_FAILED;
 }
 
+// Prints a description and releases it; false: it is empty.
+static bool print_described(tally_vm *vm, tally_value value) {
+  const char *text;
+  size_t nbytes = 0;
+  if (tally_to_string(vm, value, &text, &nbytes) == TALLY_OK)
+    fwrite(text, 1, nbytes, stdout);
+  tally_release(vm, value);
+  return nbytes > 0;
+}
+
+// Prints what a script's ## lines say of its functions; the script is not run.
+static int show_file(tl_session *session, const char *path) {
+  tally_value value;
+  tl_session_begin();
+  tally_status status =
+      tally_describe_source(session->vm, path, NULL, 0, &value);
+  int result = tl_session_end(session, status);
+  if (status != TALLY_OK || print_described(session->vm, value))
+    return result;
+  fprintf(stderr, "%s defines no function\n", path);
+  return TL_FAILED;
+}
+
+static bool is_script(const char *name) {
+  size_t n = strlen(name);
+  return n > 4 && strcmp(name + n - 4, ".tly") == 0;
+}
+
+// From the narrow to the wide: a script's own function, a documented name, a
+// module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
+  tally_value own;
+  if (tally_describe(vm, name, &own) == TALLY_OK && print_described(vm, own))
+    return TL_DONE;
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
     const char *parameters = tally_signature(vm, name);
@@ -229,17 +428,20 @@ int tl_show_doc(tally_vm *vm, const char *name) {
   }
   if (list_module(vm, name))
     return TL_DONE;
+  bool found = list_synonyms(vm, name);
+  found |= list_names(vm, name, is_part);
+  if (found || list_names(vm, name, is_said))
+    return TL_DONE;
   fprintf(stderr, "there is no documentation of %s\n", name);
-  if (!list_names(vm, name, is_part))
-    list_names(vm, name, is_said);
   return TL_FAILED;
 }
 
 int tl_run_doc(tl_session *session, const tl_command *cmd) {
   if (cmd->check)
     return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
+  if (cmd->subject != NULL && is_script(cmd->subject))
+    return show_file(session, cmd->subject);
   if (cmd->subject != NULL)
     return tl_show_doc(session->vm, cmd->subject);
-  list_names(session->vm, "", begins);
-  return TL_DONE;
+  return list_topics(session->vm) ? TL_DONE : TL_FAILED;
 }

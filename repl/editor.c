@@ -1,3 +1,8 @@
+// Lines edited on a terminal: see editor.h. libedit's own header is not needed,
+// since the few declarations used here are copied below, and its functions are
+// found by name when a prompt begins.
+//
+// Order: loading, completion with Tab, keys, opening and reading.
 #include "repl/editor.h"
 
 #include <dlfcn.h>
@@ -17,6 +22,7 @@
 typedef struct editline EditLine;
 typedef struct history History;
 
+// libedit's view of the line: text, cursor, end.
 typedef struct line_info {
   const char *buffer, *cursor, *end;
 } line_info;
@@ -26,6 +32,7 @@ typedef struct history_event {
   const char *text;
 } history_event;
 
+// Constants of libedit's header, for el_set, history and bound functions.
 enum {  // for el_set
   EL_PROMPT = 0,
   EL_EDITOR = 2,
@@ -50,6 +57,7 @@ enum {  // what a bound function returns
   CC_REDISPLAY = 8,
 };
 
+// The functions of libedit that are used, found by name.
 typedef struct library {
   EditLine *(*init)(const char *, FILE *, FILE *, FILE *);
   void (*end)(EditLine *);
@@ -65,6 +73,7 @@ typedef struct library {
   int (*history)(History *, history_event *, int, ...);
 } library;
 
+// A prompt's editor.
 struct tl_editor {
   tally_vm *vm;
   library lib;
@@ -78,13 +87,15 @@ struct tl_editor {
 // A bound function is given libedit's object alone. There is one prompt.
 static tl_editor *current;
 
+// Looks up a function; false: this libedit lacks it.
 static bool find(void *handle, const char *name, void *function) {
   void *symbol = dlsym(handle, name);
   memcpy(function, &symbol, sizeof symbol);
   return symbol != NULL;
 }
 
-// The library stays loaded: what it knows of terminals is freed by nobody.
+// Loads libedit by the names it has on Linux and macOS. It stays loaded, since
+// what it knows of terminals is freed by nobody.
 static bool load(tl_editor *e) {
   static const char *const names[] = {"libedit.so.2", "libedit.so.0",
                                       "libedit.3.dylib", "libedit.dylib"};
@@ -116,6 +127,7 @@ typedef struct choices {
   size_t count, capacity;
 } choices;
 
+// Adds a copy of a name; without memory for it there is one choice less.
 static void add_choice(choices *c, const char *name) {
   if (c->count == c->capacity) {
     size_t capacity = c->capacity * 2 + 32;
@@ -135,6 +147,7 @@ static void free_choices(choices *c) {
   free(c->names);
 }
 
+// Names of the language, the library and the session.
 static void add_words(tl_editor *e, const char *text, choices *c) {
   tally_value list, item;
   const char *name;
@@ -151,6 +164,7 @@ static void add_words(tl_editor *e, const char *text, choices *c) {
   tally_release(e->vm, list);
 }
 
+// Names of signs, for what stands behind a backslash.
 static void add_signs(const char *part, choices *c) {
   for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
     if (strncmp(s->name, part, strlen(part)) == 0)
@@ -158,7 +172,7 @@ static void add_signs(const char *part, choices *c) {
   }
 }
 
-// How much of the text's end the names begin with.
+// How much of the name stands at the text's end already.
 static size_t typed_length(const char *text, const char *name) {
   size_t end = strlen(text), n = strlen(name);
   for (size_t length = n < end ? n : end; length > 0; length--)
@@ -167,6 +181,7 @@ static size_t typed_length(const char *text, const char *name) {
   return 0;
 }
 
+// How many bytes all choices begin with.
 static size_t common_length(const choices *c) {
   size_t length = strlen(c->names[0]);
   for (size_t i = 1; i < c->count; i++) {
@@ -177,12 +192,14 @@ static size_t common_length(const choices *c) {
   return length;
 }
 
+// Code points, each taken for one column.
 static int display_width(const char *text) {
   int width = 0;
   for (; *text != 0; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
   return width;
 }
 
+// Prints the choices in columns, from top to bottom.
 static void list_choices(const choices *c) {
   int widest = 0;
   for (size_t i = 0; i < c->count; i++) {
@@ -202,7 +219,7 @@ static void list_choices(const choices *c) {
   fflush(stdout);
 }
 
-// The whole sign in place of \name, where there is just one of that name.
+// Puts the sign in place of \name; false: there is none of that name.
 static bool put_sign(tl_editor *e, EditLine *edit, const char *name) {
   for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
     if (strcmp(s->name, name) != 0)
@@ -220,6 +237,7 @@ static int use_choices(tl_editor *e, EditLine *edit, const char *text,
   if (c->count == 0)
     return CC_ERROR;
   size_t typed = typed_length(text, c->names[0]), common = common_length(c);
+  // Nothing more is common to all choices: show them.
   if (common <= typed && c->count > 1) {
     list_choices(c);
     return CC_REDISPLAY;
@@ -230,6 +248,7 @@ static int use_choices(tl_editor *e, EditLine *edit, const char *text,
   return CC_REFRESH;
 }
 
+// What Tab does with the text before the cursor.
 static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
   if (text[strspn(text, " \t")] == 0) {
     e->lib.insertstr(edit, "  ");  // Tab at the front indents
@@ -238,6 +257,7 @@ static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
   choices c = {.names = NULL};
   const char *slash = strrchr(text, '\\');
   int result;
+  // A backslash with a name behind it: a sign.
   if (slash != NULL && strpbrk(slash, " \t\"") == NULL) {
     add_signs(slash + 1, &c);
     result = use_choices(e, edit, text, &c);
@@ -252,6 +272,7 @@ static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
   return result;
 }
 
+// The function that libedit calls for Tab.
 static int complete(EditLine *edit, int key) {
   (void)key;
   tl_editor *e = current;
@@ -276,12 +297,14 @@ static int interrupt(EditLine *edit, int key) {
   return CC_EOF;
 }
 
+// Ctrl-Z stops the command as the shell expects.
 static int suspend(EditLine *edit, int key) {
   (void)edit, (void)key;
   raise(SIGTSTP);
   return CC_REFRESH;
 }
 
+// libedit asks for the prompt each time it draws the line.
 static char *show_prompt(EditLine *edit) {
   (void)edit;
   static char text[16];
@@ -289,6 +312,8 @@ static char *show_prompt(EditLine *edit) {
   return text;
 }
 
+// Binds keys, and takes Ctrl-C and Ctrl-Z from the terminal while a line is
+// edited.
 static void bind_keys(tl_editor *e) {
   static const char *const keys[][2] = {
       {"^I", "tally-complete"},
@@ -313,7 +338,7 @@ static void bind_keys(tl_editor *e) {
 
 // --- Life -------------------------------------------------------------------
 
-// ~/.tally_history, or where TALLY_HISTORY says; empty: nowhere.
+// ~/.tally_history, or where TALLY_HISTORY says; NULL: nowhere.
 static char *history_file(void) {
   const char *given = getenv("TALLY_HISTORY"), *home = getenv("HOME");
   if (given == NULL && (home == NULL || home[0] == 0))
@@ -329,6 +354,7 @@ static char *history_file(void) {
   return file;
 }
 
+// Reads the history; without memory for it there is none.
 static void open_history(tl_editor *e) {
   history_event event;
   e->history = e->lib.history_init();
@@ -342,7 +368,8 @@ static void open_history(tl_editor *e) {
   e->lib.set(e->edit, EL_HIST, e->lib.history, e->history);
 }
 
-// libedit reads text in the locale's encoding, and Tally's is UTF-8.
+// libedit reads text in the locale's encoding, and Tally's is UTF-8: false
+// where no such locale is to be had.
 static bool use_utf8(void) {
   setlocale(LC_CTYPE, "");
   if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
@@ -351,6 +378,7 @@ static bool use_utf8(void) {
          setlocale(LC_CTYPE, "en_US.UTF-8") != NULL;
 }
 
+// libedit works with a terminal on both ends and a locale of UTF-8.
 tl_editor *tl_editor_open(tally_vm *vm) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !use_utf8())
     return NULL;
@@ -390,6 +418,8 @@ void tl_editor_close(tl_editor *e) {
   current = NULL;
 }
 
+// A flag distinguishes Ctrl-C from the end of input, as libedit returns NULL
+// for both.
 tl_reading tl_editor_read(tl_editor *e, const char *prompt, const char **line,
                           size_t *nbytes) {
   int length = 0;
@@ -406,6 +436,7 @@ tl_reading tl_editor_read(tl_editor *e, const char *prompt, const char **line,
   return TL_READ_LINE;
 }
 
+// Inputs of blanks are not remembered.
 void tl_editor_remember(tl_editor *e, const char *input) {
   history_event event;
   if (e->history != NULL && input[strspn(input, " \t\r\n")] != 0)

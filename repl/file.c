@@ -1,23 +1,30 @@
-// A file is written beside its place, then moved there.
+// A file is written beside its place, then moved there, so that a failure or a
+// crash leaves the old file. vm/io.c does the same for scripts, with more care
+// for the disk; the command is a host and uses only what a host has.
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700  // realpath
 #endif
 
 #include "repl/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+// Writes a new file; false if any byte did not arrive.
 static bool write_part(const char *part, const char *text, size_t nbytes) {
   FILE *to = fopen(part, "wb");
   bool ok = to != NULL && fwrite(text, 1, nbytes, to) == nbytes;
   return to != NULL && fclose(to) == 0 && ok;
 }
 
+// Writes beside the path, then renames. errno stays that of the step that
+// failed.
 static bool replace(const char *path, const char *text, size_t nbytes) {
   size_t size = strlen(path) + sizeof ".part";
   char *part = malloc(size);
@@ -36,6 +43,7 @@ static bool replace(const char *path, const char *text, size_t nbytes) {
   return ok;
 }
 
+// A link stays a link: the file that it names is replaced.
 bool tl_write_file(const char *path, const char *text, size_t nbytes) {
   // A link stays one: the file that it names is replaced.
   char *real = realpath(path, NULL);
@@ -44,4 +52,35 @@ bool tl_write_file(const char *path, const char *text, size_t nbytes) {
   free(real);
   errno = error;
   return ok;
+}
+
+// mkdtemp makes the folder for this user alone.
+bool tl_make_private_folder(char *path, size_t size) {
+  const char *below = getenv("TMPDIR");
+  if (below == NULL || below[0] == 0)
+    below = "/tmp";
+  int n = snprintf(path, size, "%s/tally-XXXXXX", below);
+  if (n < 0 || (size_t)n >= size) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  return mkdtemp(path) != NULL;
+}
+
+// remove fails for a folder that is not empty: then its entries go first.
+void tl_remove_tree(const char *path) {
+  if (remove(path) == 0)
+    return;
+  DIR *folder = opendir(path);
+  if (folder == NULL)
+    return;
+  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    char below[PATH_MAX];
+    int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+        n > 0 && (size_t)n < sizeof below)
+      tl_remove_tree(below);
+  }
+  closedir(folder);
+  rmdir(path);
 }

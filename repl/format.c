@@ -1,4 +1,6 @@
-// `tally fmt`: files laid out alike.
+// `tally fmt`: lays files out alike, by tally_format_source. With --check it
+// only says which are not laid out so. A file that is laid out already is not
+// written again; a lone - is standard input, laid out to standard output.
 
 #include <errno.h>
 #include <stdbool.h>
@@ -34,6 +36,7 @@ static char *read_all(FILE *from, size_t *nbytes) {
   return NULL;
 }
 
+// All of a file, or of standard input for "-".
 static char *read_file(const char *path, size_t *nbytes) {
   bool is_input = strcmp(path, "-") == 0;
   FILE *from = is_input ? stdin : fopen(path, "rb");
@@ -47,7 +50,7 @@ static char *read_file(const char *path, size_t *nbytes) {
   return text;
 }
 
-// What became of one file.
+// Writes the laid-out text where it belongs, or with --check only compares.
 static int keep(const tl_command *cmd, const char *path, bool is_same,
                 const char *laid, size_t nbytes) {
   if (cmd->check) {
@@ -65,6 +68,7 @@ static int keep(const tl_command *cmd, const char *path, bool is_same,
   return TL_FAILED;
 }
 
+// Lays out one file; returns the exit status.
 static int format_file(tl_session *session, const tl_command *cmd,
                        const char *path) {
   size_t nbytes = 0, laid_nbytes;
@@ -89,6 +93,7 @@ static int format_file(tl_session *session, const tl_command *cmd,
   return result;
 }
 
+// All files are laid out; the status is that of the last one that failed.
 int tl_run_format(tl_session *session, const tl_command *cmd) {
   int result = TL_DONE;
   for (int i = 0; i < cmd->argc; i++) {

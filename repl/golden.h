@@ -8,33 +8,40 @@
 //   [1, 2][5]                    # expect error at 7: index error
 //   #|    4 | [1, 2][5]          and these lines within the error's report
 //
-// Printed lines are matched with expectations in order. An error must have
-// this kind, be at this line (at this column, where one is given), and its
-// message must begin with this text, in which … stands for anything. A
-// comment alone on its line speaks of the line above. The expected error ends
-// the script; only syntax errors may be several. Lines `### name` cut a file
-// into parts, each of which runs in a VM of its own.
+// Printed lines are matched with expectations in order. An error must have this
+// kind, be at this line (at this column, where one is given), and its message
+// must begin with this text, in which … stands for anything. A comment alone on
+// its line speaks of the line above. The expected error ends the script; only
+// syntax errors may be several. Lines `### name` cut a file into parts, each of
+// which runs in a VM of its own.
 //
 // X.out beside X.tly is instead the whole output of X.tly. In Markdown, each
 // block fenced as tally is a part; its answers stand behind `# →`, or in a
 // block fenced as text or output below it. In documentation, an indented line
-// `expr    # value` is evaluated and shown, and lines without # are run where
-// another one has a value.
+// `expr    # value` is evaluated and shown; with `# expect error: kind error:
+// text` as value it must fail, and lines without # are run where another one
+// has a value.
+//
+// Code that ends because an optional library "is not installed" is neither
+// passed nor failed, unless its answers speak of that: it is reported as
+// skipped.
 #ifndef TALLY_REPL_GOLDEN_H
 #define TALLY_REPL_GOLDEN_H
 
 #include <stdio.h>
 
+// The counts of a test run, and where failures are reported.
 typedef struct tl_golden {
   const char *filter;  // NULL, or run only parts whose "file: name" has this
-  FILE *report;        // a line for each failure
+  FILE *report;        // a line for each failure and each part skipped
   unsigned long passed, failed;  // expectations
 } tl_golden;
 
 // Tests a .tly or .md file, from the working directory, adding to [golden].
 void tl_golden_file(tl_golden *golden, const char *path);
 
-// Tests the examples in the documentation of all built-in functions.
+// Tests the examples in the documentation of all built-in functions. Changes
+// the working directory to a new folder, since examples may write files.
 void tl_golden_library(tl_golden *golden);
 
 #endif

@@ -1,4 +1,16 @@
 // The tally command: a host of tally.h like any other.
+//
+//     main ─ tl_command_read        options.c   the command line
+//          ─ tl_session_open        session.c   a VM, Ctrl-C, counters
+//          ─ one of: tl_run_file, tl_run_code, tl_run_dis, tl_run_explain
+//                    tl_run_doc     doc.c
+//                    tl_run_format  format.c
+//                    tl_prompt_run  prompt.c, editor.c
+//          ─ tl_session_close
+//     tally test                    test.c ─ golden.c ─ answers.c
+//
+// Nothing here includes a header of vm/: what the prompt lacks in tally.h, a
+// host lacks, too.
 
 #include <stdio.h>
 
@@ -8,6 +20,7 @@
 #include "repl/session.h"
 #include "repl/test.h"
 
+// Does what the command line asks for; returns the exit status.
 static int run(tl_session *session, const tl_command *cmd) {
   switch (cmd->action) {
     case TL_ACTION_RUN:
@@ -27,6 +40,7 @@ static int run(tl_session *session, const tl_command *cmd) {
   }
 }
 
+// Commands that need no VM are done first.
 int main(int argc, char **argv) {
   tl_command cmd;
   tl_session session;

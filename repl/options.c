@@ -1,5 +1,6 @@
 // Reading the command line: options stand before the FILE or word, and all
-// behind it belongs to the script.
+// behind it belongs to the script. A new option is a row of with_value or a
+// line of set_flag, and a line of the help text.
 
 #include "repl/options.h"
 
@@ -22,7 +23,8 @@ static const char help[] =
     "  tally explain FILE       what each operation's result lives in, and "
     "why;\n"
     "                           --json, --static: without running it\n"
-    "  tally doc [NAME]         documentation; without NAME, all names\n"
+    "  tally doc [NAME]         documentation; without NAME, all by topics\n"
+    "  tally doc FILE.tly       what the ## lines say of its functions\n"
     "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
     "any\n"
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
@@ -48,6 +50,7 @@ void tl_command_help(void) {
   fputs(help, stdout);
 }
 
+// A message about wrong usage; returns the exit status 2.
 static int wrong(const char *what, const char *which) {
   fprintf(stderr, "tally: %s%s\ntry: tally --help\n", what, which);
   return 2;
@@ -55,6 +58,7 @@ static int wrong(const char *what, const char *which) {
 
 // --- Quantities -------------------------------------------------------------
 
+// A unit that may stand behind a number.
 typedef struct unit {
   const char *name;
   double factor;
@@ -84,6 +88,7 @@ static bool read_quantity(const char *text, const unit *units, double *out) {
   return false;
 }
 
+// Reads a whole number from 1 to 1024.
 static bool read_count(const char *text, int *out) {
   char *end;
   errno = 0;
@@ -96,11 +101,14 @@ static bool read_count(const char *text, int *out) {
 
 // --- Options ----------------------------------------------------------------
 
+// Each of these sets one option from its value; returns 0, or 2 after a
+// message.
 static int set_memory(tl_command *cmd, const char *text) {
   double nbytes;
   if (!read_quantity(text, sizes, &nbytes)) {
     return wrong("--limit-memory wants a size, such as 2G or 500M, not ", text);
   }
+  // A limit beyond the address space is none.
   cmd->options.memory_limit = nbytes < (double)SIZE_MAX ? (size_t)nbytes : 0;
   return 0;
 }
@@ -147,7 +155,8 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// The endings are asked for lest a script is taken for the file to write.
+// The endings are required, so that a script is not taken for the file to
+// write.
 static int set_plot(tl_command *cmd, const char *text) {
   cmd->memory_plot = text;
   if (strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
@@ -156,6 +165,7 @@ static int set_plot(tl_command *cmd, const char *text) {
   return wrong("--memory-plot wants FILE.svg, FILE.txt or -, not ", text);
 }
 
+// An option with a value.
 typedef struct valued {
   const char *name;
   int (*set)(tl_command *cmd, const char *text);
@@ -174,6 +184,7 @@ static bool asks_for_help(const char *arg) {
   return arg != NULL && (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0);
 }
 
+// An option without a value; false: it is none.
 static bool set_flag(tl_command *cmd, const char *arg) {
   if (strcmp(arg, "--version") == 0) {
     cmd->action = TL_ACTION_VERSION;
@@ -195,14 +206,15 @@ static bool set_flag(tl_command *cmd, const char *arg) {
   return true;
 }
 
-// An option with a value: "--name value" or "--name=value". Moves *i behind
-// it. Returns -1 where it is none of them.
+// An option with a value: "--name value" or "--name=value". Moves *i behind it.
+// Returns -1 where it is none of them.
 static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
   const char *arg = argv[*i];
   for (const valued *v = with_value; v->name != NULL; v++) {
     size_t n = strlen(v->name);
     if (strncmp(arg, v->name, n) != 0)
       continue;
+    // Long options take their value behind an equals sign, too.
     if (arg[n] == '=' && arg[1] == '-')
       return v->set(cmd, arg + n + 1);
     if (arg[n] != 0)
@@ -216,17 +228,19 @@ static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
 
 // --- The FILE or word -------------------------------------------------------
 
-// A word and an option that it does not have.
+// The message for an option that a word does not have.
 static int no_option(const char *word, const char *arg) {
   char text[64];
   snprintf(text, sizeof text, "%s has no option ", word);
   return wrong(text, arg);
 }
 
+// Whether the argument looks like an option; a lone - is a file.
 static bool is_option(const char *arg) {
   return arg != NULL && arg[0] == '-' && arg[1] != 0;
 }
 
+// tally explain [--json] [--static] FILE [ARG ...]
 static int read_explain(tl_command *cmd, int argc, char **argv) {
   int i = 1;
   for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
@@ -246,6 +260,7 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally dis FILE
 static int read_dis(tl_command *cmd, int argc, char **argv) {
   if (is_option(argv[1]))
     return no_option(argv[0], argv[1]);
@@ -260,6 +275,7 @@ static int read_check(tl_command *cmd, int argc, char **argv) {
   return cmd->check ? 1 : 0;
 }
 
+// tally doc [--check] [NAME]
 static int read_doc(tl_command *cmd, int argc, char **argv) {
   int taken = read_check(cmd, argc, argv);
   if (taken == 0 && is_option(argv[1]))
@@ -271,6 +287,7 @@ static int read_doc(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally fmt [--check] FILE ...
 static int read_format(tl_command *cmd, int argc, char **argv) {
   int taken = 1 + read_check(cmd, argc, argv);
   if (taken == 1 && is_option(argv[1]))
@@ -283,6 +300,7 @@ static int read_format(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally test ..., whose arguments are read in test.c.
 static int read_test(tl_command *cmd, int argc, char **argv) {
   cmd->action = TL_ACTION_TEST;  // which reads its own options
   cmd->argc = argc - 1;
@@ -290,6 +308,7 @@ static int read_test(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// A word in the place of a FILE.
 typedef struct worded {
   const char *word;
   int (*read)(tl_command *cmd, int argc, char **argv);
@@ -299,6 +318,7 @@ static const worded words[] = {{"test", read_test},       {"dis", read_dis},
                                {"doc", read_doc},         {"fmt", read_format},
                                {"explain", read_explain}, {NULL, NULL}};
 
+// Reads the FILE or word and all behind it.
 static int read_word(tl_command *cmd, int argc, char **argv) {
   for (const worded *w = words; w->word != NULL; w++) {
     if (strcmp(argv[0], w->word) != 0)
@@ -315,12 +335,14 @@ static int read_word(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// Options first; -e ends them, and -- does where a FILE begins with a dash.
 int tl_command_read(int argc, char **argv, tl_command *out) {
   *out = (tl_command){.action = TL_ACTION_PROMPT,
                       .options = tally_default_options()};
   int i = 1;
   for (; i < argc && out->action != TL_ACTION_CODE; i++) {
     const char *arg = argv[i];
+    // All that follows is a FILE and its arguments.
     if (strcmp(arg, "--") == 0) {
       i++;
       break;

@@ -1,4 +1,7 @@
 // The command line of `tally`.
+//
+//     tally [OPTION ...] [FILE [ARG ...]]      options end at the FILE or word
+//     tally WORD …                             test, dis, explain, doc, fmt
 #ifndef TALLY_REPL_OPTIONS_H
 #define TALLY_REPL_OPTIONS_H
 
@@ -6,41 +9,52 @@
 
 #include "tally.h"
 
+// What the command is to do.
 typedef enum tl_action {
-  TL_ACTION_PROMPT,   // no FILE: the prompt, or standard input as one
-  TL_ACTION_RUN,      // FILE, or - for standard input
-  TL_ACTION_CODE,     // -e CODE
-  TL_ACTION_DIS,      // dis FILE
-  TL_ACTION_EXPLAIN,  // explain [--json] [--static] FILE [ARG ...]
-  TL_ACTION_DOC,      // doc [--check] [NAME]
-  TL_ACTION_FORMAT,   // fmt [--check] FILE ...
-  TL_ACTION_TEST,     // test ...
+  // Without a FILE: the prompt, or standard input as one.
+  TL_ACTION_PROMPT,
+  // FILE, or - for standard input.
+  TL_ACTION_RUN,
+  TL_ACTION_CODE,  // -e CODE
+  TL_ACTION_DIS,   // dis FILE
+  // explain [--json] [--static] FILE [ARG ...]
+  TL_ACTION_EXPLAIN,
+  TL_ACTION_DOC,     // doc [--check] [NAME]
+  TL_ACTION_FORMAT,  // fmt [--check] FILE ...
+  TL_ACTION_TEST,    // test ...
   TL_ACTION_VERSION,
   TL_ACTION_HELP,
 } tl_action;
 
+// How the counters are written at the end.
 typedef enum tl_stats_form {
   TL_STATS_NONE,
   TL_STATS_TEXT,
   TL_STATS_JSON,
 } tl_stats_form;
 
+// The command line, read.
 typedef struct tl_command {
   tl_action action;
-  const char *subject;  // the FILE, CODE or NAME; NULL where there is none
-  int argc;             // what stands behind it: the script's arguments, or
-  char **argv;          // those of test and fmt
+  // The FILE, CODE or NAME; NULL where there is none.
+  const char *subject;
+  // What stands behind it: the script's arguments, or those of test and fmt.
+  int argc;
+  char **argv;  // those of test and fmt
   tl_stats_form stats;
-  bool check;               // of doc and fmt: --check
-  unsigned explain;         // TALLY_EXPLAIN_...
-  const char *memory_plot;  // a file, or - for standard error; NULL: none
-  tally_options options;    // limits, capabilities and threads are set
+  bool check;        // of doc and fmt: --check
+  unsigned explain;  // TALLY_EXPLAIN_...
+  // A file for the picture of live bytes, or - for standard error; NULL: none.
+  const char *memory_plot;
+  // Limits, capabilities and threads are set; hooks are the session's.
+  tally_options options;
 } tl_command;
 
 // Reads the arguments of main. Returns 0, or 2 after a message on standard
 // error. Strings in *out are those of argv.
 int tl_command_read(int argc, char **argv, tl_command *out);
 
+// Prints what --help prints.
 void tl_command_help(void);
 
 #endif

@@ -1,4 +1,9 @@
 // The prompt: reads lines, runs each whole input, shows its value.
+//
+//     run_all ─ read_input ─ prompt_line …   until tally_check_input says whole
+//             ─ run_input  ─ tally_interact  or ?NAME: documentation
+//
+// The input so far and what was read ahead of it lie in one buffer.
 
 #include "repl/prompt.h"
 
@@ -69,6 +74,7 @@ static tl_reading read_line(reader *in) {
     tl_reading result = read_more(in);
     if (result == TL_READ_LINE)
       continue;
+    // Another signal than Ctrl-C: read on.
     if (result == TL_READ_INTERRUPTED && !tl_session_was_interrupted())
       continue;
     if (result != TL_READ_END || in->filled == in->used)
@@ -88,6 +94,7 @@ static void drop_input(reader *in) {
 
 // --- One input --------------------------------------------------------------
 
+// The columns to show values in.
 static int terminal_width(void) {
   int known = tl_terminal_width(STDOUT_FILENO);
   if (known > 0)
@@ -97,8 +104,8 @@ static int terminal_width(void) {
   return width > 0 && width < 10000 ? (int)width : 80;
 }
 
-// Calls [use] with the input as a string: the byte behind it, which may be
-// the first of the next line, is borrowed for its end.
+// Runs the input as a string: the byte behind it, which may be the first of the
+// next line, is replaced by a zero meanwhile.
 static int run_input(tl_session *session, reader *in) {
   if (memchr(in->data, 0, in->used) != NULL) {
     fflush(stdout);
@@ -119,6 +126,7 @@ static bool is_question(const reader *in) {
   return in->is_terminal && in->used > 0 && in->data[0] == '?';
 }
 
+// Shows the documentation that was asked for.
 static void answer(tl_session *session, const reader *in) {
   size_t begin = 1, end = in->used;
   while (begin < end && in->data[begin] == ' ') begin++;
@@ -132,6 +140,7 @@ static void answer(tl_session *session, const reader *in) {
   fflush(stdout);
 }
 
+// Whether the input is whole, or needs another line.
 static bool is_complete(tl_session *session, reader *in) {
   char behind = in->data[in->used];
   in->data[in->used] = 0;
@@ -140,6 +149,7 @@ static bool is_complete(tl_session *session, reader *in) {
   return state == TALLY_INPUT_COMPLETE;
 }
 
+// Adds a line from the editor to the input.
 static tl_reading edit_line(reader *in, const char *prompt) {
   const char *line;
   size_t nbytes;
@@ -153,6 +163,7 @@ static tl_reading edit_line(reader *in, const char *prompt) {
   return TL_READ_LINE;
 }
 
+// Shows the prompt and adds the next line to the input.
 static tl_reading prompt_line(reader *in) {
   const char *prompt = in->used == 0 ? "tally> " : "  ...> ";
   if (in->editor != NULL) {
@@ -165,6 +176,7 @@ static tl_reading prompt_line(reader *in) {
   return read_line(in);
 }
 
+// Adds the input to the editor's history.
 static void remember(reader *in) {
   if (in->editor == NULL)
     return;
@@ -178,7 +190,7 @@ static void remember(reader *in) {
 // empty, is the last.
 static tl_reading read_input(tl_session *session, reader *in) {
   drop_input(in);
-  // What the VM keeps for the next array goes back while somebody thinks.
+  // Memory that the VM has cached goes back while somebody thinks.
   if (in->is_terminal)
     tally_trim(session->vm);
   for (;;) {
@@ -194,12 +206,13 @@ static tl_reading read_input(tl_session *session, reader *in) {
 
 // --- The prompt -------------------------------------------------------------
 
-// Ctrl-C at the prompt gives the line up.
+// Ctrl-C at the prompt gives the input up.
 static void give_up_input(reader *in) {
   in->used = in->filled = 0;
   fputc('\n', stdout);
 }
 
+// Runs input after input; returns the exit status.
 static int run_all(tl_session *session, reader *in) {
   int status = TL_DONE;
   for (;;) {
@@ -212,6 +225,7 @@ static int run_all(tl_session *session, reader *in) {
       give_up_input(in);
       continue;
     }
+    // The last input may end without a newline, and is still run.
     bool is_last = result == TL_READ_END;
     if (is_last && in->is_terminal)
       fputc('\n', stdout);
@@ -222,6 +236,8 @@ static int run_all(tl_session *session, reader *in) {
       continue;
     }
     int failed = run_input(session, in);
+    if (session->ended)
+      return failed;
     if (in->is_terminal)
       continue;
     if (failed == TL_INTERRUPTED)
@@ -231,6 +247,7 @@ static int run_all(tl_session *session, reader *in) {
   }
 }
 
+// Only a terminal gets the greeting and an editor.
 int tl_prompt_run(tl_session *session) {
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {

@@ -1,4 +1,6 @@
-// What the command does with a FILE, CODE or NAME.
+// What the command does with a FILE or CODE; doc.c and format.c have the rest.
+// Between tl_session_begin and tl_session_end Ctrl-C stops the script; the
+// latter reports the error and gives the exit status.
 
 #include "repl/run.h"
 
@@ -36,6 +38,8 @@ static tally_status print_value(tally_vm *vm, tally_value value) {
   return status;
 }
 
+// The code is evaluated in the main module, so that it may have statements and
+// a value.
 int tl_run_code(tl_session *session, const tl_command *cmd) {
   tally_vm *vm = session->vm;
   tally_value value;
@@ -64,6 +68,8 @@ int tl_run_dis(tl_session *session, const tl_command *cmd) {
 
 // --- explain ----------------------------------------------------------------
 
+// The explanation is printed even if the script failed: its error is part of
+// it.
 int tl_run_explain(tl_session *session, const tl_command *cmd) {
   tally_value explained;
   const char *text;

@@ -1,18 +1,26 @@
 // What the command does with a FILE, CODE or NAME. Each returns the exit
-// status.
+// status: TL_DONE, TL_FAILED, or what the script gave to os.exit. Results go to
+// standard output, errors to standard error.
 #ifndef TALLY_REPL_RUN_H
 #define TALLY_REPL_RUN_H
 
 #include "repl/session.h"
 
+// Runs a script with its arguments.
 int tl_run_file(tl_session *session, const tl_command *cmd);
+// -e CODE: runs it and prints its value.
 int tl_run_code(tl_session *session, const tl_command *cmd);
+// Prints the bytecode of a file.
 int tl_run_dis(tl_session *session, const tl_command *cmd);
+// Prints what each operation's result lives in.
 int tl_run_explain(tl_session *session, const tl_command *cmd);
 // Lays out the files given, or with --check names those that are not.
 int tl_run_format(tl_session *session, const tl_command *cmd);
+// Prints documentation, or with --check what it lacks.
 int tl_run_doc(tl_session *session, const tl_command *cmd);
-// Prints what is known of a name; else what has it in its own.
+// Prints what is known of a name: its documentation, what a module of that name
+// has, what another language's word is called here, or else the names and texts
+// that contain it.
 int tl_show_doc(tally_vm *vm, const char *name);
 
 #endif

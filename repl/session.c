@@ -1,4 +1,6 @@
-// A VM with what the command adds: interrupts, reports, counters.
+// A VM with what the command adds: interrupts, reports, counters. The signal
+// handler may touch little, so what it needs stands in variables of this file,
+// and there is one session at a time.
 
 #include "repl/session.h"
 
@@ -24,18 +26,21 @@ static tally_vm *interruptible;  // set while no handler is installed
 static volatile sig_atomic_t is_running, was_asked;
 static struct timespec asked_at;  // written and read by the handler alone
 
+// The time from one to the other.
 static double seconds_between(const struct timespec *from,
                               const struct timespec *to) {
   double seconds = (double)(to->tv_sec - from->tv_sec);
   return seconds + 1e-9 * (double)(to->tv_nsec - from->tv_nsec);
 }
 
+// The handler of Ctrl-C.
 static void heed_interrupt(int signal_number) {
   (void)signal_number;
   int saved = errno;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   double passed = seconds_between(&asked_at, &now);
+  // The script did not heed the first one.
   if (is_running && was_asked && passed > 0.05 && passed <= 1) {
     _exit(TL_INTERRUPTED);
   }
@@ -46,6 +51,7 @@ static void heed_interrupt(int signal_number) {
   errno = saved;
 }
 
+// Installs the handler for [vm]; NULL: the default again.
 static void take_interrupts(tally_vm *vm) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -73,11 +79,14 @@ bool tl_session_was_interrupted(void) {
   return asked;
 }
 
-// An interrupt that came when the run had ended would stop the next one.
+// An interrupt that came when the run had just ended would stop the next one: a
+// loop without effect takes it.
 static void swallow_interrupt(tally_vm *vm) {
+  // Long enough to poll, and without effect.
   tally_eval(vm, "for _ in 0..10000 { }", NULL);
 }
 
+// An interrupt that came too late for this run must not stop the next one.
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = 0;
   bool asked = tl_session_was_interrupted();
@@ -86,12 +95,19 @@ int tl_session_end(tl_session *session, tally_status status) {
       swallow_interrupt(session->vm);
     return TL_DONE;
   }
-  tl_session_report(session);
+  bool ended = status == TALLY_ERR_EXIT;
+  int exit_status = tally_error(session->vm)->exit_status;
+  session->ended = ended;
+  if (!ended)
+    tl_session_report(session);
   if (asked && status != TALLY_ERR_INTERRUPT)
     swallow_interrupt(session->vm);
+  if (ended)
+    return exit_status;
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
 }
 
+// Output first, so that the report stands behind it.
 void tl_session_report(const tl_session *session) {
   const char *report = tally_error(session->vm)->report;
   size_t n = strlen(report);
@@ -115,11 +131,13 @@ static int write_out(void *context, const char *text, size_t nbytes) {
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
 }
 
+// Output to a pipe or file gathers in a large buffer.
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
   session->stats = cmd->stats;
   session->memory_plot = cmd->memory_plot;
+  session->ended = false;
   if (!isatty(STDOUT_FILENO))
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   if (tally_open(&options, &session->vm) != TALLY_OK) {
@@ -139,6 +157,7 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   return true;
 }
 
+// Whether all output has arrived; else a message.
 static bool flush_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))
     return true;
@@ -157,11 +176,13 @@ int tl_terminal_width(int file) {
   return 0;
 }
 
+// Columns for a picture as text: the terminal's, within bounds.
 static int plot_width(void) {
   int width = tl_terminal_width(STDERR_FILENO);
   return width < 40 ? 80 : width < 120 ? width : 120;
 }
 
+// Writes the memory plot to its file, or to standard error.
 static bool write_plot(tl_session *session) {
   const char *path = session->memory_plot;
   size_t length = strlen(path), nbytes;
@@ -185,6 +206,7 @@ static bool write_plot(tl_session *session) {
   return ok;
 }
 
+// Output that could not be written is a failure, whatever the script did.
 int tl_session_close(tl_session *session, int status) {
   if (!flush_output() && status == TL_DONE)
     status = TL_FAILED;

@@ -1,4 +1,7 @@
 // A VM with what the command adds: interrupts, reports, counters.
+//
+//     tl_session_open ─ begin … end, begin … end ─ tl_session_close
+//                       Ctrl-C stops the run       counters, memory plot
 #ifndef TALLY_REPL_SESSION_H
 #define TALLY_REPL_SESSION_H
 
@@ -13,18 +16,20 @@ enum {  // exit statuses
   TL_INTERRUPTED = 130,
 };
 
+// The command's one VM.
 typedef struct tl_session {
   tally_vm *vm;
   tl_stats_form stats;
   const char *memory_plot;
+  bool ended;  // by os.exit: a prompt reads no more
 } tl_session;
 
-// Opens a VM as the command line asks and takes the interrupt signal; false
-// after a message on standard error. One session at a time.
+// Opens a VM as the command line asks and takes over the interrupt signal;
+// false after a message on standard error. One session at a time.
 bool tl_session_open(tl_session *session, const tl_command *cmd);
 
-// Writes the counters where they are wanted, and closes the VM. Returns
-// [status], or TL_FAILED where the output could not be written.
+// Writes the counters and the memory plot where they are wanted, and closes the
+// VM. Returns [status], or TL_FAILED where the output could not be written.
 int tl_session_close(tl_session *session, int status);
 
 // --- Around each run --------------------------------------------------------

@@ -1,3 +1,5 @@
+// The table of signs that a prompt takes by name: \alpha and Tab make α. The
+// names are LaTeX's where it has one; a new sign is one more row.
 #include "repl/signs.h"
 
 #include <stddef.h>

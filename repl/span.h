@@ -1,5 +1,6 @@
 // Small helpers on text for `tally test`: spans of someone else's characters,
-// and text that grows.
+// and text that grows. They end the process where memory is short: a test has
+// nothing better to do.
 #ifndef TALLY_REPL_SPAN_H
 #define TALLY_REPL_SPAN_H
 
@@ -8,16 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Characters that somebody else owns.
 typedef struct span {
   const char *at;
   size_t n;
 } span;
 
-typedef struct text {  // grows; data is NUL-terminated once anything was added
+// Text that grows; data is NUL-terminated once anything was added. The caller
+// frees data.
+typedef struct text {
   char *data;
   size_t n, capacity;
 } text;
 
+// Returns the block, or ends the process if it is NULL.
 static inline void *need(void *block) {
   if (block)
     return block;
@@ -25,6 +30,7 @@ static inline void *need(void *block) {
   exit(1);
 }
 
+// Appends [n] bytes.
 static inline void text_add(text *to, const char *from, size_t n) {
   if (to->capacity - to->n <= n) {
     to->capacity = 2 * (to->n + n + 1);
@@ -36,11 +42,12 @@ static inline void text_add(text *to, const char *from, size_t n) {
   to->data[to->n] = 0;
 }
 
+// The text as a span, valid until it grows.
 static inline span text_span(const text *from) {
   return (span){from->data ? from->data : "", from->n};
 }
 
-// Reads a whole file; false if there is none.
+// Reads a whole file, appending to [out]; false if there is none.
 static inline bool read_file(const char *path, text *out) {
   FILE *file = fopen(path, "rb");
   if (!file)
@@ -68,6 +75,7 @@ static inline bool next_line(span *rest, span *line) {
   return true;
 }
 
+// Without the first [n] characters.
 static inline span skip(span from, size_t n) {
   return (span){from.at + n, from.n - n};
 }
@@ -84,11 +92,13 @@ static inline span trim_right(span from) {
   return from;
 }
 
+// Whether the span begins with that text.
 static inline bool starts(span with, const char *what) {
   size_t n = strlen(what);
   return with.n >= n && memcmp(with.at, what, n) == 0;
 }
 
+// Whether both spans have the same characters.
 static inline bool same(span a, span b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n) == 0);
 }
@@ -102,11 +112,12 @@ static inline size_t find(span in, span what) {
   return in.n;
 }
 
+// A string as a span.
 static inline span spell(const char *what) {
   return (span){what, strlen(what)};
 }
 
-// [from] begins with [pattern], in which … stands for anything.
+// Whether [from] begins with [pattern], in which … stands for anything.
 static inline bool matches(span from, span pattern) {
   const span gap = spell("…");
   bool first = true;
@@ -126,7 +137,7 @@ static inline bool matches(span from, span pattern) {
   }
 }
 
-// For "%.*s".
+// The arguments for "%.*s".
 #define SPAN(s) (int)(s).n, (s).at
 
 #endif

@@ -1,16 +1,18 @@
-// The counters of a VM, as --stats shows them.
+// The counters of a VM, as --stats shows them: as text in groups, or as one
+// JSON object. Which counters there are says TALLY_STATS in tally.h.
 
 #include "repl/stats.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+// A counter by its name, with what it counts.
 typedef struct counter {
   const char *name, *what;
   uint64_t value;
 } counter;
 
-// Where a group of counters begins, by the name of its first.
+// Groups of counters, each known by the name of its first one.
 static const struct {
   const char *first, *title;
 } groups[] = {{"instructions", "execution"},
@@ -24,6 +26,7 @@ static const struct {
               {"live", "memory"},
               {"unwound_drops", "ends"}};
 
+// Writes a group's title before its first counter.
 static void write_title(const char *name, FILE *to) {
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
     if (strcmp(groups[i].first, name) == 0) {
@@ -44,11 +47,13 @@ static void spell_number(uint64_t value, char *to) {
   *to = 0;
 }
 
+// The share of references whose count was written in memory.
 static double heap_share(const tally_stats *s) {
   uint64_t all = s->refs_virtual + s->refs_embedded + s->refs_immediate;
   return all == 0 ? 0 : (double)s->refs_immediate / (double)all;
 }
 
+// One line for each counter, with thousands separated.
 static void write_text(const counter *counters, size_t count, FILE *to) {
   for (size_t i = 0; i < count; i++) {
     char number[32];
@@ -59,6 +64,7 @@ static void write_text(const counter *counters, size_t count, FILE *to) {
   }
 }
 
+// One member for each counter; the caller closes the object.
 static void write_json(const counter *counters, size_t count, FILE *to) {
   for (size_t i = 0; i < count; i++) {
     fprintf(to, "  \"%s\": %" PRIu64 ",\n", counters[i].name,
@@ -66,6 +72,8 @@ static void write_json(const counter *counters, size_t count, FILE *to) {
   }
 }
 
+// The counters follow from TALLY_STATS in tally.h, so that a new one appears by
+// itself.
 void tl_stats_write(const tally_stats *stats, tl_stats_form form, FILE *to) {
   const counter counters[] = {
 #define X(field, what) {#field, what, stats->field},

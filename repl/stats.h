@@ -1,4 +1,5 @@
-// The counters of a VM, as --stats shows them.
+// The counters of a VM, as --stats shows them at the end of a run: how many
+// references were counted where, what was allocated, reused and fused.
 #ifndef TALLY_REPL_STATS_H
 #define TALLY_REPL_STATS_H
 

@@ -1,5 +1,8 @@
 // tally test: finds the files, tests each in a child process, so that a crash
 // loses one file and not the rest, and sums up.
+//
+//     read_arguments ─ find_tests ─ jobs
+//     run_all ─ start (fork, run_child) … finish_one (wait) … report, in order
 
 #include "repl/test.h"
 
@@ -12,10 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "repl/file.h"
 #include "repl/golden.h"
 #include "repl/span.h"
 
-enum { SECONDS_PER_FILE = 300 };  // unless --timeout says otherwise
+// Unless --timeout says otherwise.
+enum { SECONDS_PER_FILE = 300 };
 
 // One file to test; path NULL stands for the library's documentation.
 typedef struct job {
@@ -23,9 +28,11 @@ typedef struct job {
   pid_t child;
   FILE *report;  // failures, then a line with the two counts
   bool done;
-  int status;  // as wait gives it
+  int status;         // as wait gives it
+  char folder[1024];  // the job's own TMPDIR, or ""
 } job;
 
+// The command line and the sums.
 typedef struct command {
   job *jobs;
   size_t count, capacity;
@@ -43,6 +50,7 @@ static const char usage[] =
     "examples in the documentation of built-in functions. No PATH: all that\n"
     "is here, and the library.\n";
 
+// Adds a file to test; NULL: the library's documentation.
 static void add_job(command *cmd, const char *path) {
   if (cmd->count == cmd->capacity) {
     cmd->capacity = cmd->capacity ? 2 * cmd->capacity : 64;
@@ -63,6 +71,7 @@ static bool has_ending(const char *path, const char *ending) {
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
+// Whether a file found in a folder is one to test.
 static bool is_test(const char *path) {
   return has_ending(path, ".tly") || has_ending(path, ".md");
 }
@@ -71,7 +80,8 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// The names in a directory, sorted, without hidden ones; returns owned.
+// The names in a directory, sorted, without hidden ones and build folders;
+// returns owned.
 static char **list_directory(const char *path, size_t *count) {
   char **names = NULL;
   size_t capacity = 0;
@@ -96,7 +106,7 @@ static char **list_directory(const char *path, size_t *count) {
   return names;
 }
 
-// Adds the tests at path; a name that was [asked] for must be one.
+// Adds the tests at [path]; a name that was [asked] for must be one.
 static void find_tests(command *cmd, const char *path, bool asked) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -126,7 +136,12 @@ static void find_tests(command *cmd, const char *path, bool asked) {
 
 // --- Running ----------------------------------------------------------------
 
+// What the child does. Files that tests write below the temporary folder are
+// each child's own, so that several runs at once do not meet, and go when the
+// test is over.
 static void run_child(const command *cmd, const job *test) {
+  if (test->folder[0] != 0)
+    setenv("TMPDIR", test->folder, 1);
   tl_golden golden = {.filter = cmd->filter, .report = test->report};
   alarm((unsigned)cmd->timeout);
   if (test->path) {
@@ -138,20 +153,26 @@ static void run_child(const command *cmd, const job *test) {
   fflush(test->report);
 }
 
+// Starts a job in a child process. Its report goes to a file, from which
+// report() reads it.
 static void start(command *cmd, job *test) {
   fflush(NULL);
   test->report = need(tmpfile());
+  if (!tl_make_private_folder(test->folder, sizeof test->folder))
+    test->folder[0] = 0;
   test->child = fork();
   if (test->child == 0) {
     run_child(cmd, test);
     exit(0);  // not _exit: a leak checker reports at exit
   }
+  // No process to be had: the job failed.
   if (test->child < 0) {
     test->done = true;
     test->status = -1;
   }
 }
 
+// Waits for any child to end.
 static void finish_one(command *cmd) {
   int status;
   pid_t child = wait(&status);
@@ -160,6 +181,8 @@ static void finish_one(command *cmd) {
     if (test->child == child && test->report && !test->done) {
       test->done = true;
       test->status = status;
+      if (test->folder[0] != 0)
+        tl_remove_tree(test->folder);
       return;
     }
   }
@@ -167,8 +190,8 @@ static void finish_one(command *cmd) {
 
 // --- Reporting --------------------------------------------------------------
 
-// Prints a finished job's failures and adds its counts. The counts come last;
-// a child that died wrote none.
+// Prints a finished job's failures and adds its counts. The counts come last; a
+// child that died wrote none.
 static void report(command *cmd, job *test) {
   const char *name = test->path ? test->path : "library";
   unsigned long passed = 0, failed = 0;
@@ -185,6 +208,7 @@ static void report(command *cmd, job *test) {
   fclose(test->report);
   if (!counted)
     passed = failed = 0;
+  // A crash, or the alarm of the time limit.
   if (WIFSIGNALED(test->status)) {
     int signal = WTERMSIG(test->status);
     if (signal == SIGALRM)
@@ -227,7 +251,7 @@ static bool read_number(const char *text, long *out) {
   return end != text && *end == 0 && *out >= 1 && *out <= 1000000;
 }
 
-// Takes the options off; returns false for a wrong one.
+// Reads the options; returns false for a wrong one.
 static bool read_arguments(command *cmd, int argc, char **argv) {
   for (int i = 0; i < argc; i++) {
     const char *arg = argv[i];
@@ -252,6 +276,7 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
   return true;
 }
 
+// Without paths: everything below the working directory, and the library.
 int tl_test_command(int argc, char **argv) {
   command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN),
                  .timeout = SECONDS_PER_FILE};

@@ -1,4 +1,5 @@
-// tally test: golden scripts, examples and documented lines.
+// tally test: golden scripts, examples and documented lines, each file in a
+// process of its own. How they are written is in golden.h.
 #ifndef TALLY_REPL_TEST_H
 #define TALLY_REPL_TEST_H
 

@@ -1,4 +1,6 @@
-// Reports on a terminal: long lines go on in the next, between words.
+// Reports on a terminal: long lines go on in the next, between words and
+// indented by two more. Lines with a source excerpt are left whole, since their
+// characters stand below each other.
 
 #include "repl/wrap.h"
 
@@ -6,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+// Code points, each taken for one column.
 static int characters(const char *text, size_t nbytes) {
   int count = 0;
   for (size_t i = 0; i < nbytes; i++)
@@ -13,13 +16,15 @@ static int characters(const char *text, size_t nbytes) {
   return count;
 }
 
-// "   12 | x = 1" or "      |   ^": what stands below each other.
+// "   12 | x = 1" or "      |   ^": lines whose characters stand below each
+// other.
 static bool is_excerpt(const char *line, size_t nbytes) {
   size_t i = 0;
   while (i < nbytes && (line[i] == ' ' || isdigit((unsigned char)line[i]))) i++;
   return i > 0 && i < nbytes && line[i] == '|';
 }
 
+// Writes one line; what goes on in the next is indented by two more.
 static void write_line(FILE *to, const char *line, size_t nbytes, int width) {
   size_t at = 0;
   while (at < nbytes && line[at] == ' ') at++;

@@ -1,4 +1,5 @@
-// Reports on a terminal: long lines go on in the next, between words.
+// Reports on a terminal: long lines go on in the next, between words. Written
+// to a file, or where the width is not known, nothing is changed.
 #ifndef TALLY_REPL_WRAP_H
 #define TALLY_REPL_WRAP_H
 

@@ -1,18 +1,32 @@
-// Reading a built-in's arguments.
+// Reading a built-in's arguments. See arguments.h for the order in which these
+// functions are called.
+//
+// The messages have one form, so that a user learns to read them: the
+// function, the argument as the signature names it, the rule, and the value
+// that broke it:
+//
+//   roll: shift must be an integer, not string
+//   sum: axis 2 is out of range for 2 dimensions
 
 #include "stdlib/arguments.h"
+#include "stdlib/shared.h"
 
 #include <stdio.h>
 
+#include "stdlib/shared.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 #include "vm/io.h"
+#include "vm/index/select.h"
+#include "vm/values/key.h"
 #include "vm/values/list.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
+// A field's name may be as long as a script likes, a message may not.
 bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
                        const tl_string *field, const char *expected,
                        tl_slot s) {
@@ -23,16 +37,21 @@ bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
   return tl_arg_fail(vm, function, what, expected, s);
 }
 
+// Bools are integers in some languages, here they are not: flags and counts
+// must not be confused.
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out) {
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_arg_fail(vm, function, name, "an integer", s);
+  // The bits would read as a negative number.
   if (tl_dtype_of(s) == TL_UINT64 && s.u > INT64_MAX)
     return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s is too large", function, name);
   *out = s.i;
   return true;
 }
 
+// For counts of items and lengths, whose message says more than "out of
+// range".
 bool tl_arg_count(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int64_t *out) {
   if (!tl_arg_int(vm, function, name, s, out))
@@ -45,6 +64,7 @@ bool tl_arg_count(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  function, name, (long long)*out);
 }
 
+// Integers are real numbers too; an int64 above 2^53 is rounded.
 bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   double *out) {
   int dtype = tl_dtype_of(s);
@@ -57,6 +77,7 @@ bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+// Neither numbers nor arrays have a truth of their own.
 bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  bool *out) {
   if (!tl_is_bool(s))
@@ -73,9 +94,32 @@ bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+// Which kinds may be keys is a rule of records (vm/values/key.h); here is the
+// message.
+bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s) {
+  tl_slot wrong;
+  if (tl_key_is_plain(s))
+    return true;
+  switch (tl_key_fault_of(s, &wrong)) {
+    case TL_KEY_FINE:
+      return true;
+    case TL_KEY_OTHER:
+      return tl_arg_fail(vm, function, name,
+                         "a string, an integer, a bool or a list of such",
+                         wrong);
+    default:
+      return tl_key_check(vm, s);
+  }
+}
+
+// A standard stream stands for its path, so that functions of files need not
+// know of it.
 bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
                  const char **path) {
   tl_string *name;
+  *path = tl_standard_path(s);
+  if (*path != NULL)
+    return true;
   if (!tl_arg_string(vm, function, "path", s, &name))
     return false;
   *path = tl_io_path(vm, function, name);
@@ -90,6 +134,7 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 
 // --- Several integers -------------------------------------------------------
 
+// Fails (kind value) because more than [max] integers were given.
 static bool too_many(tl_vm *vm, const char *function, const char *name,
                      int64_t count, int max) {
   return tl_fail(vm, TALLY_ERR_VALUE,
@@ -98,6 +143,7 @@ static bool too_many(tl_vm *vm, const char *function, const char *name,
                  function, name, (long long)count, max);
 }
 
+// The items of a list, each of which must be an integer.
 static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
                          const tl_list *list, int max, int *count,
                          int64_t *out) {
@@ -110,6 +156,7 @@ static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
+// The items of a vector of any integer dtype.
 static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
                           tl_slot s, int max, int *count, int64_t *out) {
   const tl_array *a = s.array;
@@ -127,6 +174,7 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
+// One integer counts as a list of one, as in zeros(3).
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out) {
   if (tl_is_list(s) || tl_is_array(s)) {
@@ -134,6 +182,8 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   ? ints_of_list(vm, function, name, s.list, max, count, out)
                   : ints_of_array(vm, function, name, s, max, count, out);
     if (!ok)
+      // The message names the whole argument: an item of it is nothing that
+      // the script has a name for.
       vm->error.refused = s;  // and not the item
     return ok;
   }
@@ -148,6 +198,7 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_arg_fail(vm, function, name, "an integer or a list of integers",
                        s);
+  // A list of no integers is wanted, so one is too many.
   if (max < 1)
     return too_many(vm, function, name, 1, max);
   *count = 1;
@@ -166,11 +217,14 @@ bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+// Negative axes are resolved before they are compared, so that -1 and the last
+// axis are the same.
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]) {
   int64_t given[TL_MAX_DIMS];
   if (!tl_arg_ints(vm, function, "axis", s, TL_MAX_DIMS, count, given))
     return false;
+  // One bit for each axis: there are at most TL_MAX_DIMS.
   uint32_t seen = 0;
   for (int i = 0; i < *count; i++) {
     if (!tl_axis(vm, function, given[i], ndim, &axes[i]))
@@ -183,6 +237,8 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
   return true;
 }
 
+// The default goes through the same check as an argument: an array without
+// axes has no last one.
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int otherwise, int *out) {
   int64_t axis = otherwise;
@@ -193,10 +249,61 @@ bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
 
 // --- Arrays -----------------------------------------------------------------
 
+// Whether the value is a list of scalars alone.
+static bool is_numbers(tl_slot s) {
+  if (!tl_is_list(s))
+    return false;
+  for (int64_t i = 0; i < s.list->length; i++) {
+    if (!tl_is_scalar(s.list->items[i]))
+      return false;
+  }
+  return true;
+}
+
+// Lists with anything but scalars stay, so that the function's own message
+// names them.
+bool tl_arg_numbers(tl_vm *vm, tl_slot *s) {
+  tl_slot made;
+  if (!is_numbers(*s))
+    return true;
+  if (!tl_array_of_list(vm, *s, &made))
+    return false;
+  tl_clear(vm, s);
+  *s = made;
+  return true;
+}
+
+// Functions that take names get a list, whichever way a script writes them.
+bool tl_arg_names(tl_vm *vm, tl_slot *s) {
+  if (!tl_is_array(*s) || tl_ndim(s->array) != 1 ||
+      tl_dtype_of(*s) != (int)TL_STRING)
+    return true;
+  int64_t count = tl_shape(s->array)[0];
+  tl_list *list = tl_list_new(vm, count);
+  size_t at = 0;
+  for (int64_t i = 0; list != NULL && i < count; i++) {
+    tl_slot item;
+    if (!tl_items_get(vm, *s, i, &at, &item)) {
+      tl_drop(vm, tl_own_list(list));
+      return false;
+    }
+    list->items[list->length++] = item;
+  }
+  if (list == NULL)
+    return false;
+  tl_clear(vm, s);
+  *s = tl_own_list(list);
+  return true;
+}
+
+// The slot is cleared only after the array was made: on failure it still has
+// the argument.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
+  tl_slot made;
+  if (!tl_arg_numbers(vm, s))
+    return false;
   if (tl_is_array(*s))
     return true;
-  tl_slot made;
   if (!tl_as_array(vm, function, *s, &made))
     return false;
   tl_clear(vm, s);
@@ -204,6 +311,7 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
   return true;
 }
 
+// A string as an item of rank 0, for functions that work item by item.
 bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
   if (!tl_is_string(*s))
     return tl_arg_array(vm, function, s);
@@ -224,6 +332,7 @@ bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
   return tl_arg_fail(vm, function, NULL, "numbers or bools", *s);
 }
 
+// Row [i] as a view that borrows; unset where memory is short.
 static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
   const tl_array *a = whole.array;
   tl_slot base = tl_borrow(whole);
@@ -233,8 +342,9 @@ static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
   return row ? tl_own_array(row) : tl_unset();
 }
 
-// Weak scalars stay weak in the slot's tag until promotion has looked at them:
-// an array's tag has no such bit, so it can carry this one here.
+// An item of a list as an array. Weak scalars stay weak in the slot's tag
+// until promotion has looked at them: an array's tag has no such bit, so it
+// can carry this one here.
 static bool one_array(tl_vm *vm, const char *function, tl_slot s, int64_t i,
                       tl_slot *out) {
   char what[TL_DESCRIBE];
@@ -251,6 +361,8 @@ static bool one_array(tl_vm *vm, const char *function, tl_slot s, int64_t i,
   return true;
 }
 
+// On failure everything that was made so far is dropped here; the caller
+// closes only what it got.
 bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   bool is_list = tl_is_list(s);
   if (!is_list && !(tl_is_array(s) && tl_ndim(s.array) > 0))
@@ -277,6 +389,8 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   return true;
 }
 
+// Views and converted scalars are owned by the slots; borrowed items are not
+// touched.
 void tl_arrays_close(tl_vm *vm, tl_arrays *arrays) {
   for (int64_t i = 0; i < arrays->count; i++) tl_drop(vm, arrays->items[i]);
   tl_free(vm, arrays->items,
@@ -285,6 +399,7 @@ void tl_arrays_close(tl_vm *vm, tl_arrays *arrays) {
 
 // --- Promotion --------------------------------------------------------------
 
+// Fails (kind type): the two have no common dtype.
 static bool mixed(tl_vm *vm, const char *function, tl_slot a, tl_slot b) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s and %s have no common type",
@@ -292,9 +407,20 @@ static bool mixed(tl_vm *vm, const char *function, tl_slot a, tl_slot b) {
                  tl_describe(b, right, sizeof right));
 }
 
+// The dtype of a value's items; other values than arrays, scalars and ranges
+// have none, and give a number of TL_DTYPE_COUNT or more.
+static tl_dtype dtype_of_items(tl_slot s) {
+  return tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
+}
+
+// Weak scalars take the other's dtype where that has their kind; a weak bool
+// does not exist.
 bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
                       tl_dtype *out) {
-  tl_dtype x = (tl_dtype)tl_dtype_of(a), y = (tl_dtype)tl_dtype_of(b);
+  // Records, functions and the like have no dtype.
+  tl_dtype x = dtype_of_items(a), y = dtype_of_items(b);
+  if (x >= TL_DTYPE_COUNT || y >= TL_DTYPE_COUNT)
+    return mixed(vm, function, a, b);
   if ((x >= TL_STRING || y >= TL_STRING) && x != y)
     return mixed(vm, function, a, b);
   if (x == y)
@@ -308,6 +434,8 @@ bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
   return true;
 }
 
+// The dtype so far is carried as a slot without a value, whose tag says dtype
+// and weakness.
 bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
                        tl_dtype *out) {
   tl_slot sofar = arrays->items[0];
@@ -315,6 +443,7 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
   for (int64_t i = 1; i < arrays->count; i++) {
     if (!tl_promote_slots(vm, function, sofar, arrays->items[i], out))
       return false;
+    // One typed array makes the result typed.
     bool weak = tl_is_weak(sofar) && tl_is_weak(arrays->items[i]);
     sofar =
         (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, *out) | (weak ? TL_WEAK : 0)};
@@ -324,6 +453,8 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
 
 // --- Copying ----------------------------------------------------------------
 
+// The part is a view that borrows the new array, which the caller owns
+// throughout.
 bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
                     const int64_t *shape, const int64_t *strides,
                     const tl_array *from) {
@@ -335,6 +466,7 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
       return false;
     from = cast;
   }
+  // Not owned, so that the view borrows.
   tl_slot base = {.tag = tl_array_tag(to), .array = to};
   tl_array *part = tl_view_new(vm, &base, dtype, data, ndim, shape, strides);
   bool ok = part && tl_array_fill(vm, part, from);
@@ -345,19 +477,24 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
   return ok;
 }
 
-// [kept]: in whatever order its axes lie.
+// The array of [s] to be written by the caller. [kept]: the axes may lie in
+// any order. Where the in-place contract is in force, the reason for a copy is
+// reported.
 static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
+  // A dying transposed square can be put into rows in its own memory, and then
+  // be written.
   tl_array_untranspose(vm, s);
   bool fits = kept ? (s->tag & TL_DIRECT) != 0 && tl_is_unique(*s)
                    : tl_array_is_reusable(*s);
   if (vm->no_reuse || !fits) {
-    if (vm->has_promises && !vm->no_reuse)
-      tl_promise_refused(vm,
-                         !tl_is_owned(*s)            ? TL_REFUSED_LIVE
-                         : (s->tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
-                         : s->object->count != 1     ? TL_REFUSED_SHARED
-                                                     : TL_REFUSED_SHAPE,
-                         *s);
+    if (vm->has_contracts && !vm->no_reuse)
+      vm->observer->contract_refused(vm,
+                                     !tl_is_owned(*s) ? TL_REFUSED_LIVE
+                                     : (s->tag & TL_DIRECT) == 0
+                                         ? TL_REFUSED_EXTERNAL
+                                     : s->object->count != 1 ? TL_REFUSED_SHARED
+                                                             : TL_REFUSED_SHAPE,
+                                     *s);
     return kept ? tl_array_cast_kept(vm, s->array, tl_array_dtype(s->array))
                 : tl_array_copy(vm, s->array);
   }
@@ -376,18 +513,8 @@ tl_array *tl_take_kept(tl_vm *vm, tl_slot *s) {
   return take(vm, s, true);
 }
 
-bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
-  if (tl_array_dtype(a) != dtype) {
-    tl_array *cast = tl_array_cast(vm, a, dtype);
-    tl_drop(vm, tl_own_array(a));
-    if (!cast)
-      return false;
-    a = cast;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
-}
-
+// A range or scalar is an array that was made for this call, so it is dropped
+// if it was converted once more.
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
                       tl_dtype dtype, tl_slot *out) {
   tl_slot a;
@@ -409,6 +536,8 @@ bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
   return true;
 }
 
+// The items may be dying: then they are handed over instead of copied, and a
+// result may be written over them.
 bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
                         tl_dtype dtype, tl_slot *out) {
   if (tl_is_array(*s) && tl_array_dtype(s->array) == dtype)

@@ -1,56 +1,102 @@
-// Reading a built-in's arguments: each checks the kind of one argument and
-// fails with a message that names the function, the argument and what it got.
+// Reading a built-in's arguments: each function checks the kind of one
+// argument and fails with a message that names the function, the argument and
+// the value that it got.
 //
-// [function] and [name] are what a user wrote: "roll", "shift".
+// A built-in gets its arguments as slots in the order of its signature; absent
+// ones hold their defaults. The usual order of a built-in of arrays:
+//
+//   tl_arg_int, tl_arg_axis …   the small arguments first: cheap to check
+//   tl_arg_array                an array of whatever was given, in the slot
+//   tl_promote_slots            the dtype of the result
+//   tl_as_contiguous, tl_take_* items in the layout that the loop wants
+//   tl_result, tl_own_array     the result, owned by *out
+//
+//   args[0] --tl_arg_array--> slot owns or borrows an array
+//      |                         |
+//      |  tl_as_contiguous       |  tl_take_dense
+//      v                         v
+//   to read: borrowed or copy  to write: the dying array or a copy
+//
+// Arguments belong to the VM, which drops what their slots own after the call.
+// A function that makes an argument an array (tl_arg_*) leaves the new array
+// in the slot, so nothing has to be released on any path; one with *out gives
+// the caller something to drop. A function that takes an argument over
+// (tl_take_*) clears the slot's ownership.
+//
+// [function] and [name] are what a user wrote: "roll", "shift". All return
+// false, or NULL, after one tl_fail.
 #ifndef TALLY_STDLIB_ARGUMENTS_H
 #define TALLY_STDLIB_ARGUMENTS_H
 
 #include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 
-// Fails (kind type): the argument is a record, and one of its fields is wrong.
+// Fails (kind type): the argument [name] is a record, and its field [field]
+// has a wrong value [s].
 bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
                        const tl_string *field, const char *expected, tl_slot s);
 
+// An integer of any integer dtype. A uint64 above the largest int64 fails
+// (kind value).
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out);
-// An integer from 0 on (kind value otherwise).
+// An integer from 0 on; a negative one fails (kind value).
 bool tl_arg_count(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int64_t *out);
+// A real number as a double: integers too, but no bools.
 bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   double *out);
+// A bool and nothing else.
 bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  bool *out);
-// Returns borrowed.
+// A string; returns borrowed.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
                    tl_string **out);
-// A file's path, as the system wants it; returns borrowed.
+// Checks that the value may be the key of a record: a string, an integer, a
+// bool or a list of such.
+bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s);
+// A file's path as the system wants it, or the path of a standard stream where
+// the value is io.stdin and the like. Returns borrowed. A text with a NUL
+// fails.
 bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s, const char **path);
-// A dtype; none gives [otherwise].
+// A dtype, which is a type value such as float64; none gives [otherwise].
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out);
 
-// A list, range or int64 array of integers, or one integer: their number, at
-// most [max], and the integers.
+// A list, range or vector of integers, or one integer. Sets *count to their
+// number, at most [max] (else kind value), and writes them to [out].
+//
+//   3           1: 3
+//   (2, 3)      2: 2 3
+//   0..3        3: 0 1 2
+//   [1.0]       false, kind type
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out);
-// The same as a shape: no dimension is negative.
+// The same as a shape: a negative dimension fails (kind value).
 bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int *ndim, int64_t shape[TL_MAX_DIMS]);
-// The same as axes of an array of [ndim]: each from 0 on, none twice.
+// The same as axes of an array of [ndim] dimensions: negative ones count from
+// the end, results are from 0 on; one that is given twice fails (kind value).
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]);
-// One axis; none gives [otherwise], which may be negative.
+// One axis, from 0 on; none gives [otherwise], which may be negative.
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int otherwise, int *out);
 
-// Makes the argument an array where it is a scalar or a range: the slot then
-// owns that array, which the VM drops after the call as it does arguments.
+// Makes the argument an array where it is a scalar, a range or a list of
+// numbers: the slot then owns that array, which the VM drops after the call as
+// it does arguments.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s);
+// The array that asarray makes of a list; *out is owned.
+bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot *out);
+// Makes a list of numbers an array, as tl_arg_array does; other values stay.
+bool tl_arg_numbers(tl_vm *vm, tl_slot *s);
+// Makes a vector of strings a list of them; other values stay.
+bool tl_arg_names(tl_vm *vm, tl_slot *s);
 // As tl_arg_array; a string becomes an array of rank 0.
 bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s);
-// As tl_arg_array, for numbers and bools alone: strings are refused.
+// As tl_arg_array, for numbers and bools alone: strings fail (kind type).
 bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s);
 
 // The arrays in a list, or of an array its rows. Scalars become rank 0. The
@@ -59,18 +105,25 @@ typedef struct tl_arrays {
   int64_t count;
   tl_slot *items;
 } tl_arrays;
+// Opens *out on success; close it with tl_arrays_close().
 bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out);
 void tl_arrays_close(tl_vm *vm, tl_arrays *arrays);
 
-// The dtype that holds all items of two arrays, by promotion; fails (kind
+// The dtype that holds the items of both values, by promotion; fails (kind
 // type) for strings with anything else. Weak scalars follow the other.
+//
+//   int8 array, float32 array    float32
+//   int8 array, 1.5              float64
+//   strings, numbers             false, kind type
 bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
                       tl_dtype *out);
+// The same over all of a list, which has at least one array.
 bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
                        tl_dtype *out);
 
 // Copies [from], converted and broadcast, into the part of the new array [to]
-// at [data] with this geometry. It polls.
+// at [data] with this geometry (strides in bytes). It polls, so [to] may be
+// half written when it fails.
 bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
                     const int64_t *shape, const int64_t *strides,
                     const tl_array *from);
@@ -80,18 +133,16 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
                       tl_dtype dtype, tl_slot *out);
 
-// The same, for what reads each item once, before a result is written over it:
-// takes what *s owns over.
+// The same for code that reads each item once, before a result is written over
+// it: *out takes over what *s owns.
 bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
                         tl_dtype dtype, tl_slot *out);
 
-// The array in [s], dense and the caller's alone to write: itself where it is
-// dying and may be written (s then no longer owns), else a copy.
+// The array in [s] in rows, for the caller alone to write: itself where it is
+// dying and may be written (s then no longer owns), else a copy. Returns
+// owned; NULL after tl_fail.
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s);
 // The same without gaps, its axes in memory in the order of those of [s].
 tl_array *tl_take_kept(tl_vm *vm, tl_slot *s);
-
-// Takes [a]; *out is what a script sees of it, converted to [dtype].
-bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
 
 #endif

@@ -2,10 +2,11 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- What lists hold ---------------------------------------------------------
@@ -160,6 +161,10 @@ static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
     return false;
   }
   return tl_cast_own(vm, a, result, out);
+}
+
+bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot *out) {
+  return from_list(vm, list, tl_none(), out);
 }
 
 // The standard's copy: values never change under another name, so that it is

@@ -1,4 +1,8 @@
 // Counting items into bins; interpolating between points.
+//
+// Built for speed. The loops over items are short: where they begin decides a
+// quarter of the time.
+// Flags: -falign-loops=32
 
 #include <math.h>
 #include <string.h>
@@ -6,6 +10,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
@@ -398,7 +403,7 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// --- In regions (vm/region/region_intake.c)
+// --- In regions (vm/region/region_feed.c)
 // -----------------------------------------
 
 // Items as they are computed: first how large they are, where that is asked
@@ -526,11 +531,7 @@ static bool open_floats(tl_intake *in, const tl_slot *args) {
   return in->passes == 2 || open_sums(in);
 }
 
-bool tl_builtin_is_intake(const tl_builtin *builtin) {
-  return builtin->call == bincount || builtin->call == histogram;
-}
-
-bool tl_builtin_intake(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
+bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args, tl_intake *out) {
   out->vm = vm;
   out->failed = false;
@@ -545,12 +546,12 @@ bool tl_builtin_intake(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
 
 // The edges of [bins] in ascending order: of descending ones, a new array of
 // them from their end. Takes [bins], and owns *out where that is new.
-static bool ascending(tl_vm *vm, tl_slot bins, bool *turned, tl_slot *out) {
+static bool ascending(tl_vm *vm, tl_slot bins, bool *transposed, tl_slot *out) {
   int64_t n = bins.array->size;
   const double *edge = (const double *)bins.array->data;
-  *turned = n > 1 && edge[0] > edge[n - 1];
+  *transposed = n > 1 && edge[0] > edge[n - 1];
   *out = bins;
-  if (*turned) {
+  if (*transposed) {
     tl_array *back = tl_array_new(vm, TL_FLOAT64, 1, &n);
     for (int64_t i = 0; back && i < n; i++)
       ((double *)back->data)[i] = edge[n - 1 - i];
@@ -566,15 +567,18 @@ static bool ascending(tl_vm *vm, tl_slot bins, bool *turned, tl_slot *out) {
   return false;
 }
 
+// In C: searchsorted and the check of the edges in Tally take 3 to 4 times as
+// long for up to 16 items, and as long from 10^3 on; and rows, missing values
+// and a dying operand are served here.
 static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool right, turned;
+  bool right, transposed;
   tl_slot x, bins;
   tl_array *found = NULL;
   if (!tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
       !tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
     return false;
   if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins) &&
-      ascending(vm, bins, &turned, &bins)) {
+      ascending(vm, bins, &transposed, &bins)) {
     int64_t edges = bins.array->size;
     found = tl_array_over(vm, &x, TL_INT64);
     if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
@@ -583,7 +587,7 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
       found = NULL;
     }
     // From the other end, where the edges descend.
-    for (int64_t i = 0; found && turned && i < found->size; i++)
+    for (int64_t i = 0; found && transposed && i < found->size; i++)
       ((int64_t *)found->data)[i] = edges - ((int64_t *)found->data)[i];
     tl_drop(vm, bins);
   }
@@ -657,20 +661,22 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_bins_builtins[] = {
-    {"bincount", "x, weights: none, minlength: 0", bincount, TL_PURE,
+    {"bincount", "x, weights: none, minlength: 0", bincount, TL_FUSED(CONSUMER),
      TL_DOC(
          "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
          "A vector of integers from 0 on; gives int64, or float64 with weights. A\n"
          "negative item is an error (kind value).\n"
          "    bincount([0, 2, 2])    # [1, 0, 2]\n")},
     {"histogram", "x, bins = 10, range: none, weights: none, density: false",
-     histogram, TL_PURE,
+     histogram, TL_FUSED(CONSUMER),
      TL_DOC(
          "Counts of the items in each bin, and the bins' edges, as a list of two\n"
          "arrays. bins is a number of even bins over range (the smallest and the\n"
          "largest item unless given), or an array of edges.\n"
          "Edges that do not ascend are an error (kind value).\n"
-         "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n")},
+         "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"
+         "    counts, edges = histogram([1, 2, 2, 3], 2)\n"
+         "    edges    # [1.0, 2.0, 3.0]\n")},
     {"digitize", "x, bins, right: false", digitize,
      TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC(

@@ -4,7 +4,9 @@
 #include "stdlib/distinct.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
-#include "vm/values/category.h"
+#include "vm/array/describe.h"
+#include "vm/nested/indexed.h"
+#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 // The distinct values in order, and the place of each value among them.
@@ -44,15 +46,13 @@ static bool of_optional(tl_vm *vm, tl_slot x, tl_slot given, tl_slot *out) {
     tl_clear(vm, &categories);
     return false;
   }
-  if (!tl_is_owned(categories)) {
-    tl_array *own = tl_array_copy(vm, categories.array);
-    if (own == NULL) {
-      tl_clear(vm, &codes);
-      return false;
-    }
-    categories = tl_own_array(own);
+  if (!tl_is_owned(categories) &&
+      !tl_array_finish(vm, true, tl_array_copy(vm, categories.array),
+                       &categories)) {
+    tl_clear(vm, &codes);
+    return false;
   }
-  return tl_category_new(vm, &codes, &categories, out);
+  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
 }
 
 // Categories that are given: a vector, of which no two items are equal.
@@ -93,14 +93,13 @@ static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
   } else {
     if (!tl_category_codes(vm, args[1], args[0], &codes))
       return false;
-    tl_array *own = tl_array_copy(vm, args[1].array);
-    if (own == NULL) {
+    if (!tl_array_finish(vm, true, tl_array_copy(vm, args[1].array),
+                         &categories)) {
       tl_clear(vm, &codes);
       return false;
     }
-    categories = tl_own_array(own);
   }
-  return tl_category_new(vm, &codes, &categories, out);
+  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
 }
 
 const tl_builtin tl_categorical_builtins[] = {

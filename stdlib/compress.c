@@ -1,4 +1,6 @@
 // Compressed data, by zlib and Zstandard, which are loaded when first needed.
+// The output grows by doubling up to the limit of the caller, so that a small
+// file cannot expand to all of memory.
 
 #include "stdlib/compress.h"
 
@@ -10,7 +12,8 @@
 
 // --- zlib -------------------------------------------------------------------
 
-// zlib.h's z_stream, which has been the same since 1995.
+// zlib.h's z_stream, which has been the same since 1995. Declared here so that
+// building needs no headers of zlib.
 typedef struct z_stream {
   const unsigned char *next_in;
   unsigned avail_in;
@@ -39,6 +42,7 @@ static struct {
   int (*deflate_end)(z_stream *z);
 } zlib;
 
+// The functions in the order of the fields above.
 #define ZLIB(X)    \
   X(inflateInit2_) \
   X(inflate) X(inflateEnd) X(deflateInit2_) X(deflate) X(deflateEnd)
@@ -46,6 +50,7 @@ static struct {
 ZLIB(TL_LIBRARY_DECLARE)
 #endif
 
+// The names of the library on Debian and macOS.
 static tl_shared_library zlib_library = {
     .names = (const char *const[]){"libz.so.1", "libz.so", "libz.1.dylib",
                                    "libz.dylib", NULL},
@@ -60,6 +65,7 @@ static tl_shared_library zlib_library = {
 
 // --- Zstandard --------------------------------------------------------------
 
+// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout.
 typedef struct zstd_buffer {
   void *data;
   size_t nbytes, at;
@@ -76,6 +82,7 @@ static struct {
                      int level);
 } zstd;
 
+// The functions in the order of the fields above.
 #define ZSTD(X)            \
   X(ZSTD_createDStream)    \
   X(ZSTD_freeDStream)      \
@@ -85,6 +92,7 @@ static struct {
 ZSTD(TL_LIBRARY_DECLARE)
 #endif
 
+// The names of the library on Debian and macOS.
 static tl_shared_library zstd_library = {
     .names = (const char *const[]){"libzstd.so.1", "libzstd.so",
                                    "libzstd.1.dylib", "libzstd.dylib", NULL},
@@ -99,6 +107,8 @@ static tl_shared_library zstd_library = {
 
 // --- Room -------------------------------------------------------------------
 
+// Data that are expanded or compressed: read from [at] on, written to *out, at
+// most [most] bytes.
 typedef struct expansion {
   tl_vm *vm;
   const char *what, *path;
@@ -108,16 +118,19 @@ typedef struct expansion {
   tl_bytes *out;
 } expansion;
 
+// Fails (kind value): "read_text: "x.gz": compressed data end early".
 static bool damaged(const expansion *e, const char *why) {
   return tl_fail(e->vm, TALLY_ERR_VALUE, "%s: \"%s\": compressed data %s",
                  e->what, e->path, why);
 }
 
-// Room for more bytes, behind which a NUL fits. False: there may be no more.
+// Makes room for more bytes, behind which a NUL fits. False after tl_fail:
+// memory is short or [most] is reached.
 static bool make_room(expansion *e) {
   tl_bytes *out = e->out;
   if (out->nbytes + 1 < out->capacity)
     return true;
+  // One byte more than allowed was written: that is how it is noticed.
   if (out->nbytes > e->most)
     return tl_fail(e->vm, TALLY_ERR_VALUE,
                    "%s: \"%s\" expands to more than %zu bytes", e->what,
@@ -135,7 +148,8 @@ static bool make_room(expansion *e) {
 
 // --- Expanding --------------------------------------------------------------
 
-// zlib frees without a size: it stands before the block.
+// zlib's allocator. zlib frees without a size, so that the size stands before
+// the block.
 static void *z_alloc(void *opaque, unsigned items, unsigned size) {
   size_t nbytes = (size_t)items * size + 16;
   size_t *block = tl_alloc(opaque, nbytes, "zlib's state");
@@ -145,20 +159,24 @@ static void *z_alloc(void *opaque, unsigned items, unsigned size) {
   return (char *)block + 16;
 }
 
+// Frees a block of z_alloc.
 static void z_free(void *opaque, void *block) {
+  // 16 bytes, so that the block is aligned for anything.
   char *start = (char *)block - 16;
   tl_free(opaque, start, *(size_t *)(void *)start);
 }
 
+// zlib's window bits, which say the format too.
 static int window_of(tl_packing packing) {
   return packing == TL_PACKED_RAW ? -15 : packing == TL_PACKED_ZLIB ? 15 : 31;
 }
 
+// How many bytes zlib gets at once: between two pieces the VM is polled.
 static unsigned piece_of(size_t nbytes) {
   return nbytes > 1 << 20 ? 1 << 20 : (unsigned)nbytes;
 }
 
-// One stream, or one member of gzip.
+// Expands one stream, or one member of gzip.
 static bool inflate_one(expansion *e, tl_packing packing) {
   z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = e->vm};
   if (zlib.inflate_init(&z, window_of(packing), "1", (int)sizeof z) != Z_OK)
@@ -174,10 +192,12 @@ static bool inflate_one(expansion *e, tl_packing packing) {
     size_t room = e->out->capacity - e->out->nbytes - 1;
     z.next_out = (unsigned char *)e->out->data + e->out->nbytes;
     z.avail_out = piece_of(room);
+    // zlib counts down; the differences are what it took and gave.
     unsigned in = z.avail_in, all = z.avail_out;
     status = zlib.inflate(&z, Z_NO_FLUSH);
     e->at += in - z.avail_in;
     e->out->nbytes += all - z.avail_out;
+    // No input and no progress: the stream wants more than there is.
     if (status == Z_BUF || (status == Z_OK && in == 0 && z.avail_out == all))
       ok = damaged(e, "end early");
     else if (status != Z_OK && status != Z_STREAM_END)
@@ -187,6 +207,7 @@ static bool inflate_one(expansion *e, tl_packing packing) {
   return ok;
 }
 
+// Expands all members of gzip, which may follow one another.
 static bool inflate_all(expansion *e, tl_packing packing) {
   do {
     if (!inflate_one(e, packing))
@@ -196,10 +217,12 @@ static bool inflate_all(expansion *e, tl_packing packing) {
   return true;
 }
 
+// Expands all frames of Zstandard.
 static bool unzstd(expansion *e) {
   void *stream = zstd.open();
   if (!stream)
     return tl_fail_memory(e->vm, 1 << 17, "Zstandard's state");
+  // The stream does not write to its input, whatever its type says.
   zstd_buffer in = {(void *)(uintptr_t)e->data, e->nbytes, 0};
   size_t left = 1;
   bool ok = true;
@@ -209,6 +232,8 @@ static bool unzstd(expansion *e) {
       break;
     tl_bytes *to = e->out;
     zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes - 1, 0};
+    // A stream that wants more and moves nothing has reached the end of the
+    // data.
     size_t before = in.at;
     left = zstd.expand(stream, &out, &in);
     to->nbytes += zstd.is_error(left) ? 0 : out.at;
@@ -221,6 +246,7 @@ static bool unzstd(expansion *e) {
   return ok;
 }
 
+// [most] is bounded so that sums of sizes cannot overflow.
 bool tl_expand(tl_vm *vm, const char *what, const char *path,
                tl_packing packing, const void *data, size_t nbytes, size_t most,
                tl_bytes *out) {
@@ -245,6 +271,7 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
 
 // --- Compressing ------------------------------------------------------------
 
+// Compresses all of the data into one stream.
 static bool deflate_all(z_stream *z, expansion *e) {
   int status = Z_OK;
   while (status == Z_OK) {
@@ -264,6 +291,7 @@ static bool deflate_all(z_stream *z, expansion *e) {
   return status == Z_STREAM_END || damaged(e, "cannot be made");
 }
 
+// Compresses at once into room for the worst case.
 static bool compress_zstd(expansion *e, int level) {
   tl_bytes *out = e->out;
   out->capacity = zstd.bound(e->nbytes) + 1;
@@ -279,6 +307,7 @@ static bool compress_zstd(expansion *e, int level) {
   return damaged(e, why);
 }
 
+// The buffer grows as for expanding; Zstandard gives a bound in advance.
 bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
                  const void *data, size_t nbytes, tl_bytes *out) {
   bool is_zstd = packing == TL_PACKED_ZSTD;
@@ -327,6 +356,8 @@ static size_t most_expanded(size_t nbytes) {
   return most < 1 << 26 ? 1 << 26 : most;
 }
 
+// More than the first two bytes are compared, since text files may begin like
+// anything.
 bool tl_is_packed(const void *data, size_t nbytes, tl_packing *out) {
   const unsigned char *start = data;
   *out = nbytes > 0 && start[0] == 0x1f ? TL_PACKED_GZIP : TL_PACKED_ZSTD;
@@ -336,6 +367,8 @@ bool tl_is_packed(const void *data, size_t nbytes, tl_packing *out) {
          start[2] == 0x2f && start[3] == 0xfd;
 }
 
+// The packed bytes are freed whether it succeeds or not: the caller has one
+// buffer to care for.
 bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
                     tl_bytes *text) {
   tl_packing packing;
@@ -353,6 +386,7 @@ bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
   return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
 }
 
+// Whether the path ends so, behind at least one more character.
 static bool ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
@@ -362,6 +396,7 @@ bool tl_io_packs(const char *path) {
   return ends_with(path, ".gz") || ends_with(path, ".zst");
 }
 
+// Writes a file whole or not at all.
 static bool write_whole(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
   tl_writer file;
@@ -373,8 +408,10 @@ static bool write_whole(tl_vm *vm, const char *what, const char *path,
   return false;
 }
 
+// Level 6 is zlib's default and 3 Zstandard's.
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
+  // The name decides, as for reading the first bytes do.
   bool gzip = ends_with(path, ".gz");
   if (!tl_io_packs(path))
     return write_whole(vm, what, path, data, nbytes);

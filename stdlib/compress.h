@@ -1,4 +1,7 @@
 // Compressed data: zlib's formats and Zstandard's, by the system's libraries.
+// Both are loaded when they are first needed and fail with a name of the
+// package where they are missing. All memory, zlib's own too, is the VM's, so
+// that a limit holds for it.
 #ifndef TALLY_STDLIB_COMPRESS_H
 #define TALLY_STDLIB_COMPRESS_H
 
@@ -6,6 +9,7 @@
 
 #include "vm/io.h"
 
+// The formats of compressed data.
 typedef enum tl_packing {
   TL_PACKED_RAW,   // deflate without a frame, as in zip
   TL_PACKED_ZLIB,  // as in PNG
@@ -13,28 +17,31 @@ typedef enum tl_packing {
   TL_PACKED_ZSTD,
 } tl_packing;
 
-// Expands [data] into *out (owned by the caller), at most [most] bytes of it:
-// more are an error, as are data that end early or are damaged. [what] and
-// [path] are for messages.
+// Expands [data] into *out (owned by the caller, a NUL behind it), at most
+// [most] bytes: more are an error (kind value), as are data that end early or
+// are damaged. [what] and [path] are for messages.
 bool tl_expand(tl_vm *vm, const char *what, const char *path,
                tl_packing packing, const void *data, size_t nbytes, size_t most,
                tl_bytes *out);
 
-// Compresses; level 1 to 9, for Zstandard to 22.
+// Compresses [data] into *out, owned by the caller; level 0 to 9, for
+// Zstandard to 22. Fails (kind io) where the library is missing.
 bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
                  const void *data, size_t nbytes, tl_bytes *out);
 
-// The CRC-32 of gzip, zip and PNG. Needs no library.
+// The CRC-32 of gzip, zip and PNG of the bytes that [crc] is of, 0 for none,
+// and these. Needs no library.
 uint32_t tl_crc32(uint32_t crc, const void *data, size_t nbytes);
 
-// Whether data begin as gzip or Zstandard, and as which.
+// Whether data begin like gzip or Zstandard; *out says which.
 bool tl_is_packed(const void *data, size_t nbytes, tl_packing *out);
 
-// Expands a text that is packed; *text is NULL after a failure.
+// Expands *text in place if it is packed, else leaves it. Frees the packed
+// bytes in any case; *text is empty after a failure.
 bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
                     tl_bytes *text);
 
-// As tl_io_read; a file that begins as gzip or Zstandard is expanded.
+// As tl_io_read; a file that begins like gzip or Zstandard is expanded.
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out);
 

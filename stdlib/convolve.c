@@ -1,4 +1,6 @@
 // The convolution of two vectors.
+//
+// Built for speed.
 
 #include <string.h>
 
@@ -167,6 +169,8 @@ static bool wrap_sums(tl_vm *vm, tl_array *sums, tl_dtype dtype, tl_slot *out) {
   return narrow != NULL;
 }
 
+// In C: sliding_windows(…) @ b in Tally takes 24 times as long for 16 items and
+// 4 times for 10^5.
 static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x[2] = {tl_none(), tl_none()}, sum = tl_none();
   tl_dtype dtype;

@@ -3,6 +3,8 @@
 // Rows are taken by batches where their cells are plain: kernels find where
 // they end and read the numbers, column by column. Other rows are read cell by
 // cell; there a number's digits are read while its end is looked for.
+//
+// Built for speed.
 
 #include "stdlib/csv_scan.h"
 
@@ -24,6 +26,18 @@ tl_csv_source tl_csv_source_of(char separator) {
   source.ends[(unsigned char)separator] = true;
   source.digits = strchr("+-.eE0123456789", separator) == NULL;
   return source;
+}
+
+void tl_csv_mark_missing(tl_csv_source *source, const tl_csv_mark *marks,
+                         int64_t count) {
+  source->missing = true;
+  source->marks = marks;
+  source->mark_count = count;
+  // Numbers are read while their end is looked for, and are not compared: where
+  // one is a mark, all cells are read as texts first.
+  for (int64_t i = 0; i < count; i++)
+    if (tl_number_read(marks[i].text, marks[i].nbytes).kind != TL_NUMBER_NONE)
+      source->digits = false;
 }
 
 int64_t tl_csv_line_ends(const char *at, const char *end) {
@@ -106,8 +120,25 @@ static bool read_quoted(const tl_csv_source *source, tl_csv_part *part,
   return true;
 }
 
-static bool read_cell(const tl_csv_source *source, tl_csv_part *part,
-                      tl_csv_cell *out) {
+// A cell whose text is a mark, blanks around it allowed, becomes a blank one.
+static void blank_mark(const tl_csv_source *source, tl_csv_cell *cell) {
+  const char *text = cell->text;
+  size_t nbytes = cell->nbytes;
+  while (nbytes > 0 && *text == ' ') text++, nbytes--;
+  while (nbytes > 0 && text[nbytes - 1] == ' ') nbytes--;
+  for (int64_t i = 0; i < source->mark_count; i++) {
+    const tl_csv_mark *mark = &source->marks[i];
+    if (mark->nbytes == nbytes && memcmp(mark->text, text, nbytes) == 0) {
+      cell->nbytes = 0;
+      cell->doubled = false;
+      return;
+    }
+  }
+}
+
+// Reads the bytes of a cell, and goes to what ends it.
+static bool read_bytes(const tl_csv_source *source, tl_csv_part *part,
+                       tl_csv_cell *out) {
   const char *at = part->at;
   *out = (tl_csv_cell){.text = at};
   if (*at == '"')
@@ -117,6 +148,15 @@ static bool read_cell(const tl_csv_source *source, tl_csv_part *part,
     return note_fault(part, TL_CSV_ZERO_BYTE, part->line);
   out->nbytes = (size_t)(at - out->text);
   part->at = at;
+  return true;
+}
+
+static bool read_cell(const tl_csv_source *source, tl_csv_part *part,
+                      tl_csv_cell *out) {
+  if (!read_bytes(source, part, out))
+    return false;
+  if (source->mark_count > 0)
+    blank_mark(source, out);
   return true;
 }
 
@@ -338,6 +378,8 @@ static bool take_cells(const tl_csv_source *source, tl_csv_part *part,
     const char *text = b->text + begin[0];
     tl_csv_cell cell = {.text = text,
                         .nbytes = (size_t)(begin[1] - begin[0]) - behind};
+    if (source->mark_count > 0)
+      blank_mark(source, &cell);
     if (!take_cell(source, part, k, &cell, text))
       return false;
   }

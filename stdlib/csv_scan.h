@@ -28,12 +28,20 @@ typedef struct tl_csv_column {
   const struct tl_type *type;  // not NULL: a cell not of it is a fault
 } tl_csv_column;
 
+// A text that stands for a missing value.
+typedef struct tl_csv_mark {
+  const char *text;  // borrowed, without blanks at its ends
+  size_t nbytes;
+} tl_csv_mark;
+
 typedef struct tl_csv_source {
   const char *text, *end;  // whole lines; a NUL follows
   char separator;
-  bool ends[256];  // the bytes that may end a cell without quotes
-  bool digits;     // no number has a separator within
-  bool missing;    // blank cells are missing values, not NaN
+  bool ends[256];            // the bytes that may end a cell without quotes
+  bool digits;               // no number has a separator within
+  bool missing;              // blank cells are missing values, not NaN
+  const tl_csv_mark *marks;  // cells of these texts are read as blank ones
+  int64_t mark_count;
   tl_csv_column *columns;
   int64_t count;
 } tl_csv_source;
@@ -83,6 +91,11 @@ typedef struct tl_csv_cell {
 
 // Of no text yet.
 tl_csv_source tl_csv_source_of(char separator);
+
+// Cells with these texts are missing, as blank ones are. The marks must live as
+// long as the source is read.
+void tl_csv_mark_missing(tl_csv_source *source, const tl_csv_mark *marks,
+                         int64_t count);
 
 // Whether a row begins here; goes past lines without any text.
 bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part);

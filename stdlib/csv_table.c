@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 #include "vm/text/format.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 enum {

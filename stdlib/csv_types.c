@@ -7,7 +7,7 @@
 #include "stdlib/number.h"
 #include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 static const tl_type *present(const tl_type *type) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "stdlib/compress.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 #include "vm/vm.h"
 
 static size_t size_of(const tl_csv_window *w) {

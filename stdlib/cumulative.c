@@ -190,7 +190,8 @@ static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
   static bool name(tl_vm *vm, tl_slot *args, tl_slot *out) {                   \
     const form f = {name, #name, TL_REDUCE_##REDUCTION, dtype, initial, skip}; \
     running r;                                                                 \
-    return read_call(vm, &f, args, &r) && run(vm, &r, &args[0], out);          \
+    return tl_arg_numbers(vm, &args[0]) && read_call(vm, &f, args, &r) &&      \
+           run(vm, &r, &args[0], out);                                         \
   }
 FORMS(X)
 #undef X
@@ -210,12 +211,8 @@ static const form *find_form(const tl_builtin *builtin) {
   return NULL;
 }
 
-bool tl_builtin_is_scan(const tl_builtin *builtin) {
-  return find_form(builtin) != NULL;
-}
-
-bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
-                     const tl_slot *args, tl_scan_call *out) {
+bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                   const tl_slot *args, tl_scan_call *out) {
   running r;
   if (!read_call(vm, find_form(builtin), args, &r) ||
       !find_axis(vm, &r, ndim, &out->axis)) {
@@ -233,10 +230,13 @@ bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
   "From a missing value on all results are missing; with skip_missing only\n" \
   "those in its place.\n"
 
+#define SCAN_FLAGS \
+  (TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS | TL_FUSED(SCAN))
+
 const tl_builtin tl_cumulative_builtins[] = {
     {"cumulative_sum",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_sum, TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
+     cumulative_sum, SCAN_FLAGS,
      TL_DOC(
          "The running sum along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -247,7 +247,7 @@ const tl_builtin tl_cumulative_builtins[] = {
          "    cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, 4]\n")},
     {"cumulative_prod",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_prod, TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
+     cumulative_prod, SCAN_FLAGS,
      TL_DOC(
          "The running product along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -255,14 +255,14 @@ const tl_builtin tl_cumulative_builtins[] = {
          "lacks another (index).\n" MISSING
          "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n")},
     {"cumulative_max", "x, axis: none, skip_missing: false", cumulative_max,
-     TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
+     SCAN_FLAGS,
      TL_DOC(
          "The largest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
          "axis that x lacks another (index).\n" MISSING
          "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n")},
     {"cumulative_min", "x, axis: none, skip_missing: false", cumulative_min,
-     TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
+     SCAN_FLAGS,
      TL_DOC(
          "The smallest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"

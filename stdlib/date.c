@@ -1,9 +1,15 @@
-// Dates in data files (ISO 8601).
+// Dates in data files (ISO 8601), read in one pass from left to right without
+// a locale or a time zone other than UTC:
+//
+//   2024-05-31                   midnight
+//   2024-05-31 12:00             a blank or T before the time
+//   2024-05-31T12:00:00.25Z      six digits of the fraction count
 
 #include "stdlib/date.h"
 
-// The days from 1970-01-01 on. Hinnant: "chrono-compatible low-level date
-// algorithms": years begin in March, so that the leap day comes last.
+// The days from 1970-01-01 on. Hinnant, "chrono-compatible low-level date
+// algorithms": years begin in March, so that the leap day comes last, and eras
+// of 400 years have one length.
 static int64_t days_of(int64_t year, int64_t month, int64_t day) {
   year -= month <= 2;
   int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -13,13 +19,15 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day) {
          719468;
 }
 
+// The days of a month.
 static int64_t days_in(int64_t year, int64_t month) {
   if (month == 2)
     return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28;
   return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-// Goes past so many digits, whose value is at most [most].
+// Goes past [count] digits; whether there are so many and their value is at
+// most [most].
 static bool digits(const char **at, const char *end, int count, int64_t most,
                    int64_t *out) {
   *out = 0;
@@ -31,6 +39,7 @@ static bool digits(const char **at, const char *end, int count, int64_t most,
   return *out <= most;
 }
 
+// Goes past the character, if it is the next one.
 static bool accept(const char **at, const char *end, char c) {
   if (*at == end || **at != c)
     return false;
@@ -38,7 +47,8 @@ static bool accept(const char **at, const char *end, char c) {
   return true;
 }
 
-// :SS and a fraction, of which six digits count.
+// :SS and a fraction, of which six digits count; 0 where they are absent. *out
+// is in microseconds.
 static bool seconds(const char **at, const char *end, int64_t *out) {
   int64_t whole, part = 0, unit = 100000;
   if (!accept(at, end, ':')) {
@@ -58,6 +68,8 @@ static bool seconds(const char **at, const char *end, int64_t *out) {
   return true;
 }
 
+// Date, then an end, or T or a blank and the time; a trailing Z is accepted,
+// other zones are not.
 bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds) {
   const char *at = text, *end = text + nbytes;
   while (at < end && *at == ' ') at++;

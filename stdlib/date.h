@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Microseconds since 1970 (UTC) of a date of the years 0000 to 9999 in the
-// Gregorian calendar, with a time behind a T or a blank or without one, blanks
-// around it allowed. False: it is none. [text] need not end with a NUL.
+// Sets *microseconds since 1970 (UTC) of a date of the years 0000 to 9999 in
+// the Gregorian calendar, with a time behind a T or a blank or without one;
+// blanks around it are allowed. False: the text is no date. [text] need not
+// end with a NUL.
 bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds);
 
 #endif

@@ -1,13 +1,19 @@
 // Factorisations of one matrix: by Tally's own code, or by a loaded LAPACK.
 //
-// Matrices are dense and row-major. n rows and n columns unless it says more;
-// [a] is always overwritten. Items are of the table's dtype, singular values
-// and the eigenvalues of eigh of the real dtype with that precision.
+//   linalg*.c --> tl_dense_choose --> tl_dense_real, tl_dense_complex
+//                                 \--> tl_lapack's tables (lapack.c)
+//
+// Tally's own code is in headers that dense_real.c and dense_complex.c include
+// after naming their item type (dense_work.h says how). Matrices are dense and
+// row-major. n rows and n columns unless a comment says more; [a] is always
+// overwritten. Items are of the table's dtype, singular values and the
+// eigenvalues of eigh of the real dtype with that precision.
 #ifndef TALLY_STDLIB_DENSE_H
 #define TALLY_STDLIB_DENSE_H
 
 #include "vm/value.h"
 
+// How a factorisation ended.
 typedef enum tl_dense_result {
   TL_DENSE_DONE,
   TL_DENSE_STOPPED,   // after tl_fail: no memory, or a poll
@@ -15,6 +21,7 @@ typedef enum tl_dense_result {
   TL_DENSE_ENDLESS    // an iteration does not converge
 } tl_dense_result;
 
+// The factorisations for one dtype. All may poll, so each may be stopped.
 typedef struct tl_dense {
   // Factors a: U stays on and above the diagonal, whose product times *sign is
   // the determinant. *sign is 0 where a is singular.
@@ -54,18 +61,22 @@ typedef struct tl_dense {
 #define TL_DENSE_OF_THIS_FILE \
   { lu, solve, triangular, banded, inverse, cholesky, qr, svd, eigh, eig }
 
+// Tally's own, of float64 (dense_real.c) and of complex128 (dense_complex.c).
 extern const tl_dense tl_dense_real;     // Tally's own, float64
 extern const tl_dense tl_dense_complex;  // complex128
 
-// What computes with matrices of [dtype] whose smaller side has [side] items,
-// and the dtype it takes them in (*dtype is changed: integers become float64).
+// The table for matrices of [dtype] whose smaller side has [side] items, and
+// the dtype it takes them in (*dtype is changed: integers become float64, and
+// without LAPACK narrow items wide ones). By the size alone, so that the same
+// script takes the same code each time.
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype);
 
-// LAPACK's, of float32, float64, complex64, complex128; NULL: none is loaded.
+// LAPACK's table for float32, float64, complex64 or complex128; NULL where
+// none is loaded.
 const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype);
 
-// What the real and the complex code share (dense_complex.c): the eigenvectors
-// of a complex upper triangle t, turned back by z, in the columns of v.
+// The eigenvectors of a complex upper triangle t, multiplied by z, in the
+// columns of v. Shared by the real and the complex code (dense_complex.c).
 tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *t,
                                     const tl_c128 *z, int64_t n, tl_c128 *v);
 

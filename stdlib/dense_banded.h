@@ -1,9 +1,14 @@
 // Equations with a band matrix, by elimination within the band. See
 // dense_work.h.
 
-// a holds n rows of a band: item (i, j) of the matrix, i - l <= j <= i + l + u,
-// at a[i * width + j - i + l], width being 2 l + u + 1; b has n rows of m.
-// For size: LAPACK has it, too.
+// a holds n rows of a band: item (i, j) of the matrix, i - l <= j <= i + l +
+// u, at a[i * width + j - i + l], width being 2 l + u + 1; b has n rows of m.
+// Exchanging rows for the pivot widens the band above by l diagonals, which
+// are zeros at first:
+//
+//   l = 1, u = 1, row i:   (i, i-1)  (i, i)  (i, i+1)  0
+//
+// Built for size, as LAPACK has it, too.
 __attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
                                                     int64_t n, int64_t l,
                                                     int64_t u, void *right,
@@ -14,6 +19,8 @@ __attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
   for (int64_t k = 0; k < n; k++) {
     if (!poll_items(vm, (l + 1) * (l + u + m)))
       return TL_DENSE_STOPPED;
+    // The rows that have an item in column k, and the columns that its row may
+    // reach after exchanges.
     int64_t last = k + l < n - 1 ? k + l : n - 1, best = k;
     int64_t end = k + l + u < n - 1 ? k + l + u : n - 1;
     for (int64_t i = k + 1; i <= last; i++)

@@ -1,5 +1,10 @@
 // Tally's own factorisations of complex matrices. Eigenvalues of any matrix
 // come from its Schur form, by implicit QR steps with Wilkinson's shift.
+//
+// Complex products as the textbook has them, without the cases of
+// infinite parts that a call to the compiler's library would sort out; loops
+// along rows are worth their vectors.
+// Flags: -fcx-limited-range -ftree-vectorize -fvect-cost-model=dynamic
 
 #include <complex.h>
 #include <float.h>
@@ -27,12 +32,8 @@
 #include "stdlib/dense_svd.h"
 #include "stdlib/dense_hessenberg.h"
 
-typedef struct schur {
-  T *h, *z;  // z: its columns as rows, or NULL
-  int64_t n;
-} schur;
-
-// Turns rows k and k + 1 so that (f, g) in them becomes (r, 0), and columns.
+// Rotates rows k and k + 1 so that (f, g) in them becomes (r, 0), and the
+// columns by the adjoint.
 static void step_rotation(schur *s, int64_t k, int64_t hi, T f, T g) {
   const int64_t n = s->n;
   double r = hypot(cabs(f), cabs(g));
@@ -62,28 +63,18 @@ static void step_rotation(schur *s, int64_t k, int64_t hi, T f, T g) {
   }
 }
 
-static int64_t part_begin(schur *s, int64_t hi) {
-  const int64_t n = s->n;
-  for (int64_t k = hi; k > 0; k--) {
-    T *below = s->h + k * n + k - 1;
-    double near = ABS1(s->h[k * n + k]) + ABS1(s->h[(k - 1) * n + k - 1]);
-    if (ABS1(*below) <= EPSILON * near || ABS1(*below) < 0x1p-1000) {
-      *below = 0;
-      return k;
-    }
-  }
-  return 0;
-}
-
-// The eigenvalue of the last two rows that is nearer to the last item.
+// The eigenvalue of the last two rows that is nearer to the last item: the
+// shift.
 static T wilkinson(const schur *s, int64_t hi) {
   const T *h = s->h + (hi - 1) * s->n + hi - 1;
+  // The root farther from 0 gives the nearer eigenvalue without cancellation.
   T p = (h[0] - h[s->n + 1]) / 2, bc = h[1] * h[s->n];
   T root = csqrt(p * p + bc);
   T far = creal(p * conj(root)) < 0 ? p - root : p + root;
   return far == 0 ? h[s->n + 1] : h[s->n + 1] - bc / far;
 }
 
+// h, of Hessenberg's form, becomes triangular, from the last row up.
 static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
   enum { STEPS = 100 };
   const int64_t n = s->n;
@@ -99,6 +90,8 @@ static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
       return TL_DENSE_ENDLESS;
     if (!poll_items(vm, (hi - lo) * n * 16))
       return TL_DENSE_STOPPED;
+    // Now and then a shift of no particular meaning, in case the steps go
+    // round in a circle.
     T shift = steps % 10 == 0 ? s->h[hi * n + hi] + ABS1(s->h[hi * n + hi - 1])
                               : wilkinson(s, hi);
     T f = s->h[lo * n + lo] - shift, g = s->h[(lo + 1) * n + lo];
@@ -113,9 +106,9 @@ static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
   return TL_DENSE_DONE;
 }
 
-// Column k of x: the eigenvector of the triangle t for its item k, by
-// substitution from below. Where two eigenvalues are equal they are taken to
-// differ by a rounding error.
+// The eigenvector of the triangle t for its item k, by substitution from
+// below. Where two eigenvalues are equal they are taken to differ by a
+// rounding error.
 static void triangle_vector(const T *t, int64_t n, int64_t k, double least,
                             T *x) {
   for (int64_t i = k + 1; i < n; i++) x[i] = 0;
@@ -126,14 +119,18 @@ static void triangle_vector(const T *t, int64_t n, int64_t k, double least,
     if (ABS1(gap) < least)
       gap = least;
     x[i] = -sum / gap;
+    // Items may grow without bound: only the direction matters.
     if (!(ABS1(x[i]) < 0x1p400))
       for (int64_t j = i; j <= k; j++) x[j] *= 0x1p-500;
   }
 }
 
+// The vectors are rows here, since those are contiguous, and transposed by the
+// product.
 tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
                                     const tl_c128 *turn, int64_t n,
                                     tl_c128 *v) {
+  // The two complex types have one layout.
   const T *t = (const T *)triangle;
   T *rows = new_matrix(vm, n, n);
   room r = {.vm = vm};
@@ -141,6 +138,7 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   double most = 0;
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t j = i; j < n; j++) most = fmax(most, ABS1(t[i * n + j]));
+  // The least gap between eigenvalues that a division may see.
   double least = fmax(EPSILON * most, DBL_MIN / EPSILON);
   for (int64_t k = 0; ok && k < n; k++) {
     ok = poll_items(vm, k * k);
@@ -157,6 +155,7 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
 }
 
+// See tl_dense.
 static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
                            void *vectors) {
   T *h = a, *w = values, *v = vectors, *work = new_matrix(vm, 4, n);
@@ -164,6 +163,7 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
   T *z = v ? new_matrix(vm, n, n) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
   if (work && (!v || (rows && z))) {
+    // As in dense_real.c: undone at the end.
     double *scale = (double *)(work + 3 * n), all = scale_matrix(a, n * n);
     schur s = {a, rows, n};
     balance(a, n, scale);
@@ -187,4 +187,5 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
   return result;
 }
 
+// The table for complex128.
 const tl_dense tl_dense_complex = TL_DENSE_OF_THIS_FILE;

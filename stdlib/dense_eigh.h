@@ -8,12 +8,14 @@
 // then w, so that A - V W^H - W V^H is the matrix now.
 enum { PANEL = 32, BOTH = 2 * PANEL };
 
+// The work of one panel.
 typedef struct panel {
   T *vw, *vectors;  // n rows of BOTH; room for 3 n
   T *adjoint;       // BOTH rows of n
   room products;
 } panel;
 
+// Opens it for matrices of n rows. Close it also where this fails.
 static bool open_panel(tl_vm *vm, int64_t n, panel *p) {
   *p = (panel){.products.vm = vm};
   p->vw = new_matrix(vm, n, BOTH);
@@ -23,6 +25,7 @@ static bool open_panel(tl_vm *vm, int64_t n, panel *p) {
          open_room(vm, n, BOTH, &p->products);
 }
 
+// Frees what was opened.
 static void close_panel(panel *p, int64_t n) {
   tl_vm *vm = p->products.vm;
   drop_matrix(vm, p->vw, n, BOTH);
@@ -35,6 +38,8 @@ static void close_panel(panel *p, int64_t n) {
 // came before it.
 static void update_column(T *a, int64_t n, int64_t k, const T *vw,
                           int64_t count) {
+  // A's column is that before the panel: its updates are applied when it is
+  // needed.
   const T *here = vw + k * BOTH;
   for (int64_t i = k; i < n; i++) {
     const T *row = vw + i * BOTH;
@@ -51,27 +56,30 @@ static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
                          int64_t count, T tau, const T *v, T *w) {
   const ptrdiff_t size = sizeof(T);
   const T *vw = p->vw + (n - m) * BOTH, *rest = a + (n - m) * (n + 1);
-  T turned[BOTH] = {0};  // W^H v, then V^H v
+  T transposed[BOTH] = {0};  // W^H v, then V^H v
   for (int64_t i = 0; i < m; i++) {
     w[i] = 0;
     for (int64_t j = 0; j < count; j++) {
-      turned[j] += CONJ(vw[i * BOTH + PANEL + j]) * v[i];
-      turned[PANEL + j] += CONJ(vw[i * BOTH + j]) * v[i];
+      transposed[j] += CONJ(vw[i * BOTH + PANEL + j]) * v[i];
+      transposed[PANEL + j] += CONJ(vw[i * BOTH + j]) * v[i];
     }
   }
+  // The product with the old matrix, then the corrections of V and W: half of
+  // all the work, by a kernel.
   tl_kernels()->gemv[DTYPE](w, rest, n * size, size, v, size, (size_t)m,
                             (size_t)m);
   for (int64_t i = 0; i < m; i++) {
     T sum = 0;
     for (int64_t j = 0; j < count; j++)
-      sum += vw[i * BOTH + j] * turned[j] +
-             vw[i * BOTH + PANEL + j] * turned[PANEL + j];
+      sum += vw[i * BOTH + j] * transposed[j] +
+             vw[i * BOTH + PANEL + j] * transposed[PANEL + j];
     w[i] = tau * (w[i] - sum);
   }
   add_row(w, -tau * inner(v, w, m) / 2, v, m);
 }
 
-// The part of a from row [from] on, less V W^H + W V^H.
+// Subtracts V W^H + W V^H from the part of a from row [from] on. False where
+// the VM was stopped.
 static bool apply_panel(panel *p, T *a, int64_t n, int64_t from,
                         int64_t count) {
   const int64_t m = n - from;
@@ -92,7 +100,7 @@ static bool apply_panel(panel *p, T *a, int64_t n, int64_t from,
 }
 
 // a, both halves of which are there, becomes tridiagonal: d on the diagonal, e
-// beside it; the reflections lie below.
+// beside it; the reflections stay below. False where the VM was stopped.
 static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
                                   double *e, T *tau) {
   panel p;
@@ -122,8 +130,9 @@ static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
   return ok;
 }
 
-// The rotations of some sweeps, which the rows of z, 2 * n doubles if they are
-// complex, turn by all at once: strip by strip, while it is in the cache.
+// The rotations of some sweeps, which are applied to the rows of z (2 * n
+// doubles if they are complex) all at once: strip by strip of columns, while a
+// strip is in the cache.
 enum { CHAINS = 32, STRIP_ITEMS = 32 };
 
 typedef struct sweeps {
@@ -135,6 +144,7 @@ typedef struct sweeps {
   int64_t begin[CHAINS], rotations[CHAINS];  // sweep i: rows from begin on
 } sweeps;
 
+// Opens room for CHAINS sweeps; z NULL: nothing is needed.
 static bool open_sweeps(tl_vm *vm, T *z, int64_t n, sweeps *w) {
   *w = (sweeps){.vm = vm, .z = (double *)z, .n = n};
   w->width = n * (int64_t)(sizeof(T) / sizeof(double));
@@ -144,11 +154,13 @@ static bool open_sweeps(tl_vm *vm, T *z, int64_t n, sweeps *w) {
   return !z || w->c;
 }
 
+// Frees the rotations.
 static void close_sweeps(sweeps *w) {
   if (w->c)
     tl_free(w->vm, w->c, (size_t)w->n * CHAINS * 2 * sizeof(double) + 1);
 }
 
+// Applies and forgets the rotations. False where the VM was stopped.
 static bool apply_sweeps(sweeps *w) {
   int64_t rotations = 0;
   for (int64_t i = 0; i < w->count; i++) rotations += w->rotations[i];
@@ -165,9 +177,12 @@ static bool apply_sweeps(sweeps *w) {
   return true;
 }
 
-// One sweep from row m up to row l, whose rotations are noted in [w].
+// One implicit QL sweep from row m up to row l with Wilkinson's shift, whose
+// rotations are noted in [w].
 static void ql_sweep(double *d, double *e, int64_t l, int64_t m, sweeps *w) {
   double *cosine = NULL, *sine = NULL;
+  // Wilkinson's shift: the eigenvalue of the first two rows that is nearer to
+  // d[l].
   double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1);
   g = d[m] - d[l] + e[l] / (g + copysign(r, g));
   double s = 1, c = 1, p = 0;
@@ -180,6 +195,7 @@ static void ql_sweep(double *d, double *e, int64_t l, int64_t m, sweeps *w) {
     double f = s * e[i], b = c * e[i];
     r = hypot(f, g);
     e[i + 1] = r;
+    // The chain ends early: the matrix separates at this row.
     if (r == 0) {
       d[i + 1] -= p;
       e[m] = 0;
@@ -212,8 +228,8 @@ static void ql_sweep(double *d, double *e, int64_t l, int64_t m, sweeps *w) {
   w->rotations[w->count++] = m - from;
 }
 
-// The first row from l on that nothing but rounding errors joins with the next;
-// [least] is what counts as that anyway.
+// The first row from l on that nothing but rounding errors joins with the
+// next; [least] counts as rounding in any case.
 static int64_t part_end(const double *d, const double *e, int64_t l, int64_t n,
                         double least) {
   int64_t m = l;
@@ -224,9 +240,10 @@ static int64_t part_end(const double *d, const double *e, int64_t l, int64_t n,
 }
 
 // d becomes the eigenvalues; e has n items. The rows of z, unless it is NULL,
-// turn too.
+// are rotated with them and become the eigenvectors.
 static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
                                          int64_t n) {
+  // Sweeps for one eigenvalue; it takes two or three.
   enum { MOST = 60 };
   sweeps w;
   tl_dense_result result =
@@ -256,6 +273,7 @@ static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
   return result;
 }
 
+// Fills the upper half from the lower one, and makes the diagonal real.
 static void complete_hermitian(T *a, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     a[i * n + i] = REAL(a[i * n + i]);
@@ -263,7 +281,8 @@ static void complete_hermitian(T *a, int64_t n) {
   }
 }
 
-// The eigenvectors so far are the columns of Q, the rows of z.
+// The eigenvectors so far are the columns of Q, which become the rows of z.
+// Also used for Hessenberg's form.
 static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
                           T *z) {
   reflections r = {.products.vm = vm};
@@ -280,6 +299,8 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
   return ok;
 }
 
+// See tl_dense. Vectors are rows while they are rotated, and columns of the
+// result in the order of the values.
 static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
                             void *vectors) {
   T *a = matrix, *v = vectors, *tau = new_matrix(vm, 1, n);
@@ -291,6 +312,7 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
     double *e = d + n + 1;
     int64_t *order = (int64_t *)(void *)(e + n + 1);
     complete_hermitian(a, n);
+    // Values are scaled back; vectors do not change.
     double scale = scale_matrix(a, n * n);
     if (reduce_to_tridiagonal(vm, a, n, d, e, tau) &&
         (!z || start_vectors(vm, a, n, tau, z)))

@@ -1,8 +1,9 @@
 // The first steps towards the eigenvalues of any matrix: balancing (Parlett and
 // Reinsch 1969) and reduction to Hessenberg's form. See dense_work.h.
 
-// Scales rows and columns by powers of two until they are about as long as each
-// other: a becomes D^-1 a D, whose D goes to [scale].
+// Scales rows and columns by powers of two until they are about as long as
+// each other: a becomes D^-1 a D, whose D goes to [scale]. Eigenvalues stay,
+// and their errors are smaller.
 static void balance(T *a, int64_t n, double *scale) {
   for (int64_t i = 0; i < n; i++) scale[i] = 1;
   for (bool again = true; again;) {
@@ -17,6 +18,8 @@ static void balance(T *a, int64_t n, double *scale) {
       }
       if (row == 0 || column == 0 || !isfinite(row) || !isfinite(column))
         continue;
+      // Powers of two, so that scaling is exact; a step that gains little is
+      // left out, or the loop might not end.
       const double sum = row + column;
       for (; column < row / 2; column *= 4) f *= 2;
       for (; column >= row * 2; column /= 4) f /= 2;
@@ -32,7 +35,8 @@ static void balance(T *a, int64_t n, double *scale) {
 }
 
 // a becomes Q^H a Q with zeros below its second diagonal; the rows of z, if it
-// is not NULL, the columns of Q. [tau] has room for n, [w] for 2 n.
+// is not NULL, the columns of Q. [tau] has room for n, [w] for 2 n. False
+// where the VM was stopped.
 static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
                                  T *z) {
   for (int64_t k = 0; k + 1 < n; k++) {
@@ -53,4 +57,27 @@ static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
   for (int64_t i = 2; i < n; i++)
     for (int64_t j = 0; j < i - 1; j++) a[i * n + j] = 0;
   return ok;
+}
+
+// --- What follows it: QR steps to Schur's form -------------------------------
+
+// The matrix in work, its size, and the columns of Z as rows, or NULL.
+typedef struct schur {
+  T *h, *z;
+  int64_t n;
+} schur;
+
+// The row where the part that ends with row hi begins: an item below the
+// diagonal that is negligible is set to 0 and separates two parts.
+static int64_t part_begin(schur *s, int64_t hi) {
+  const int64_t n = s->n;
+  for (int64_t k = hi; k > 0; k--) {
+    T *below = s->h + k * n + k - 1;
+    double near = ABS1(s->h[k * n + k]) + ABS1(s->h[(k - 1) * n + k - 1]);
+    if (ABS1(*below) <= EPSILON * near || ABS1(*below) < 0x1p-1000) {
+      *below = 0;
+      return k;
+    }
+  }
+  return 0;
 }

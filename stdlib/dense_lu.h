@@ -1,6 +1,12 @@
 // Gaussian elimination and Cholesky's factors, in blocks of columns. See
-// dense_work.h.
+// dense_work.h. Blocks go from left to right; most of the work is the product
+// that updates the rest:
+//
+//   panel | rows of U        factor_panel | finish_rows
+//   ------+-----------
+//   panel | rest             rest -= panel @ rows: product
 
+// Exchanges rows i and k of n items.
 static void exchange_rows(T *a, int64_t n, int64_t i, int64_t k) {
   for (int64_t j = 0; i != k && j < n; j++) {
     T t = a[i * n + j];
@@ -9,10 +15,12 @@ static void exchange_rows(T *a, int64_t n, int64_t i, int64_t k) {
   }
 }
 
-// Columns [from, end) below row [from], with partial pivoting: whole rows
-// change places.
+// Factors columns [from, end) below row [from], with partial pivoting: whole
+// rows change places. False where the VM was stopped; *sign is 0 where a pivot
+// is 0.
 static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
                          int64_t *pivot, int *sign) {
+  // Factoring goes on: the determinant is 0, and U is complete.
   bool singular = false;
   for (int64_t k = from; k < end; k++) {
     if (!poll_items(vm, (n - k) * (end - k)))
@@ -48,13 +56,15 @@ static void finish_rows(T *a, int64_t n, int64_t from, int64_t end) {
       add_row(a + i * n + end, -a[i * n + k], a + k * n + end, n - end);
 }
 
-// pivot[k] is the row that changed places with row k. False: stopped.
+// Factors a in place into L and U; pivot[k] is the row that changed places
+// with row k. False where the VM was stopped.
 static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
   room r;
   bool ok = open_room(vm, n, BLOCK, &r);
   int so_far = 1;
   for (int64_t k = 0; ok && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
+    // The sign of one panel's exchanges; 0 stays 0 in the product.
     int panel = 1;
     ok = factor_panel(vm, a, n, k, end, pivot, &panel);
     so_far *= panel;
@@ -68,6 +78,7 @@ static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
   return ok;
 }
 
+// Room for n indices; drop_pivots frees it.
 static int64_t *new_pivots(tl_vm *vm, int64_t n) {
   return tl_alloc(vm, ((size_t)n + 1) * sizeof(int64_t), "the pivots");
 }
@@ -77,6 +88,7 @@ static void drop_pivots(tl_vm *vm, int64_t *pivot, int64_t n) {
     tl_free(vm, pivot, ((size_t)n + 1) * sizeof *pivot);
 }
 
+// See tl_dense.
 static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
   int64_t *pivot = new_pivots(vm, n);
   bool ok = pivot && factor(vm, a, n, pivot, sign);
@@ -84,7 +96,8 @@ static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
   return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
 }
 
-// b := inverse(triangle) @ b, in blocks of its rows.
+// b := inverse(triangle) @ b, in blocks of its rows: inside of a block row by
+// row, the rest by a product.
 static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
                        T *b, int64_t m) {
   room r;
@@ -109,6 +122,7 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
   return ok;
 }
 
+// See tl_dense; a 0 on the diagonal is singular.
 static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
                                   bool unit, void *b, int64_t m) {
   for (int64_t i = 0; !unit && i < n; i++)
@@ -118,6 +132,7 @@ static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
                                                  : TL_DENSE_STOPPED;
 }
 
+// See tl_dense: L, then U.
 static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
                              int64_t m) {
   int64_t *pivot = new_pivots(vm, n);
@@ -134,7 +149,9 @@ static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
   return sign == 0 ? TL_DENSE_SINGULAR : TL_DENSE_DONE;
 }
 
+// Solves a @ x == identity.
 static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
+  // The identity, whose columns become those of the inverse.
   T *b = new_matrix(vm, n, n);
   if (!b)
     return TL_DENSE_STOPPED;
@@ -164,7 +181,8 @@ static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
   return true;
 }
 
-// What is left of the lower triangle, less the panel times its adjoint.
+// Subtracts the panel times its adjoint from the rest of the lower triangle,
+// in strips that end at the diagonal.
 static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
                           T *adjoint) {
   const int64_t terms = end - from;
@@ -181,9 +199,11 @@ static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
   return true;
 }
 
+// See tl_dense.
 static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
   T *a = matrix, *adjoint = new_matrix(vm, n, BLOCK);
   room r = {.vm = vm};
+  // Stopped and not definite are different results.
   bool ok = adjoint && open_room(vm, n, BLOCK, &r), definite = true;
   for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;

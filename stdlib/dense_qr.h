@@ -1,9 +1,9 @@
 // Householder reflections and QR, in blocks of columns (Schreiber and Van Loan
 // 1989: the product of k reflections is I - V T V^H). See dense_work.h.
 
-// The reflection H = I - tau v v^H, v[0] being 1, for which H^H x is a multiple
-// of the first axis. x is overwritten: that multiple, which is real, then the
-// rest of v.
+// The reflection H = I - tau v v^H, v[0] being 1, for which H^H x is a
+// multiple of the first axis; returns tau. x is overwritten: that multiple,
+// which is real, then the rest of v.
 static T reflect(T *x, int64_t step, int64_t n) {
   double rest = length_of(x + step, step, n - 1);
   if (n < 1 || (rest == 0 && ABS1(x[0]) == fabs(REAL(x[0]))))
@@ -17,6 +17,7 @@ static T reflect(T *x, int64_t step, int64_t n) {
     x[0] /= lift;
     return tau;
   }
+  // The sign that avoids cancellation in x[0] - beta.
   double beta = -copysign(size, REAL(x[0]));
   T tau = (beta - x[0]) / beta, scale = 1 / (x[0] - beta);
   for (int64_t i = 1; i < n; i++) x[i * step] *= scale;
@@ -39,17 +40,18 @@ static void apply_reflection(T *a, int64_t a_row, int64_t m, int64_t n,
 }
 
 // What blocks of reflections need: V as a matrix of its own, its adjoint, the
-// triangle of the block, and V^H times what it is applied to.
+// triangle of the block, and V^H times the matrix that it is applied to.
 typedef struct reflections {
   room products;
   int64_t m, n, block;
   T *v, *adjoint, *triangle, *w;
 } reflections;
 
-// [count]: of how many reflections there are blocks; 0: they are applied one by
-// one, which needs w alone.
+// [count]: of how many reflections there are blocks; 0: they are applied one
+// by one, which needs w alone. Close it also where this fails.
 static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, int64_t count,
                              reflections *r) {
+  // Narrow matrices need no full block.
   const int64_t block = count < BLOCK ? count : BLOCK;
   *r = (reflections){.m = m, .n = n, .block = block, .products.vm = vm};
   r->w = new_matrix(vm, block + 1, n);
@@ -62,6 +64,7 @@ static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, int64_t count,
          open_room(vm, n, m, &r->products);
 }
 
+// Frees what was opened.
 static void close_reflections(reflections *r) {
   tl_vm *vm = r->products.vm;
   drop_matrix(vm, r->v, r->m, r->block);
@@ -71,8 +74,8 @@ static void close_reflections(reflections *r) {
   close_room(&r->products);
 }
 
-// Sets V and T from k reflections whose vectors lie in the columns of a, m rows
-// below one another.
+// Sets V and T from k reflections whose vectors lie in the columns of a, m
+// rows below one another.
 static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t k, const T *tau) {
   for (int64_t i = 0; i < m; i++) {
@@ -98,7 +101,8 @@ static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
   }
 }
 
-// c := (I - V T V^H) c, or its adjoint; c has m rows of n items.
+// c := (I - V T V^H) c, or its adjoint; c has m rows of n items. False where
+// the VM was stopped.
 static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
                         int64_t n, int64_t k, bool adjoint) {
   operand v = {r->v, k, 1}, vh = {r->adjoint, m, 1}, right = {c, c_row, 1};
@@ -122,6 +126,7 @@ static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
 }
 
 // a (m rows of n items) becomes R with the reflections below its diagonal.
+// False where the VM was stopped.
 static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
                                T *tau) {
   tl_vm *vm = r->products.vm;
@@ -147,7 +152,8 @@ static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
 }
 
 // The first p columns of the product of [count] reflections, which lie in the
-// columns of a; q has m rows, q_row items apart.
+// columns of a; q has m rows, q_row items from one to the next. From the last
+// block back, so that each is applied to as few columns as are not 0.
 static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t count, const T *tau, T *q, int64_t q_row,
                          int64_t p) {
@@ -163,9 +169,11 @@ static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
   return true;
 }
 
+// See tl_dense.
 static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
                           int64_t p, void *q, void *upper) {
   T *a = matrix, *r = upper;
+  // The reflections are applied to a's n columns and to q's p.
   int64_t wide = n > p ? n : p;
   T *tau = new_matrix(vm, 1, n);
   reflections work = {.products.vm = vm};

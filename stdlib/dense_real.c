@@ -1,6 +1,10 @@
 // Tally's own factorisations of real matrices. The eigenvalues of any real
 // matrix come in pairs from its real Schur form, which Francis's implicit QR
 // steps with two shifts give (Golub and Van Loan, Matrix Computations, 7.5).
+//
+// Built for speed.
+// The loops of factorisations run along rows, worth their vectors.
+// Flags: -ftree-vectorize -fvect-cost-model=dynamic
 
 #include <float.h>
 #include <math.h>
@@ -27,12 +31,6 @@
 #include "stdlib/dense_svd.h"
 #include "stdlib/dense_hessenberg.h"
 
-// The matrix in work, its size, and the columns of Z as rows, or NULL.
-typedef struct schur {
-  double *h, *z;
-  int64_t n;
-} schur;
-
 // Applies the reflection I - 2 v v^T / v^T v of [count] (2 or 3) rows and
 // columns from [k] on, where h is not zero.
 static void step_reflection(schur *s, int64_t k, int count, const double *v,
@@ -41,6 +39,7 @@ static void step_reflection(schur *s, int64_t k, int count, const double *v,
   for (int i = 0; i < count; i++) square += v[i] * v[i];
   if (square == 0)
     return;
+  // Left of column k - 1 the rows are zeros.
   const int64_t n = s->n, first = k > 0 ? k - 1 : 0;
   const int64_t last = k + 3 < hi ? k + 3 : hi;
   double *h = s->h + k * n, *z = s->z ? s->z + k * n : NULL;
@@ -61,8 +60,10 @@ static void step_reflection(schur *s, int64_t k, int count, const double *v,
   }
 }
 
-// v of the reflection that turns x to a multiple of the first axis.
+// v of the reflection that maps x to a multiple of the first axis.
 static void reflection_of(const double *x, int count, double *v) {
+  // Scaled by the largest item, so that the square neither overflows nor
+  // vanishes.
   double most = 0, square = 0;
   for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
   for (int i = 0; i < count; i++) {
@@ -72,8 +73,9 @@ static void reflection_of(const double *x, int count, double *v) {
   v[0] += copysign(sqrt(square), v[0]);
 }
 
-// One step on rows and columns lo to hi; [sum] and [product] are those of the
-// two shifts.
+// One double step on rows and columns lo to hi; [sum] and [product] are those
+// of the two shifts. The first reflection makes a bulge below the diagonal,
+// which the others chase down.
 static void francis_step(schur *s, int64_t lo, int64_t hi, double sum,
                          double product) {
   const int64_t n = s->n;
@@ -91,29 +93,16 @@ static void francis_step(schur *s, int64_t lo, int64_t hi, double sum,
   }
 }
 
-// Where the part that ends with row hi begins: sets what is negligible to 0.
-static int64_t part_begin(schur *s, int64_t hi) {
-  const int64_t n = s->n;
-  for (int64_t k = hi; k > 0; k--) {
-    double *below = s->h + k * n + k - 1;
-    double near = fabs(s->h[k * n + k]) + fabs(s->h[(k - 1) * n + k - 1]);
-    if (fabs(*below) <= EPSILON * near || fabs(*below) < 0x1p-1000) {
-      *below = 0;
-      return k;
-    }
-  }
-  return 0;
-}
-
 // A block of two rows with real eigenvalues becomes a triangle.
 static void split_block(schur *s, int64_t k) {
   const int64_t n = s->n;
   double *h = s->h + k * n + k;
+  // The eigenvalues of [a b; c d] are (a + d) / 2 +- sqrt(p^2 + bc).
   double p = (h[0] - h[n + 1]) / 2, bc = h[1] * h[n];
   double root = p * p + bc;
   if (root < 0)
     return;
-  // x is an eigenvector; the reflection turns it to the first axis.
+  // x is an eigenvector; the reflection maps it to the first axis.
   double v[2], x[2] = {p + copysign(sqrt(root), p), h[n]};
   reflection_of(x, 2, v);
   double square = v[0] * v[0] + v[1] * v[1];
@@ -123,8 +112,11 @@ static void split_block(schur *s, int64_t k) {
   h[n] = 0;
 }
 
-// h, of Hessenberg's form, becomes quasi-triangular.
+// h, of Hessenberg's form, becomes quasi-triangular: from the last row up, a
+// part of one or two rows is done when it is separated.
 static tl_dense_result real_schur(tl_vm *vm, schur *s) {
+  // Far more than any eigenvalue needs; without a limit NaN would loop
+  // forever.
   enum { STEPS = 100 };
   const int64_t n = s->n;
   int steps = 0;
@@ -142,6 +134,8 @@ static tl_dense_result real_schur(tl_vm *vm, schur *s) {
     if (!poll_items(vm, (hi - lo) * n * 16))
       return TL_DENSE_STOPPED;
     const double *h = s->h + (hi - 1) * n + hi - 1;
+    // Trace and determinant of the last two rows: both shifts without complex
+    // arithmetic.
     double sum = h[0] + h[n + 1], product = h[0] * h[n + 1] - h[1] * h[n];
     if (steps % 10 == 0) {
       // Stuck: shifts of no particular meaning (Wilkinson's).
@@ -154,8 +148,8 @@ static tl_dense_result real_schur(tl_vm *vm, schur *s) {
   return TL_DENSE_DONE;
 }
 
-// The eigenvalues, from the blocks on the diagonal: pairs have equal real parts
-// and opposite imaginary ones.
+// The eigenvalues, from the blocks on the diagonal: pairs have equal real
+// parts and opposite imaginary ones.
 static void block_values(const schur *s, tl_c128 *w) {
   const int64_t n = s->n;
   for (int64_t k = 0; k < n; k++) {
@@ -172,6 +166,7 @@ static void block_values(const schur *s, tl_c128 *w) {
   }
 }
 
+// Complex arithmetic of the eigenvectors.
 static tl_c128 times(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
@@ -184,8 +179,9 @@ static tl_c128 conjugate(tl_c128 a) {
   return (tl_c128){a.re, -a.im};
 }
 
-// Turns rows k and k + 1 of a pair by the unitary [x y; -conj(y) conj(x)], and
-// columns by its adjoint: t becomes triangular there. z's rows turn as columns.
+// Multiplies rows k and k + 1 of a pair by the unitary [x y; -conj(y)
+// conj(x)], and columns by its adjoint: t becomes triangular there. z's
+// columns are multiplied alike.
 static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
                        tl_c128 value) {
   tl_c128 x = {value.re - t[(k + 1) * n + k + 1].re, value.im};
@@ -219,6 +215,8 @@ static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
 static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
                                     tl_c128 *v) {
   const int64_t n = s->n;
+  // The complex form of T and Z, in which a pair's block is split by a unitary
+  // rotation.
   size_t nbytes = ((size_t)(n * n) + 1) * sizeof(tl_c128);
   tl_c128 *t = tl_alloc(vm, nbytes, "a matrix");
   tl_c128 *z = tl_alloc(vm, nbytes, "a matrix");
@@ -244,13 +242,15 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
   return result;
 }
 
-// Runs where LAPACK is missing, and takes twice as long: made for size.
+// See tl_dense. Runs where LAPACK is missing; built for size.
 __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
                                                  void *values, void *vectors) {
   tl_c128 *w = values, *v = vectors;
   double *work = new_matrix(vm, 4, n), *z = v ? new_matrix(vm, n, n) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
   if (work && (z || !v)) {
+    // Scaling and balancing are undone at the end: values by one factor,
+    // vectors by that of each row.
     double *scale = work + 3 * n, all = scale_matrix(a, n * n);
     schur s = {a, z, n};
     balance(a, n, scale);
@@ -284,4 +284,5 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
   return result;
 }
 
+// The table for float64.
 const tl_dense tl_dense_real = TL_DENSE_OF_THIS_FILE;

@@ -11,7 +11,7 @@ static void adjoint_into(T *to, const T *from, int64_t rows, int64_t columns) {
 }
 
 // Sets j to rotations that make the n rows of x nearly orthogonal, longest
-// first, and applies them.
+// first, and applies them. False after tl_fail.
 static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
   T *adjoint = new_matrix(vm, n, n), *products = new_matrix(vm, n, n);
   T *vectors = new_matrix(vm, n, n);
@@ -19,6 +19,8 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
   double *values = tl_alloc(vm, nbytes, "the values");
   room r = {.vm = vm};
   bool ok = adjoint && products && vectors && values && open_room(vm, n, n, &r);
+  // x x^H has the left vectors of x; its small eigenvalues are inexact, which
+  // the sweeps repair.
   operand rows = {x, n, 1}, columns = {adjoint, n, 1}, turns = {j, n, 1};
   if (ok)
     adjoint_into(adjoint, x, n, n);
@@ -43,8 +45,9 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
   return ok;
 }
 
-// Turns two rows by an angle of sine s, half of whose tangent is [half]: as
-// corrections, so that lengths keep to the last digit (Rutishauser 1966).
+// Rotates two rows by an angle of sine s, half of whose tangent is [half]: as
+// corrections, so that lengths stay exact to the last digit (Rutishauser
+// 1966).
 static void turn_pair(T *x, T *y, int64_t n, double s, double half, T phase) {
   const T back = CONJ(phase);
   for (int64_t k = 0; k < n; k++) {
@@ -54,16 +57,16 @@ static void turn_pair(T *x, T *y, int64_t n, double s, double half, T phase) {
   }
 }
 
-static const double SHORTEST = 0x1p-900;  // square of a row that is turned
+static const double SHORTEST = 0x1p-900;  // square of a row that is rotated
 
-// What products of rows of n items are uncertain by, relative to their lengths.
+// The uncertainty of products of rows of n items, relative to their lengths.
 static double rounding(int64_t n) {
   return EPSILON * fmax(2, sqrt((double)n));
 }
 
-// Where a turn took most of a row, its length is known from the row alone; what
-// is no more than the turn's rounding errors, or too short for its square, is
-// nothing.
+// Where a rotation took most of a row, its length is known from the row alone.
+// A length that is no more than the rotation's rounding errors, or too short
+// for its square, is 0.
 static void measure_again(T *x, int64_t n, double before, double *square) {
   const double noise = 8 * rounding(n);
   if (*square >= before / 16 && *square > SHORTEST)
@@ -75,7 +78,7 @@ static void measure_again(T *x, int64_t n, double before, double *square) {
   *square = 0;
 }
 
-// Turns rows x and y so that they become orthogonal, and those of j alike;
+// Rotates rows x and y so that they become orthogonal, and those of j alike;
 // [square] holds the rows' squared lengths. False: they already were.
 static bool turn_rows(T *x, T *y, int64_t n, T *jx, T *jy, double *square_x,
                       double *square_y) {
@@ -84,6 +87,7 @@ static bool turn_rows(T *x, T *y, int64_t n, T *jx, T *jy, double *square_x,
   if (!(size > rounding(n) * sqrt(*square_x) * sqrt(*square_y)))
     return false;
   T phase = dot / size;
+  // The smaller of the two angles that make the rows orthogonal.
   double zeta = (*square_y - *square_x) / (2 * size);
   double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta));
   double c = 1 / sqrt(1 + t * t), s = c * t;
@@ -98,30 +102,32 @@ static bool turn_rows(T *x, T *y, int64_t n, T *jx, T *jy, double *square_x,
   return true;
 }
 
-// The n rows of x become orthogonal; j, if not NULL, what they were multiplied
-// with.
+// Sweeps over all pairs until none is rotated: the n rows of x become
+// orthogonal; j, if not NULL, is the product of the rotations.
 static tl_dense_result make_orthogonal(tl_vm *vm, T *x, int64_t n, T *j,
                                        double *square) {
   enum { SWEEPS = 60 };
   for (int sweep = 0; sweep < SWEEPS; sweep++) {
-    bool turned = false;
+    // A sweep in which nothing was rotated proves that all rows are
+    // orthogonal.
+    bool rotated = false;
     for (int64_t i = 0; i < n; i++)
       square[i] = REAL(inner(x + i * n, x + i * n, n));
     for (int64_t p = 0; p < n; p++) {
       if (!poll_items(vm, n * n * 4))
         return TL_DENSE_STOPPED;
       for (int64_t q = p + 1; q < n; q++)
-        turned |= turn_rows(x + p * n, x + q * n, n, j ? j + p * n : NULL,
-                            j ? j + q * n : NULL, &square[p], &square[q]);
+        rotated |= turn_rows(x + p * n, x + q * n, n, j ? j + p * n : NULL,
+                             j ? j + q * n : NULL, &square[p], &square[q]);
     }
-    if (!turned)
+    if (!rotated)
       return TL_DENSE_DONE;
   }
   return TL_DENSE_ENDLESS;
 }
 
 // Of the q rows of v (n items each) the first [known] are orthonormal: makes
-// the others so too.
+// the others so too, by a QR factorisation. False after tl_fail.
 static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
                           int64_t n) {
   if (known == q)
@@ -144,8 +150,8 @@ static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
   return ok;
 }
 
-// What the decomposition of a tall matrix works with: R, the rotations, Q of m
-// rows and p columns, lengths and their order.
+// The work for a tall matrix: R, the rotations, Q of m rows and p columns,
+// lengths and their order.
 typedef struct jacobi {
   int64_t m, n, p;
   T *r, *turns, *q;
@@ -153,6 +159,7 @@ typedef struct jacobi {
   int64_t *order;
 } jacobi;
 
+// Opens it. Close it also where this fails.
 static bool open_jacobi(tl_vm *vm, int64_t m, int64_t n, int64_t p, jacobi *j) {
   *j = (jacobi){.m = m, .n = n, .p = p};
   j->r = new_matrix(vm, p, n);
@@ -163,6 +170,7 @@ static bool open_jacobi(tl_vm *vm, int64_t m, int64_t n, int64_t p, jacobi *j) {
   return j->r && j->turns && j->q && j->length && j->order;
 }
 
+// Frees what was opened.
 static void close_jacobi(tl_vm *vm, jacobi *j) {
   drop_pivots(vm, j->order, j->n);
   if (j->length)
@@ -195,6 +203,7 @@ static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
 // only rounding errors, get another direction.
 static bool right_vectors(tl_vm *vm, const jacobi *j, T *vh) {
   const int64_t n = j->n;
+  // Values fall, so the rows of length 0 are the last ones.
   int64_t known = 0;
   for (; known < n; known++) {
     const T *row = j->r + j->order[known] * n;
@@ -206,13 +215,15 @@ static bool right_vectors(tl_vm *vm, const jacobi *j, T *vh) {
   return complete_rows(vm, vh, known, n, n);
 }
 
-// a of m rows, m >= n: u m by p, vh n by n, both or none.
-// For size: it takes 1.1 of the time.
+// The decomposition of a of m rows, m >= n: u m by p, vh n by n, both or none.
+// Steps: QR, rotations from eigenvectors, Jacobi's sweeps over R's rows,
+// lengths as values. Built for size.
 __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
                                                       int64_t m, int64_t n,
                                                       int64_t p, T *u,
                                                       double *s, T *vh) {
   jacobi j;
+  // The values are scaled back at the end.
   double scale = scale_matrix(a, m * n);
   tl_dense_result result = TL_DENSE_STOPPED;
   if (open_jacobi(vm, m, n, p, &j))
@@ -232,11 +243,12 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
   return result;
 }
 
+// See tl_dense. A wide matrix is the adjoint of a tall one: u and v change
+// places.
 static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
                            void *u, void *s, void *vh) {
   if (m >= n)
     return svd_tall(vm, a, m, n, full ? m : n, u, s, vh);
-  // A wide matrix is the adjoint of a tall one: u and v change places.
   const int64_t p = full ? n : m;
   T *tall = new_matrix(vm, n, m);
   T *left = u ? new_matrix(vm, n, p) : NULL;

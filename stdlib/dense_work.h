@@ -12,20 +12,22 @@ enum { BLOCK = 48, STRIP = 128 };
 
 static const double EPSILON = 0x1p-53;
 
-// The work of n multiplications, for polling.
+// Polls for the work of n multiplications.
 static bool poll_items(tl_vm *vm, int64_t n) {
   return tl_poll(vm, (uint64_t)n / 1024 + 1);
 }
 
-// Memory for a matrix; give back with drop_matrix of the same size.
+// The bytes of a matrix, at least one item, since tl_alloc takes no 0.
 static size_t matrix_nbytes(int64_t rows, int64_t columns) {
   return ((size_t)rows * (size_t)columns + 1) * sizeof(T);
 }
 
+// Memory for a matrix, uninitialised; NULL after tl_fail.
 static T *new_matrix(tl_vm *vm, int64_t rows, int64_t columns) {
   return tl_alloc(vm, matrix_nbytes(rows, columns), "a matrix");
 }
 
+// Frees a matrix of the same size; NULL is nothing.
 static void drop_matrix(tl_vm *vm, T *a, int64_t rows, int64_t columns) {
   if (a)
     tl_free(vm, a, matrix_nbytes(rows, columns));
@@ -40,6 +42,8 @@ typedef struct room {
   void *scratch;
 } room;
 
+// Opens room for products with up to [columns] columns and [terms] terms.
+// Close it also where this fails.
 static bool open_room(tl_vm *vm, int64_t columns, int64_t terms, room *r) {
   *r = (room){.vm = vm, .columns = columns};
   r->nbytes =
@@ -49,6 +53,7 @@ static bool open_room(tl_vm *vm, int64_t columns, int64_t terms, room *r) {
   return r->scratch != NULL;
 }
 
+// Frees what was opened; parts may be missing.
 static void close_room(room *r) {
   drop_matrix(r->vm, r->product, STRIP, r->columns);
   if (r->scratch)
@@ -61,7 +66,8 @@ typedef struct operand {
   int64_t row, column;
 } operand;
 
-// c = a @ b, or c -= a @ b.
+// c = a @ b, or c -= a @ b: m by k times k by n, in strips of rows, between
+// which it polls. False where the VM was stopped.
 static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
                     int64_t m, int64_t n, int64_t k, bool subtract) {
   const ptrdiff_t size = sizeof(T);
@@ -85,12 +91,13 @@ static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
   return true;
 }
 
-// x += f * y
+// x += f * y.
 static void add_row(T *x, T f, const T *y, int64_t n) {
   for (int64_t i = 0; i < n; i++) x[i] += f * y[i];
 }
 
-// The sum of x * conj(y), in four lanes.
+// The sum of x * conj(y), in four lanes, so that additions do not wait for
+// each other.
 static T inner(const T *x, const T *y, int64_t n) {
   T sum[4] = {0, 0, 0, 0};
   int64_t i = 0;
@@ -100,7 +107,8 @@ static T inner(const T *x, const T *y, int64_t n) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// The length of a strided vector, without overflow in between.
+// The length of a strided vector, scaled by its largest item so that no square
+// overflows.
 static double length_of(const T *x, int64_t step, int64_t n) {
   double most = 0, sum = 0;
   for (int64_t i = 0; i < n; i++) most = fmax(most, ABS1(x[i * step]));
@@ -114,7 +122,7 @@ static double length_of(const T *x, int64_t step, int64_t n) {
 }
 
 // Scales a by a power of two so that squares of its items neither overflow nor
-// vanish; returns what results are to be multiplied with.
+// vanish; returns the factor that results are to be multiplied with.
 static double scale_matrix(T *a, int64_t items) {
   double most = 0;
   for (int64_t i = 0; i < items; i++) most = fmax(most, ABS1(a[i]));

@@ -7,7 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
-#include "vm/kernels/ask.h"
+#include "vm/kernels/prefetch.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
@@ -146,7 +146,7 @@ static void number_runs(int64_t *order, int64_t n, int64_t *inverse,
   int64_t run = -1;
   for (int64_t i = 0; i < n; i++) {
     int64_t place = order[i], next = order[i + AHEAD < n ? i + AHEAD : i];
-    tl_ask(&inverse[next < 0 ? ~next : next], 0);
+    tl_prefetch(&inverse[next < 0 ? ~next : next], 0);
     if (place < 0) {
       place = ~place;
       order[++run] = place;

@@ -1,4 +1,6 @@
 // The distinct integers of an array. See distinct_integers.h.
+//
+// Built for speed.
 
 #include <string.h>
 

@@ -2,12 +2,14 @@
 //
 // A table of hashes finds equal strings, so that only the distinct ones are
 // sorted.
+//
+// Built for speed.
 #include "stdlib/distinct_strings.h"
 
 #include <string.h>
 
 #include "stdlib/arrays.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 typedef struct entry {

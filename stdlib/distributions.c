@@ -1,4 +1,8 @@
-// Random numbers: uniform, exponential, normal, gamma, beta, binomial, Poisson.
+// Random numbers: uniform, exponential, normal, gamma, beta, binomial,
+// Poisson. Every method is a published one, named at its place; where a method
+// rejects, the next try takes words from the item's own source.
+//
+// Built for speed.
 
 #include "stdlib/distributions.h"
 
@@ -20,6 +24,7 @@ void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
   }
 }
 
+// -mean * log(1 - u), so that u of 0 gives 0 and no infinity.
 void tl_exponentials(const uint64_t *words, size_t n, double mean,
                      double *out) {
   for (size_t i = 0; i < n; i++) out[i] = -tl_unit_float(words[i]);
@@ -39,7 +44,10 @@ static const double TAIL = 3.6541528853610087963;
 static double edges[LAYERS + 1], heights[LAYERS + 1];
 static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
 
+// Makes the layers' edges and heights from the outermost in: each has the area
+// of the base with its tail.
 static void make_tables(void) {
+  // The area of the base: a rectangle up to TAIL and the tail behind it.
   double height = exp(-0.5 * TAIL * TAIL);
   double area =
       TAIL * height + sqrt(1.57079632679489661923) * erfc(TAIL / sqrt(2.0));
@@ -55,12 +63,13 @@ static void make_tables(void) {
   heights[LAYERS] = 1;
 }
 
+// From any thread, once in a process.
 void tl_normal_tables(void) {
   pthread_once(&tables_made, make_tables);
 }
 
-// Beyond TAIL: Marsaglia, "Generating a variable from the tail of the normal
-// distribution", 1964.
+// A number beyond TAIL: Marsaglia, "Generating a variable from the tail of the
+// normal distribution", 1964.
 static double normal_tail(tl_draws *s) {
   double x, y;
   do {
@@ -70,6 +79,8 @@ static double normal_tail(tl_draws *s) {
   return TAIL + x;
 }
 
+// A normal number that begins with [word]: its low 8 bits choose the layer,
+// the next the sign, the high 53 the place.
 static double normal_of(uint64_t word, tl_draws *s) {
   for (;; word = tl_next(s)) {
     unsigned layer = (unsigned)(word & 0xff);
@@ -87,7 +98,7 @@ static double normal_of(uint64_t word, tl_draws *s) {
   }
 }
 
-// The layers' insides, nearly all there is, need one word and no call.
+// The layers' insides, nearly all cases, need one word and no call.
 void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
                 size_t n, double *out) {
   for (size_t i = 0; i < n; i++) {
@@ -105,12 +116,15 @@ void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
   }
 }
 
+// A normal number from an item's source.
 static double next_normal(tl_draws *s) {
   return normal_of(tl_next(s), s);
 }
 
 // --- Gamma and beta ---------------------------------------------------------
 
+// Below 1, the method makes one of a + 1, and a power of a uniform number
+// turns it into one of a.
 tl_gamma tl_gamma_of(double a) {
   double d = (a < 1 ? a + 1 : a) - 1.0 / 3;
   return (tl_gamma){
@@ -118,7 +132,7 @@ tl_gamma tl_gamma_of(double a) {
 }
 
 // Marsaglia, Tsang: "A simple method for generating gamma variables", 2000: of
-// a, or below 1 of a + 1. All but 1 in 50 numbers need no logarithm.
+// a, or below 1 of a + 1. Few numbers need a logarithm.
 static double gamma_above_one(const tl_gamma *g, tl_draws *s) {
   const double d = g->d;
   for (;;) {
@@ -132,19 +146,21 @@ static double gamma_above_one(const tl_gamma *g, tl_draws *s) {
   }
 }
 
-// For a below 1, where the number itself may be too small, one of a + 1 is to
-// be multiplied by exp of this (as in that paper).
+// For a below 1, where the number itself may be too small for a double, the
+// logarithm of the factor of one of a + 1 (as in that paper).
 static double log_power(const tl_gamma *g, tl_draws *s) {
   return log(tl_next_positive(s)) / g->a;
 }
 
+// A gamma number from an item's source.
 static double next_gamma(const tl_gamma *g, tl_draws *s) {
   double x = gamma_above_one(g, s);
   return g->a < 1 ? x * exp(log_power(g, s)) : x;
 }
 
-// x / (x + y) of two gamma variables; their quotient where both may vanish.
+// x / (x + y) of two gamma variables; by their quotient where both may vanish.
 static double next_beta(const tl_gamma *a, const tl_gamma *b, tl_draws *s) {
+  // Both numbers may be too small for a double, their quotient need not be.
   if (a->a < 1 && b->a < 1) {
     double x = gamma_above_one(a, s), y = gamma_above_one(b, s);
     double power = log_power(a, s);
@@ -162,6 +178,7 @@ void tl_gammas(const tl_stream *stream, const tl_gamma *g, uint64_t first,
   }
 }
 
+// Two gamma numbers, each with room for the larger of both.
 int tl_beta_words(const tl_gamma *a, const tl_gamma *b) {
   return 2 * (a->words > b->words ? a->words : b->words);
 }
@@ -180,7 +197,7 @@ void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
 // Logarithms of probabilities by Loader: "Fast and accurate computation of
 // binomial probabilities", 2000: no cancellation however large the counts.
 
-// log(n!) without Stirling's approximation of it.
+// log(n!) less Stirling's approximation of it.
 static double stirling_rest(double n) {
   if (n < 16)
     return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.91893853320467274178;
@@ -188,7 +205,8 @@ static double stirling_rest(double n) {
   return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - r / 1680) * r) * r) / n;
 }
 
-// x log(x / mean) + mean - x, also where x is close to the mean.
+// x log(x / mean) + mean - x, also where x is close to the mean, by a series
+// there.
 static double deviance(double x, double mean) {
   double difference = x - mean;
   if (fabs(difference) >= 0.1 * (x + mean))
@@ -206,12 +224,14 @@ static double deviance(double x, double mean) {
 
 static const double TAU = 6.28318530717958647693;
 
+// The logarithm of the probability of count k.
 static double log_poisson(double k, double mean) {
   if (k == 0)
     return -mean;
   return -stirling_rest(k) - deviance(k, mean) - 0.5 * log(TAU * k);
 }
 
+// The logarithm of the probability of k successes in n trials.
 static double log_binomial(double k, double n, double p) {
   if (k == 0)
     return n * log1p(-p);
@@ -222,10 +242,11 @@ static double log_binomial(double k, double n, double p) {
          0.5 * log(n / (TAU * k * (n - k)));
 }
 
-// The limits of a distribution of counts 0, 1 … whose probabilities begin with
-// [first] and of which number k is number k - 1 times (a / k + b). They end
-// where no double would tell one more.
+// Makes the limits of a distribution of counts 0, 1 … whose probabilities
+// begin with [first] and of which number k is number k - 1 times (a / k + b).
+// They end where no double would tell one more.
 static void make_limits(tl_counts *c, double first, double a, double b) {
+  // Terms by their recurrence, each from the one before.
   double term = first, sum = 0;
   int k = 0;
   for (;; k++) {
@@ -243,7 +264,7 @@ static void make_limits(tl_counts *c, double first, double a, double b) {
   }
 }
 
-// The count that a word is below the limit of, first of all.
+// The first count whose limit a word is below.
 static int64_t by_limits(const tl_counts *c, uint64_t word) {
   int k = c->guides[word / TL_GUIDE_STEP];
   while (word >= c->limits[k] && k < c->last) k++;
@@ -252,6 +273,7 @@ static int64_t by_limits(const tl_counts *c, uint64_t word) {
 
 enum { FEW = 10 };  // expected: by limits
 
+// Below FEW by limits; else the constants of Hörmann's method.
 void tl_counts_poisson(double mean, tl_counts *c) {
   c->words = 1;
   c->mean = mean;
@@ -269,9 +291,13 @@ void tl_counts_poisson(double mean, tl_counts *c) {
   c->mode = 0;
 }
 
+// The same with the smaller of p and 1 - p; the logarithm of the mode's
+// probability is the scale of all others.
 void tl_counts_binomial(double n, double p, tl_counts *c) {
-  c->is_turned = p > 0.5;
-  p = c->is_turned ? 1 - p : p;
+  // Failures are counted where successes are the more frequent: p is at most a
+  // half.
+  c->is_swapped = p > 0.5;
+  p = c->is_swapped ? 1 - p : p;
   c->is_binomial = true;
   c->words = 1;
   c->n = n;
@@ -294,10 +320,11 @@ void tl_counts_binomial(double n, double p, tl_counts *c) {
 
 // PTRS and BTRS of Hörmann: "The transformed rejection method for generating
 // Poisson random variables", 1993, and "The generation of binomial random
-// variates", 1993.
+// variates", 1993. The constants are those of the papers.
 static double by_rejection(const tl_counts *c, tl_draws *s) {
   for (;;) {
     double u = tl_next_unit(s) - 0.5, v = tl_next_positive(s);
+    // Most tries are accepted by the quick test below, without a logarithm.
     double margin = 0.5 - fabs(u);
     double k = floor((2 * c->a / margin + c->b) * u + c->centre);
     if (margin >= 0.07 && v <= c->quick)
@@ -311,6 +338,7 @@ static double by_rejection(const tl_counts *c, tl_draws *s) {
   }
 }
 
+// One word each by limits; by rejection two to begin with.
 void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
                    const uint64_t *words, size_t n, int64_t *out) {
   if (c->words == 1) {
@@ -321,6 +349,6 @@ void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
       out[i] = (int64_t)by_rejection(c, &s);
     }
   }
-  if (c->is_binomial && c->is_turned)
+  if (c->is_binomial && c->is_swapped)
     for (size_t i = 0; i < n; i++) out[i] = (int64_t)c->n - out[i];
 }

@@ -5,6 +5,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
@@ -56,10 +57,6 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_cast(vm, &args[0], dtype, out);
 }
 
-bool tl_builtin_is_cast(const tl_builtin *builtin) {
-  return builtin->call == astype;
-}
-
 // The dtype that an argument is or has, whether items are missing or in rows.
 static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
                      tl_dtype *out) {
@@ -101,7 +98,7 @@ static bool result_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_dtype dtype;
     if (!dtype_of(vm, "result_type", s, &dtype))
       return false;
-    bool weak = tl_is_scalar(s) && tl_is_weak(s);
+    bool weak = (tl_is_scalar(s) || tl_is_array(s)) && tl_is_weak(s);
     s = (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0)};
     if (tl_is_unset(sofar)) {
       sofar = s;
@@ -170,6 +167,8 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
 static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool is = false;
+  if (!tl_arg_names(vm, &args[1]))
+    return false;
   tl_slot asked = args[0];
   if (is_optional(asked))
     asked = tl_type_slot(asked.type->of);
@@ -194,16 +193,9 @@ typedef struct fact {
 static bool facts_record(tl_vm *vm, const fact *facts, int count,
                          tl_slot *out) {
   tl_record *record = tl_record_new(vm, count);
-  for (int i = 0; record && i < count; i++) {
-    tl_slot value = facts[i].value;
-    if (tl_record_set_name(vm, &record, facts[i].name, &value))
-      continue;
-    tl_drop(vm, tl_own_record(record));
-    return false;
-  }
-  if (record)
-    *out = tl_own_record(record);
-  return record != NULL;
+  for (int i = 0; i < count; i++)
+    tl_record_put(vm, &record, facts[i].name, facts[i].value);
+  return tl_record_put_end(record, out);
 }
 
 static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -262,7 +254,7 @@ static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_dtype_builtins[] = {
     {"astype", "x, dtype, copy: true", astype,
-     TL_RETURNS | TL_OF_ITEMS | TL_BEGINS,
+     TL_RETURNS | TL_OF_ITEMS | TL_BEGINS | TL_FUSED(CAST),
      TL_DOC(
          "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
          "on the way to integers; what does not fit there is an error.\n"

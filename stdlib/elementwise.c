@@ -1,10 +1,13 @@
 // The elementwise functions: a built-in for every row of the table in
 // vm/engine/elementwise.h, and those made of several.
 
+#include <math.h>
+
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
@@ -88,127 +91,6 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-bool tl_builtin_is_clip(const tl_builtin *builtin) {
-  return builtin->call == clip;
-}
-
-// --- Nearness ---------------------------------------------------------------
-
-typedef struct nearness {
-  tl_slot rtol, atol;
-  bool equal_nan;
-} nearness;
-
-// |x - y| <= atol + rtol * |y|, for finite y.
-static bool within(tl_vm *vm, tl_slot x, tl_slot y, const nearness *near,
-                   tl_slot *out) {
-  tl_slot slack = tl_none(), finite = tl_none();
-  tl_slot operand[] = {tl_borrow(y)};
-  *out = tl_none();
-  bool ok = tl_elementwise(vm, TL_OP_ABS, operand, &slack) &&
-            update(vm, TL_OP_MULTIPLY, &slack, near->rtol) &&
-            update(vm, TL_OP_ADD, &slack, near->atol) &&
-            combine(vm, TL_OP_SUBTRACT, x, y, out);
-  if (ok) {
-    tl_slot distance[] = {*out};
-    ok = tl_elementwise(vm, TL_OP_ABS, distance, out);
-    if (!ok)
-      *out = distance[0];
-    else if (tl_is_owned(distance[0]))
-      tl_drop(vm, distance[0]);
-  }
-  operand[0] = tl_borrow(y);
-  ok = ok && update(vm, TL_OP_LESS_EQUAL, out, slack) &&
-       tl_elementwise(vm, TL_OP_ISFINITE, operand, &finite) &&
-       update(vm, TL_OP_LOGICAL_AND, out, finite);
-  tl_clear(vm, &slack);
-  tl_clear(vm, &finite);
-  if (!ok)
-    tl_clear(vm, out);
-  return ok;
-}
-
-// Where the condition [op] (equal, or both NaN) makes items near anyway.
-static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y, bool nan) {
-  tl_slot also = tl_none(), other = tl_none();
-  tl_slot a[] = {tl_borrow(x)}, b[] = {tl_borrow(y)};
-  bool ok;
-  if (nan) {
-    ok = tl_elementwise(vm, TL_OP_ISNAN, a, &also) &&
-         tl_elementwise(vm, TL_OP_ISNAN, b, &other) &&
-         update(vm, TL_OP_LOGICAL_AND, &also, other);
-  } else {
-    ok = combine(vm, TL_OP_EQUAL, x, y, &also);
-  }
-  ok = ok && update(vm, TL_OP_LOGICAL_OR, near, also);
-  tl_clear(vm, &also);
-  tl_clear(vm, &other);
-  return ok;
-}
-
-// Integers are compared as float64: their differences may wrap.
-static bool as_inexact(tl_vm *vm, tl_slot x, tl_slot *out) {
-  tl_slot borrowed = tl_borrow(x);
-  if (tl_is_nested(x)) {
-    tl_slot product[] = {borrowed, tl_weak_float(1)};
-    return tl_elementwise(vm, TL_OP_MULTIPLY, product, out);
-  }
-  int dtype = tl_is_range(x) ? (int)TL_INT64 : tl_dtype_of(x);
-  if (dtype < TL_FLOAT32)
-    return tl_cast(vm, &borrowed, TL_FLOAT64, out);
-  *out = borrowed;
-  return true;
-}
-
-static bool near_items(tl_vm *vm, const char *function, tl_slot *args,
-                       tl_slot *out) {
-  nearness near = {.rtol = tl_borrow(args[2]), .atol = tl_borrow(args[3])};
-  double value;
-  for (int i = 0; i < 2; i++) {
-    if (!is_numeric(args[i]) && !tl_is_nested(args[i])) {
-      return tl_arg_fail(vm, function, i == 0 ? "x" : "y",
-                         "a number or an array of numbers", args[i]);
-    }
-  }
-  if (!tl_arg_float(vm, function, "rtol", args[2], &value) ||
-      !tl_arg_float(vm, function, "atol", args[3], &value) ||
-      !tl_arg_bool(vm, function, "equal_nan", args[4], &near.equal_nan)) {
-    return false;
-  }
-  tl_slot x = tl_none(), y = tl_none(), result = tl_none();
-  bool ok = as_inexact(vm, args[0], &x) && as_inexact(vm, args[1], &y) &&
-            within(vm, x, y, &near, &result) &&
-            or_where(vm, &result, x, y, false) &&
-            (!near.equal_nan || or_where(vm, &result, x, y, true));
-  tl_clear(vm, &x);
-  tl_clear(vm, &y);
-  if (!ok)
-    tl_clear(vm, &result);
-  if (ok)
-    *out = result;
-  return ok;
-}
-
-static bool isclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return near_items(vm, "isclose", args, out);
-}
-
-static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot near;
-  if (!near_items(vm, "allclose", args, &near))
-    return false;
-  uint32_t axes = UINT32_MAX;
-  const tl_reduce_call all = {.name = "allclose",
-                              .reduction = TL_REDUCE_ALL,
-                              .axis = tl_none(),
-                              .dtype = TL_DTYPE_COUNT};
-  bool ok = tl_is_nested(near) ? tl_nested_reduce(vm, &all, &near, out)
-                               : tl_reduce(vm, TL_REDUCE_ALL, &near, axes,
-                                           false, TL_DTYPE_COUNT, 0, out);
-  tl_clear(vm, &near);
-  return ok;
-}
-
 // --- where ------------------------------------------------------------------
 
 // Without x and y, the places: what the condition alone can tell.
@@ -216,10 +98,69 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool has_x = !tl_is_none(args[1]), has_y = !tl_is_none(args[2]);
   if (!has_x && !has_y)
     return tl_nonzero(vm, "where", &args[0], out);
-  return has_x && has_y
-             ? call_where(vm, args, out)
-             : tl_fail(vm, TALLY_ERR_TYPE,
-                       "where: x and y are given both or neither of them");
+  return has_y ? call_where(vm, args, out)
+               : tl_fail(vm, TALLY_ERR_TYPE,
+                         "where: x and y are given both or neither of them");
+}
+
+// --- Decimals ---------------------------------------------------------------
+
+// As NumPy's: x is scaled by a power of ten, rounded to even and scaled back.
+// Where that overflows x has no such digits, and stays.
+static bool round_scaled(tl_vm *vm, tl_slot x, double scale, bool up,
+                         tl_slot *out) {
+  tl_slot t, finite = tl_none(), by = tl_weak_float(scale);
+  *out = tl_none();
+  if (!combine(vm, up ? TL_OP_MULTIPLY : TL_OP_DIVIDE, x, by, &t))
+    return false;
+  tl_slot operand[] = {t};
+  bool ok = tl_elementwise(vm, TL_OP_ROUND, operand, out);
+  tl_clear(vm, &operand[0]);
+  ok = ok && update(vm, up ? TL_OP_DIVIDE : TL_OP_MULTIPLY, out, by);
+  operand[0] = tl_borrow(*out);
+  ok = ok && tl_elementwise(vm, TL_OP_ISFINITE, operand, &finite);
+  if (ok) {
+    tl_slot choice[] = {tl_borrow(finite), tl_borrow(*out), tl_borrow(x)};
+    tl_slot chosen;
+    ok = tl_elementwise(vm, TL_OP_WHERE, choice, &chosen);
+    if (ok) {
+      tl_clear(vm, out);
+      *out = chosen;
+    }
+  }
+  tl_clear(vm, &finite);
+  if (!ok)
+    tl_clear(vm, out);
+  return ok;
+}
+
+static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t decimals;
+  if (!tl_arg_int(vm, "round", "decimals", args[1], &decimals))
+    return false;
+  tl_slot x = args[0];
+  bool plain = is_numeric(x), up = decimals > 0;
+  int dtype = !plain           ? (int)TL_FLOAT64
+              : tl_is_range(x) ? (int)TL_INT64
+                               : tl_dtype_of(x);
+  bool whole = dtype < TL_FLOAT32;
+  if (decimals == 0 || dtype == TL_BOOL || (whole && up) ||
+      (!plain && !tl_is_nested(x)))
+    return call_round(vm, args, out);
+  bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
+  double most = single ? 38 : 308;
+  double places = fmin(fabs((double)decimals), most);
+  tl_slot rounded;
+  if (!round_scaled(vm, x, pow(10, places), up, &rounded))
+    return false;
+  if (!whole) {
+    *out = rounded;
+    return true;
+  }
+  tl_slot items = tl_borrow(rounded);
+  bool ok = tl_cast(vm, &items, (tl_dtype)dtype, out);
+  tl_clear(vm, &rounded);
+  return ok;
 }
 
 // --- The table --------------------------------------------------------------
@@ -286,17 +227,21 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define PARAMS_2 "x, y"
 #define PARAMS_3 "condition, x = none, y = none"
 #define CALL_1(name) call_##name
+// And round, which may be told how many decimals stay.
+#define IS_ROUND(ENUM) (TL_OP_##ENUM == TL_OP_ROUND)
 #define CALL_2(name) call_##name
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign, doc)              \
-  {#name, PARAMS_##arity, CALL_##arity(name), TL_OF_BYTES, \
+#define X(ENUM, name, arity, rule, sign, doc)                         \
+  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity,        \
+   IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), TL_OF_BYTES, \
    TL_DOC(doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity))},
     TL_ELEMENTWISE(X)
 #undef X
         {"clip", "x, min = none, max = none", clip,
-         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS | TL_BEGINS,
+         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS | TL_BEGINS |
+             TL_FUSED(CLIP),
          TL_DOC(
              "x with items below min set to min and items above max set to max. Either\n"
              "bound may be none or an array.\n"
@@ -304,21 +249,5 @@ const tl_builtin tl_elementwise_builtins[] = {
              "Complex items and strings are an error (kind type), shapes that do not\n"
              "broadcast another (shape).\n"
              "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n")},
-    {"isclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
-     isclose, TL_PURE,
-     TL_DOC(
-         "Whether |x - y| <= atol + rtol * |y|, item by item.\n"
-         "Takes any numeric dtypes: arrays or scalars, which broadcast; gives\n"
-         "bools. Strings are an error (kind type), shapes that do not broadcast\n"
-         "another (shape).\n"
-         "    isclose([1.0, 2.0], [1.0 + 1e-9, 2.1])    # [true, false]\n")},
-    {"allclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
-     allclose, TL_PURE,
-     TL_DOC(
-         "Whether isclose(x, y) holds for all items.\n"
-         "Takes any numeric dtypes: arrays or scalars, which broadcast; gives a\n"
-         "bool. Strings are an error (kind type), shapes that do not broadcast\n"
-         "another (shape).\n"
-         "    allclose([0.1 + 0.2], [0.3])    # true\n")},
     {NULL, NULL, NULL, TL_PURE, NULL},
 };

@@ -1,7 +1,16 @@
 // The module fft: discrete Fourier transforms along axes, of any length.
 //
-// All is computed in float64 and rounded once at the end: float32 and complex64
-// give complex64. Names, arguments and defaults are the array API standard's.
+// All is computed in float64 and rounded once at the end: float32 and
+// complex64 give complex64. Names, arguments and defaults are the array API
+// standard's. A call goes
+//
+//   call_one, call_axes   arguments; then for each axis
+//   one_axis              the factor of the norm
+//   along_axis            a new array for the result
+//   run_lanes             run_complex, run_to_half or run_from_half per lane
+//   tl_fft_run            the transform itself (fft_plan.c)
+//
+// Built for speed.
 
 #include <math.h>
 #include <string.h>
@@ -11,16 +20,19 @@
 #include "stdlib/families.h"
 #include "stdlib/fft_library.h"
 #include "stdlib/fft_plan.h"
+#include "vm/array/describe.h"
 #include "vm/vm.h"
 
 // --- One axis ---------------------------------------------------------------
 
+// What is transformed to what along one axis.
 typedef enum kind {
   COMPLEX,    // n items to n
   TO_HALF,    // n real items to the n / 2 + 1 that say the rest
   FROM_HALF,  // back
 } kind;
 
+// The transform of the lanes along one axis, with all that they share.
 typedef struct transform {
   kind kind;
   bool inverse;    // of kind COMPLEX
@@ -37,11 +49,14 @@ typedef struct transform {
   tl_c128 *own[2];
 } transform;
 
+// The bytes of a buffer, one item more than the transform needs: a half has
+// that many.
 static size_t buffer_size(const transform *t) {
   // One more: a half has that many.
   return (size_t)(t->fft.size + 1) * sizeof *t->a;
 }
 
+// Frees what open_transform made, also where it failed.
 static void close_transform(tl_vm *vm, transform *t) {
   for (int i = 0; i < 2; i++)
     if (t->own[i])
@@ -51,7 +66,8 @@ static void close_transform(tl_vm *vm, transform *t) {
   tl_fft_close(vm, &t->fft);
 }
 
-// [side_by_side]: so lie the items of the result's lanes.
+// Opens the tables and buffers. [side_by_side] says that the items of the
+// result's lanes are contiguous, so that a lane may serve as a buffer.
 static bool open_transform(tl_vm *vm, transform *t, bool side_by_side) {
   t->halved = t->kind != COMPLEX && t->n % 2 == 0;
   if (!tl_fft_open(vm, t->halved ? t->n / 2 : t->n, &t->fft))
@@ -74,14 +90,17 @@ static bool open_transform(tl_vm *vm, transform *t, bool side_by_side) {
   return ok;
 }
 
-// The result of the passes is to be in the transform's own buffer, so that the
-// lane can be written from it.
+// Makes the lane of the result one of the two buffers. The passes must not end
+// in it, because the lane is then written from the other buffer.
 static void share(transform *t, char *lane) {
+  // The passes end in a or b by their number; the lane is made the one where
+  // they do not end.
   bool leaves = tl_fft_ends_in_second(&t->fft);
   t->a = leaves ? (tl_c128 *)(void *)lane : t->own[0];
   t->b = leaves ? t->own[0] : (tl_c128 *)(void *)lane;
 }
 
+// Items at any address, and results with their factor.
 static tl_c128 load(const char *at) {
   tl_c128 c;
   memcpy(&c, at, sizeof c);
@@ -105,6 +124,8 @@ static void store_real(char *at, double f, double factor) {
   memcpy(at, &f, sizeof f);
 }
 
+// Transforms one lane of n items to n; items that are not given are zeros.
+// Strides are in bytes. False where the VM was stopped.
 static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
   tl_c128 *a = t->a;
@@ -122,12 +143,14 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
   return a != NULL;
 }
 
-// The even items as real, the odd as imaginary parts: z of half the length.
-// With e and o their transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and
-// the result is e + root[k] o.
+// The result of a real transform from one of half its length, with the even
+// items as real and the odd ones as imaginary parts. With e and o their
+// transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
+// root[k] o.
 static void unpack_half(const transform *t, const tl_c128 *z, char *out,
                         int64_t step) {
   int64_t h = t->n / 2;
+  // hfft and ihfft are the transforms of the conjugate.
   double sign = t->conjugate ? -1 : 1;
   for (int64_t k = 0; k <= h; k++) {
     tl_c128 p = z[k < h ? k : 0], q = z[k == 0 ? 0 : h - k], w = t->roots[k];
@@ -139,8 +162,10 @@ static void unpack_half(const transform *t, const tl_c128 *z, char *out,
   }
 }
 
+// Transforms one lane of n real items to n / 2 + 1 complex ones.
 static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
+  // Two real items are one complex item of half the length.
   double *reals = (double *)(void *)t->a;
   tl_c128 *a = t->a;
   if (t->halved) {
@@ -185,6 +210,7 @@ static void pack_half(const transform *t, const char *x, int64_t step) {
   }
 }
 
+// Transforms one lane of n / 2 + 1 complex items to n real ones.
 static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                           char *out, int64_t out_step) {
   tl_c128 *a = t->a;
@@ -208,6 +234,7 @@ static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
   return a != NULL;
 }
 
+// Transforms all lanes along [axis], polling between them.
 static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
                       int axis) {
   tl_lanes lanes;
@@ -234,12 +261,13 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
   return ok;
 }
 
-// Replaces the array in *x: float64 for TO_HALF, complex128 for FROM_HALF,
-// either for COMPLEX.
+// Replaces the array in *x by its transform: float64 goes in for TO_HALF,
+// complex128 for FROM_HALF, either for COMPLEX. False leaves *x.
 static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_ndim(x->array);
   memcpy(shape, tl_shape(x->array), sizeof *shape * (size_t)ndim);
+  // Longer lanes are cut, shorter ones filled with zeros.
   int64_t needed = t->kind == FROM_HALF ? t->n / 2 + 1 : t->n;
   t->given = shape[axis] < needed ? shape[axis] : needed;
   shape[axis] = t->kind == TO_HALF ? t->n / 2 + 1 : t->n;
@@ -265,9 +293,10 @@ static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
 
 // --- Calls ------------------------------------------------------------------
 
+// Which direction is scaled by 1 / n, or both by its root.
 typedef enum norm { BACKWARD, ORTHO, FORWARD } norm;
 
-// What a function does: all of its family differ in this alone.
+// What a function does: all functions of the module differ in this alone.
 typedef struct recipe {
   const char *name;
   kind kind;     // of the last axis
@@ -275,7 +304,9 @@ typedef struct recipe {
   bool conjugate;
 } recipe;
 
+// The argument norm; backward where it is none.
 static bool read_norm(tl_vm *vm, const char *function, tl_slot s, norm *out) {
+  // In the order of the enum.
   static const char *const names[] = {"backward", "ortho", "forward"};
   tl_string *text;
   *out = BACKWARD;
@@ -294,7 +325,8 @@ static bool read_norm(tl_vm *vm, const char *function, tl_slot s, norm *out) {
                  function);
 }
 
-// The argument as this call reads it, and the dtype of the result.
+// The argument as this call reads it, owned or borrowed by *items, and the
+// dtype of the result.
 static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
                        tl_dtype *result) {
   if (!tl_arg_numeric(vm, r->name, x))
@@ -313,7 +345,8 @@ static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
                           items);
 }
 
-// [what] is the argument that says the length.
+// Fails (kind value) for a length below 1; [what] is the argument that says
+// the length.
 static bool check_length(tl_vm *vm, const char *function, const char *what,
                          int64_t n) {
   return n > 0 || tl_fail(vm, TALLY_ERR_VALUE,
@@ -322,6 +355,7 @@ static bool check_length(tl_vm *vm, const char *function, const char *what,
                           function, what, (long long)n);
 }
 
+// Transforms along one axis; only the [last] one is halved.
 static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
                      tl_slot *items, int axis, int64_t n) {
   transform t = {.kind = last ? r->kind : COMPLEX,
@@ -329,6 +363,7 @@ static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
                  .conjugate = r->conjugate,
                  .factor = 1,
                  .n = n};
+  // The inverse is scaled by default, the other direction with norm forward.
   if (norm == ORTHO)
     t.factor = 1 / sqrt((double)n);
   else if ((norm == BACKWARD) == r->inverse)
@@ -341,15 +376,16 @@ static int64_t own_length(const recipe *r, bool last, int64_t length) {
   return last && r->kind == FROM_HALF ? 2 * (length - 1) : length;
 }
 
+// Rounds the result to its dtype. Takes [items], which are not the call's own
+// yet where no axis was transformed.
 static bool give(tl_vm *vm, tl_slot items, tl_dtype dtype, tl_slot *out) {
-  // Not yet the call's own where no axis was transformed.
   tl_array *own = tl_take_dense(vm, &items);
   if (tl_is_owned(items))
     tl_drop(vm, items);
   return own && tl_cast_own(vm, own, dtype, out);
 }
 
-// "x, n: none, axis: -1, norm: none"
+// A function of "x, n: none, axis: -1, norm: none".
 static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_slot items;
   tl_dtype dtype;
@@ -373,11 +409,13 @@ static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   return give(vm, items, dtype, out);
 }
 
+// The axes of a transform along several, with the length of each.
 typedef struct axis_list {
   int count, axes[TL_MAX_DIMS];
   int64_t lengths[TL_MAX_DIMS];
 } axis_list;
 
+// The arguments s and axes: without axes, the last ones.
 static bool read_axis_list(tl_vm *vm, const recipe *r, const tl_array *x,
                            tl_slot s, tl_slot axes, axis_list *out) {
   int ndim = tl_ndim(x), lengths = -1;
@@ -409,7 +447,8 @@ static bool read_axis_list(tl_vm *vm, const recipe *r, const tl_array *x,
   return true;
 }
 
-// The half comes first where it is made, and last where it is undone.
+// Transforms along each axis. The half comes first where it is made, and last
+// where it is undone, since only then the items are real.
 static bool each_axis(tl_vm *vm, const recipe *r, const axis_list *list,
                       norm norm, tl_slot *items) {
   int last = list->count - 1;
@@ -422,7 +461,7 @@ static bool each_axis(tl_vm *vm, const recipe *r, const axis_list *list,
   return true;
 }
 
-// "x, s: none, axes: none, norm: none"
+// A function of "x, s: none, axes: none, norm: none".
 static bool call_axes(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_slot items;
   tl_dtype dtype;
@@ -439,6 +478,8 @@ static bool call_axes(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   return give(vm, items, dtype, out);
 }
 
+// Defines a function of the module: its name, how its arguments are read, and
+// its recipe.
 #define FUNCTION(function, call, kind, inverse, conjugate)         \
   static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
     static const recipe r = {#function, kind, inverse, conjugate}; \
@@ -457,7 +498,7 @@ FUNCTION(irfftn, call_axes, FROM_HALF, true, false)
 
 // --- Whose code -------------------------------------------------------------
 
-// library
+// fft.use(library): for all calls of this VM from now on.
 static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   if (!tl_arg_string(vm, "use", "library", args[0], &name))
@@ -498,12 +539,14 @@ static bool frequencies(tl_vm *vm, const char *function, bool whole,
     return false;
   double *items = (double *)(void *)a->data;
   for (int64_t k = 0; k < length; k++) {
+    // The second half stands for negative frequencies.
     int64_t place = whole && k >= n - n / 2 ? k - n : k;
     items[k] = (double)place / ((double)n * d);
   }
   return tl_cast_own(vm, a, dtype, out);
 }
 
+// fft.fftfreq(n, d) and rfftfreq(n, d).
 static bool fftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return frequencies(vm, "fftfreq", true, args, out);
 }
@@ -512,7 +555,8 @@ static bool rfftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return frequencies(vm, "rfftfreq", false, args, out);
 }
 
-// Replaces *x by its items along an axis, beginning with number [first].
+// Replaces *x by its items along an axis, beginning with number [first] and
+// going round.
 static bool turn_axis(tl_vm *vm, tl_slot *x, int axis, int64_t first) {
   int64_t n = tl_shape(x->array)[axis];
   tl_array *order = tl_array_new(vm, TL_INT64, 1, &n);
@@ -520,20 +564,22 @@ static bool turn_axis(tl_vm *vm, tl_slot *x, int axis, int64_t first) {
     return false;
   int64_t *places = (int64_t *)(void *)order->data;
   for (int64_t i = 0; i < n; i++) places[i] = (first + i) % n;
-  tl_slot turned;
-  bool ok = tl_take_axis(vm, x->array, places, n, axis, &turned);
+  tl_slot transposed;
+  bool ok = tl_take_axis(vm, x->array, places, n, axis, &transposed);
   tl_drop(vm, tl_own_array(order));
   if (ok) {
     tl_drop(vm, *x);
-    *x = turned;
+    *x = transposed;
   }
   return ok;
 }
 
+// fftshift and ifftshift: half of each axis round.
 static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
                   tl_slot *out) {
   if (!tl_arg_array(vm, function, &args[0]))
     return false;
+  // All axes unless some are given.
   int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
   for (int k = 0; k < ndim; k++) axes[k] = k;
   if (!tl_is_none(args[1]) &&
@@ -554,6 +600,7 @@ static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
   return true;
 }
 
+// fft.fftshift(x, axes) and ifftshift(x, axes), which differ for odd lengths.
 static bool fftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return shift(vm, "fftshift", false, args, out);
 }
@@ -580,6 +627,8 @@ static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
   "Unless\n"                                                            \
   "axes are given they are the last ones, as many as s has, or all.\n"
 
+// The standard's names. use is the only row with an effect: it chooses the
+// code of later calls.
 const tl_builtin tl_fft_module[] = {
     {"fft", ONE, fft, TL_PURE,
      TL_DOC(

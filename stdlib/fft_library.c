@@ -21,6 +21,7 @@ enum { FORWARD = -1, UNALIGNED = 1 << 1, ESTIMATE = 1 << 6 };
 enum { PLAN, EXECUTE, DESTROY, FUNCTIONS };
 static void (*functions[FUNCTIONS])(void);
 
+// FFTW 3 in double precision.
 static tl_shared_library library = {
     .names = (const char *const[]){"libfftw3.so.3", "libfftw3.so",
                                    "libfftw3.3.dylib", "libfftw3.dylib", NULL},
@@ -34,13 +35,17 @@ static tl_shared_library library = {
 // Its planner is for one thread at a time.
 static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
 
+// The VM's flag is set by the caller, after this succeeded.
 bool tl_fftw_need(tl_vm *vm, const char *function) {
   return tl_shared_library_need(vm, function, &library);
 }
 
+// Estimated plans need no buffers of the right size, and take no time.
 void *tl_fftw_plan(int64_t n) {
   // An estimate looks at the places of the buffers alone: that they differ.
   static tl_c128 from[2], to[2];
+  // FFTW's basic interface has int lengths; Tally's own code takes the longer
+  // ones.
   if (n > INT_MAX)
     return NULL;
   pthread_mutex_lock(&planning);
@@ -56,6 +61,7 @@ void tl_fftw_close(void *plan) {
   pthread_mutex_unlock(&planning);
 }
 
+// Executing a plan is safe from several threads; making one is not.
 void tl_fftw_run(void *plan, tl_c128 *from, tl_c128 *to) {
   ((run_plan *)functions[EXECUTE])(plan, from, to);
 }

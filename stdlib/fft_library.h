@@ -4,13 +4,17 @@
 
 #include "vm/value.h"
 
-// Loads it. Fails (kind io) where it is not installed; [function] asks.
+// Loads FFTW. Fails (kind io) where it is not installed; [function] is for the
+// message.
 bool tl_fftw_need(tl_vm *vm, const char *function);
 
 // A plan for forward transforms of n items from one buffer to another; NULL
 // where FFTW makes none. Only after tl_fftw_need. From any thread.
 void *tl_fftw_plan(int64_t n);
+// Frees a plan.
 void tl_fftw_close(void *plan);
+// Transforms from[0 .. n) into to[0 .. n), unscaled; [from] may be
+// overwritten. Is not interrupted.
 void tl_fftw_run(void *plan, tl_c128 *from, tl_c128 *to);
 
 #endif

@@ -1,9 +1,16 @@
 // Fourier transforms of any length: Stockham's passes of mixed radix, and
 // Bluestein's convolution where a prime factor is large.
 //
+//   n = 360 = 4 * 2 * 3 * 3 * 5     five passes between two buffers
+//   n = 2 * 103                     103 is above MAX_RADIX: a chirp of 450
+//   items
+//
 // Stockham: Cochran et al., "What is the fast Fourier transform?", 1967.
 // Bluestein: "A linear filtering approach to the computation of the discrete
-// Fourier transform", 1970.
+// Fourier transform", 1970. Stockham's passes write in order, so that no pass
+// of bit reversal is needed.
+//
+// Built for speed.
 
 #include "stdlib/fft_plan.h"
 
@@ -21,18 +28,23 @@ enum {
   MAX_TABLE = 4096,  // more roots are products of those in short tables
 };
 
+// Complex arithmetic, without C's checks for infinities.
 static tl_c128 multiply(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
+// A complex number times a real one.
 static tl_c128 scale(tl_c128 a, double f) {
   return (tl_c128){a.re * f, a.im * f};
 }
+// re and im exchanged: the inverse transform is the forward one between two
+// exchanges.
 static tl_c128 swapped(tl_c128 a) {
   return (tl_c128){a.im, a.re};
 }
 
 // --- Roots of unity ---------------------------------------------------------
 
+// Memory for n complex items; NULL after tl_fail. Freed by free_items.
 static tl_c128 *new_items(tl_vm *vm, int64_t n) {
   size_t nbytes;
   if (tl_mul_overflows((size_t)n, sizeof(tl_c128), &nbytes))
@@ -40,13 +52,15 @@ static tl_c128 *new_items(tl_vm *vm, int64_t n) {
   return tl_alloc(vm, nbytes, "a Fourier transform");
 }
 
+// Frees n items; NULL is nothing.
 static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
   if (items)
     tl_free(vm, items, (size_t)n * sizeof *items);
 }
 
-// exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of a
-// turn: what 4 k / n leaves of quarters, or lacks for one more.
+// exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of
+// the circle: the remainder of 4 k / n behind whole quarters, or the part that
+// lacks to one more.
 static tl_c128 turn_by(int quarters, tl_c128 c) {
   switch (quarters & 3) {
     case 0:
@@ -62,7 +76,9 @@ static tl_c128 turn_by(int quarters, tl_c128 c) {
 
 enum { ANGLES = 128 };
 
-// out[i] = exp(-2πi k / n) for k = i step; sines and cosines many at a time.
+// out[i] = exp(-2πi k / n) for k = i step; the kernels compute many sines and
+// cosines at a time. Angles are at most an eighth of the circle, where both
+// are most exact, and no angle is a sum of rounded ones.
 static void fill_roots(int64_t n, int64_t step, int64_t count, tl_c128 *out) {
   int64_t rest = 0, quarters = 0;  // of 4 k
   double angles[ANGLES], sines[ANGLES], cosines[ANGLES];
@@ -88,19 +104,23 @@ static void fill_roots(int64_t n, int64_t step, int64_t count, tl_c128 *out) {
   }
 }
 
-// Roots as products of two from short tables; of short lengths, from one.
+// Roots as products of two from short tables, exp(a + b) = exp(a) exp(b); of
+// short lengths, from one.
 typedef struct roots {
   int shift;
   int64_t fine_count, coarse_count;
   tl_c128 *fine, *coarse;
 } roots;
 
+// Frees the tables.
 static void close_roots(tl_vm *vm, roots *r) {
   free_items(vm, r->fine, r->fine_count);
   free_items(vm, r->coarse, r->coarse_count);
 }
 
+// Computes the tables for n-th roots. False after tl_fail.
 static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
+  // The square root of n entries in each table.
   r->shift = 0;
   while (n > MAX_TABLE && (INT64_C(1) << 2 * r->shift) < n) r->shift++;
   r->fine_count = INT64_C(1) << r->shift;
@@ -116,6 +136,7 @@ static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
   return true;
 }
 
+// exp(-2πi k / n).
 static tl_c128 root_at(const roots *r, int64_t k) {
   tl_c128 coarse = r->coarse[k >> r->shift];
   if (r->shift == 0)
@@ -123,8 +144,8 @@ static tl_c128 root_at(const roots *r, int64_t k) {
   return multiply(coarse, r->fine[k & (r->fine_count - 1)]);
 }
 
-// Roots from place k on as mirror images of what is before: of the eighth, the
-// quarter and the half turn.
+// Fills the roots from place k on as mirror images of those before: of the
+// eighth, the quarter and the half of the circle.
 static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
   for (; k < count && n % 4 == 0 && k <= n / 4; k++) {
     tl_c128 c = roots[n / 4 - k];
@@ -138,7 +159,8 @@ static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
     roots[k] = (tl_c128){roots[n - k].re, -roots[n - k].im};
 }
 
-// Few roots are exact to the last bit or so, of many each is a product.
+// Few roots are exact to the last bit or so; of many, each is a product of
+// two.
 bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
   roots r;
   tl_c128 *items = *out = new_items(vm, count);
@@ -164,11 +186,13 @@ bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
 // --- Passes -----------------------------------------------------------------
 //
 // A pass takes x as radix * rest * stride items to y as rest * radix * stride:
-// transforms along the first axis, turned by the root of index place * k.
+// transforms along the first axis, times the root of index place * k.
 
 // A complex number as one vector.
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
 
+// One pass: x is read as radix * rest * stride items and y written as rest *
+// radix * stride.
 typedef struct pass {
   const pair *x;
   const tl_c128 *roots;
@@ -176,13 +200,16 @@ typedef struct pass {
   int64_t radix, rest, stride, n;
 } pass;
 
+// A product with a root of unity.
 static pair times(pair a, tl_c128 w) {
   return a * (pair){w.re, w.re} + (pair){a[1], a[0]} * (pair){-w.im, w.im};
 }
+// A product with i.
 static pair times_i(pair a) {
   return (pair){-a[1], a[0]};
 }
 
+// A pass of radix 2: the butterfly.
 static void pass_2(const pass *a) {
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
@@ -197,6 +224,7 @@ static void pass_2(const pass *a) {
   }
 }
 
+// A pass of radix 3, with 1/2 and sqrt(3)/2 for the roots.
 static void pass_3(const pass *a) {
   const double half_root = 0.86602540378443864676;
   int64_t s = a->stride, m = a->rest;
@@ -206,15 +234,17 @@ static void pass_3(const pass *a) {
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     for (int64_t q = 0; q < s; q++) {
       pair a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
-      pair sum = a1 + a2, turned = times_i((a1 - a2) * half_root);
+      pair sum = a1 + a2, transposed = times_i((a1 - a2) * half_root);
       pair middle = a0 - sum * 0.5;
       y[q] = a0 + sum;
-      y[q + s] = times(middle - turned, w1);
-      y[q + 2 * s] = times(middle + turned, w2);
+      y[q + s] = times(middle - transposed, w1);
+      y[q + 2 * s] = times(middle + transposed, w2);
     }
   }
 }
 
+// A pass of radix 4, whose inner roots are 1, -i, -1 and i: no products
+// inside.
 static void pass_4(const pass *a) {
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
@@ -226,15 +256,17 @@ static void pass_4(const pass *a) {
       pair a0 = x[q], a1 = x[q + s * m];
       pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
       pair even = a0 + a2, odd = a1 + a3;
-      pair left = a0 - a2, turned = times_i(a1 - a3);
+      pair left = a0 - a2, transposed = times_i(a1 - a3);
       y[q] = even + odd;
-      y[q + s] = times(left - turned, w1);
+      y[q + s] = times(left - transposed, w1);
       y[q + 2 * s] = times(even - odd, w2);
-      y[q + 3 * s] = times(left + turned, w3);
+      y[q + 3 * s] = times(left + transposed, w3);
     }
   }
 }
 
+// A pass of radix 5, with the cosines and sines of a fifth and two fifths of
+// the circle.
 static void pass_5(const pass *a) {
   const double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410;
   const double s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
@@ -260,7 +292,8 @@ static void pass_5(const pass *a) {
   }
 }
 
-// One transform of any odd radix; x has [step] items between two.
+// One transform of any odd radix, by the symmetry of its roots: items j and r
+// - j share each product. x has [step] items between two.
 static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
                     pair *y) {
   pair sums[MAX_RADIX / 2 + 1], differences[MAX_RADIX / 2 + 1];
@@ -287,6 +320,7 @@ static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
   }
 }
 
+// A pass of any odd radix up to MAX_RADIX.
 static void pass_odd(const pass *a) {
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++)
@@ -294,6 +328,8 @@ static void pass_odd(const pass *a) {
       any_odd(a, a->x + q + s * p, s * m, p, a->y + q + a->radix * s * p);
 }
 
+// Runs all passes from one buffer to the other and back; returns the one with
+// the result.
 static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
                            tl_c128 *y) {
   for (int i = 0; i < fft->count; i++) {
@@ -331,10 +367,13 @@ static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
 
 // --- Bluestein --------------------------------------------------------------
 
-// A convolution with the chirp, of the inner length.
+// Bluestein: a convolution with the chirp, by transforms of the inner length.
+// NULL where the VM was stopped.
 static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
                           tl_c128 *b) {
   int64_t n = fft->n, size = fft->size;
+  // j k = (j² + k² - (k - j)²) / 2: with the chirp before and after, the sum
+  // becomes a convolution.
   for (int64_t k = 0; k < n; k++) a[k] = multiply(a[k], fft->chirp[k]);
   memset(a + n, 0, (size_t)(size - n) * sizeof *a);
   tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
@@ -349,6 +388,7 @@ static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
   return x;
 }
 
+// The chirp exp(-πi k² / n). k² is counted modulo 2 n, so that it stays exact.
 static bool make_chirp(tl_vm *vm, tl_fft *fft) {
   roots r;
   if (!open_roots(vm, 2 * fft->n, &r))
@@ -362,6 +402,7 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
   return true;
 }
 
+// The transform of the conjugate chirp around 0, scaled for the inverse.
 static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
   int64_t size = fft->size;
   tl_c128 *a = fft->spectrum, *b = new_items(vm, size);
@@ -381,6 +422,7 @@ static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
 
 // The least length of at least n whose prime factors are 2, 3 and 5.
 static int64_t convenient(int64_t n) {
+  // All products of powers of 5 and 3, each doubled until it is long enough.
   int64_t best = INT64_MAX;
   for (int64_t five = 1; five < best; five *= 5) {
     for (int64_t three = five; three < best; three *= 3) {
@@ -397,6 +439,9 @@ static int64_t convenient(int64_t n) {
   return best;
 }
 
+// Opens a transform of a length with a large prime factor by one of at least
+// twice the length. What it made is freed by tl_fft_close, also where it
+// fails.
 static bool open_bluestein(tl_vm *vm, tl_fft *fft) {
   fft->size = convenient(2 * fft->n - 1);
   tl_fft *inner =
@@ -413,8 +458,10 @@ static bool open_bluestein(tl_vm *vm, tl_fft *fft) {
 
 // --- Plans ------------------------------------------------------------------
 
-// Splits n into passes; false where a prime factor is too large.
+// Splits n into passes, as many of radix 4 as there are; false where a prime
+// factor is too large.
 static bool split(tl_fft *fft) {
+  // Radix 4 first: it needs the fewest operations.
   int64_t rest = fft->n, stride = 1, radix = 4;
   while (rest > 1) {
     if (rest % radix != 0) {
@@ -432,8 +479,10 @@ static bool split(tl_fft *fft) {
   return true;
 }
 
+// FFTW if the VM asks for it, then passes, then Bluestein.
 bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
+  // No machine has the memory, and products of indices must not overflow.
   if (n > INT64_C(1) << 40)
     return tl_fail_memory(vm, SIZE_MAX, "a Fourier transform");
   out->foreign = vm->fftw ? tl_fftw_plan(n) : NULL;
@@ -451,6 +500,7 @@ bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   return ok;
 }
 
+// Parts that were not made are NULL.
 void tl_fft_close(tl_vm *vm, tl_fft *fft) {
   if (fft->foreign)
     tl_fftw_close(fft->foreign);
@@ -468,6 +518,7 @@ bool tl_fft_ends_in_second(const tl_fft *fft) {
   return fft->foreign || fft->count % 2 == 1;
 }
 
+// FFTW cannot be interrupted: the poll comes after it.
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b) {
   if (fft->foreign) {
     tl_fftw_run(fft->foreign, a, b);

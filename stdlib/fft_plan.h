@@ -1,10 +1,18 @@
 // The discrete Fourier transform of one length: what is computed once for it,
 // and the transform itself.
+//
+//   tl_fft fft;
+//   tl_fft_open(vm, n, &fft)          tables of roots, the passes
+//   result = tl_fft_run(vm, &fft, a, b)   for each lane
+//   tl_fft_close(vm, &fft)
 #ifndef TALLY_STDLIB_FFT_PLAN_H
 #define TALLY_STDLIB_FFT_PLAN_H
 
 #include "vm/value.h"
 
+// What is computed once for a length. Either [passes] or [inner] or [foreign]
+// does the work; [roots] belong to the passes, [chirp] and [spectrum] to the
+// inner transform.
 typedef struct tl_fft tl_fft;
 struct tl_fft {
   int64_t n;     // 1 or more
@@ -20,17 +28,21 @@ struct tl_fft {
   tl_c128 *spectrum;  // of the chirp, conjugate, around 0
 };
 
-// False after tl_fail. Close what was opened; closing a zeroed one is nothing.
+// Opens a transform of n items, 1 or more. False after tl_fail. Close what was
+// opened; closing a zeroed one does nothing.
 bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out);
 void tl_fft_close(tl_vm *vm, tl_fft *fft);
 
-// Transforms a[0 .. n), forward and unscaled. Both buffers are overwritten and
-// one of them holds the result, which is returned; NULL where the VM was
-// stopped. (The inverse is this with re and im exchanged before and after.)
+// Whether tl_fft_run() leaves its result in b, which the length alone decides.
 bool tl_fft_ends_in_second(const tl_fft *fft);  // where the result is: in b
+// Transforms a[0 .. n), forward and unscaled. Both buffers have [size] items,
+// both are overwritten, and one of them holds the result, which is returned;
+// NULL where the VM was stopped. The inverse is this with re and im exchanged
+// before and after.
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b);
 
-// exp(-2πi k / n) for k from 0 on and below count, 1 to n.
+// Sets *out to a new table of exp(-2πi k / n) for k from 0 on and below count,
+// 1 to n; the caller frees it.
 bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out);
 
 #endif

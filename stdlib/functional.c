@@ -1,4 +1,9 @@
 // Higher-order functions: the data first, then the function.
+//
+// All of them walk items, call f and collect the results in a list, which
+// becomes an array where the results stack (stdlib/stacking.h). Two cases are
+// faster and give the same bits: an operation of the engine in place of f, and
+// a sequential kernel for fold and scan with + * max min.
 
 #include <string.h>
 
@@ -7,16 +12,17 @@
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "stdlib/stacking.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/nested/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // --- Calling ----------------------------------------------------------------
 
-// The elementwise operation that a function value is, or TL_OP_COUNT: the
-// table of built-ins has their order.
+// The elementwise operation that a function value is, or TL_OP_COUNT. The
+// table of built-ins has the order of tl_op.
 static tl_op known_op(tl_slot f) {
   if (!tl_is_kind(f, TL_KIND_BUILTIN))
     return TL_OP_COUNT;
@@ -26,6 +32,8 @@ static tl_op known_op(tl_slot f) {
   return inside ? (tl_op)index : TL_OP_COUNT;
 }
 
+// The function that is called for items. An operation such as (+) or sqrt is
+// run by the engine, without a call.
 typedef struct callee {
   tl_vm *vm;
   tl_slot f;
@@ -33,16 +41,21 @@ typedef struct callee {
   int64_t calls;
 } callee;
 
+// Checks that [f] can be called. It stays borrowed: args own it for the whole
+// call.
 static bool open_callee(tl_vm *vm, const char *function, tl_slot f,
                         callee *out) {
   if (!tl_is_function(f) && !tl_is_type(f)) {
     return tl_arg_fail(vm, function, "f", "a function", f);
   }
+  // Types can be called too: float32(x).
   *out = (callee){.vm = vm, .f = tl_borrow(f), .op = known_op(f)};
   return true;
 }
 
-// Takes what args own, as tl_call does.
+// Calls with [count] arguments and takes what they own, as tl_call does.
+// Operations poll here every 1024 calls, because the engine does not count a
+// call of one number.
 static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
   if (c->op == TL_OP_COUNT || tl_ops[c->op].arity != count) {
     return tl_call(c->vm, c->f, count, args, out);
@@ -53,6 +66,7 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
     if (tl_is_owned(args[i]))
       tl_drop(c->vm, args[i]);
   }
+  // A loop over many scalars must notice an interrupt.
   if (ok && (++c->calls & 1023) == 0 && !tl_poll(c->vm, 1)) {
     tl_clear(c->vm, &result);
     ok = false;
@@ -64,7 +78,8 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
 
 // --- Items ------------------------------------------------------------------
 
-// The items that for would walk. A dying list gives its items away.
+// The items that a for loop would walk. A dying list gives its items away, so
+// that the function may write them in place.
 typedef struct items {
   tl_vm *vm;
   tl_slot *source;
@@ -73,6 +88,7 @@ typedef struct items {
   bool gives;
 } items;
 
+// Starts at the first item. False (kind type) for a value without items.
 static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
                        items *out) {
   *out = (items){.vm = vm, .source = source};
@@ -80,6 +96,7 @@ static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
   return tl_items_count(vm, function, *source, &out->count);
 }
 
+// The item at [index]: borrowed from a list that lives on, else owned.
 static bool get_item(items *x, int64_t index, tl_slot *out) {
   if (tl_is_list(*x->source)) {
     tl_slot *item = &x->source->list->items[index];
@@ -87,14 +104,16 @@ static bool get_item(items *x, int64_t index, tl_slot *out) {
     if (x->gives) {
       *item = tl_none();
     } else {
-      out->tag &= ~TL_OWNED;  // lent by the list
+      // The item is borrowed from the list, which the arguments own.
+      out->tag &= ~TL_OWNED;
     }
     return true;
   }
   return tl_items_get(x->vm, *x->source, index, &x->at, out);
 }
 
-// A result that may be a lent item or a view: made to stand on its own.
+// Makes a result that may be a borrowed item or a view independent of its
+// owner.
 static void keep(tl_vm *vm, tl_slot *s) {
   if (!tl_is_heap(*s))
     return;
@@ -104,7 +123,7 @@ static void keep(tl_vm *vm, tl_slot *s) {
 // --- fold and scan ----------------------------------------------------------
 
 // Whether a one-dimensional array may be folded by [op]'s sequential kernel:
-// the same operations in the same order as one by one.
+// the same operations in the same order as one by one, without a wider dtype.
 static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
   switch (op) {
     case TL_OP_ADD:
@@ -124,12 +143,15 @@ static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
   }
   if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
     return false;
+  // A sum of int8 widens in the kernel, while one by one it wraps: only folds
+  // that keep the dtype are the same.
   tl_dtype dtype = tl_array_dtype(x.array);
   return dtype != TL_BOOL && tl_fold_result(*fold, dtype) == dtype &&
          tl_kernels()->scan[*fold][dtype] != NULL;
 }
 
-// The fold of the items of a vector onto [*result], of its dtype.
+// Folds the items of a vector from [from] on onto [*result], which has its
+// dtype.
 static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
                         int64_t from, tl_slot *result) {
   enum { BLOCK = 256 };
@@ -138,6 +160,7 @@ static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(x);
   size_t itemsize = tl_itemsize(dtype);
+  // The kernel's running value: one item of the dtype.
   tl_c128 carry;
   if (tl_is_array(*result)) {
     memcpy(&carry, result->array->data, itemsize);
@@ -170,6 +193,7 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
     return fold_vector(c->vm, source.array, fold, from, result);
   }
   for (int64_t i = from; i < xs->count; i++) {
+    // The call takes the value so far, which may be written in place by f.
     tl_slot args[2] = {*result, tl_none()};
     *result = tl_none();
     if (!get_item(xs, i, &args[1])) {
@@ -178,13 +202,14 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
     }
     if (!call(c, 2, args, result))
       return false;
-    // A lent item that came back may be needed after its list.
+    // A borrowed item that came back may be needed after its list.
     if (!tl_is_owned(*result))
       keep(c->vm, result);
   }
   return true;
 }
 
+// fold(xs, f, init).
 static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
@@ -195,6 +220,7 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot result = tl_none();
   int64_t from = 0;
   if (tl_is_none(args[2])) {
+    // There is no value to begin with.
     if (xs.count == 0) {
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "fold of no items needs a start: fold(xs, f, init)");
@@ -216,7 +242,8 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// What each call of scan gives, in a list.
+// The results of all calls of scan in a list, which owns the value that the
+// next call borrows.
 static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   tl_list *list = tl_list_new(c->vm, xs->count);
   if (list == NULL)
@@ -224,6 +251,7 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   for (int64_t i = 0; i < xs->count; i++) {
     tl_slot args[2], result = tl_none();
     bool ok = get_item(xs, i, &args[1]);
+    // Without init the first item is the first result itself.
     bool starts = i == 0 && tl_is_none(*init);
     if (ok && starts) {
       result = args[1];
@@ -243,7 +271,8 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   return list;
 }
 
-// A list stays a list; of an array or a range, an array where results stack.
+// The results of a function in the form of the source: a list stays a list; of
+// an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
     return tl_stack_results(vm, list, tl_is_nested(source), out);
@@ -252,6 +281,7 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   return true;
 }
 
+// The cumulative reduction that does what scan does with this fold.
 static tl_reduction running_reduction(tl_fold fold) {
   return fold == TL_FOLD_SUM    ? TL_REDUCE_SUM
          : fold == TL_FOLD_PROD ? TL_REDUCE_PROD
@@ -259,6 +289,7 @@ static tl_reduction running_reduction(tl_fold fold) {
                                 : TL_REDUCE_MAX;
 }
 
+// scan(xs, f, init): the values that fold goes through.
 static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
@@ -277,18 +308,20 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- each and filter --------------------------------------------------------
 
-// One call with the item and what else each was given.
+// One call with the item and the other arguments of each.
 static bool call_with(callee *c, tl_slot item, const tl_list *more,
                       tl_slot *out) {
   tl_slot args[TL_MAX_PARAMS];
   int count = 1;
   args[0] = item;
   for (int64_t i = 0; more != NULL && i < more->length; i++) {
+    // The other arguments are needed for the next item too.
     args[count++] = tl_borrow(more->items[i]);
   }
   return call(c, count, args, out);
 }
 
+// each(xs, f, …).
 static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
@@ -324,7 +357,8 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return finish(vm, args[0], list, out);
 }
 
-// Asks f about every item: the positions where it says true go to [kept].
+// Calls the predicate f with every item: the positions where it gives true go
+// to [kept]. A result that is no bool fails (kind type).
 static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
   *count = 0;
   for (int64_t i = 0; i < xs->count; i++) {
@@ -345,11 +379,13 @@ static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
   return true;
 }
 
+// The items at the positions [kept], in the form of the source.
 static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
                        int64_t count, tl_slot *out) {
   if (tl_is_array(source)) {
     return tl_take_axis(vm, source.array, kept, count, 0, out);
   }
+  // A second walk over the same items: the first one only asked f.
   items xs = {.vm = vm, .source = &source};
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
@@ -373,6 +409,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
   return finish(vm, source, list, out);
 }
 
+// filter(xs, f): first all calls, then the selection, so that an array is
+// selected by one take along its leading axis.
 static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
@@ -380,7 +418,9 @@ static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !open_items(vm, "filter", &args[0], &xs)) {
     return false;
   }
+  // An item that is selected is read a second time.
   xs.gives = false;  // each is needed again
+  // One more, since tl_alloc takes no 0.
   size_t nbytes = (size_t)(xs.count + 1) * sizeof(int64_t);
   int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
   if (kept == NULL)
@@ -394,9 +434,12 @@ static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- outer ------------------------------------------------------------------
 
-// [a] with axes of length 1 behind, as many as [other] has.
+// A view of [a] with axes of length 1 behind, as many as [other] has, so that
+// the two broadcast to all pairs.
 static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
                   tl_slot *out) {
+  // Broadcasting a (3, 1) against b (4) gives all pairs, so no pair is made
+  // one by one.
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   int ndim = tl_ndim(a) + tl_ndim(other);
   if (ndim > TL_MAX_DIMS) {
@@ -407,9 +450,9 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
     shape[i] = i < tl_ndim(a) ? tl_shape(a)[i] : 1;
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
   }
-  tl_slot lent = {.tag = tl_array_tag(a), .array = (tl_array *)a};
-  tl_array *view =
-      tl_view_new(vm, &lent, tl_array_dtype(a), a->data, ndim, shape, strides);
+  tl_slot borrowed = {.tag = tl_array_tag(a), .array = (tl_array *)a};
+  tl_array *view = tl_view_new(vm, &borrowed, tl_array_dtype(a), a->data, ndim,
+                               shape, strides);
   if (view == NULL)
     return false;
   *out = tl_own_array(view);
@@ -431,6 +474,7 @@ static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
   return ok;
 }
 
+// The item at a position in row-major order.
 static char *item_pointer(const tl_array *a, int64_t position) {
   char *item = a->data;
   for (int i = tl_ndim(a) - 1; i >= 0; i--) {
@@ -440,7 +484,8 @@ static char *item_pointer(const tl_array *a, int64_t position) {
   return item;
 }
 
-// The result of pairs, one after the other, in the shape of both arrays.
+// The results of pairs, stacked one after the other, in the shape of both
+// arrays.
 static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
                         tl_slot *stacked, tl_slot *out) {
   if (!tl_is_array(*stacked)) {
@@ -451,6 +496,8 @@ static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
   }
   int64_t shape[TL_MAX_DIMS];
   const tl_array *s = stacked->array;
+  // The results may be arrays: their axes come after those of a and b. Of no
+  // results their shape is unknown.
   int ndim = 0, inner = a->size * b->size > 0 ? tl_ndim(s) - 1 : 0;
   if (tl_ndim(a) + tl_ndim(b) + inner > TL_MAX_DIMS) {
     return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
@@ -462,6 +509,7 @@ static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
   return tl_reshape(vm, stacked, ndim, shape, out);
 }
 
+// Calls f with every pair of items.
 static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
                         tl_slot *out) {
   tl_vm *vm = c->vm;
@@ -494,6 +542,9 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
   return ok;
 }
 
+// outer(a, b, f).
+// In C: reshape(a, (-1, 1)) * b in Tally takes 1.6 times as long for 4 items
+// each, and Tally cannot know which functions are operations that broadcast.
 static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c = {.vm = vm, .op = TL_OP_MULTIPLY};
   if (!tl_is_none(args[2]) && !open_callee(vm, "outer", args[2], &c)) {
@@ -512,19 +563,22 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- map_axis ---------------------------------------------------------------
 
-// Calls f with every lane along [axis]; the results in a list.
+// Calls f with every lane along [axis], a view that borrows x; the results in
+// a list.
 static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
   tl_vm *vm = c->vm;
   tl_array *a = x.array;
   tl_list *list = tl_list_new(vm, 0);
   if (list == NULL)
     return NULL;
+  // Lanes are views of x, one for each place of the other axes.
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
-    tl_slot lent = tl_borrow(x), lane, result = tl_none();
-    tl_array *view = tl_view_new(vm, &lent, tl_array_dtype(a), lanes.data[0], 1,
-                                 &tl_shape(a)[axis], &lanes.step[0]);
+    tl_slot borrowed = tl_borrow(x), lane, result = tl_none();
+    tl_array *view =
+        tl_view_new(vm, &borrowed, tl_array_dtype(a), lanes.data[0], 1,
+                    &tl_shape(a)[axis], &lanes.step[0]);
     bool ok = view != NULL;
     if (ok) {
       lane = tl_own_array(view);
@@ -540,7 +594,8 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
   return list;
 }
 
-// Lanes' results, stacked, as an array with what they gave where axis was.
+// The lanes' results, stacked, as an array with the axes of a result where
+// axis was.
 static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
                         tl_slot *stacked, tl_slot *out) {
   if (!tl_is_array(*stacked)) {
@@ -552,6 +607,8 @@ static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
   int64_t shape[TL_MAX_DIMS];
   int order[TL_MAX_DIMS], ndim = 0;
   const tl_array *s = stacked->array;
+  // The stacked results have their axes last; the permutation moves these to
+  // where the lane's axis was.
   int outer = tl_ndim(x) - 1;
   int inner = s->size > 0 || tl_ndim(s) > 1 ? tl_ndim(s) - 1 : 0;
   if (outer + inner > TL_MAX_DIMS) {
@@ -589,6 +646,7 @@ static tl_list *map_rows(callee *c, tl_slot rows) {
     tl_slot row, result = tl_none();
     bool ok = tl_nested_at(vm, rows, i, &row);
     if (ok) {
+      // f may store its row, which is a view.
       tl_hold(vm, row, TL_CAUSE_VIEW);
       ok = call(c, 1, &row, &result) && tl_list_push(vm, &list, &result);
     }
@@ -601,11 +659,12 @@ static tl_list *map_rows(callee *c, tl_slot rows) {
   return list;
 }
 
-// Rows of different lengths, each by itself; a vector of values that may be
-// missing, as a whole.
+// map_axis of nested arrays: rows of different lengths each by itself; a
+// vector of values that may be missing as a whole.
 static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
                        tl_slot *out) {
   tl_vm *vm = c->vm;
+  // Rows of different lengths exist along the last axis only.
   int axis, ndim = tl_value_axes(x);
   if (!tl_arg_axis(vm, "map_axis", axis_argument, ndim, 0, &axis))
     return false;
@@ -627,6 +686,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
   tl_slot flat = tl_retain(vm, tl_borrow(x)), next;
   for (int i = 0; i < ndim - 1; i++) shape[i] = tl_value_length(x, i);
   bool ok = true;
+  // Outer axes are joined to one, so that the rows are those of a table.
   while (ok && tl_value_ndim(flat) > 2) {
     ok = tl_value_join_axes(vm, flat, &next);
     tl_clear(vm, &flat);
@@ -639,6 +699,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
          tl_value_split_axis(vm, &next, ndim - 1, shape, out);
 }
 
+// map_axis(x, f, axis).
 static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   int axis;
@@ -662,7 +723,8 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- compose ----------------------------------------------------------------
 
-// compose(f, g) called: f(g(…)). Its values f and g come first.
+// compose(f, g) called: f(g(…)). Its values f and g come first in args, then
+// the list of arguments.
 static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], inner;
   const tl_list *rest = args[2].list;
@@ -671,6 +733,8 @@ static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE, "compose: more than %d arguments",
                    TL_MAX_PARAMS);
   }
+  // The list of arguments is dying in most calls: its items go to g without a
+  // count.
   bool gives = tl_is_unique(args[2]);
   for (int64_t i = 0; i < rest->length; i++) {
     tl_slot *item = &args[2].list->items[i];
@@ -686,11 +750,15 @@ static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_call(vm, tl_borrow(args[0]), 1, &inner, out);
 }
 
+// The row of the function that compose makes; it is in no table, since only
+// its values say what it does.
 static const tl_builtin composed_builtin = {
     "compose", "f, g, ...arguments", composed, TL_CALLS,
     "A composition of two functions.\n"};
 
+// compose(f, g): a native function that holds both.
 static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // Both are checked when they are composed, not when the result is called.
   callee unused;
   if (!open_callee(vm, "compose", args[0], &unused) ||
       !open_callee(vm, "compose", args[1], &unused)) {
@@ -705,6 +773,8 @@ static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// All call functions that they are given (TL_CALLS), except compose, which
+// only holds them.
 const tl_builtin tl_functional_builtins[] = {
     {"fold", "xs, f, init = none", fold, TL_CALLS,
      TL_DOC(

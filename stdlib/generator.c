@@ -1,7 +1,12 @@
 // Where random numbers come from: see generator.h.
 //
 // A draw has a key: the seed and stream that `generator:` gives, or the VM's
-// own state, which moves on at each draw.
+// own state, which moves on at each draw. Keys of the three sources differ in
+// their two highest bits:
+//
+//   0x  a seed and a stream given by the call
+//   10  the VM's own state
+//   11  an object made by random.generator
 
 #include "stdlib/generator.h"
 
@@ -12,18 +17,21 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/api/host.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Keys -------------------------------------------------------------------
 
+// A bijection of 64 bits in which every bit depends on every other.
 static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
   x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
   return x ^ x >> 31;
 }
 
-// What random.generator makes. Each draw moves it on.
+// What random.generator makes. Each draw moves it on, so that two draws never
+// share words.
 typedef struct generator {
   tl_vm *vm;
   bool is_pcg;
@@ -31,12 +39,14 @@ typedef struct generator {
   tl_pcg64 pcg;
 } generator;
 
+// Frees it when its value ends.
 static void release_generator(void *context, void *object) {
   (void)context;
   generator *g = object;
   tl_free(g->vm, g, sizeof *g);
 }
 
+// What typeof and the documentation know of a generator.
 static const tally_resource generator_type = {
     .size = sizeof(tally_resource),
     .name = "random generator",
@@ -44,18 +54,21 @@ static const tally_resource generator_type = {
     .release = release_generator,
 };
 
+// Whether the value is one.
 static bool is_generator(tl_slot s) {
   return tl_is_resource(s) &&
          ((tl_resource *)s.pointer)->type == &generator_type;
 }
 
-// Never 0: that stands for a VM without a seed.
+// The state for a seed; never 0, which stands for a VM without a seed.
 static uint64_t seeded_state(uint64_t seed) {
   uint64_t state = mix(seed + UINT64_C(0x9E3779B97F4A7C15));
   return state ? state : 1;
 }
 
+// A seed from the system; where there is no /dev/urandom, from the clock.
 static uint64_t system_entropy(void) {
+  // Eight bytes; the clock and an address where the system gives none.
   uint64_t word = 0;
   FILE *file = fopen("/dev/urandom", "rb");
   size_t got = file ? fread(&word, 1, sizeof word, file) : 0;
@@ -68,7 +81,8 @@ static uint64_t system_entropy(void) {
   return mix((uint64_t)t.tv_sec) ^ (uint64_t)t.tv_nsec ^ (uintptr_t)&word;
 }
 
-// The VM's key for one draw; no key that a generator gives is the same.
+// The VM's key for one draw. Its highest bit differs from the keys of seeds,
+// so that no key that a generator gives is the same.
 static void next_key(tl_vm *vm, uint64_t key[2]) {
   if (vm->seed == 0)
     vm->seed = seeded_state(vm->options.seeded ? (uint64_t)vm->options.seed
@@ -80,6 +94,7 @@ static void next_key(tl_vm *vm, uint64_t key[2]) {
     vm->seed = 1;
 }
 
+// The key of a generator's next draw.
 static void draw_from(generator *g, tl_stream *out) {
   if (g->is_pcg) {
     out->pcg = &g->pcg;
@@ -90,6 +105,8 @@ static void draw_from(generator *g, tl_stream *out) {
   g->state += UINT64_C(0x9E3779B97F4A7C15);
 }
 
+// A list of one or two integers is a seed and a stream, an integer a seed
+// alone.
 bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
                     tl_draw_purpose purpose, tl_stream *out) {
   *out = (tl_stream){.purpose = purpose};
@@ -101,6 +118,7 @@ bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
     draw_from(((tl_resource *)source.pointer)->object, out);
     return true;
   }
+  // Without a stream it is stream 0.
   int64_t numbers[2] = {0, 0};
   int count;
   if (!tl_is_list(source) && !tl_is_array(source) && !tl_is_number(source))
@@ -121,6 +139,7 @@ bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
 
 // --- The functions ----------------------------------------------------------
 
+// random.seed(n): the VM's own state.
 static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
   if (!tl_arg_int(vm, "seed", "n", args[0], &n))
@@ -130,7 +149,7 @@ static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// seed, stream, kind
+// random.generator(seed, stream, kind).
 static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t seed, stream;
   tl_string *kind = NULL;
@@ -149,6 +168,7 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!g)
     return false;
   *g = (generator){.vm = vm, .is_pcg = is_pcg, .stream = (uint64_t)stream};
+  // Both kinds are seeded, so that a generator is one object of a fixed size.
   g->state = seeded_state((uint64_t)seed);
   tl_pcg64_seed(&g->pcg, (uint64_t)seed, (uint64_t)stream);
   tl_resource *resource =
@@ -167,6 +187,7 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// The source of all the functions of the module.
 const tl_builtin tl_generator_module[] = {
     {"seed", "n", seed, TL_EFFECT,
      TL_DOC(

@@ -1,11 +1,17 @@
 // Where random numbers come from: generators, and the VM's own.
+//
+// A function that draws opens a stream with tl_stream_open() and asks it for
+// words (philox.h). One call uses one stream, so calls with the same seed and
+// purpose give the same numbers, and calls without a seed never share words.
 #ifndef TALLY_STDLIB_GENERATOR_H
 #define TALLY_STDLIB_GENERATOR_H
 
 #include "stdlib/philox.h"
 #include "vm/value.h"
 
-// Each function's place in the streams: never change one.
+// Each function's place in the streams: two functions with one seed give
+// different numbers. Numbers must never change, or scripts with a seed give
+// others.
 typedef enum tl_draw_purpose {
   TL_DRAW_RAW,
   TL_DRAW_UNIFORM,
@@ -21,16 +27,17 @@ typedef enum tl_draw_purpose {
 } tl_draw_purpose;
 
 // Opens the source that a function draws from. [source] is its argument
-// generator: none, what random.generator made, a seed, or a seed and a stream
-// from 0 on.
+// generator: none, an object of random.generator, a seed, or a seed and a
+// stream from 0 on. The stream borrows the generator. False after tl_fail.
 bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
                     tl_draw_purpose purpose, tl_stream *out);
 
-// Integers from 0 on and below [range] (0: of all 64 bits).
+// Writes [count] integers from 0 on and below [range] (0: of all 64 bits).
+// False where the VM was stopped.
 bool tl_draw_below(tl_vm *vm, const tl_stream *stream, uint64_t range,
                    size_t count, int64_t *out);
 
-// About the arguments of every function that draws.
+// What the documentation of every function that draws says of its arguments.
 #define TL_DRAWN                                                             \
   "shape is a length, a list of them, or none for one number. generator is " \
   "a\n"                                                                      \

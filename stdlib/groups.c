@@ -8,6 +8,7 @@
 #include "stdlib/missing_order.h"
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -17,8 +18,8 @@
 static tl_array *flag_changes(tl_vm *vm, tl_slot items) {
   enum { ITEMS = 512 };
   bool option = tl_is_form(items, TL_FORM_OPTION);
-  tl_slot lent = tl_borrow(option ? items.nested->parts[1] : items), dense;
-  if (!tl_array_contiguous(vm, &lent, &dense))
+  tl_slot borrowed = tl_borrow(option ? items.nested->parts[1] : items), dense;
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
     return NULL;
   int64_t n = dense.array->size, at[ITEMS + 1];
   tl_dtype dtype = tl_array_dtype(dense.array);
@@ -109,13 +110,6 @@ static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_ragged_new(vm, offsets, &made, out);
 }
 
-static bool put_field(tl_vm *vm, tl_record **record, const char *name,
-                      tl_slot *value) {
-  bool ok = tl_record_set_name(vm, record, name, value);
-  tl_drop(vm, *value);
-  return ok;
-}
-
 // Where the groups of keys in this order begin and end, and the first position
 // of each. Both are owned.
 static bool find_groups(tl_vm *vm, tl_slot keys, tl_array *order,
@@ -178,7 +172,7 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out);
 // By structs: their codes stand for them.
 static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_coded coded;
-  tl_slot p = args[0], keys;
+  tl_slot p = args[0];
   if (!tl_struct_codes(vm, "group_by", p, &coded))
     return false;
   args[0] = coded.codes;
@@ -189,12 +183,10 @@ static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok) {
     // Each code occurs: the keys are all values in order.
     tl_record *record = out->record;
-    keys = coded.values;
+    tl_record_put(vm, &record, "keys", coded.values);
     coded.values = tl_none();
-    ok = put_field(vm, &record, "keys", &keys);
-    *out = tl_own_record(record);
-    if (!ok)
-      tl_clear(vm, out);
+    *out = tl_none();
+    ok = tl_record_put_end(record, out);
   }
   tl_coded_close(vm, &coded);
   return ok;
@@ -221,18 +213,9 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!take_groups(vm, args, &keys, &rows))
     return false;
   tl_record *record = tl_record_new(vm, 2);
-  if (record == NULL) {
-    tl_drop(vm, keys);
-    tl_drop(vm, rows);
-    return false;
-  }
-  bool ok = put_field(vm, &record, "keys", &keys);
-  ok = put_field(vm, &record, "values", &rows) && ok;
-  if (ok)
-    *out = tl_own_record(record);
-  else
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  tl_record_put(vm, &record, "keys", keys);
+  tl_record_put(vm, &record, "values", rows);
+  return tl_record_put_end(record, out);
 }
 
 // --- The table --------------------------------------------------------------
@@ -252,6 +235,8 @@ const tl_builtin tl_group_builtins[] = {
          "order they had: a record of keys and values. A missing key is the last.\n"
          "Keys may be structs, in the order of their fields in turn.\n"
          "Keys of another length are an error (kind shape).\n"
-         "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n")},
+         "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n"
+         "    names, rows = group_by([\"b\", \"a\", \"b\"], [1, 2, 3])\n"
+         "    names    # [\"a\", \"b\"]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

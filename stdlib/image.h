@@ -1,12 +1,14 @@
-// Formats of image files, between bytes and arrays of pixels.
+// Formats of image files, between bytes and arrays of pixels. A format has
+// three functions: whether data are such an image, reading, and writing;
+// io_image.c chooses among them.
 #ifndef TALLY_STDLIB_IMAGE_H
 #define TALLY_STDLIB_IMAGE_H
 
 #include "vm/array/array.h"
 #include "vm/io.h"
 
-// What is written: dense rows of pixels of 1 to 4 channels, of 1 byte or of 2
-// with the higher one first.
+// An image to be written: dense rows of pixels of 1 to 4 channels, of 1 byte
+// or of 2 with the higher one first. Borrows the rows.
 typedef struct tl_pixels {
   int64_t height, width;
   int channels;
@@ -14,9 +16,13 @@ typedef struct tl_pixels {
   const unsigned char *rows;
 } tl_pixels;
 
+// Whether the data begin like a PNG file.
 bool tl_png_is(const void *data, size_t nbytes);
+// Reads an image that tl_png_is() has recognised; *out is owned. False (kind
+// value) where it is damaged; [path] is for the message.
 bool tl_png_read(tl_vm *vm, const char *path, const void *data, size_t nbytes,
                  tl_slot *out);
+// Writes the image, all of it or false after tl_fail.
 bool tl_png_write(tl_vm *vm, const tl_pixels *x, tl_writer *to);
 
 #endif

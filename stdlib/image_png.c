@@ -1,6 +1,9 @@
 // PNG (ISO/IEC 15948): images in chunks with check sums, filtered row by row
 // and deflated.
 //
+//   file -> chunks -> IDAT data together -> inflate -> rows -> unfilter ->
+//   pixels
+//
 // A header is not to be believed: an image is made only when all of its bytes
 // are there.
 
@@ -10,11 +13,14 @@
 #include "stdlib/image.h"
 #include "vm/vm.h"
 
+// The first eight bytes of every PNG: a byte above 127, the name, and line
+// ends that a transfer as text would change.
 static const unsigned char signature[8] = {137, 'P',  'N', 'G',
                                            13,  '\n', 26,  '\n'};
 
 enum { GRAY = 0, COLOR = 2, PALETTE = 3, GRAY_ALPHA = 4, COLOR_ALPHA = 6 };
 
+// An image being read; what its chunks said so far.
 typedef struct png {
   tl_vm *vm;
   const char *path;
@@ -27,11 +33,13 @@ typedef struct png {
   tl_bytes packed;
 } png;
 
+// Fails (kind value): the image is damaged.
 static bool png_fail(const png *p, const char *why) {
   return tl_fail(p->vm, TALLY_ERR_VALUE,
                  "read_image: \"%s\" is no valid PNG image: %s", p->path, why);
 }
 
+// Four bytes as a number, the highest first, as in all of PNG.
 static uint32_t word_at(const unsigned char *at) {
   return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
          at[3];
@@ -39,6 +47,7 @@ static uint32_t word_at(const unsigned char *at) {
 
 // --- Chunks -----------------------------------------------------------------
 
+// IHDR: size, depth, kind of color.
 static bool read_header(png *p, const unsigned char *data, size_t nbytes) {
   if (nbytes != 13)
     return png_fail(p, "its header has not 13 bytes");
@@ -54,6 +63,7 @@ static bool read_header(png *p, const unsigned char *data, size_t nbytes) {
       [PALETTE] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
       [GRAY_ALPHA] = 1 << 8 | 1 << 16,
       [COLOR_ALPHA] = 1 << 8 | 1 << 16};
+  // By kind; kinds 1 and 5 do not exist.
   static const int channels[7] = {1, 0, 3, 1, 2, 0, 4};
   if (p->width == 0 || p->height == 0 || p->width > INT32_MAX ||
       p->height > INT32_MAX)
@@ -66,6 +76,7 @@ static bool read_header(png *p, const unsigned char *data, size_t nbytes) {
   return true;
 }
 
+// PLTE: the colors, opaque until tRNS says otherwise.
 static bool read_palette(png *p, const unsigned char *data, size_t nbytes) {
   if (nbytes == 0 || nbytes % 3 != 0 || nbytes > 768)
     return png_fail(p, "its palette has not 1 to 256 colors");
@@ -77,13 +88,17 @@ static bool read_palette(png *p, const unsigned char *data, size_t nbytes) {
   return true;
 }
 
+// IDAT: chunks of one stream, put together before it is expanded.
 static bool add_data(png *p, const unsigned char *data, size_t nbytes) {
+  // Chunks may cut the compressed stream anywhere.
   tl_writer to = tl_writer_to(p->vm, "read_image", &p->packed);
   return tl_writer_write(&to, data, nbytes);
 }
 
+// Reads one chunk by its name; chunks of no interest are passed over.
 static bool read_chunk(png *p, const unsigned char *name,
                        const unsigned char *data, size_t nbytes, bool first) {
+  // The header comes first, and only once.
   if (first != (memcmp(name, "IHDR", 4) == 0))
     return png_fail(
         p, first ? "it does not begin with a header" : "it has two headers");
@@ -106,10 +121,13 @@ static bool read_chunk(png *p, const unsigned char *name,
   return true;
 }
 
+// Reads all chunks up to IEND, each with its check sum: length, name, data,
+// CRC.
 static bool read_chunks(png *p, const unsigned char *at, size_t nbytes) {
   for (bool first = true;; first = false) {
     if (nbytes < 12)
       return png_fail(p, "it ends early");
+    // Compared with the bytes left before anything is added to it.
     size_t length = word_at(at);
     if (length > nbytes - 12)
       return png_fail(p, "a chunk is longer than the file");
@@ -126,15 +144,18 @@ static bool read_chunks(png *p, const unsigned char *at, size_t nbytes) {
 
 // --- Filters ----------------------------------------------------------------
 
+// Paeth's predictor: of left, above and above left, the one that is nearest to
+// a + b - c.
 static int paeth(int a, int b, int c) {
+  // Ties go to a, then b, as the standard demands.
   int p = a + b - c;
   int da = p > a ? p - a : a - p, db = p > b ? p - b : b - p;
   int dc = p > c ? p - c : c - p;
   return da <= db && da <= dc ? a : db <= dc ? b : c;
 }
 
-// What a filter predicts for byte i; [step] bytes make a pixel, [above] is the
-// row before (NULL: zeros).
+// The byte that a filter predicts at i; [step] bytes make a pixel, [above] is
+// the row before (NULL: zeros).
 static int predicted(int filter, const unsigned char *row,
                      const unsigned char *above, size_t i, size_t step) {
   int a = i >= step ? row[i - step] : 0, b = above ? above[i] : 0;
@@ -153,6 +174,8 @@ static int predicted(int filter, const unsigned char *row,
   }
 }
 
+// Adds the predictions to a row in place: each byte depends on those before
+// it.
 static bool unfilter(const png *p, unsigned char *row, int filter,
                      const unsigned char *above, size_t nbytes, size_t step) {
   if (filter > 4)
@@ -166,6 +189,7 @@ static bool unfilter(const png *p, unsigned char *row, int filter,
 
 // --- Pixels -----------------------------------------------------------------
 
+// A pass of an interlaced image: the first pixel and the distances.
 typedef struct pass {
   uint32_t x, y, dx, dy;
 } pass;
@@ -176,12 +200,16 @@ static const pass passes[7] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8},
                                {0, 1, 1, 2}};
 static const pass whole = {0, 0, 1, 1};
 
+// The pixels of a pass in each direction, and the bytes of its rows.
 static uint64_t pass_width(const png *p, pass s) {
   return s.x >= p->width ? 0 : (p->width - s.x + s.dx - 1) / s.dx;
 }
+// The rows of a pass.
 static uint64_t pass_height(const png *p, pass s) {
   return s.y >= p->height ? 0 : (p->height - s.y + s.dy - 1) / s.dy;
 }
+// The bytes of a row of so many pixels, without its filter: samples below 8
+// bits share bytes.
 static uint64_t row_bytes(const png *p, uint64_t width) {
   return (width * (uint64_t)p->channels * (uint64_t)p->depth + 7) / 8;
 }
@@ -205,6 +233,7 @@ static uint64_t raw_bytes(const png *p) {
 // Channel [c] of pixel [x] in a row, as it is stored.
 static unsigned sample(const png *p, const unsigned char *row, uint64_t x,
                        int c) {
+  // Samples below 8 bits are packed from the highest bit of a byte down.
   uint64_t i = x * (uint64_t)p->channels + (uint64_t)c;
   if (p->depth == 8)
     return row[i];
@@ -216,6 +245,8 @@ static unsigned sample(const png *p, const unsigned char *row, uint64_t x,
          ((1u << p->depth) - 1);
 }
 
+// Writes a pixel as the array has it: palettes expanded, fewer bits spread
+// over 0 to 255.
 static bool put_pixel(const png *p, const unsigned char *row, uint64_t from,
                       int channels, char *to) {
   if (p->kind == PALETTE) {
@@ -235,6 +266,7 @@ static bool put_pixel(const png *p, const unsigned char *row, uint64_t from,
   return true;
 }
 
+// Unfilters and writes the rows of one pass; *raw goes behind them.
 static bool fill_pass(const png *p, pass s, unsigned char **raw, int channels,
                       tl_array *image) {
   uint64_t width = pass_width(p, s), height = pass_height(p, s);
@@ -243,12 +275,14 @@ static bool fill_pass(const png *p, pass s, unsigned char **raw, int channels,
   size_t pixel = (size_t)channels * tl_itemsize(tl_array_dtype(image));
   const unsigned char *above = NULL;
   for (uint64_t y = 0; width > 0 && y < height; y++) {
+    // Each row has its filter in front.
     unsigned char *row = *raw + 1;
     if (!tl_poll(p->vm, 1 + (nbytes >> 10)) ||
         !unfilter(p, row, row[-1], above, nbytes, step))
       return false;
     char *to =
         image->data + ((size_t)(s.y + y * s.dy) * p->width + s.x) * pixel;
+    // Such rows are the pixels already.
     if (p->depth == 8 && p->kind != PALETTE && s.dx == 1)
       memcpy(to, row, nbytes);
     else
@@ -261,7 +295,9 @@ static bool fill_pass(const png *p, pass s, unsigned char **raw, int channels,
   return true;
 }
 
+// The array of pixels from the rows of all passes.
 static bool make_image(const png *p, unsigned char *raw, tl_slot *out) {
+  // A palette becomes its colors, with opacity only if some color has it.
   int channels = p->kind != PALETTE ? p->channels : p->transparent ? 4 : 3;
   int64_t shape[3] = {p->height, p->width, channels};
   tl_array *image = tl_array_new(p->vm, p->depth == 16 ? TL_UINT16 : TL_UINT8,
@@ -278,11 +314,14 @@ static bool make_image(const png *p, unsigned char *raw, tl_slot *out) {
   return ok;
 }
 
+// Expands the data and makes the image. As many bytes must come out as the
+// header says.
 static bool read_pixels(png *p, tl_slot *out) {
   tl_bytes raw;
   uint64_t expected = raw_bytes(p);
   if (p->kind == PALETTE && p->colors == 0)
     return png_fail(p, "it has no palette");
+  // The sum of sizes of the header, which nothing vouches for.
   if (expected > SIZE_MAX / 4)
     return png_fail(p, "its size is too large");
   if (!tl_expand(p->vm, "read_image", p->path, TL_PACKED_ZLIB, p->packed.data,
@@ -295,10 +334,12 @@ static bool read_pixels(png *p, tl_slot *out) {
   return ok;
 }
 
+// Eight bytes that no text file and no damaged transfer has.
 bool tl_png_is(const void *data, size_t nbytes) {
   return nbytes >= 8 && memcmp(data, signature, 8) == 0;
 }
 
+// All chunks are read before any pixel: the palette may stand behind others.
 bool tl_png_read(tl_vm *vm, const char *path, const void *data, size_t nbytes,
                  tl_slot *out) {
   png p = {.vm = vm, .path = path};
@@ -310,20 +351,24 @@ bool tl_png_read(tl_vm *vm, const char *path, const void *data, size_t nbytes,
 
 // --- Writing ----------------------------------------------------------------
 
+// Writes a chunk with its check sum.
 static bool put_chunk(tl_writer *to, const char *name, const void *data,
                       size_t nbytes) {
   unsigned char head[8], tail[4];
   for (int i = 0; i < 4; i++) head[i] = (unsigned char)(nbytes >> (24 - 8 * i));
   memcpy(head + 4, name, 4);
+  // The check sum is that of name and data, without the length.
   uint32_t crc = tl_crc32(tl_crc32(0, head + 4, 4), data, nbytes);
   for (int i = 0; i < 4; i++) tail[i] = (unsigned char)(crc >> (24 - 8 * i));
   return tl_writer_write(to, head, 8) && tl_writer_write(to, data, nbytes) &&
          tl_writer_write(to, tail, 4);
 }
 
-// The filter whose bytes are nearest to 0, as the standard advises.
+// Writes the row with the filter whose bytes are nearest to 0, as the standard
+// advises.
 static void filter_row(const unsigned char *row, const unsigned char *above,
                        size_t nbytes, size_t step, unsigned char *out) {
+  // All five filters are tried; bytes near 0 compress best.
   uint64_t least = UINT64_MAX;
   int best = 0;
   for (int filter = 0; filter < 5; filter++) {
@@ -342,6 +387,7 @@ static void filter_row(const unsigned char *row, const unsigned char *above,
     out[i] = (unsigned char)(row[i] - predicted(best, row, above, i, step));
 }
 
+// All rows are filtered first and compressed as one stream.
 bool tl_png_write(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
   static const unsigned char kinds[5] = {0, GRAY, GRAY_ALPHA, COLOR,
                                          COLOR_ALPHA};

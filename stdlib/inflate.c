@@ -1,18 +1,20 @@
 // Unpacks texts that are built in: deflate (Deutsch, RFC 1951, 1996), as gzip
-// packs them. They are the library's own, so nothing is checked.
+// packs them. They are the library's own, so nothing is checked, and no zlib
+// is needed to start a VM. Small rather than fast.
 
 #include <stdint.h>
 #include <string.h>
 
-#include "vm/embedded.h"
+#include "stdlib/families.h"
 
-// Bits are read from the lowest of each byte on.
+// The packed bytes. Bits are read from the lowest of each byte on.
 typedef struct reader {
   const unsigned char *at;
   uint32_t bits;
   int count;  // of those in [bits]
 } reader;
 
+// The next [count] bits as a number, at most 16.
 static int take(reader *r, int count) {
   for (; r->count < count; r->count += 8)
     r->bits |= (uint32_t)*r->at++ << r->count;
@@ -26,14 +28,15 @@ static int take(reader *r, int count) {
 
 enum { LONGEST = 15, END = 256, LITERALS = 288, DISTANCES = 32 };
 
-// A prefix code in which shorter words are smaller: how many there are of each
-// length, and what they stand for, in order.
+// A prefix code in which shorter words are smaller: how many words there are
+// of each length, and the symbols that they stand for, in order. That is all
+// that canonical Huffman codes need.
 typedef struct code {
   uint16_t counts[LONGEST + 1];
   uint16_t symbols[LITERALS];
 } code;
 
-// Of the length of each symbol's word, 0 for those that have none.
+// Makes the code in which symbol i has a word of lengths[i] bits, 0 for none.
 static void make_code(code *c, const uint8_t *lengths, int n) {
   uint16_t next[LONGEST + 1];
   memset(c->counts, 0, sizeof c->counts);
@@ -47,7 +50,8 @@ static void make_code(code *c, const uint8_t *lengths, int n) {
       c->symbols[next[lengths[i]]++] = (uint16_t)i;
 }
 
-// The words of a length are numbers in a row, from [first] on.
+// Reads one word, bit by bit. The words of a length are numbers in a row, from
+// [first] on.
 static int take_symbol(reader *r, const code *c) {
   int word = 0, first = 0, before = 0;
   for (int k = 1;; k++) {
@@ -59,7 +63,9 @@ static int take_symbol(reader *r, const code *c) {
   }
 }
 
+// The codes of blocks of kind 1, which RFC 1951 fixes.
 static void fixed_codes(code *literals, code *distances) {
+  // RFC 1951, 3.2.6.
   uint8_t lengths[LITERALS];
   memset(lengths, 8, 144);
   memset(lengths + 144, 9, 112);
@@ -70,12 +76,14 @@ static void fixed_codes(code *literals, code *distances) {
   make_code(distances, lengths, DISTANCES);
 }
 
-// The lengths of both codes' words stand there in a code of their own, in which
-// 16 to 18 repeat the last one or 0.
+// Reads the codes of a block of kind 2. The lengths of both codes' words stand
+// there in a code of their own, in which 16 to 18 repeat the last one or 0.
 static void read_codes(reader *r, code *literals, code *distances) {
   static const uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                   11, 4,  12, 3, 13, 2, 14, 1, 15};
   uint8_t lengths[LITERALS + DISTANCES] = {0};
+  // RFC 1951, 3.2.7: how many lengths there are of each code, and of the code
+  // of lengths.
   int literal_count = take(r, 5) + 257, distance_count = take(r, 5) + 1;
   int n = take(r, 4) + 4;
   for (int i = 0; i < n; i++) lengths[order[i]] = (uint8_t)take(r, 3);
@@ -98,13 +106,16 @@ static void read_codes(reader *r, code *literals, code *distances) {
 
 // --- Blocks -----------------------------------------------------------------
 
-// Each further [in_a_row] symbols stand for twice as many numbers.
+// A length or distance: each further [in_a_row] symbols stand for twice as
+// many numbers, the low bits of which follow.
 static int take_number(reader *r, int symbol, int in_a_row) {
   int bits = symbol / in_a_row - 1;
   return bits < 0 ? symbol
                   : ((in_a_row + symbol % in_a_row) << bits) + take(r, bits);
 }
 
+// Unpacks a block of literals and copies. A copy may reach into what it writes
+// itself, so it goes byte by byte.
 static char *unpack_coded(reader *r, const code *literals,
                           const code *distances, char *to) {
   for (;;) {
@@ -115,13 +126,17 @@ static char *unpack_coded(reader *r, const code *literals,
       *to++ = (char)symbol;
       continue;
     }
+    // The longest copy has a symbol of its own.
     int length = symbol == 285 ? 258 : 3 + take_number(r, symbol - END - 1, 4);
     int distance = 1 + take_number(r, take_symbol(r, distances), 2);
     for (; length > 0; length--, to++) *to = to[-distance];
   }
 }
 
+// Copies a block that is not packed: it begins at a whole byte, with its
+// length twice.
 static char *unpack_stored(reader *r, char *to) {
+  // Whole bytes that were read ahead are given back.
   r->at -= r->count / 8;
   r->count = 0;
   r->bits = 0;
@@ -131,6 +146,8 @@ static char *unpack_stored(reader *r, char *to) {
   return to + nbytes;
 }
 
+// Blocks until the last one: three bits say whether it is the last, and its
+// kind.
 void tl_inflate(const unsigned char *packed, char *to) {
   reader r = {.at = packed};
   code literals, distances;

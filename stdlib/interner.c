@@ -1,5 +1,7 @@
 // Strings met lately stand in a table by their hash, a newer one in the place
 // of an older. Where few pieces come again, it is given up.
+//
+// Built for speed.
 #include "stdlib/interner.h"
 
 #include <string.h>

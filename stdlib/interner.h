@@ -5,7 +5,7 @@
 #ifndef TALLY_STDLIB_INTERNER_H
 #define TALLY_STDLIB_INTERNER_H
 
-#include "vm/values/string.h"
+#include "vm/string.h"
 
 typedef struct tl_interner {
   tl_vm *vm;

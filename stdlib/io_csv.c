@@ -12,6 +12,7 @@
 #include "stdlib/csv_types.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "vm/array/describe.h"
 #include "vm/text/format.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
@@ -330,6 +331,58 @@ static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
   return ok;
 }
 
+// --- Missing values ---------------------------------------------------------
+
+// What the argument missing says: whether gaps are missing values, and which
+// texts are gaps beside none.
+typedef struct gaps {
+  bool wanted;
+  tl_csv_mark *marks;  // of the argument's strings; owned
+  int64_t count;
+} gaps;
+
+static void gaps_close(tl_vm *vm, gaps *g) {
+  if (g->marks != NULL)
+    tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
+}
+
+static tl_csv_mark mark_of(const tl_string *text) {
+  tl_csv_mark mark = {text->text, text->length};
+  while (mark.nbytes > 0 && *mark.text == ' ') mark.text++, mark.nbytes--;
+  while (mark.nbytes > 0 && mark.text[mark.nbytes - 1] == ' ') mark.nbytes--;
+  return mark;
+}
+
+// Must be closed, also after a failure.
+static bool read_gaps(tl_vm *vm, tl_slot *s, gaps *g) {
+  if (tl_is_bool(*s)) {
+    g->wanted = s->i != 0;
+    return true;
+  }
+  if (!tl_arg_names(vm, s))
+    return false;
+  if (!tl_is_list(*s) && !tl_is_string(*s))
+    return tl_arg_fail(vm, "read_csv", "missing",
+                       "true, false, a text or a list of texts", *s);
+  bool one = tl_is_string(*s);
+  int64_t count = one ? 1 : s->list->length;
+  g->wanted = true;
+  if (count == 0)
+    return true;
+  g->marks = tl_alloc(vm, (size_t)count * sizeof *g->marks, "missing texts");
+  if (g->marks == NULL)
+    return false;
+  g->count = count;
+  for (int64_t i = 0; i < count; i++) {
+    tl_string *text;
+    if (!tl_arg_string(vm, "read_csv", "each of missing",
+                       one ? *s : s->list->items[i], &text))
+      return false;
+    g->marks[i] = mark_of(text);
+  }
+  return true;
+}
+
 // --- read_csv ---------------------------------------------------------------
 
 static void skip_lines(const tl_csv_table *t, tl_csv_part *part,
@@ -376,12 +429,17 @@ static bool find_rows(tl_csv_table *t, int64_t skip, tl_csv_part *part) {
 
 // The structs of args[8], or with none a record of columns.
 static bool read_table(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
-                       tl_slot *args, bool header, tl_slot *out) {
+                       tl_slot *args, bool header, const gaps *missing,
+                       tl_slot *out) {
   tl_type *type = tl_is_none(args[8]) ? NULL : args[8].type;
   if (!(header ? read_header(vm, t, start) : name_cells(vm, t, start)) ||
       !choose_columns(vm, t, args[3], args[5], header) ||
-      (type && !apply_type(vm, t, type, header || !tl_is_none(args[3]))) ||
-      !tl_csv_table_read(t, start))
+      (type && !apply_type(vm, t, type, header || !tl_is_none(args[3]))))
+    return false;
+  // Names of columns are no values: only now.
+  if (missing->count > 0)
+    tl_csv_mark_missing(&t->source, missing->marks, missing->count);
+  if (!tl_csv_table_read(t, start))
     return false;
   if (type)
     return make_structs(vm, t, type, out);
@@ -409,29 +467,31 @@ static bool check_type(tl_vm *vm, const tl_slot *args, bool header) {
 
 // path, header, sep, columns, skip, dates, rows, missing, type
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
-  bool header, missing;
+  const char *path;
+  bool header;
+  gaps missing = {.marks = NULL};
   char separator;
   int64_t skip;
   tl_csv_part start;
   tl_csv_table t = {.most = INT64_MAX};
-  if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
+  if (!tl_arg_names(vm, &args[3]) || !tl_arg_names(vm, &args[5]) ||
+      !tl_arg_path(vm, "read_csv", args[0], &path) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
       !tl_csv_separator(vm, "read_csv", args[2], &separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
       (!tl_is_none(args[6]) &&
        !tl_arg_count(vm, "read_csv", "rows", args[6], &t.most)) ||
-      !tl_arg_bool(vm, "read_csv", "missing", args[7], &missing) ||
       !check_type(vm, args, header))
     return false;
-  const char *path = tl_io_path(vm, "read_csv", name);
-  if (!path)
-    return false;
-  bool ok = tl_csv_table_open(vm, path, separator, &t);
-  t.source.missing = missing || !tl_is_none(args[8]);
-  ok = ok && find_rows(&t, skip, &start) &&
-       read_table(vm, &t, &start, args, header, out);
-  tl_csv_table_close(vm, &t);
+  bool ok = read_gaps(vm, &args[7], &missing);
+  if (ok) {
+    ok = tl_csv_table_open(vm, path, separator, &t);
+    t.source.missing = missing.wanted || !tl_is_none(args[8]);
+    ok = ok && find_rows(&t, skip, &start) &&
+         read_table(vm, &t, &start, args, header, &missing, out);
+    tl_csv_table_close(vm, &t);
+  }
+  gaps_close(vm, &missing);
   return ok;
 }
 
@@ -453,9 +513,10 @@ const tl_builtin tl_io_csv_module[] = {
          "one character (\"\\t\" for TSV); compressed files are expanded. A row with\n"
          "too few or too many cells is an error (kind value) with its line. With\n"
          "missing: true the columns with empty cells are of type ?T instead, the\n"
-         "cells missing. rows(table) makes structs of it. type, of a struct or\n"
-         "tuple, reads the columns of its fields as structs of that type (by\n"
-         "columns, fixed_string[n] and char are strings that would fit). A cell\n"
+         "cells missing; a text or a list of texts, such as (\"NA\", \"-999\"), names\n"
+         "cells that are missing too. rows(table) makes structs of it. type, of a\n"
+         "struct or tuple, reads the columns of its fields as structs of that type\n"
+         "(by columns, fixed_string[n] and char are strings that would fit). A cell\n"
          "that is none of it is a value error with its line and column, and only\n"
          "?T may be empty. A file that cannot be read is an io error; one without\n"
          "rows, without a column that is asked for, and another sep are value\n"

@@ -8,11 +8,12 @@
 #include "stdlib/csv.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "vm/array/describe.h"
 #include "vm/text/format.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
-#include "vm/values/octets.h"
-#include "vm/values/range.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -139,28 +140,31 @@ static bool end_row(csv_writer *w) {
 }
 
 static bool check_columns(tl_vm *vm, const tl_record *columns) {
+  if (!tl_record_check_names(vm, columns, "write_csv"))
+    return false;
   for (int64_t i = 0; i < columns->length; i++) {
     tl_slot value = columns->fields[i].value;
-    if (tl_is_octets(value)) {
+    if (tl_is_raw_bytes(value)) {
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "write_csv: %s has bytes, and a table of text none: "
                      "binary.text(b) is their text where they are UTF-8",
-                     columns->fields[i].key->text);
+                     tl_key_string(columns->fields[i].key)->text);
     }
     if (!tl_is_list(value) && !tl_is_range(value) &&
         !((tl_is_form(value, TL_FORM_OPTION) || tl_is_spelled(value)) &&
           tl_value_ndim(value) == 1) &&
         !(tl_is_array(value) && tl_ndim(value.array) == 1))
       return tl_arg_field_fail(vm, "write_csv", "columns",
-                               columns->fields[i].key,
+                               tl_key_string(columns->fields[i].key),
                                "an array with one axis or a list", value);
     int64_t first = column_length(columns->fields[0].value);
     if (column_length(value) != first)
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "write_csv: %s has %lld items, %s "
                      "has %lld",
-                     columns->fields[0].key->text, (long long)first,
-                     columns->fields[i].key->text,
+                     tl_key_string(columns->fields[0].key)->text,
+                     (long long)first,
+                     tl_key_string(columns->fields[i].key)->text,
                      (long long)column_length(value));
   }
   return true;
@@ -170,7 +174,7 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   int64_t count = columns->length;
   int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;
   for (int64_t k = 0; header && k < count; k++) {
-    const tl_string *key = columns->fields[k].key;
+    const tl_string *key = tl_key_string(columns->fields[k].key);
     if (k > 0)
       tl_text_putc(&w->row, w->separator);
     add_text(w, key->text, key->length);
@@ -220,10 +224,10 @@ static bool write_packed(csv_writer *w, const char *path,
 
 // path, columns, header, sep
 static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
+  const char *path;
   bool header;
   csv_writer w = {.vm = vm};
-  if (!tl_arg_string(vm, "write_csv", "path", args[0], &name) ||
+  if (!tl_arg_path(vm, "write_csv", args[0], &path) ||
       !tl_arg_bool(vm, "write_csv", "header", args[2], &header) ||
       !tl_csv_separator(vm, "write_csv", args[3], &w.separator))
     return false;
@@ -237,9 +241,8 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_record(args[1]))
     return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",
                        args[1]);
-  const char *path = tl_io_path(vm, "write_csv", name);
   *out = tl_none();
-  return path && check_columns(vm, args[1].record) &&
+  return check_columns(vm, args[1].record) &&
          (tl_io_packs(path) ? write_packed(&w, path, args[1].record, header)
                             : write_plain(&w, path, args[1].record, header));
 }

@@ -1,46 +1,48 @@
-// Images: PNG (image_png.c) and Netpbm's PGM and PPM.
+// Images: PNG (image_png.c) and Netpbm's PGM and PPM, which are a header of
+// numbers and rows of samples:
+//
+//   P5            gray (P6: red, green, blue; P2, P3: the same as text)
+//   640 480       width and height
+//   255           the largest sample; above 255 they have two bytes
+//   ...           samples
+//
+// An image is an array of rows * columns, or rows * columns * channels, of
+// uint8 or uint16.
 
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "stdlib/image.h"
+#include "vm/array/describe.h"
 #include "vm/vm.h"
-
-static bool is_big_endian(void) {
-  const uint16_t one = 1;
-  return *(const uint8_t *)&one == 0;
-}
-
-static void swap_pairs(unsigned char *data, size_t count) {
-  for (size_t i = 0; i < count; i++, data += 2) {
-    unsigned char byte = data[0];
-    data[0] = data[1];
-    data[1] = byte;
-  }
-}
 
 // --- PGM and PPM ------------------------------------------------------------
 
+// A PGM or PPM image being read; [at, end) is left.
 typedef struct pnm {
   tl_vm *vm;
   const char *path;
   const unsigned char *at, *end;
 } pnm;
 
+// Fails (kind value): the image is damaged.
 static bool pnm_fail(const pnm *p, const char *why) {
   return tl_fail(p->vm, TALLY_ERR_VALUE,
                  "read_image: \"%s\" is no valid PGM or PPM image: %s", p->path,
                  why);
 }
 
+// White space as Netpbm has it.
 static bool is_space(unsigned char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// A number behind blanks and comments.
+// A number of at most [most] behind blanks and comments.
 static bool next_number(pnm *p, int64_t most, int64_t *out) {
+  // A comment goes from # to the end of its line.
   for (bool comment = false;
        p->at < p->end && (comment || is_space(*p->at) || *p->at == '#');
        p->at++)
@@ -57,8 +59,10 @@ static bool next_number(pnm *p, int64_t most, int64_t *out) {
   return true;
 }
 
+// The pixels of the formats that write numbers as text.
 static bool fill_text(pnm *p, tl_array *image, int64_t maximum) {
   for (int64_t i = 0, value; i < image->size; i++) {
+    // Text is slow to read, so polls are frequent.
     if (i % 4096 == 4095 && !tl_poll(p->vm, 16))
       return false;
     if (!next_number(p, maximum, &value))
@@ -71,6 +75,8 @@ static bool fill_text(pnm *p, tl_array *image, int64_t maximum) {
   return true;
 }
 
+// Reads the header and the pixels; [kind] is the digit behind P: 2 and 3 are
+// text, 5 and 6 bytes, 3 and 6 have three channels.
 static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   int64_t shape[3], maximum;
   bool text = kind < '5';
@@ -87,7 +93,8 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   size_t nbytes, left = (size_t)(p->end - p->at);
   if (!tl_shape_size(p->vm, 3, shape, tl_itemsize(dtype), &size, &nbytes))
     return false;
-  // In text a number takes a byte and a blank at least.
+  // A header is not to be believed: memory is taken only where the file has as
+  // many pixels. In text a number takes a digit and a blank at least.
   if (text ? (size_t)size > left / 2 + 1 : nbytes > left)
     return pnm_fail(p, "it ends early");
   tl_array *image = tl_array_new(p->vm, dtype, channels == 1 ? 2 : 3, shape);
@@ -98,8 +105,9 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
     ok = fill_text(p, image, maximum);
   else if (nbytes > 0)
     memcpy(image->data, p->at, nbytes);
-  if (!text && dtype == TL_UINT16 && !is_big_endian())
-    swap_pairs((unsigned char *)image->data, (size_t)size);
+  // Samples of 16 bits have the higher byte first.
+  if (!text && dtype == TL_UINT16 && !tl_is_big_endian())
+    tl_swap_bytes(image->data, 2, (size_t)size);
   if (ok)
     *out = tl_own_array(image);
   else
@@ -107,7 +115,9 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   return ok;
 }
 
+// Writes the formats of bytes.
 static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
+  // The header is text, whatever the samples are.
   tl_string *header = tl_string_format(
       vm, "P%d\n%lld %lld\n%d\n", x->channels == 1 ? 5 : 6, (long long)x->width,
       (long long)x->height, x->itemsize == 1 ? 255 : 65535);
@@ -121,6 +131,8 @@ static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
 
 // --- read_image, write_image ------------------------------------------------
 
+// io.read_image(path): the format by the file's first bytes, whatever its
+// name.
 static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_bytes bytes;
@@ -143,6 +155,7 @@ static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// Reads dtype and shape of the array to write; the rows are set later.
 static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
   if (!tl_arg_numeric(vm, "write_image", s))
     return false;
@@ -152,6 +165,7 @@ static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
     return tl_arg_fail(vm, "write_image", "x", "of dtype uint8 or uint16", *s);
   int ndim = tl_ndim(x);
   *out = (tl_pixels){.itemsize = tl_itemsize(dtype), .channels = 1};
+  // The last axis of three has the channels.
   if (ndim == 3 && tl_shape(x)[2] >= 1 && tl_shape(x)[2] <= 4)
     out->channels = (int)tl_shape(x)[2];
   else if (ndim != 2)
@@ -170,12 +184,17 @@ static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
   return true;
 }
 
+// Whether the path ends so, behind at least one more character.
 static bool ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
+// Writes the format that the path's ending says. A failure leaves the old
+// file.
 static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
+  // The name decides the format; a mismatch of channels is an error before the
+  // file is opened.
   bool is_png = ends_with(path, ".png");
   if (!is_png && !ends_with(path, x->channels == 1 ? ".pgm" : ".ppm"))
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -195,6 +214,7 @@ static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
   return false;
 }
 
+// io.write_image(path, x).
 static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_pixels pixels;
@@ -202,14 +222,14 @@ static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_path(vm, "write_image", args[0], &path) ||
       !read_pixels(vm, &args[1], &pixels))
     return false;
-  bool wide = pixels.itemsize == 2 && !is_big_endian();
+  bool wide = pixels.itemsize == 2 && !tl_is_big_endian();
   // A copy of our own where bytes change places.
   tl_array *own = NULL;
   if (wide) {
     own = tl_array_copy(vm, args[1].array);
     if (!own)
       return false;
-    swap_pairs((unsigned char *)own->data, (size_t)own->size);
+    tl_swap_bytes(own->data, 2, (size_t)own->size);
     dense = tl_own_array(own);
   } else if (!tl_as_contiguous(vm, "write_image", args[1],
                                tl_array_dtype(args[1].array), &dense)) {
@@ -222,6 +242,8 @@ static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The format is found by the file's first bytes when reading, by its name when
+// writing.
 const tl_builtin tl_io_image_module[] = {
     {"read_image", "path", read_image, TL_FILES | TL_EFFECT,
      TL_DOC(

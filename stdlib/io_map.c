@@ -1,4 +1,10 @@
 // io.map_npy: an array whose items are the pages of a file.
+//
+//   npy_header.h -> can_map -> tl_mapping_open -> tl_array_external
+//
+// The array's release unmaps the file; the VM reads it like any other array,
+// so only the layout of the file has to be right: this machine's byte order,
+// aligned items, no bools and no strings.
 
 #include <string.h>
 
@@ -13,11 +19,14 @@
 
 // --- What can be mapped -----------------------------------------------------
 
+// Fails (kind type): the file can be read, but not mapped.
 static bool refuse(const tl_reader *reader, const char *why) {
   return tl_fail(reader->vm, TALLY_ERR_TYPE,
                  "map_npy: \"%s\" %s: io.read_npy reads it", reader->path, why);
 }
 
+// Whether the bytes of the file are items as kernels want them; false after a
+// message that says what prevents it.
 static bool can_map(const tl_reader *reader, const tl_npy *from,
                     size_t offset) {
   bool structs = from->layout != NULL;
@@ -35,6 +44,7 @@ static bool can_map(const tl_reader *reader, const tl_npy *from,
     return refuse(reader, "has the other byte order");
   if (structs && (from->ndim == 0 || (from->fortran && from->ndim > 1)))
     return refuse(reader, "has structs of no axis or in Fortran's order");
+  // Complex items are aligned as their parts are.
   size_t align = tl_itemsize(from->dtype);
   if (tl_dtype_is_complex(from->dtype))
     align /= 2;
@@ -45,7 +55,7 @@ static bool can_map(const tl_reader *reader, const tl_npy *from,
 
 // --- Mapping ----------------------------------------------------------------
 
-// The strides of Fortran's order, in bytes.
+// The strides of Fortran's order, in bytes: the first axis is the innermost.
 static void rising_strides(const tl_npy *from, int64_t *strides) {
   int64_t stride = (int64_t)tl_itemsize(from->dtype);
   for (int i = 0; i < from->ndim; i++) {
@@ -56,14 +66,17 @@ static void rising_strides(const tl_npy *from, int64_t *strides) {
 
 // An array over the items of the file. Its pages belong to the system as long
 // as they are read; those that a script may write count as external memory.
+// [own]: copy-on-write.
 static bool map_items(tl_reader *reader, const tl_npy *from, size_t offset,
                       bool own, tl_slot *out) {
   tl_vm *vm = reader->vm;
   tl_mapping *mapping;
   int ndim = from->ndim;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  // Of a vector both orders are the same.
   bool fortran = from->fortran && ndim > 1;
   for (int i = 0; i < ndim; i++) shape[i] = from->shape[i];
+  // Structs are rows of bytes with a layout: one axis more.
   if (from->layout != NULL) {
     if (ndim == TL_MAX_DIMS)
       return refuse(reader, "has too many axes");
@@ -92,7 +105,7 @@ static bool map_items(tl_reader *reader, const tl_npy *from, size_t offset,
   return true;
 }
 
-// There is nothing to map in an empty file.
+// The array of a file without items, in which there is nothing to map.
 static bool make_empty(tl_vm *vm, const tl_npy *from, tl_slot *out) {
   if (from->layout != NULL)
     return tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out);
@@ -102,7 +115,10 @@ static bool make_empty(tl_vm *vm, const tl_npy *from, tl_slot *out) {
   return a != NULL;
 }
 
+// Reads the header and maps the rest.
 static bool map_file(tl_reader *reader, bool own, tl_slot *out) {
+  // The header is read as for io.read_npy, from a reader that stays at the
+  // items.
   tl_npy from = {.width = 0};
   uint64_t left = 0;
   int64_t size;
@@ -110,6 +126,7 @@ static bool map_file(tl_reader *reader, bool own, tl_slot *out) {
   if (!tl_npy_read_header(reader, &from, &left) ||
       !tl_npy_check_size(reader, &from, left))
     return false;
+  // The items are all that is left behind the header.
   size_t offset = (size_t)((uint64_t)reader->size - left);
   if (!can_map(reader, &from, offset) ||
       !tl_shape_size(reader->vm, from.ndim, from.shape, 1, &size, &nbytes))
@@ -121,6 +138,7 @@ static bool map_file(tl_reader *reader, bool own, tl_slot *out) {
 
 // --- The function -----------------------------------------------------------
 
+// io.map_npy(path, mode).
 static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name, *mode = NULL;
   tl_reader reader;
@@ -128,6 +146,7 @@ static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
       (!tl_is_none(args[1]) &&
        !tl_arg_string(vm, "map_npy", "mode", args[1], &mode)))
     return false;
+  // Copy-on-write: the pages that are written become the process' own.
   bool own = mode != NULL && strcmp(mode->text, "c") == 0;
   if (mode != NULL && !own && strcmp(mode->text, "r") != 0) {
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -143,6 +162,7 @@ static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// One row; the array is used like any other.
 const tl_builtin tl_io_map_module[] = {
     {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT,
      TL_DOC(

@@ -12,11 +12,12 @@
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "stdlib/npy_texts.h"
+#include "vm/array/describe.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
-#include "vm/values/category.h"
-#include "vm/values/octets.h"
-#include "vm/values/string_item.h"
+#include "vm/nested/indexed.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- Items ------------------------------------------------------------------
@@ -25,13 +26,7 @@ static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
   if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
     return false;
-  bool complex = tl_dtype_is_complex(from->dtype);
-  size_t width = complex ? itemsize / 2 : itemsize;
-  if (from->swapped)
-    tl_npy_swap_bytes(a->data, width, (size_t)a->size * (itemsize / width));
-  // Kernels rely on bools being 0 or 1; a file may hold any byte.
-  if (from->dtype == TL_BOOL)
-    for (int64_t i = 0; i < a->size; i++) a->data[i] = a->data[i] != 0;
+  tl_settle_items(a->data, from->dtype, (size_t)a->size, from->swapped);
   return true;
 }
 
@@ -54,7 +49,7 @@ static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   for (int64_t i = 0; ok && i < a->size; i++) {
     ok = tl_npy_read_exactly(reader, points, tl_npy_width(from));
     if (ok && from->letter == 'U' && from->swapped)
-      tl_npy_swap_bytes((char *)points, 4, width);
+      tl_swap_bytes((char *)points, 4, width);
     ok = ok && (from->letter == 'U'
                     ? tl_npy_store_text(reader, a, i, points, from->width,
                                         (char *)(points + width))
@@ -106,12 +101,12 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   if (from.layout != NULL)
     return read_structs(reader, &from, out);
   // Fortran's order is ours of the reversed shape, seen transposed.
-  bool turned = from.fortran && from.ndim > 1;
+  bool transposed = from.fortran && from.ndim > 1;
   int64_t shape[TL_MAX_DIMS];
   int axes[TL_MAX_DIMS];
   for (int k = 0; k < from.ndim; k++) {
     axes[k] = from.ndim - 1 - k;
-    shape[k] = from.shape[turned ? axes[k] : k];
+    shape[k] = from.shape[transposed ? axes[k] : k];
   }
   tl_array *a = tl_array_new(vm, from.dtype, from.ndim, shape);
   if (!a)
@@ -122,7 +117,7 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
     tl_drop(vm, tl_own_array(a));
     return false;
   }
-  if (!turned) {
+  if (!transposed) {
     *out = tl_result(vm, a);
     ok = !tl_is_unset(*out);
   } else {
@@ -134,16 +129,7 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   if (!ok || from.dtype != TL_STRING || from.letter == 'U')
     return ok;
   tl_slot texts = *out;
-  return tl_octets_close(vm, &texts, out);
-}
-
-static bool file_name(tl_vm *vm, const char *function, tl_slot s,
-                      const char **path) {
-  tl_string *name;
-  if (!tl_arg_string(vm, function, "path", s, &name))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
+  return tl_raw_bytes_close(vm, &texts, out);
 }
 
 // A file that is compressed is expanded in memory; another is read straight
@@ -158,7 +144,7 @@ static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_reader reader;
   tl_bytes bytes = {NULL, 0, 0};
-  if (!file_name(vm, "read_npy", args[0], &path))
+  if (!tl_arg_path(vm, "read_npy", args[0], &path))
     return false;
   if (!is_packed(path)) {
     if (!tl_reader_open(vm, "read_npy", path, &reader))
@@ -218,7 +204,7 @@ typedef struct output {
   tl_writer file;
   int64_t width;  // code points of a string
   // Of bytes, as S; as V where one ends in a zero, which S would drop.
-  bool octets, zero_ended;
+  bool raw_bytes, zero_ended;
   int64_t least;  // the length of the shortest
 } output;
 
@@ -282,8 +268,6 @@ static bool write_number(void *context, const char *item) {
 }
 
 static bool write_header(output *o) {
-  static const char letters[] = {
-      ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
   char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
   char order = tl_is_big_endian() ? '>' : '<';
@@ -297,16 +281,15 @@ static bool write_header(output *o) {
     n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
   } else if (dtype == TL_STRING)
     n = (size_t)snprintf(text, room, "{'descr': '%c%c%lld'",
-                         o->octets ? '|' : order,
-                         !o->octets      ? 'U'
+                         o->raw_bytes ? '|' : order,
+                         !o->raw_bytes   ? 'U'
                          : o->zero_ended ? 'V'
                                          : 'S',
                          (long long)o->width);
-  else
-    n = (size_t)snprintf(text, room, "{'descr': '%c%c%zu'",
-                         tl_itemsize(dtype) == 1 ? '|' : order,
-                         letters[(int)tl_dtypes[dtype].kind],
-                         tl_itemsize(dtype));
+  else {
+    n = (size_t)snprintf(text, room, "{'descr': ");
+    n += (size_t)tl_npy_spell_dtype(dtype, text + n, room - n);
+  }
   n += (size_t)snprintf(text + n, room - n,
                         ", 'fortran_order': False, 'shape': (");
   for (int k = 0; k < ndim; k++)
@@ -336,7 +319,7 @@ static bool write_header(output *o) {
 
 static bool write_items(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING)
-    return visit_items(o->a, o->octets ? write_bytes : write_string, o);
+    return visit_items(o->a, o->raw_bytes ? write_bytes : write_string, o);
   size_t itemsize = tl_itemsize(tl_array_dtype(o->a));
   if (tl_is_contiguous(o->a))
     return tl_writer_write(&o->file, o->a->data, (size_t)o->a->size * itemsize);
@@ -346,7 +329,7 @@ static bool write_items(output *o) {
 // The header and items, wherever the writer leads.
 static bool write_array(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING &&
-      (!visit_items(o->a, o->octets ? measure_bytes : measure_string, o) ||
+      (!visit_items(o->a, o->raw_bytes ? measure_bytes : measure_string, o) ||
        !fits_bytes(o)))
     return false;
   // NumPy has no strings of width 0.
@@ -362,10 +345,10 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   tl_npy_texts texts = {.any = false};
   *descr = tl_none();
   *out = (output){.vm = vm, .least = INT64_MAX};
-  tl_slot octets = tl_octets_inside(*s);
-  if (tl_is_octets(*s) && tl_is_array(octets)) {
-    out->a = octets.array;
-    out->octets = true;
+  tl_slot raw_bytes = tl_raw_bytes_inside(*s);
+  if (tl_is_raw_bytes(*s) && tl_is_array(raw_bytes)) {
+    out->a = raw_bytes.array;
+    out->raw_bytes = true;
     return true;
   }
   if (tl_is_form(*s, TL_FORM_COLUMNS)) {
@@ -401,7 +384,7 @@ static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   output o;
   tl_slot descr;
-  if (!file_name(vm, "write_npy", args[0], &path) ||
+  if (!tl_arg_path(vm, "write_npy", args[0], &path) ||
       !open_output(vm, "write_npy", &args[1], &o, &descr))
     return false;
   bool ok = tl_writer_open(vm, "write_npy", path, &o.file);

@@ -1,17 +1,24 @@
-// Text files that are walked line by line: `for line in io.open(path)`.
+// Text files that are walked line by line: `for line in io.open(path)`, and
+// standard input, output and errors as such. A file is a resource: the value
+// owns the open file, which is closed with its last use. No more than a piece
+// and a line is in memory, except of compressed files.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "stdlib/shared.h"
 #include "vm/api/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"
 
 enum { PIECE = 1 << 16 };
 
-// An open file; [start, end) of the buffer is read and not given out yet.
+// An open file. Of its buffer, [start, end) is read and not given out yet:
+//
+//   |.. given out ..|start  .. searched ..|searched .. |end   free|capacity
 typedef struct line_file {
   tl_vm *vm;
   tl_string *name;  // counted
@@ -23,6 +30,7 @@ typedef struct line_file {
   bool began, ended;
 } line_file;
 
+// Closes the file when its value ends.
 static void close_file(void *context, void *object) {
   (void)context;
   line_file *f = object;
@@ -34,6 +42,7 @@ static void close_file(void *context, void *object) {
   tl_free(vm, f, sizeof *f);
 }
 
+// What typeof and the documentation know of an open file.
 static const tally_resource file_type = {
     .size = sizeof(tally_resource),
     .name = "file",
@@ -41,15 +50,17 @@ static const tally_resource file_type = {
     .release = close_file,
 };
 
-// Reads a piece; what is not given out moves to the front, and grows if need
-// be.
+// Reads a piece; what is not given out moves to the front, and the buffer
+// grows if need be, since one line may be longer than it.
 static bool read_piece(tl_vm *vm, line_file *f) {
+  // The part of a line that has been read so far.
   size_t left = f->end - f->start, got;
   if (left > 0)
     memmove(f->buffer, f->buffer + f->start, left);
   f->searched -= f->start;
   f->start = 0;
   f->end = left;
+  // Doubling keeps the copying of a long line linear.
   if (f->capacity - left < PIECE) {
     size_t capacity = 2 * f->capacity;
     char *buffer = tl_realloc(vm, f->buffer, f->capacity, capacity, "a line");
@@ -66,18 +77,21 @@ static bool read_piece(tl_vm *vm, line_file *f) {
   return true;
 }
 
-// The second byte of packed data begins no code point, so that no text is
-// taken for one.
+// Whether the file begins like gzip or Zstandard. The second byte of such data
+// begins no code point, so that no text is taken for one.
 static bool may_be_packed(const line_file *f) {
   const unsigned char *start = (const unsigned char *)f->buffer;
   return f->end >= 2 && ((start[0] == 0x1f && start[1] == 0x8b) ||
                          (start[0] == 0x28 && start[1] == 0xb5));
 }
 
+// Reads all of a compressed file and expands it in place of the buffer.
 static bool expand(tl_vm *vm, line_file *f) {
+  // Compressed data are expanded as a whole: the formats have no lines.
   while (!f->ended)
     if (!read_piece(vm, f))
       return false;
+  // tl_expand_text takes the buffer over and gives another one back.
   tl_bytes text = {f->buffer, f->end, f->capacity};
   bool ok = tl_expand_text(vm, "open", f->name->text, &text);
   f->buffer = text.data;
@@ -86,13 +100,14 @@ static bool expand(tl_vm *vm, line_file *f) {
   return ok;
 }
 
+// Reads the next piece; the first one decides whether the file is compressed.
 static bool read_more(tl_vm *vm, line_file *f) {
   bool is_first = !f->began;
   f->began = true;
   return read_piece(vm, f) && (!is_first || !may_be_packed(f) || expand(vm, f));
 }
 
-// Where the next line ends: at its \n, or the end of the file.
+// Sets *out to the end of the next line: its \n, or the end of the file.
 static bool find_end(tl_vm *vm, line_file *f, size_t *out) {
   for (;;) {
     const char *at = f->searched == f->end ? NULL
@@ -107,6 +122,7 @@ static bool find_end(tl_vm *vm, line_file *f, size_t *out) {
   }
 }
 
+// Whether there is another line. Called by for before next_line.
 static bool has_line(tl_vm *vm, void *object, bool *more) {
   line_file *f = object;
   size_t end;
@@ -116,6 +132,7 @@ static bool has_line(tl_vm *vm, void *object, bool *more) {
   return true;
 }
 
+// The next line as a string, checked, without its end.
 static bool next_line(tl_vm *vm, void *object, tl_slot *out) {
   line_file *f = object;
   size_t end, bad;
@@ -123,6 +140,7 @@ static bool next_line(tl_vm *vm, void *object, tl_slot *out) {
     return false;
   const char *text = f->buffer + f->start;
   size_t length = end - f->start;
+  // Lines of Windows end in \r\n.
   if (length > 0 && text[length - 1] == '\r')
     length--;
   if (f->line++ == 0 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
@@ -136,13 +154,16 @@ static bool next_line(tl_vm *vm, void *object, tl_slot *out) {
   tl_string *string = tl_string_new(vm, text, length);
   if (!string)
     return false;
+  // Only now is the line given out: a failure above leaves it.
   f->start = f->searched = end < f->end ? end + 1 : end;
   *out = tl_own_string(string);
   return true;
 }
 
+// How for walks an open file.
 static const tl_walked lines = {has_line, next_line};
 
+// Opens the file; *out is to be closed by close_file.
 static bool open_file(tl_vm *vm, const char *path, line_file **out) {
   line_file *f = tl_alloc(vm, sizeof *f, "a file");
   if (!f)
@@ -162,30 +183,138 @@ static bool open_file(tl_vm *vm, const char *path, line_file **out) {
   return false;
 }
 
-static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
-  line_file *f;
-  if (!tl_arg_string(vm, "open", "path", args[0], &name))
-    return false;
-  const char *path = tl_io_path(vm, "open", name);
-  if (!path || !open_file(vm, path, &f))
-    return false;
+// A value that owns [object]. On failure the caller still owns it.
+static bool give(tl_vm *vm, const tally_resource *type, void *object,
+                 const tl_walked *walked, tl_slot *out) {
   tl_resource *resource =
       tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a file");
-  if (!resource) {
-    close_file(NULL, f);
+  if (!resource)
     return false;
-  }
-  resource->type = &file_type;
-  resource->object = f;
+  resource->type = type;
+  resource->object = object;
+  // The buffer is the VM's memory and counted as such, not as external.
   resource->nbytes = 0;
-  resource->walked = &lines;
+  resource->walked = walked;
   *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
   return true;
 }
 
+// io.open(path).
+static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  line_file *f;
+  if (!tl_arg_path(vm, "open", args[0], &path) || !open_file(vm, path, &f))
+    return false;
+  if (give(vm, &file_type, f, &lines, out))
+    return true;
+  close_file(NULL, f);
+  return false;
+}
+
+// --- Standard input and output ----------------------------------------------
+
+// Standard input, output and errors belong to the process, so that a value of
+// one of these types only names one: both tables are in the system's order of
+// the files.
+static const char *const standard_paths[] = {"/dev/stdin", "/dev/stdout",
+                                             "/dev/stderr"};
+
+// The type of a standard stream, which messages and typeof name by its path.
+#define STANDARD(path, text) \
+  { .size = sizeof(tally_resource), .name = "file " path, .doc = text }
+
+static const tally_resource standard_types[] = {
+    STANDARD("/dev/stdin", "Standard input."),
+    STANDARD("/dev/stdout", "Standard output."),
+    STANDARD("/dev/stderr", "The output for errors."),
+};
+
+// By the address of the type: a host's resource of the same name is another
+// type.
+const char *tl_standard_path(tl_slot s) {
+  const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
+  for (int i = 0; resource != NULL && i < 3; i++) {
+    if (resource->type == &standard_types[i])
+      return standard_paths[i];
+  }
+  return NULL;
+}
+
+// A line of standard input; none where there are no more.
+static bool input_line(tl_vm *vm, const char *function, tl_slot *out) {
+  const char *text;
+  size_t nbytes, bad;
+  *out = tl_none();
+  if (!tl_input_line(vm, function, &text, &nbytes))
+    return false;
+  if (text == NULL)
+    return true;
+  if (!tl_utf8_check(text, nbytes, &bad))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: a line of standard input is no UTF-8 text: malformed "
+                   "at its byte %zu",
+                   function, bad);
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  if (string)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
+// Standard input has a reader of its own in the VM, which input() shares.
+static bool has_input(tl_vm *vm, void *object, bool *more) {
+  (void)object;
+  return tl_input_more(vm, "io.stdin", more);
+}
+
+// The next line of standard input, for a loop over io.stdin.
+static bool next_input(tl_vm *vm, void *object, tl_slot *out) {
+  (void)object;
+  return input_line(vm, "io.stdin", out);
+}
+
+// How for walks standard input: the same lines that input() reads.
+static const tl_walked input_lines = {has_input, next_input};
+
+// The value of standard stream [number].
+static bool standard(tl_vm *vm, int number, tl_slot *out) {
+  return give(vm, &standard_types[number], NULL,
+              number == 0 ? &input_lines : NULL, out);
+}
+
+// io.stdin.
+static bool standard_input(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return standard(vm, 0, out);
+}
+
+// io.stdout.
+static bool standard_output(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return standard(vm, 1, out);
+}
+
+// io.stderr.
+static bool standard_errors(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return standard(vm, 2, out);
+}
+
+// input(prompt).
+static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *prompt;
+  if (!tl_require(vm, TALLY_MAY_FILES, "input"))
+    return false;
+  // The prompt is written before the line is waited for.
+  if (!tl_is_none(args[0]) &&
+      (!tl_arg_string(vm, "input", "prompt", args[0], &prompt) ||
+       !tl_write_for(vm, "input", prompt->text, prompt->length)))
+    return false;
+  return input_line(vm, "input", out);
+}
+
 // --- The table --------------------------------------------------------------
 
+// The standard streams are values (TL_VALUE), open gives a resource.
 const tl_builtin tl_io_open_module[] = {
     {"open", "path", open, TL_FILES | TL_EFFECT,
      TL_DOC(
@@ -196,5 +325,38 @@ const tl_builtin tl_io_open_module[] = {
          "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
          "compressed data a value error.\n"
          "    for line in io.open(\"log.txt\") { print(line) }\n")},
+    {"stdin", "", standard_input, TL_VALUE,
+     TL_DOC(
+         "Standard input, as a file: for walks its lines, without their ends, and\n"
+         "all functions that take a file's path take it: io.lines(io.stdin),\n"
+         "io.read_csv(io.stdin). Each line is given once, here or by input(). A VM\n"
+         "without files gives an io error when it is read, a line that is no UTF-8 a\n"
+         "value error.\n"
+         "    for line in io.stdin { print(line) }\n")},
+    {"stdout", "", standard_output, TL_VALUE,
+     TL_DOC(
+         "Standard output, for functions that take the path of a file to write;\n"
+         "/dev/stdout is the same. It is written as it goes on, in order with what\n"
+         "is printed, and no file that it leads to is replaced. A VM without files\n"
+         "gives an io error when it is written.\n"
+         "    io.write_csv(io.stdout, (x: [1, 2]))\n")},
+    {"stderr", "", standard_errors, TL_VALUE,
+     TL_DOC(
+         "Where messages go that are not to stand in the output, for functions that\n"
+         "take the path of a file to write; /dev/stderr is the same. A VM without\n"
+         "files gives an io error when it is written.\n"
+         "    io.write_text(io.stderr, \"\")    # none\n")},
+    {NULL, NULL, NULL, 0, NULL},
+};
+
+// input needs no import: it is for the first programs that one writes.
+const tl_builtin tl_input_builtins[] = {
+    {"input", "prompt = none", input, TL_FILES | TL_EFFECT,
+     TL_DOC(
+         "Shows the prompt, a string, and reads a line of standard input: a string\n"
+         "without the line's end, or none where there are no more lines. io.stdin\n"
+         "walks them. A VM without files gives an io error, a line that is no UTF-8\n"
+         "a value error, a prompt that is no string a type error.\n"
+         "    name = input(\"Your name: \")\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

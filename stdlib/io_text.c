@@ -1,4 +1,9 @@
-// Files of text.
+// Files of text, read and written whole.
+//
+// What is read may be compressed and must be UTF-8, so that every string of a
+// script is; io_open.c has files that are walked line by line. A file is
+// written to another name first and renamed when it is complete, so a failure
+// leaves the old one (vm/io.h).
 
 #include <string.h>
 
@@ -11,6 +16,7 @@
 
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 
+// Fails (kind value) where the file is no UTF-8, at the first wrong byte.
 static bool check_text(tl_vm *vm, const char *function, const char *path,
                        const char *text, size_t nbytes) {
   size_t at;
@@ -26,11 +32,9 @@ static bool check_text(tl_vm *vm, const char *function, const char *path,
 // be freed; *text points into it.
 static bool text_of(tl_vm *vm, const char *function, tl_slot name,
                     tl_bytes *out, char **text, size_t *nbytes) {
-  tl_string *string;
-  if (!tl_arg_string(vm, function, "path", name, &string))
-    return false;
-  const char *path = tl_io_path(vm, function, string);
-  if (!path || !tl_io_read_expanded(vm, function, path, out))
+  const char *path;
+  if (!tl_arg_path(vm, function, name, &path) ||
+      !tl_io_read_expanded(vm, function, path, out))
     return false;
   *text = out->data;
   *nbytes = out->nbytes;
@@ -44,6 +48,7 @@ static bool text_of(tl_vm *vm, const char *function, tl_slot name,
   return false;
 }
 
+// io.read_text(path).
 static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes;
   char *text;
@@ -62,6 +67,7 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // \r come before it.
 static size_t line_end(const char *text, size_t nbytes, size_t from,
                        size_t *next, size_t *end) {
+  // The \n found last is behind this place still, unless a line went past it.
   if (*next <= from) {
     const char *newline = memchr(text + from, '\n', nbytes - from);
     *next = (newline != NULL ? (size_t)(newline - text) : nbytes) + 1;
@@ -71,11 +77,13 @@ static size_t line_end(const char *text, size_t nbytes, size_t from,
   if (lone != NULL)
     at = (size_t)(lone - text);
   *end = at;
+  // \r\n is one end.
   if (at + 1 < nbytes && text[at] == '\r' && text[at + 1] == '\n')
     at++;
   return at < nbytes ? at + 1 : at;
 }
 
+// Appends the lines to *list, polling now and then.
 static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
                         tl_list **list) {
   size_t next = 0;
@@ -96,6 +104,7 @@ static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
   return true;
 }
 
+// io.lines(path).
 static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes;
   char *text;
@@ -112,16 +121,14 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The two arguments of the functions that write.
 static bool path_and_text(tl_vm *vm, const char *function, tl_slot *args,
                           const char **path, tl_string **text) {
-  tl_string *name;
-  if (!tl_arg_string(vm, function, "path", args[0], &name) ||
-      !tl_arg_string(vm, function, "text", args[1], text))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
+  return tl_arg_path(vm, function, args[0], path) &&
+         tl_arg_string(vm, function, "text", args[1], text);
 }
 
+// io.write_text(path, text): the file is replaced when all is written.
 static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_string *text;
@@ -130,6 +137,7 @@ static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_io_write_packed(vm, "write_text", path, text->text, text->length);
 }
 
+// io.append_text(path, text).
 static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_string *text;
@@ -138,6 +146,7 @@ static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_io_append(vm, "append_text", path, text->text, text->length);
 }
 
+// Reading is an effect too: a file may change between two calls.
 const tl_builtin tl_io_text_module[] = {
     {"read_text", "path", read_text, TL_FILES | TL_EFFECT,
      TL_DOC(

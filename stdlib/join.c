@@ -6,10 +6,11 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
 // --- Joining ----------------------------------------------------------------
 
@@ -440,8 +441,8 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return spread(vm, x, ndim, shape, pieces, split, from, out);
 }
 
-// Every item along the axis equally often. False without tl_fail: x has too many
-// axes for that.
+// Every item along the axis equally often. False without tl_fail: x has too
+// many axes for that.
 static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
                           tl_slot *out) {
   const int ndim = tl_ndim(x);
@@ -556,7 +557,9 @@ const tl_builtin tl_join_builtins[] = {
     {"unstack", "x, axis: 0", unstack, TL_OF_BYTES,
      TL_DOC("The list of the parts of x along an axis.\n"
             "An axis that x lacks is an error (kind index).\n"
-            "    unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])\n")},
+            "    unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])\n"
+            "    a, b = unstack([[1, 2], [3, 4]])\n"
+            "    b    # [3, 4]\n")},
     {"tile", "x, repetitions", tile, TL_MOVES | TL_OF_BYTES,
      TL_DOC(
          "Copies of x side by side, so many along each axis.\n"

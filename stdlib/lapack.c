@@ -1,8 +1,8 @@
 // A loaded LAPACK as a table of factorisations.
 //
-// Fortran keeps matrices by columns, so that it sees each of ours transposed.
-// None is turned round for it: each function below asks for what becomes the
-// wanted result when it is read by rows again.
+// Fortran stores matrices by columns, so that it sees the transpose of each of
+// ours. None is transposed for it: each function below asks for a
+// factorisation whose result, read by rows again, is the wanted one.
 
 #include <limits.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "stdlib/dense.h"
 #include "vm/engine/blas.h"
 #include "vm/memory/memory.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Matrices whose smaller side is shorter go through Tally's own code, which has
@@ -67,7 +67,7 @@ typedef void geev_complex_fn(const char *jobvl, const char *jobvr, const int *n,
                              void *work, const int *lwork, void *rwork,
                              int *info, size_t, size_t);
 
-// The functions of one dtype.
+// The functions of one dtype; is_there: all were found.
 typedef struct functions {
   tl_dtype dtype;
   size_t size, real_size;  // of an item, of its parts
@@ -89,16 +89,19 @@ typedef struct functions {
 
 static functions all[4];
 
-// dlsym gives functions as objects, which C does not convert.
+// Writes the address of a function by its name without the letter. dlsym gives
+// functions as objects, which C does not convert.
 static bool get(const functions *f, const char *name, void *to) {
   void *at = tl_blas_function(tl_blas_letter(f->dtype), name);
   memcpy(to, &at, sizeof at);
   return at != NULL;
 }
 
+// Looks up all functions of a dtype.
 static void load_dtype(functions *f, tl_dtype dtype) {
   f->dtype = dtype;
   f->size = tl_itemsize(dtype);
+  // Complex functions have other names and one more workspace.
   f->is_complex = tl_dtype_is_complex(dtype);
   f->real_size = f->is_complex ? f->size / 2 : f->size;
   bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
@@ -114,6 +117,7 @@ static void load_dtype(functions *f, tl_dtype dtype) {
   f->is_there = ok;
 }
 
+// Called once, when the first large matrix comes.
 static void load(void) {
   load_dtype(&all[0], TL_FLOAT32);
   load_dtype(&all[1], TL_FLOAT64);
@@ -123,10 +127,10 @@ static void load(void) {
 
 // --- Memory -----------------------------------------------------------------
 
-// What one call needs besides its arguments, given back together. OpenBLAS's
-// products of complex matrices and vectors (0.3.21, AVX-512) read the item that
-// would follow a vector's last one, for a row that is one row of the matrix
-// further on: so much room is behind every block.
+// What one call needs besides its arguments, freed together. OpenBLAS's
+// products of complex matrices and vectors (0.3.21, AVX-512) read the item
+// that would follow a vector's last one, for a row that is one row of the
+// matrix further on: so much room is behind every block.
 typedef struct workspace {
   tl_vm *vm;
   size_t room;
@@ -138,7 +142,10 @@ typedef struct workspace {
   } blocks[8];
 } workspace;
 
+// A block of the workspace; NULL once memory was short, so that only the end
+// has to look.
 static void *need(workspace *w, int64_t items, size_t size) {
+  // A block of 0 items has an address too, as LAPACK may check it.
   size_t nbytes = (size_t)(items > 0 ? items : 1) * size + w->room;
   void *data = w->failed ? NULL : tl_alloc(w->vm, nbytes, "LAPACK");
   if (!data) {
@@ -150,6 +157,8 @@ static void *need(workspace *w, int64_t items, size_t size) {
   return data;
 }
 
+// Frees the workspace and says how the call ended; [bad] is what LAPACK's info
+// means here.
 static tl_dense_result done(workspace *w, int info, tl_dense_result bad) {
   while (w->count > 0) {
     w->count--;
@@ -158,15 +167,16 @@ static tl_dense_result done(workspace *w, int info, tl_dense_result bad) {
   return w->failed ? TL_DENSE_STOPPED : info != 0 ? bad : TL_DENSE_DONE;
 }
 
-// What a query left in work[0]: the size it wants, a little more where the
-// float may have been rounded down.
+// The size that a query left in work[0], a little more where the float may
+// have been rounded down.
 static int wanted(const functions *f, const void *work) {
   double size =
       f->real_size == 4 ? *(const float *)work * 1.0001 : *(const double *)work;
   return size < INT_MAX - 64 ? (int)size + 1 : INT_MAX;
 }
 
-// For matrices with rows of up to n items.
+// Opens a workspace for matrices with rows of up to n items. Polls for the
+// work that is to come: LAPACK itself cannot be interrupted.
 static bool begin(tl_vm *vm, workspace *w, int64_t n) {
   *w = (workspace){.vm = vm, .room = (size_t)(n + 1) * sizeof(tl_c128)};
   if (!tl_poll(vm, (uint64_t)(n * n) / 1024 + 1))
@@ -174,7 +184,8 @@ static bool begin(tl_vm *vm, workspace *w, int64_t n) {
   return !w->failed;
 }
 
-// A complex matrix where there is room behind it; others as they are.
+// A copy of a complex matrix with room behind it (see workspace); of others
+// the matrix itself.
 static void *roomy(workspace *w, const functions *f, void *a, int64_t items) {
   if (!f->is_complex || a == NULL)
     return a;
@@ -184,7 +195,7 @@ static void *roomy(workspace *w, const functions *f, void *a, int64_t items) {
   return copy;
 }
 
-// What was computed in such a copy.
+// Copies the result of such a copy back.
 static void settle(const workspace *w, const functions *f, void *to,
                    const void *from, int64_t items) {
   if (!w->failed && to != NULL && from != to)
@@ -193,6 +204,7 @@ static void settle(const workspace *w, const functions *f, void *to,
 
 // --- Equations --------------------------------------------------------------
 
+// a^T = P L U. The sign of the permutation is that of the exchanges.
 static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
                           int *sign) {
   workspace w;
@@ -211,27 +223,33 @@ static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
   return done(&w, 0, TL_DENSE_DONE);
 }
 
+// The constant 1 of a dtype, by address as Fortran wants it.
 static const void *one_of(const functions *f) {
   static const float small[2] = {1, 0};
   static const double large[2] = {1, 0};
   return f->real_size == 4 ? (const void *)small : (const void *)large;
 }
 
+// Number [i] of an array of the real dtype.
 static double load_real(const functions *f, const void *from, int64_t i) {
   return f->real_size == 4 ? (double)((const float *)from)[i]
                            : ((const double *)from)[i];
 }
 
+// Whether an item is exactly 0.
 static bool is_zero(const functions *f, const void *item) {
   return load_real(f, item, 0) == 0 &&
          (!f->is_complex || load_real(f, item, 1) == 0);
 }
 
+// Solves by trsm from the right, since Fortran sees the transposes. It does
+// not notice a singular matrix, so the diagonal is looked at first.
 static tl_dense_result triangular(const functions *f, tl_vm *vm, void *a,
                                   int64_t n, bool lower, bool unit, void *b,
                                   int64_t m) {
   int size = (int)n, count = (int)m;
   workspace w;
+  // trsm would divide by zero without a word.
   for (int64_t i = 0; !unit && i < n; i++)
     if (is_zero(f, (char *)a + (size_t)(i * n + i) * f->size))
       return TL_DENSE_SINGULAR;
@@ -241,7 +259,9 @@ static tl_dense_result triangular(const functions *f, tl_vm *vm, void *a,
   return done(&w, 0, TL_DENSE_DONE);
 }
 
+// Exchanges two rows.
 static void exchange(char *x, char *y, size_t nbytes) {
+  // In pieces through a small buffer, whatever the row's length.
   char t[256];
   for (size_t step; nbytes > 0; nbytes -= step, x += step, y += step) {
     step = nbytes < sizeof t ? nbytes : sizeof t;
@@ -252,7 +272,8 @@ static void exchange(char *x, char *y, size_t nbytes) {
 }
 
 // The transpose of a is P L U, so that a @ x == b is U^T L^T P^T x == b; b's
-// rows are Fortran's columns.
+// rows are Fortran's columns. One right-hand side goes through getrs, several
+// through trsm, which needs no transposing.
 static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
                              void *b, int64_t m) {
   workspace w;
@@ -268,6 +289,7 @@ static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
             1, 1, 1, 1);
     f->trsm("R", "L", "N", "U", &count, &size, one_of(f), a, &size, b, &count,
             1, 1, 1, 1);
+    // The exchanges of rows, undone from the last one back.
     const size_t row = (size_t)m * f->size;
     for (int i = size - 1; i >= 0; i--)
       if (pivot[i] != i + 1)
@@ -277,6 +299,8 @@ static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
   return done(&w, info, TL_DENSE_SINGULAR);
 }
 
+// By getrf and getri; the inverse of the transpose is the transpose of the
+// inverse.
 static tl_dense_result inverse(const functions *f, tl_vm *vm, void *a,
                                int64_t n) {
   workspace w;
@@ -296,29 +320,33 @@ static tl_dense_result inverse(const functions *f, tl_vm *vm, void *a,
   return done(&w, info, TL_DENSE_SINGULAR);
 }
 
-// Moves the lower half of a over the diagonal ([up]), or the upper half down,
-// leaving zeros above; and turns a whole matrix, conjugating it. By tiles.
+// For each dtype: move_half copies the lower half of a over the diagonal
+// ([up]), or the upper half down, leaving zeros above; turn writes the
+// conjugate transpose. By tiles, so that whole cache lines are used.
 enum { TILE = 16 };
-#define TURNS(sfx, T, CONJ)                                   \
-  static void move_half_##sfx(T *a, int64_t n, bool up) {     \
-    for (int64_t i0 = 0; i0 < n; i0 += TILE)                  \
-      for (int64_t j0 = 0; j0 <= i0; j0 += TILE)              \
-        for (int64_t i = i0; i < i0 + TILE && i < n; i++)     \
-          for (int64_t j = j0; j < j0 + TILE && j < i; j++) { \
-            T *low = a + i * n + j, *high = a + j * n + i;    \
-            *(up ? high : low) = *(up ? low : high);          \
-            if (!up)                                          \
-              *high = (T){0};                                 \
-          }                                                   \
-  }                                                           \
-  static void turn_##sfx(T *to, const T *from, int64_t n) {   \
-    for (int64_t i0 = 0; i0 < n; i0 += TILE)                  \
-      for (int64_t j0 = 0; j0 < n; j0 += TILE)                \
-        for (int64_t i = i0; i < i0 + TILE && i < n; i++)     \
-          for (int64_t j = j0; j < j0 + TILE && j < n; j++) { \
-            T x = from[j * n + i];                            \
-            to[i * n + j] = CONJ;                             \
-          }                                                   \
+#define TURNS(sfx, T, CONJ)                                                 \
+  static void move_half_##sfx(void *matrix, int64_t n, bool up) {           \
+    T *a = matrix;                                                          \
+    for (int64_t i0 = 0; i0 < n; i0 += TILE)                                \
+      for (int64_t j0 = 0; j0 <= i0; j0 += TILE)                            \
+        for (int64_t i = i0; i < i0 + TILE && i < n; i++)                   \
+          for (int64_t j = j0; j < j0 + TILE && j < i; j++) {               \
+            T *low = a + i * n + j, *high = a + j * n + i;                  \
+            *(up ? high : low) = *(up ? low : high);                        \
+            if (!up)                                                        \
+              *high = (T){0};                                               \
+          }                                                                 \
+  }                                                                         \
+  static void turn_##sfx(void *transposed, const void *matrix, int64_t n) { \
+    T *to = transposed;                                                     \
+    const T *from = matrix;                                                 \
+    for (int64_t i0 = 0; i0 < n; i0 += TILE)                                \
+      for (int64_t j0 = 0; j0 < n; j0 += TILE)                              \
+        for (int64_t i = i0; i < i0 + TILE && i < n; i++)                   \
+          for (int64_t j = j0; j < j0 + TILE && j < n; j++) {               \
+            T x = from[j * n + i];                                          \
+            to[i * n + j] = CONJ;                                           \
+          }                                                                 \
   }
 TURNS(s, float, x)
 TURNS(d, double, x)
@@ -326,40 +354,22 @@ TURNS(c, tl_c64, ((tl_c64){x.re, -x.im}))
 TURNS(z, tl_c128, ((tl_c128){x.re, -x.im}))
 #undef TURNS
 
+// These by dtype: in the order of LAPACK's letters, s d c z.
 static void move_half(tl_dtype dtype, void *a, int64_t n, bool up) {
-  switch (tl_blas_letter(dtype)) {
-    case 's':
-      move_half_s(a, n, up);
-      break;
-    case 'd':
-      move_half_d(a, n, up);
-      break;
-    case 'c':
-      move_half_c(a, n, up);
-      break;
-    default:
-      move_half_z(a, n, up);
-  }
+  static void (*const moves[])(void *, int64_t, bool) = {
+      move_half_s, move_half_d, move_half_c, move_half_z};
+  moves[dtype - TL_FLOAT32](a, n, up);
 }
 
+// The conjugate transpose, by dtype.
 static void turn(tl_dtype dtype, void *to, const void *from, int64_t n) {
-  switch (tl_blas_letter(dtype)) {
-    case 's':
-      turn_s(to, from, n);
-      break;
-    case 'd':
-      turn_d(to, from, n);
-      break;
-    case 'c':
-      turn_c(to, from, n);
-      break;
-    default:
-      turn_z(to, from, n);
-  }
+  static void (*const turns[])(void *, const void *, int64_t) = {
+      turn_s, turn_d, turn_c, turn_z};
+  turns[dtype - TL_FLOAT32](to, from, n);
 }
 
-// Libraries are faster with the lower half, which for Fortran is the one that
-// we call upper.
+// Libraries are faster with the lower half, which for Fortran is the upper one
+// of ours.
 static tl_dense_result cholesky(const functions *f, tl_vm *vm, void *a,
                                 int64_t n) {
   workspace w;
@@ -378,11 +388,13 @@ static tl_dense_result cholesky(const functions *f, tl_vm *vm, void *a,
 static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
                           int64_t n, int64_t p, void *q, void *r) {
   workspace w;
+  // lwork of -1 asks for the size of the workspace.
   int rows = (int)n, columns = (int)m, out = (int)p, info = 0, lwork = -1;
   int count = rows < columns ? rows : columns;
   double query[2], query2[2];
   begin(vm, &w, n > m ? n : m);
   a = roomy(&w, f, a, m * n);
+  // The result of complex items is computed in a copy with room behind it.
   void *made = q;
   q = roomy(&w, f, q, m * p);
   void *tau = need(&w, count, f->size), *work = NULL;
@@ -406,6 +418,8 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
       if (i >= p)
         continue;
       char *to = (char *)r + (size_t)(i * n) * size;
+      // Row i of a has its part of L^T, which is R, from the diagonal on; the
+      // reflections lie before it.
       const size_t zeros = (size_t)(i < n ? i : n) * size;
       memset(to, 0, zeros);
       memcpy(to + zeros, from + (size_t)(i * n) * size + zeros,
@@ -420,12 +434,15 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
 
 // --- Singular values --------------------------------------------------------
 
-// The transpose is conj(V) S U^T: Fortran's u, read by rows, is our vh, and its
-// vt our u.
+// The transpose is conj(V) S U^T: Fortran's u, read by rows, is our vh, and
+// its vt our u. The loop runs twice: a query for the size of the workspace,
+// then the call.
 static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
                            int64_t n, bool full, void *u, void *s, void *vh) {
   workspace w;
   int rows = (int)n, columns = (int)m, info = 0, lwork = -1, none = 1;
+  // The sizes of LAPACK's documentation for gesdd's workspaces, which it does
+  // not report for rwork.
   int less = rows < columns ? rows : columns;
   int more = rows < columns ? columns : rows;
   int ldvt = u ? (full ? columns : less) : none, ldu = u ? rows : none;
@@ -496,6 +513,7 @@ static tl_dense_result eigh(const functions *f, tl_vm *vm, void *a, int64_t n,
   return done(&w, info, TL_DENSE_ENDLESS);
 }
 
+// Stores a complex number of the dtype's precision.
 static void store_complex(const functions *f, void *to, int64_t i, double re,
                           double im) {
   if (f->real_size == 4)
@@ -504,12 +522,14 @@ static void store_complex(const functions *f, void *to, int64_t i, double re,
     ((tl_c128 *)to)[i] = (tl_c128){re, im};
 }
 
-// Of a pair of eigenvalues, one column holds the real parts of the first one's
-// vector and the next its imaginary parts. What Fortran calls left vectors are
-// the conjugates of ours.
+// The complex eigenvectors of a real matrix. Of a pair of eigenvalues, one
+// column holds the real parts of the first one's vector and the next its
+// imaginary parts. Fortran's left vectors are the conjugates of ours.
 static void unpack_vectors(const functions *f, const void *left, const void *im,
                            int64_t n, void *v) {
   for (int64_t j = 0; j < n; j++) {
+    // Values of a pair follow each other, the one with the positive imaginary
+    // part first.
     bool pair = load_real(f, im, j) != 0;
     for (int64_t i = 0; i < n; i++) {
       double x = load_real(f, left, j * n + i);
@@ -522,6 +542,8 @@ static void unpack_vectors(const functions *f, const void *left, const void *im,
   }
 }
 
+// Eigenvalues of a real matrix, by its left vectors: the right ones of the
+// transpose.
 static tl_dense_result eig_real(const functions *f, tl_vm *vm, void *a,
                                 int64_t n, void *values, void *v) {
   workspace w;
@@ -529,6 +551,7 @@ static tl_dense_result eig_real(const functions *f, tl_vm *vm, void *a,
   const char *job = v ? "V" : "N";
   double query[2];
   begin(vm, &w, n);
+  // Real and imaginary parts of the values, one array behind the other.
   char *re = need(&w, 2 * n, f->real_size), *im = NULL;
   void *left = need(&w, v ? n * n : 1, f->size), *work = query;
   for (int step = 0; step < 2 && !w.failed; step++) {
@@ -547,6 +570,7 @@ static tl_dense_result eig_real(const functions *f, tl_vm *vm, void *a,
   return done(&w, info, TL_DENSE_ENDLESS);
 }
 
+// The same of a complex matrix.
 static tl_dense_result eig_complex(const functions *f, tl_vm *vm, void *a,
                                    int64_t n, void *values, void *v) {
   workspace w;
@@ -570,6 +594,7 @@ static tl_dense_result eig_complex(const functions *f, tl_vm *vm, void *a,
   return done(&w, info, TL_DENSE_ENDLESS);
 }
 
+// By the kind of items.
 static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
                            void *values, void *v) {
   return f->is_complex ? eig_complex(f, vm, a, n, values, v)
@@ -627,7 +652,9 @@ TABLE(3)
 static const tl_dense tables[4] = {TABLE(0), TABLE(1), TABLE(2), TABLE(3)};
 #undef TABLE
 
+// Loads the functions at the first call of the process.
 const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
+  // Two VMs may ask for it at the same time.
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (!tl_blas_ready(vm, tl_pool_threads(vm)))
     return NULL;
@@ -638,6 +665,7 @@ const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
   return NULL;
 }
 
+// Integers become float64. Tally's own code has the two wide dtypes alone.
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype) {
   if (!tl_dtype_is_real(*dtype) && !tl_dtype_is_complex(*dtype))
     *dtype = TL_FLOAT64;

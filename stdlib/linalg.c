@@ -1,6 +1,12 @@
-// The module linalg: determinants, inverses, equations; and what its other
-// files share. Each matrix of a stack goes through a table of factorisations,
-// Tally's own or a loaded LAPACK's (dense.h).
+// The module linalg: determinants, inverses, equations; and the functions that
+// its other files share.
+//
+// Each matrix of a stack goes through a table of factorisations, Tally's own
+// or a loaded LAPACK's (dense.h). Equations broadcast two stacks:
+//
+//   solve(5 * 3 * 3, 5 * 3 * 2)    five systems, two right-hand sides each
+//   solve(3 * 3, 5 * 3 * 2)        the matrix serves five times
+//   solve(5 * 3 * 3, 3)            the vector does
 
 #include "stdlib/linalg.h"
 
@@ -11,6 +17,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -28,10 +35,12 @@ tl_dtype tl_complex_dtype(tl_dtype dtype) {
                                : dtype;
 }
 
+// Whether a dtype is one of floats.
 static bool is_inexact(tl_dtype dtype) {
   return tl_dtype_is_real(dtype) || tl_dtype_is_complex(dtype);
 }
 
+// Fails (kind shape) with the argument's type.
 static bool wrong_shape(tl_vm *vm, const char *function, const char *name,
                         bool square, tl_slot s) {
   char what[TL_DESCRIBE];
@@ -66,6 +75,8 @@ static bool look_at(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
+// The table is chosen by the smaller side: its cost decides whether a library
+// is worth its call.
 bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
                       tl_slot *s, bool square, bool own, tl_matrix_stack *out) {
   if (!look_at(vm, function, name, s, square, out))
@@ -77,6 +88,8 @@ bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
     return false;
   if (!own)
     return true;
+  // A dying or converted array is overwritten itself; the argument of another
+  // owner is copied.
   tl_array *copy = tl_take_dense(vm, &out->slot);
   tl_drop(vm, out->slot);
   if (copy)
@@ -89,6 +102,7 @@ void *tl_matrix(const tl_matrix_stack *s, int64_t i) {
          (size_t)(i * s->rows * s->columns) * tl_itemsize(s->compute);
 }
 
+// One sum without a branch, which vectorises: 0 times NaN or infinity is NaN.
 bool tl_matrices_finite(tl_vm *vm, const char *function,
                         const tl_matrix_stack *s) {
   const tl_array *a = s->slot.array;
@@ -106,6 +120,7 @@ bool tl_matrices_finite(tl_vm *vm, const char *function,
                  function);
 }
 
+// Only a stack of more than one matrix says which one it was.
 bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
                     int64_t i, tl_dense_result result, const char *why) {
   char where[48] = "the matrix";
@@ -121,6 +136,7 @@ bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
                  function, where);
 }
 
+// The axes of the stack come first, so that matrix i is at i times its size.
 tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
                           int64_t rows, int64_t columns) {
   int64_t shape[TL_MAX_DIMS + 2];
@@ -133,31 +149,25 @@ tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
   return tl_array_new(vm, dtype, ndim, shape);
 }
 
+// Whatever fails, every array is consumed: the record passes the failure on to
+// its end.
 bool tl_array_record(tl_vm *vm, int count, const char *const *names,
                      tl_array **arrays, const tl_dtype *dtypes, tl_slot *out) {
   tl_record *record = tl_record_new(vm, count);
-  bool ok = record != NULL;
   for (int i = 0; i < count; i++) {
     tl_slot value;
-    if (ok && arrays[i]) {
-      ok = tl_cast_own(vm, arrays[i], dtypes[i], &value);
-      if (ok && !tl_record_set_name(vm, &record, names[i], &value)) {
-        tl_drop(vm, value);
-        ok = false;
-      }
-    } else {
-      if (arrays[i])
-        tl_drop(vm, tl_own_array(arrays[i]));
-      ok = false;
+    if (record && arrays[i] && tl_cast_own(vm, arrays[i], dtypes[i], &value)) {
+      tl_record_put(vm, &record, names[i], value);
+      continue;
     }
+    if (!record && arrays[i])
+      tl_drop(vm, tl_own_array(arrays[i]));
+    tl_record_put_nothing(vm, &record);
   }
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  return tl_record_put_end(record, out);
 }
 
+// Drops an array that may be NULL.
 static void drop_array(tl_vm *vm, tl_array *a) {
   if (a)
     tl_drop(vm, tl_own_array(a));
@@ -165,16 +175,20 @@ static void drop_array(tl_vm *vm, tl_array *a) {
 
 // --- det, slogdet -----------------------------------------------------------
 
+// A product; reals stay real, whatever is infinite.
 static tl_c128 times(tl_c128 a, tl_c128 b) {
   if (a.im == 0 && b.im == 0)
     return (tl_c128){a.re * b.re, 0};
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-// The determinants' signs (or phases) and logarithms; or, where [logs] is NULL,
-// the determinants themselves. Both hold complex128 and float64.
+// Writes the determinants' signs (or phases) and logarithms; or, where [logs]
+// is NULL, the determinants themselves. The arrays are of complex128 and
+// float64. A singular matrix has the determinant 0 and is no error.
 static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
                          tl_array *signs, tl_array *logs) {
+  // The factors stay in the memory of the stack; only the diagonal of U is
+  // read.
   const int64_t n = s->rows;
   for (int64_t i = 0; i < s->count; i++) {
     int sign;
@@ -182,6 +196,8 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
     tl_dense_result result = s->table->lu(vm, a, n, &sign);
     if (!tl_dense_check(vm, function, s, i, result, ""))
       return false;
+    // The product of the diagonal, whose magnitude may overflow: slogdet sums
+    // logarithms instead.
     tl_c128 f = {sign, 0};
     double log_sum = sign == 0 ? -(double)INFINITY : 0;
     for (int64_t k = 0; sign != 0 && k < n; k++) {
@@ -200,7 +216,8 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
   return true;
 }
 
-// complex128 to the result's dtype, real where the matrices are.
+// Converts complex128 to float64 where the matrices are real. Takes [a], which
+// may be NULL.
 static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
   if (!a || tl_dtype_is_complex(s->result))
     return a;
@@ -211,6 +228,7 @@ static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
   return real;
 }
 
+// linalg.det(x).
 static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, "det", "x", &args[0], true, true, &s))
@@ -226,6 +244,7 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return false;
 }
 
+// linalg.slogdet(x).
 static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"sign", "logabsdet"};
   tl_matrix_stack s;
@@ -247,24 +266,20 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- inv --------------------------------------------------------------------
 
-bool tl_linalg_inverse(tl_vm *vm, const char *function, tl_slot *args,
-                       tl_slot *out) {
+// linalg.inv(x): in the memory of the opened stack.
+static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, function, "x", &args[0], true, true, &s))
+  if (!tl_matrices_open(vm, "inv", "x", &args[0], true, true, &s))
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < s.count; i++)
-    ok = tl_dense_check(vm, function, &s, i,
+    ok = tl_dense_check(vm, "inv", &s, i,
                         s.table->inverse(vm, tl_matrix(&s, i), s.rows),
                         "singular");
   if (ok)
     return tl_cast_own(vm, s.slot.array, s.result, out);
   tl_drop(vm, s.slot);
   return false;
-}
-
-static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_linalg_inverse(vm, "inv", args, out);
 }
 
 // --- solve ------------------------------------------------------------------
@@ -285,6 +300,7 @@ typedef struct equations {
   tl_array *b;                                       // becomes the solution
 } equations;
 
+// Fails (kind shape) with both types.
 static bool do_not_fit(tl_vm *vm, const equations *e, tl_slot a, tl_slot b) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -296,6 +312,7 @@ static bool do_not_fit(tl_vm *vm, const equations *e, tl_slot a, tl_slot b) {
 // The result's stack: that of both broadcast; a vector has none.
 static bool common_stack(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   const tl_array *x = b.array;
+  // Strides count matrices of a; 0 where the same matrix serves again.
   int own = e->vectors ? 0 : tl_ndim(x) - 2;
   e->ndim = own > e->a.ndim ? own : e->a.ndim;
   int64_t step = 1;
@@ -312,13 +329,14 @@ static bool common_stack(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   return true;
 }
 
-// b as the caller's own copy, one for every matrix of the common stack.
+// Makes b the caller's own copy, one for every matrix of the common stack.
 static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   const tl_array *x = b.array;
   int own = tl_ndim(x);
   e->vectors = own == 1;
   if (own == 0 || tl_shape(x)[own - (e->vectors ? 1 : 2)] != e->n)
     return do_not_fit(vm, e, a, b);
+  // A vector is one column, whose axis is not in the result.
   e->m = e->vectors ? 1 : tl_shape(x)[own - 1];
   if (!common_stack(vm, e, a, b))
     return false;
@@ -337,6 +355,7 @@ static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   return false;
 }
 
+// Solves one system by its kind; [a] is overwritten.
 static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
                                  void *b) {
   const tl_dense *table = e->a.table;
@@ -347,9 +366,11 @@ static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
   return table->solve(vm, a, e->n, b, e->m);
 }
 
-// A band, given by its diagonals, as rows with room for exchanges.
+// Writes a band, given by its diagonals, as rows with room for exchanges (see
+// banded in dense.h).
 static void spread_band(const equations *e, char *to, const char *from) {
   const size_t size = tl_itemsize(e->a.compute);
+  // Elimination with exchanges fills up to [below] more diagonals above.
   const int64_t width = 2 * e->below + e->above + 1;
   memset(to, 0, (size_t)(e->n * width) * size);
   for (int64_t d = 0; d <= e->below + e->above; d++) {
@@ -361,10 +382,14 @@ static void spread_band(const equations *e, char *to, const char *from) {
   }
 }
 
+// Solves every system. A matrix is copied for each, because it may serve
+// several and factoring destroys it.
 static bool solve_stack(tl_vm *vm, equations *e) {
   const size_t size = tl_itemsize(e->a.compute);
   const size_t nbytes = (size_t)e->a_items * size + 16;
   char *work = tl_alloc(vm, nbytes, "a matrix");
+  // index counts through the result's stack, at is the matrix of a that
+  // belongs to it.
   int64_t count = 1, index[TL_MAX_DIMS] = {0}, at = 0;
   bool ok = work != NULL;
   for (int k = 0; k < e->ndim; k++) count *= e->shape[k];
@@ -396,9 +421,11 @@ static tl_dtype solution_dtype(const tl_array *a, const tl_array *b) {
   return is_inexact(dtype) ? dtype : TL_FLOAT64;
 }
 
-// args: the matrices, then the right-hand sides. The rest of *e is given.
+// Solves args[0] @ x == args[1]; the caller has set kind and options of *e.
 static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
                             tl_slot *out) {
+  // The shape first: a conversion of operands that do not fit would be in
+  // vain.
   if (!look_at(vm, e->function, "x1", &args[0], e->kind != BAND, &e->a) ||
       !tl_arg_array(vm, e->function, &args[1]))
     return false;
@@ -413,6 +440,7 @@ static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
                    (long long)e->above, (long long)(e->below + e->above + 1));
   e->a_items =
       e->kind == BAND ? e->n * (2 * e->below + e->above + 1) : e->n * e->n;
+  // Both operands are computed in the common precision, not each in its own.
   tl_dtype result = solution_dtype(args[0].array, args[1].array);
   e->a.compute = result;
   e->a.table = tl_dense_choose(vm, e->kind == BAND ? 0 : e->n, &e->a.compute);
@@ -428,11 +456,13 @@ static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
   return false;
 }
 
+// linalg.solve(x1, x2).
 static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve", .kind = GENERAL};
   return solve_equations(vm, &e, args, out);
 }
 
+// linalg.solve_triangular(x1, x2, lower, unit).
 static bool solve_triangular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_triangular", .kind = TRIANGLE};
   return tl_arg_bool(vm, e.function, "lower", args[2], &e.lower) &&
@@ -440,6 +470,7 @@ static bool solve_triangular(tl_vm *vm, tl_slot *args, tl_slot *out) {
          solve_equations(vm, &e, args, out);
 }
 
+// linalg.solve_banded: the matrix is given by its diagonals.
 static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_banded", .kind = BAND};
   int64_t counts[2];
@@ -457,6 +488,7 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// All rows are pure: a matrix that has no inverse is an error of kind domain.
 const tl_builtin tl_linalg_module[] = {
     {"det", "x", det, TL_PURE,
      TL_DOC(
@@ -472,7 +504,9 @@ const tl_builtin tl_linalg_module[] = {
          "sign of a complex x is a number of magnitude 1; a singular matrix has 0\n"
          "and -inf. Floats of the precision of x. A matrix that is not square is\n"
          "an error (kind shape).\n"
-         "    linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    # (sign: -1.0, logabsdet: 0.0)\n")},
+         "    linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    # (sign: -1.0, logabsdet: 0.0)\n"
+         "    sign, logabsdet = linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])\n"
+         "    sign    # -1.0\n")},
     {"inv", "x", inv, TL_PURE,
      TL_DOC(
          "The inverse of each square matrix. Floats and complex x keep their\n"

@@ -1,5 +1,11 @@
 // What the functions of the module linalg share: stacks of matrices as items
 // that a factorisation can take, and its errors.
+//
+//   tl_matrices_open     the argument, converted and copied where needed
+//   s.table->lu(…)       for each tl_matrix(&s, i): dense.h
+//   tl_dense_check       its error, with the matrix's number
+//   tl_sign_*            signs that the factorisation leaves open
+//   tl_cast_own          back to the argument's precision
 #ifndef TALLY_STDLIB_LINALG_H
 #define TALLY_STDLIB_LINALG_H
 
@@ -18,11 +24,12 @@ typedef struct tl_matrix_stack {
 } tl_matrix_stack;
 
 // Opens the argument [name] of [function]: a numeric array of two axes or more
-// (kind shape), whose last two are equal if [square]. The array is the caller's
-// own to write if [own]. Drop out->slot.
+// (kind shape), whose last two are equal if [square]. The array is the
+// caller's own to write if [own], as every factorisation overwrites its
+// matrix. The caller drops out->slot.
 bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
                       tl_slot *s, bool square, bool own, tl_matrix_stack *out);
-// Matrix number i.
+// The address of matrix number i, rows * columns items in rows.
 void *tl_matrix(const tl_matrix_stack *s, int64_t i);
 
 // Item i of a matrix of [dtype], as a complex number.
@@ -39,7 +46,8 @@ static inline tl_c128 tl_matrix_item(tl_dtype dtype, const void *a, int64_t i) {
   }
 }
 
-// Fails (kind domain) where an item is not finite.
+// Fails (kind domain) where an item is not finite: iterations for eigenvalues
+// would not end.
 bool tl_matrices_finite(tl_vm *vm, const char *function,
                         const tl_matrix_stack *s);
 
@@ -49,39 +57,37 @@ bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
                     int64_t i, tl_dense_result result, const char *why);
 
 // A new array: the stack's axes, then [rows] and [columns] (either -1: no such
-// axis).
+// axis). Returns owned; NULL after tl_fail.
 tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
                           int64_t rows, int64_t columns);
 
-// float32 for complex64, float64 for complex128, reals unchanged; the reverse.
+// float32 for complex64, float64 for complex128; other dtypes unchanged.
 tl_dtype tl_real_dtype(tl_dtype dtype);
+// The reverse.
 tl_dtype tl_complex_dtype(tl_dtype dtype);
 
-// A record of [count] arrays, which it takes (NULL: fails), each converted.
+// A record of [count] arrays, which it takes on every path (NULL: fails), each
+// converted to its dtype; *out is owned.
 bool tl_array_record(tl_vm *vm, int count, const char *const *names,
                      tl_array **arrays, const tl_dtype *dtypes, tl_slot *out);
-
-// The inverse, for linalg.inv and negative powers.
-bool tl_linalg_inverse(tl_vm *vm, const char *function, tl_slot *args,
-                       tl_slot *out);
 
 // --- linalg_sign.c ----------------------------------------------------------
 
 // Signs are not determined by a factorisation: these choose them, so that the
 // results do not depend on who computed them.
 
-// Of q (m by p; may be NULL) and r (p by n): r's diagonal becomes real and not
-// negative.
+// Makes r's diagonal real and not negative: of q (m by p; may be NULL) and r
+// (p by n).
 void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
                 int64_t p);
-// Of each of [count] columns of u (m rows, u_row items apart) the first item at
-// least half as large as the largest becomes real and positive; rows of vh (n
-// items) turn the other way. vh may be NULL.
+// Of each of [count] columns of u (m rows, u_row items from row to row) makes
+// the first item at least half as large as the largest real and positive; rows
+// of vh (n items, may be NULL) get the conjugate factor. False after tl_fail.
 bool tl_sign_columns(tl_vm *vm, tl_dtype dtype, void *u, int64_t m,
                      int64_t u_row, int64_t count, void *vh, int64_t n);
-// Orders n eigenvalues by real parts, then imaginary; makes vectors of length 1
-// with the same rule; w and v (n by n, may be NULL) are complex of [dtype].
-// [real]: those of real values are real.
+// Orders n eigenvalues by real parts, then imaginary; gives vectors length 1
+// with the same rule of signs; w and v (n by n, may be NULL) are complex of
+// [dtype]. [real]: vectors of real values are real. False after tl_fail.
 bool tl_sort_eigenvalues(tl_vm *vm, tl_dtype dtype, void *w, void *v, int64_t n,
                          bool real);
 

@@ -1,4 +1,9 @@
 // The module linalg: factorisations of matrices, and eigenvalues.
+//
+// Each function opens a stack (linalg.h), factors its matrices one by one
+// through the table (dense.h), chooses the signs that are left open
+// (linalg_sign.c) and gives a record of arrays. Matrices are factored in the
+// memory of the stack, which is the call's own; results go to new arrays.
 
 #include <string.h>
 
@@ -9,11 +14,13 @@
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
+// Drops an array that may be NULL.
 static void drop_array(tl_vm *vm, tl_array *a) {
   if (a)
     tl_drop(vm, tl_own_array(a));
 }
 
+// Part number i of an array of parts of so many items.
 static char *part(const tl_array *a, int64_t i, int64_t items) {
   return a->data + (size_t)(i * items) * tl_itemsize(tl_array_dtype(a));
 }
@@ -24,6 +31,7 @@ static char *part(const tl_array *a, int64_t i, int64_t items) {
 static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
   int axes[TL_MAX_DIMS], ndim = tl_ndim(lower.array);
   if (tl_dtype_is_complex(tl_array_dtype(lower.array))) {
+    // In the memory of the dying operand.
     tl_slot conjugate, operand = lower;
     bool ok = tl_elementwise(vm, TL_OP_CONJ, &operand, &conjugate);
     if (tl_is_owned(operand))
@@ -33,6 +41,7 @@ static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
     lower = conjugate;
   }
   for (int k = 0; k < ndim; k++) axes[k] = k;
+  // A view with the last two axes exchanged.
   axes[ndim - 2] = ndim - 1;
   axes[ndim - 1] = ndim - 2;
   bool ok = tl_permute(vm, &lower, axes, out);
@@ -41,6 +50,7 @@ static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
   return ok;
 }
 
+// linalg.cholesky(x, upper).
 static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   bool upper, ok = true;
@@ -66,8 +76,10 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- qr ---------------------------------------------------------------------
 
+// The modes of qr: which parts, and how large.
 typedef enum qr_mode { QR_REDUCED, QR_COMPLETE, QR_R } qr_mode;
 
+// The argument mode; reduced where it is none.
 static bool read_qr_mode(tl_vm *vm, tl_slot s, qr_mode *mode) {
   static const char *const names[] = {"reduced", "complete", "r"};
   tl_string *name = NULL;
@@ -85,6 +97,7 @@ static bool read_qr_mode(tl_vm *vm, tl_slot s, qr_mode *mode) {
                  name->text);
 }
 
+// linalg.qr(x, mode).
 static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"Q", "R"};
   tl_matrix_stack s;
@@ -93,6 +106,7 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
     return false;
   const int64_t m = s.rows, n = s.columns;
+  // The columns of Q: all m, or as many as R has rows.
   const int64_t p = mode == QR_COMPLETE || m < n ? m : n;
   const int first = mode == QR_R ? 1 : 0;  // no Q
   tl_array *a[2] = {
@@ -118,10 +132,11 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- svd --------------------------------------------------------------------
 
-// u and vh NULL: the values alone.
+// Factors every matrix; u and vh NULL: the values alone. Items must be finite.
 static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
                       bool full, tl_array *u, tl_array *values, tl_array *vh) {
   const int64_t m = s->rows, n = s->columns, k = m < n ? m : n;
+  // The columns of U and the rows of Vh.
   const int64_t p = full ? m : k, q = full ? n : k;
   bool ok = tl_matrices_finite(vm, function, s);
   for (int64_t i = 0; ok && i < s->count; i++) {
@@ -137,6 +152,7 @@ static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
   return ok;
 }
 
+// linalg.svd(x, full_matrices).
 static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"U", "S", "Vh"};
   tl_matrix_stack s;
@@ -160,6 +176,7 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return false;
 }
 
+// linalg.svdvals(x).
 static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, "svdvals", "x", &args[0], false, true, &s))
@@ -176,12 +193,14 @@ static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Eigenvalues ------------------------------------------------------------
 
-// What the four functions differ in.
+// What the four functions of eigenvalues differ in.
 typedef struct eigen {
   const char *function;
   bool hermitian, vectors;
 } eigen;
 
+// Computes the values, and the vectors where v is not NULL, of every matrix.
+// Items must be finite.
 static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
                         tl_dtype vector_dtype, tl_array *w, tl_array *v) {
   const int64_t n = s->rows;
@@ -202,6 +221,7 @@ static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
   return ok;
 }
 
+// The four functions: eigh has real values, eig complex ones.
 static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
                         tl_slot *out) {
   static const char *const names[] = {"eigenvalues", "eigenvectors"};
@@ -211,6 +231,7 @@ static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
   const int64_t n = s.rows;
   tl_dtype computed[2] = {tl_real_dtype(s.compute), s.compute};
   tl_dtype results[2] = {tl_real_dtype(s.result), s.result};
+  // Eigenvalues of a real matrix may be complex.
   if (!e->hermitian) {
     computed[0] = computed[1] = tl_complex_dtype(s.compute);
     results[0] = results[1] = tl_complex_dtype(s.result);
@@ -230,24 +251,30 @@ static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
   return false;
 }
 
+// linalg.eigh(x).
 static bool eigh(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return eigenvalues(vm, &(eigen){"eigh", true, true}, args, out);
 }
 
+// linalg.eigvalsh(x).
 static bool eigvalsh(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return eigenvalues(vm, &(eigen){"eigvalsh", true, false}, args, out);
 }
 
+// linalg.eig(x).
 static bool eig(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return eigenvalues(vm, &(eigen){"eig", false, true}, args, out);
 }
 
+// linalg.eigvals(x).
 static bool eigvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return eigenvalues(vm, &(eigen){"eigvals", false, false}, args, out);
 }
 
 // --- The table --------------------------------------------------------------
 
+// Rows that give several arrays give a record, whose fields have the array API
+// standard's names.
 const tl_builtin tl_linalg_factor_module[] = {
     {"cholesky", "x, upper: false", cholesky, TL_PURE,
      TL_DOC(
@@ -265,7 +292,9 @@ const tl_builtin tl_linalg_factor_module[] = {
          "R alone is made, a record of R. The diagonal of R is real and not\n"
          "negative. Floats and complex x keep their dtype, others give float64.\n"
          "Fewer than two axes are an error (shape), another mode is one of value.\n"
-         "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]\n")},
+         "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]\n"
+         "    Q, R = linalg.qr([[0.0, 2.0], [1.0, 3.0]])\n"
+         "    Q @ R    # [[0.0, 2.0], [1.0, 3.0]]\n")},
     {"svd", "x, full_matrices: true", svd, TL_PURE,
      TL_DOC(
          "The singular values S of each matrix, from large to small, and matrices\n"
@@ -275,7 +304,9 @@ const tl_builtin tl_linalg_factor_module[] = {
          "first item at least half as large as the largest is real and positive.\n"
          "Floats of the precision of x, S real. Items that are not finite are an\n"
          "error (kind domain).\n"
-         "    linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]\n")},
+         "    linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]\n"
+         "    U, S, Vh = linalg.svd([[3.0, 0.0], [0.0, 4.0]])\n"
+         "    S    # [4.0, 3.0]\n")},
     {"svdvals", "x", svdvals, TL_PURE,
      TL_DOC(
          "The singular values of each matrix, from large to small: min(m, n) of m\n"
@@ -290,7 +321,9 @@ const tl_builtin tl_linalg_factor_module[] = {
          "half as large as the largest is real and positive. Floats of the\n"
          "precision of x. Items that are not finite are an error (kind domain), a\n"
          "matrix that is not square is another (shape).\n"
-         "    linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]\n")},
+         "    linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]\n"
+         "    w, v = linalg.eigh([[2.0, 0.0], [0.0, 1.0]])\n"
+         "    w    # [1.0, 2.0]\n")},
     {"eigvalsh", "x", eigvalsh, TL_PURE,
      TL_DOC(
          "The eigenvalues of each symmetric or Hermitian matrix, ascending: those\n"
@@ -304,7 +337,9 @@ const tl_builtin tl_linalg_factor_module[] = {
          "the first item at least half as large as the largest is real and\n"
          "positive. Items that are not finite are an error (kind domain), a matrix\n"
          "that is not square is another (shape).\n"
-         "    linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    # [1.0, 2.0]\n")},
+         "    linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    # [1.0, 2.0]\n"
+         "    w, v = linalg.eig([[2.0, 1.0], [0.0, 1.0]])\n"
+         "    w.real    # [1.0, 2.0]\n")},
     {"eigvals", "x", eigvals, TL_PURE,
      TL_DOC(
          "The eigenvalues of each square matrix: those of eig without its vectors,\n"

@@ -1,4 +1,9 @@
 // The signs, lengths and order that a factorisation leaves open.
+//
+// Libraries choose them differently, and the library may be absent: without a
+// rule the same script would print different numbers on two machines. The
+// rules are those that the documentation states: R has a diagonal that is not
+// negative; of a vector the first large item is positive; eigenvalues ascend.
 
 #include <math.h>
 #include <string.h>
@@ -7,6 +12,7 @@
 #include "stdlib/linalg.h"
 #include "vm/memory/memory.h"
 
+// Stores a complex number as an item of [dtype]; reals take its real part.
 static void store(tl_dtype dtype, void *a, int64_t i, tl_c128 x) {
   switch (dtype) {
     case TL_FLOAT32:
@@ -27,6 +33,8 @@ static void store(tl_dtype dtype, void *a, int64_t i, tl_c128 x) {
 static void multiply(tl_dtype dtype, void *a, int64_t i, tl_c128 f,
                      bool adjoint) {
   tl_c128 x = tl_matrix_item(dtype, a, i);
+  // The factor of reals has no imaginary part, and zeros must not become NaN
+  // or change sign.
   double im = adjoint ? -f.im : f.im;
   if (im == 0)
     x = (tl_c128){x.re * f.re, x.im * f.re};
@@ -35,7 +43,8 @@ static void multiply(tl_dtype dtype, void *a, int64_t i, tl_c128 f,
   store(dtype, a, i, x);
 }
 
-// What turns x to its magnitude.
+// The factor of magnitude 1 that makes x real and positive; 1 for 0 and for
+// what is not finite.
 static tl_c128 turn_of(tl_c128 x) {
   double size = hypot(x.re, x.im);
   if (size == 0 || !isfinite(size))
@@ -43,6 +52,7 @@ static tl_c128 turn_of(tl_c128 x) {
   return (tl_c128){x.re / size, x.im == 0 ? 0 : -x.im / size};
 }
 
+// Whether the factor changes nothing.
 static bool is_one(tl_c128 f) {
   return f.re == 1 && f.im == 0;
 }
@@ -57,21 +67,25 @@ static void turn_column(tl_dtype dtype, void *q, int64_t m, int64_t p,
     for (int64_t i = 0; i < m; i++) multiply(dtype, q, i * p + k, f, true);
 }
 
+// Row k of R and column k of Q get factors whose product is 1, so Q @ R stays.
 void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
                 int64_t p) {
   for (int64_t k = 0; k < p && k < n; k++) {
+    // The factor that makes the diagonal item real and positive.
     tl_c128 f = turn_of(tl_matrix_item(dtype, r, k * n + k));
     if (is_one(f))
       continue;
     for (int64_t j = k; j < n; j++) multiply(dtype, r, k * n + j, f, false);
     if (q != NULL)
       turn_column(dtype, q, m, p, k, f);
+    // Rounding may leave an imaginary part.
     tl_c128 diagonal = tl_matrix_item(dtype, r, k * n + k);
     store(dtype, r, k * n + k, (tl_c128){diagonal.re, 0});
   }
 }
 
-// The turn of each column, into f; [most] has room for as many.
+// Writes the factor of each column to f; [most] has room for as many. The
+// matrix is walked by rows, all columns at a time.
 static void column_turns(tl_dtype dtype, const void *u, int64_t m, int64_t row,
                          int64_t count, double *most, tl_c128 *f) {
   for (int64_t j = 0; j < count; j++) {
@@ -94,7 +108,7 @@ static void column_turns(tl_dtype dtype, const void *u, int64_t m, int64_t row,
   }
 }
 
-// The same for reals, where most matrices are: f is 1 or -1.
+// tl_sign_columns for reals, as most matrices are: f is 1 or -1.
 #define REAL_SIGNS(R)                                                       \
   static void signs_##R(R *u, int64_t m, int64_t row, int64_t count, R *vh, \
                         int64_t n, R *most, R *f) {                         \
@@ -121,6 +135,8 @@ static void column_turns(tl_dtype dtype, const void *u, int64_t m, int64_t row,
 REAL_SIGNS(float)
 REAL_SIGNS(double)
 
+// The largest item decides, but not exactly: of several nearly as large ones
+// the first is taken, so that rounding cannot choose another.
 bool tl_sign_columns(tl_vm *vm, tl_dtype dtype, void *u, int64_t m,
                      int64_t u_row, int64_t count, void *vh, int64_t n) {
   size_t nbytes = ((size_t)count + 1) * (sizeof(tl_c128) + sizeof(double));
@@ -149,9 +165,12 @@ bool tl_sign_columns(tl_vm *vm, tl_dtype dtype, void *u, int64_t m,
   return true;
 }
 
+// Makes the columns of v of length 1, scaled first so that no square
+// overflows. [real]: columns of real values become real.
 static void unit_length(tl_dtype dtype, void *v, int64_t n, bool real,
                         const void *w) {
   for (int64_t j = 0; j < n; j++) {
+    // Scaled by the largest part, so that squares neither overflow nor vanish.
     double most = 0, sum = 0;
     for (int64_t i = 0; i < n; i++) {
       tl_c128 x = tl_matrix_item(dtype, v, i * n + j);
@@ -162,6 +181,7 @@ static void unit_length(tl_dtype dtype, void *v, int64_t n, bool real,
       sum += x.re / most * (x.re / most) + x.im / most * (x.im / most);
     }
     const double length = most * sqrt(sum);
+    // Rounding leaves imaginary parts in vectors of real values.
     const bool drop = real && tl_matrix_item(dtype, w, j).im == 0;
     for (int64_t i = 0; length > 0 && i < n; i++) {
       tl_c128 x = tl_matrix_item(dtype, v, i * n + j);
@@ -171,6 +191,7 @@ static void unit_length(tl_dtype dtype, void *v, int64_t n, bool real,
   }
 }
 
+// Rows of v are permuted with the values, each through a copy of the row.
 bool tl_sort_eigenvalues(tl_vm *vm, tl_dtype dtype, void *w, void *v, int64_t n,
                          bool real) {
   const size_t size = tl_itemsize(dtype);

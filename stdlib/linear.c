@@ -79,15 +79,15 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
     shape[(*ndim)++] = tl_shape(a)[k];
     free_size *= tl_shape(a)[k];
   }
-  tl_slot base = tl_borrow(x), turned;
+  tl_slot base = tl_borrow(x), transposed;
   int64_t matrix[2] = {left ? free_size : summed_size,
                        left ? summed_size : free_size};
   if (tl_ndim(a) == 0)
     return tl_reshape(vm, &base, 2, matrix, out);
-  if (!tl_permute(vm, &base, order, &turned))
+  if (!tl_permute(vm, &base, order, &transposed))
     return false;
-  bool ok = tl_reshape(vm, &turned, 2, matrix, out);
-  tl_drop(vm, turned);
+  bool ok = tl_reshape(vm, &transposed, 2, matrix, out);
+  tl_drop(vm, transposed);
   return ok;
 }
 
@@ -202,6 +202,8 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
   return true;
 }
 
+// In C: sum(x1 * x2, axis: axis) in Tally is faster for a few items, but takes
+// 2.8 times as long for 10^5, which this reads once.
 static bool vecdot(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot operands[2];
   tl_dtype dtype;
@@ -297,6 +299,8 @@ static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
   return true;
 }
 
+// In C: zeros and an assignment of every (n + 1)th item in Tally take 4 times
+// as long for 4 items, 2.8 times for 30.
 static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t k;
   if (!tl_arg_array(vm, "diag", &args[0]) ||
@@ -315,6 +319,8 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Products of all with all -----------------------------------------------
 
+// In C: reshape(…) * reshape(…) in Tally takes 2 to 3.6 times as long for small
+// matrices, and as long from 300 × 300 on.
 static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int i = 0; i < 2; i++)
     if (!tl_arg_numeric(vm, "kron", &args[i]))

@@ -10,13 +10,14 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
 // --- Items of anything that for walks ---------------------------------------
 
@@ -70,8 +71,7 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
   } else if (tl_is_range(s)) {
     *out = tl_weak_int(tl_range_item(s.range, index));
   } else if (tl_is_record(s)) {
-    tl_slot key = {.tag = TL_TAG_STRING, .string = s.record->fields[index].key};
-    *out = tl_retain(vm, key);
+    *out = tl_retain(vm, tl_key_slot(s.record->fields[index].key));
   } else {
     const tl_string *text = s.string;
     size_t end = tl_grapheme_end(text->text, text->length, *at);
@@ -242,7 +242,7 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
        tl_list_push(vm, &parts, &row);
   tl_drop(vm, row);
   if (ok) {
-    const tl_builtin *concat = tl_builtin_find(NULL, "concat", 6);
+    const tl_builtin *concat = tl_builtin_find(vm->library, NULL, "concat", 6);
     tl_slot inner[] = {tl_own_list(parts), tl_weak_int(0)};
     ok = concat->call(vm, inner, out);
     tl_drop(vm, inner[0]);
@@ -370,17 +370,22 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return fill_pair(pair, item, tl_own_list(list), out);
 }
 
+static bool fail_no_key(tl_vm *vm, tl_slot key) {
+  char text[TL_KEY_TEXT];
+  const char *quote = tl_is_string(key) ? "\"" : "";
+  return tl_fail(vm, TALLY_ERR_INDEX, "pop: the record has no key %s%.80s%s",
+                 quote, tl_key_text(key, text), quote);
+}
+
 static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *key;
   tl_record *record = args[0].record;
   int64_t at = record->length - 1;
   if (!tl_is_none(args[1])) {
-    if (!tl_arg_string(vm, "pop", "key", args[1], &key))
+    if (!tl_arg_key(vm, "pop", "key", args[1]))
       return false;
-    at = tl_record_find(record, key);
+    at = tl_record_find_key(record, args[1]);
     if (at < 0)
-      return tl_fail(vm, TALLY_ERR_INDEX,
-                     "pop: the record has no key \"%.80s\"", key->text);
+      return fail_no_key(vm, args[1]);
   }
   if (at < 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "pop: the record is empty");
@@ -589,7 +594,9 @@ const tl_builtin tl_list_builtins[] = {
          "record (by key), and xs without it. A key that is not there is an error\n"
          "(kind index).\n"
          "    pop((1, 2, 3))    # (3, (1, 2))\n"
-         "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n")},
+         "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n"
+         "    last, others = pop((1, 2, 3))\n"
+         "    last    # 3\n")},
     {"enumerate", "xs, start = 0", enumerate, TL_OF_BYTES | TL_HOLDS,
      TL_DOC("The items of xs, each with its number, as a list of pairs.\n"
             "Values without items are an error (kind type).\n"

@@ -1,122 +1,14 @@
-// The order of values, and lists sorted by it.
+// Lists sorted by the order of values.
 
-#include <math.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/shared.h"
-#include "vm/values/string_item.h"
+#include "vm/array/describe.h"
+#include "vm/array/string_item.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
-
-// --- The order --------------------------------------------------------------
-
-enum { DEEPEST = 200 };  // lists within lists that are compared
-
-// A number as an int64 or a float; bools are 0 and 1.
-typedef struct real {
-  bool is_int;
-  int64_t i;
-  double f;
-} real;
-
-static bool read_real(tl_slot s, real *out) {
-  if (!tl_is_scalar(s))
-    return false;
-  *out = (real){.is_int = false};
-  switch (tl_dtype_of(s)) {
-    case TL_COMPLEX64:
-      return false;
-    case TL_FLOAT32:
-      out->f = (double)s.f32;
-      return true;
-    case TL_FLOAT64:
-      out->f = s.f;
-      return true;
-    case TL_UINT64:
-      out->is_int = s.u <= INT64_MAX;
-      out->i = s.i;
-      out->f = (double)s.u;
-      return true;
-    default:
-      out->is_int = true;
-      out->i = s.i;
-      out->f = (double)s.i;
-      return true;
-  }
-}
-
-// An int64 against a float that is not NaN, exactly.
-static int compare_mixed(int64_t i, double f) {
-  if (f >= 9223372036854775808.0)
-    return -1;
-  if (f < -9223372036854775808.0)
-    return 1;
-  double whole = floor(f);
-  int64_t below = (int64_t)whole;
-  if (i != below)
-    return i < below ? -1 : 1;
-  return f > whole ? -1 : 0;
-}
-
-static int compare_reals(real a, real b) {
-  if (a.is_int && b.is_int)
-    return (a.i > b.i) - (a.i < b.i);
-  bool a_nan = isnan(a.f), b_nan = isnan(b.f);
-  if (a_nan || b_nan)
-    return a_nan - b_nan;
-  if (a.is_int)
-    return compare_mixed(a.i, b.f);
-  if (b.is_int)
-    return -compare_mixed(b.i, a.f);
-  return (a.f > b.f) - (a.f < b.f);
-}
-
-static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order);
-
-static bool compare_lists(tl_vm *vm, const tl_list *a, const tl_list *b,
-                          int depth, int *order) {
-  if (depth == DEEPEST)
-    return tl_fail(vm, TALLY_ERR_LIMIT,
-                   "lists nested more than %d deep are "
-                   "not compared",
-                   DEEPEST);
-  int64_t shared = a->length < b->length ? a->length : b->length;
-  for (int64_t i = 0; i < shared; i++) {
-    if (!compare(vm, a->items[i], b->items[i], depth + 1, order))
-      return false;
-    if (*order != 0)
-      return true;
-  }
-  *order = (a->length > b->length) - (a->length < b->length);
-  return true;
-}
-
-static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
-  real x, y;
-  if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
-    *order = (a.i > b.i) - (a.i < b.i);
-    return true;
-  }
-  if (read_real(a, &x) && read_real(b, &y)) {
-    *order = compare_reals(x, y);
-    return true;
-  }
-  if (tl_is_string(a) && tl_is_string(b)) {
-    *order = tl_string_compare(a.string, b.string);
-    return true;
-  }
-  if (tl_is_list(a) && tl_is_list(b))
-    return compare_lists(vm, a.list, b.list, depth, order);
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "no order between %s and %s",
-                 tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
-}
-
-bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order) {
-  return compare(vm, a, b, 0, order);
-}
 
 // --- Sorting ----------------------------------------------------------------
 

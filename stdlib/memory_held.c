@@ -5,13 +5,13 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/memory_records.h"
 #include "stdlib/text.h"
-#include "vm/values/list.h"
+#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
-#include "vm/values/record.h"
-#include "vm/memory/references.h"
-#include "vm/values/string_item.h"
+#include "vm/observe/references.h"
+#include "vm/array/string_item.h"
 
 static bool fail_look(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_MEMORY,
@@ -41,8 +41,6 @@ static void add_object(objects *o, const tl_object *object) {
   o->found[o->count++] = object;
 }
 
-static bool add_value(void *context, const tl_reference *r);
-
 static void add_strings(objects *o, const tl_array *a) {
   const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; o->ok && i < a->size; i++) {
@@ -52,25 +50,92 @@ static void add_strings(objects *o, const tl_array *a) {
   }
 }
 
-static void add_all(objects *o, tl_slot s) {
-  if (!o->ok || !tl_is_counted(s))
-    return;
-  add_object(o, s.object);
-  if (tl_is_array(s)) {
-    const tl_array *owner = tl_array_owner(s.array);
-    if (owner != s.array)
-      add_object(o, &owner->head);
-    if (tl_array_dtype(owner) == TL_STRING)
-      add_strings(o, owner);
-    return;
+// What a value reaches: each object once, found by its address, in the order
+// in which it is met. That is a queue too, so that nothing recurses over data.
+typedef struct reached {
+  objects o;
+  tl_slot *queue;
+  size_t count, room;  // of the queue
+  size_t *places;      // 1 + where in the queue; 0: free; 2 * room of them
+} reached;
+
+static size_t *place_of(const reached *r, const tl_object *object) {
+  size_t mask = 2 * r->room - 1;
+  size_t at = ((uintptr_t)object >> 4) * (size_t)UINT64_C(0x9e3779b97f4a7c15);
+  for (at = (at ^ at >> 32) & mask; r->places[at] != 0; at = (at + 1) & mask) {
+    if (r->queue[r->places[at] - 1].object == object)
+      break;
   }
-  tl_each_item(s, add_value, o);
+  return &r->places[at];
 }
 
-static bool add_value(void *context, const tl_reference *r) {
-  objects *o = context;
-  add_all(o, r->to);
-  return o->ok;
+static void close_reached(reached *r) {
+  tl_vm *vm = r->o.vm;
+  if (r->queue != NULL)
+    tl_free(vm, r->queue, r->room * sizeof *r->queue);
+  if (r->places != NULL)
+    tl_free(vm, r->places, 2 * r->room * sizeof *r->places);
+}
+
+static bool grow(reached *r) {
+  reached more = *r;
+  more.room = r->room != 0 ? 2 * r->room : 64;
+  more.queue =
+      tl_alloc(r->o.vm, more.room * sizeof *more.queue, "a list of objects");
+  more.places = tl_alloc_zeroed(r->o.vm, 2 * more.room * sizeof *more.places,
+                                "a list of objects");
+  if (more.queue == NULL || more.places == NULL) {
+    close_reached(&more);
+    return false;
+  }
+  for (size_t i = 0; i < r->count; i++) {
+    more.queue[i] = r->queue[i];
+    *place_of(&more, r->queue[i].object) = i + 1;
+  }
+  close_reached(r);
+  *r = more;
+  return true;
+}
+
+static bool reach(reached *r, tl_slot s) {
+  if (!tl_is_counted(s))
+    return true;
+  if (r->count == r->room && !grow(r))
+    return r->o.ok = false;
+  size_t *place = place_of(r, s.object);
+  if (*place == 0) {
+    r->queue[r->count++] = s;
+    *place = r->count;
+  }
+  return true;
+}
+
+static bool reach_item(void *context, const tl_reference *item) {
+  return reach(context, item->to);
+}
+
+static void add_one(reached *r, tl_slot s) {
+  objects *o = &r->o;
+  add_object(o, s.object);
+  if (!tl_is_array(s)) {
+    tl_each_item(s, reach_item, r);
+    return;
+  }
+  const tl_array *owner = tl_array_owner(s.array);
+  if (o->ok && owner != s.array)
+    add_object(o, &owner->head);
+  if (o->ok && tl_array_dtype(owner) == TL_STRING)
+    add_strings(o, owner);
+}
+
+// False after tl_fail.
+static bool add_all(reached *r, tl_slot s) {
+  bool ok = reach(r, s);
+  for (size_t i = 0; ok && i < r->count; i++) {
+    add_one(r, r->queue[i]);
+    ok = r->o.ok && ((i & 1023) != 1023 || tl_poll(r->o.vm, 1));
+  }
+  return ok;
 }
 
 static int by_address(const void *a, const void *b) {
@@ -87,19 +152,21 @@ static uint64_t bytes_of(const tl_object *object) {
 }
 
 static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  objects o = {.vm = vm, .ok = true};
-  add_all(&o, args[0]);
+  reached r = {.o = {.vm = vm, .ok = true}};
+  objects *o = &r.o;
+  bool ok = add_all(&r, args[0]);
+  close_reached(&r);
   uint64_t nbytes = 0;
-  if (o.ok && o.count > 0)
-    qsort(o.found, o.count, sizeof *o.found, by_address);
-  for (size_t i = 0; i < o.count; i++) {
-    if (i == 0 || o.found[i] != o.found[i - 1])
-      nbytes += bytes_of(o.found[i]);
+  if (ok && o->count > 0)
+    qsort(o->found, o->count, sizeof *o->found, by_address);
+  for (size_t i = 0; ok && i < o->count; i++) {
+    if (i == 0 || o->found[i] != o->found[i - 1])
+      nbytes += bytes_of(o->found[i]);
   }
-  if (o.found != NULL)
-    tl_free(vm, o.found, o.room * sizeof *o.found);
+  if (o->found != NULL)
+    tl_free(vm, o->found, o->room * sizeof *o->found);
   *out = tl_weak_int((int64_t)nbytes);
-  return o.ok;
+  return ok;
 }
 
 // --- Views that keep more ---------------------------------------------------
@@ -147,19 +214,12 @@ static bool list_view(void *context, const tl_reference *r) {
     return true;
   char type[TL_DESCRIBE];
   tl_record *record = tl_record_new(t->vm, 4);
-  tl_slot shown = tl_weak_int(tl_value_shown(r->to));
-  tl_slot all = tl_weak_int(tl_value_held(r->to));
-  t->ok = record != NULL &&
-          tl_record_set_text(t->vm, &record, "place", r->name) &&
-          tl_record_set_text(t->vm, &record, "type",
-                             tl_describe(r->to, type, sizeof type)) &&
-          tl_record_set_name(t->vm, &record, "shows", &shown) &&
-          tl_record_set_name(t->vm, &record, "holds", &all);
-  if (record == NULL)
-    return false;
-  tl_slot item = tl_own_record(record);
-  t->ok = t->ok && tl_list_push(t->vm, &t->list, &item);
-  tl_drop(t->vm, item);
+  tl_record_put_text(t->vm, &record, "place", r->name);
+  tl_record_put_text(t->vm, &record, "type",
+                     tl_describe(r->to, type, sizeof type));
+  tl_record_put_int(t->vm, &record, "shows", (uint64_t)tl_value_shown(r->to));
+  tl_record_put_int(t->vm, &record, "holds", (uint64_t)tl_value_held(r->to));
+  t->ok = tl_record_put_into(t->vm, &t->list, record);
   return t->ok;
 }
 
@@ -193,11 +253,7 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
     t.ok = fail_look(vm, "retained");
   if (t.views.found != NULL)
     tl_free(vm, t.views.found, t.views.room * sizeof *t.views.found);
-  if (t.ok)
-    *out = tl_own_list(t.list);
-  else if (t.list != NULL)
-    tl_drop(vm, tl_own_list(t.list));
-  return t.ok;
+  return tl_list_give(vm, t.list, t.ok, out);
 }
 
 // --- The tables -------------------------------------------------------------

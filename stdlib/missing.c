@@ -2,6 +2,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/kernels/kernels.h"
@@ -128,8 +129,8 @@ static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot mask, there, picked;
   if (!mask_of(vm, x, tl_none(), &mask))
     return false;
-  tl_slot lent = tl_borrow(mask);
-  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there);
+  tl_slot borrowed = tl_borrow(mask);
+  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &borrowed, &there);
   tl_drop(vm, mask);
   if (!ok)
     return false;

@@ -8,6 +8,8 @@
 #include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
+#include "vm/nested/parts.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -53,14 +55,10 @@ bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
     if (ok)
       tl_drop(vm, known);
   }
-  if (ok) {
-    out->codes = tl_own_array(codes);
-    return true;
-  }
-  if (codes != NULL)
-    tl_drop(vm, tl_own_array(codes));
-  tl_drop(vm, out->values);
-  return false;
+  ok = tl_array_finish(vm, ok, codes, &out->codes);
+  if (!ok)
+    tl_drop(vm, out->values);
+  return ok;
 }
 
 bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,
@@ -84,9 +82,7 @@ bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
   int64_t *places = (int64_t *)(void *)at->data;
   for (int64_t i = 0; i < at->size; i++)
     places[i] = places[i] < 0 ? last : places[i];
-  bool ok = tl_value_take(vm, coded->values, at, out);
-  tl_drop(vm, tl_own_array(at));
-  return ok;
+  return tl_take_at(vm, true, coded->values, at, out);
 }
 
 bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {

@@ -19,6 +19,10 @@ bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
                       tl_coded *out);
 // Of an axis of structs, in the order of their fields in turn (struct_order.c).
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p, tl_coded *out);
+// Of the rows of an array along its first axis, whose items may be missing: the
+// place of each row among the distinct ones, in the order of their items in
+// turn. *codes is owned, one axis of int64.
+bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x, tl_array **codes);
 // Of either.
 bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,
                  tl_coded *out);

@@ -1,24 +1,29 @@
 // The module binary: arrays as bytes, compressed bytes, files of bytes.
+//
+//   array --encode--> bytes --compress--> fewer bytes --write_binary--> file
+//   array <--decode-- bytes <--expand---- fewer bytes <--read_binary--- file
+//
+// Bytes are vectors of uint8 or values of type bytes. The byte order is that
+// of an argument, big: items are copied as they are and swapped in place where
+// the machine has the other order (stdlib/byte_order.h).
 
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "vm/values/octets.h"
-#include "vm/values/string_item.h"
+#include "vm/array/describe.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
-static bool is_big_endian(void) {
-  const uint16_t one = 1;
-  return *(const uint8_t *)&one == 0;
-}
-
-// A dense vector of bytes. *out borrows or owns.
+// The argument as a dense vector of bytes: uint8, or a value of type bytes.
+// *out borrows or owns.
 static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
                        tl_slot *out) {
-  if (tl_is_octets(*s) && tl_value_ndim(*s) == 0)
-    return tl_octets_items(vm, *s, out);
+  if (tl_is_raw_bytes(*s) && tl_value_ndim(*s) == 0)
+    return tl_raw_bytes_items(vm, *s, out);
   if (!tl_arg_numeric(vm, function, s))
     return false;
   if (tl_array_dtype(s->array) != TL_UINT8 || tl_ndim(s->array) != 1)
@@ -26,6 +31,7 @@ static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
   return tl_as_contiguous(vm, function, *s, TL_UINT8, out);
 }
 
+// A new vector of uint8 with these bytes.
 static bool give_bytes(tl_vm *vm, const void *data, size_t nbytes,
                        tl_slot *out) {
   int64_t n = (int64_t)nbytes;
@@ -38,19 +44,10 @@ static bool give_bytes(tl_vm *vm, const void *data, size_t nbytes,
   return true;
 }
 
-// The bytes of numbers in the other order.
-static void swap_items(char *data, tl_dtype dtype, size_t nbytes) {
-  size_t width = tl_itemsize(dtype) / (tl_dtype_is_complex(dtype) ? 2 : 1);
-  for (size_t at = 0; width > 1 && at < nbytes; at += width)
-    for (size_t i = 0; i < width / 2; i++) {
-      char byte = data[at + i];
-      data[at + i] = data[at + width - 1 - i];
-      data[at + width - 1 - i] = byte;
-    }
-}
-
 // --- decode, encode ---------------------------------------------------------
 
+// The items that bytes hold, as a vector. False where they are no whole number
+// of items (kind value).
 static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
                          bool big, const char *data, size_t nbytes,
                          tl_slot *out) {
@@ -61,6 +58,7 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: dtype must be that of numbers, not string", function);
   size_t itemsize = tl_itemsize(dtype);
+  // Half an item at the end is more likely a wrong dtype than padding.
   if (nbytes % itemsize != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: %zu bytes are no whole number of %s items", function,
@@ -71,15 +69,12 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
     return false;
   if (nbytes > 0)
     memcpy(a->data, data, nbytes);
-  if (big != is_big_endian())
-    swap_items(a->data, dtype, nbytes);
-  // Kernels rely on bools being 0 or 1.
-  for (int64_t i = 0; dtype == TL_BOOL && i < n; i++)
-    a->data[i] = a->data[i] != 0;
+  tl_settle_items(a->data, dtype, (size_t)n, big != tl_is_big_endian());
   *out = tl_own_array(a);
   return true;
 }
 
+// binary.decode(data, dtype, big).
 static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
   bool big;
@@ -92,11 +87,12 @@ static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The bytes of the items of [x] in row-major order; *out is owned.
 static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
                          tl_slot *out) {
   tl_slot dense;
-  if (tl_is_octets(*x) && tl_value_ndim(*x) == 0)
-    return tl_octets_items(vm, *x, out);
+  if (tl_is_raw_bytes(*x) && tl_value_ndim(*x) == 0)
+    return tl_raw_bytes_items(vm, *x, out);
   if (!tl_arg_numeric(vm, function, x))
     return false;
   tl_dtype dtype = tl_array_dtype(x->array);
@@ -104,12 +100,14 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
     return false;
   bool ok = give_bytes(vm, dense.array->data,
                        (size_t)dense.array->size * tl_itemsize(dtype), out);
-  if (ok && big != is_big_endian())
-    swap_items(out->array->data, dtype, (size_t)out->array->size);
+  if (ok)
+    tl_settle_items(out->array->data, dtype, (size_t)dense.array->size,
+                    big != tl_is_big_endian());
   tl_drop(vm, dense);
   return ok;
 }
 
+// binary.encode(x, big).
 static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool big;
   return tl_arg_bool(vm, "encode", "big", args[1], &big) &&
@@ -118,6 +116,7 @@ static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- compress, expand -------------------------------------------------------
 
+// The argument format; zlib where it is none.
 static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
                          tl_packing *out) {
   static const char *const names[] = {"raw", "zlib", "gzip", "zstd"};
@@ -139,12 +138,14 @@ static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
                  function, name->text);
 }
 
+// The bytes as a vector; frees them in any case.
 static bool give_and_free(tl_vm *vm, tl_bytes *bytes, tl_slot *out) {
   bool ok = give_bytes(vm, bytes->data, bytes->nbytes, out);
   tl_bytes_free(vm, bytes);
   return ok;
 }
 
+// binary.compress(data, format, level).
 static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_packing packing;
   int64_t level;
@@ -153,6 +154,7 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!read_packing(vm, "compress", args[1], &packing) ||
       !tl_arg_int(vm, "compress", "level", args[2], &level))
     return false;
+  // The levels of the libraries.
   int most = packing == TL_PACKED_ZSTD ? 22 : 9;
   if (level < 0 || level > most)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -166,6 +168,8 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok && give_and_free(vm, &bytes, out);
 }
 
+// binary.expand(data, format, most): the limit guards against small data that
+// expand to all of memory.
 static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_packing packing;
   int64_t most = 1 << 30;
@@ -182,6 +186,7 @@ static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok && give_and_free(vm, &bytes, out);
 }
 
+// binary.crc32(data).
 static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
   if (!read_bytes(vm, "crc32", &args[0], &data))
@@ -191,6 +196,7 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Fails (kind value) where the bytes are no UTF-8, at the first wrong one.
 static bool check_text(tl_vm *vm, const char *data, size_t nbytes) {
   size_t at;
   return tl_utf8_check(data, nbytes, &at) ||
@@ -198,8 +204,9 @@ static bool check_text(tl_vm *vm, const char *data, size_t nbytes) {
                  "text: the data are no UTF-8 text: malformed at byte %zu", at);
 }
 
-// Of all that bytes have inside.
+// The same of all texts within a value of type bytes.
 static bool check_texts(tl_vm *vm, tl_slot s) {
+  // The innermost part of nested bytes has all the texts.
   while (tl_is_nested(s)) s = tl_borrow(s.nested->parts[1]);
   if (tl_is_string(s))
     return check_text(vm, s.string->text, s.string->length);
@@ -215,10 +222,12 @@ static bool check_texts(tl_vm *vm, tl_slot s) {
   return ok;
 }
 
+// The string of bytes. A value of type bytes has strings inside, which are
+// checked and passed on without a copy.
 static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
-  if (tl_is_octets(args[0])) {
-    tl_slot inside = tl_octets_inside(args[0]);
+  if (tl_is_raw_bytes(args[0])) {
+    tl_slot inside = tl_raw_bytes_inside(args[0]);
     if (!check_texts(vm, inside))
       return false;
     *out = tl_retain(vm, inside);
@@ -238,7 +247,7 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Files ------------------------------------------------------------------
 
-// path, dtype, big, offset, count
+// io.read_binary(path, dtype, big, offset, count).
 static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   bool big;
@@ -255,8 +264,11 @@ static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   size_t left =
       (uint64_t)offset <= bytes.nbytes ? bytes.nbytes - (size_t)offset : 0;
+  // Without a count, all the rest of the file.
   size_t wanted = left;
   bool ok = true;
+  // A count that does not fit, or whose bytes overflow, ends the same way: the
+  // file is too short.
   if ((uint64_t)offset > bytes.nbytes ||
       (count >= 0 &&
        (tl_mul_overflows((size_t)count, tl_itemsize(dtype), &wanted) ||
@@ -270,7 +282,7 @@ static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// path, x, big
+// io.write_binary(path, x, big).
 static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   bool big;
@@ -288,6 +300,8 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The tables -------------------------------------------------------------
 
+// Bytes of type bytes are taken as they are (TL_ANY_FORM), not as an array of
+// numbers.
 const tl_builtin tl_binary_module[] = {
     {"decode", "data, dtype, big: false", decode, TL_ANY_FORM,
      TL_DOC(
@@ -325,6 +339,7 @@ const tl_builtin tl_binary_module[] = {
     {NULL, NULL, NULL, 0, NULL},
 };
 
+// The same for files: rows that need the capability of files (TL_FILES).
 const tl_builtin tl_io_binary_module[] = {
     {"read_binary", "path, dtype = none, big: false, offset: 0, count: none",
      read_binary, TL_FILES | TL_EFFECT,

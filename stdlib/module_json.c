@@ -1,7 +1,12 @@
 // The module json: text to values and back.
 //
-// Both ways keep their own stack of what is open, so that the depth of a text
-// is bounded by memory alone.
+// Both directions have a stack of open containers of their own instead of
+// recursion, so that the depth of a text is bounded by memory alone and not by
+// the C stack. For {"a": [1, 2  the reader's stack is
+//
+//   record | "a" | list (1)
+//
+// and 2 is pushed to the list when the comma or bracket behind it is read.
 
 #include <math.h>
 #include <string.h>
@@ -10,25 +15,29 @@
 #include "stdlib/families.h"
 #include "stdlib/number.h"
 #include "stdlib/text.h"
+#include "vm/array/describe.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- Reading ----------------------------------------------------------------
 
 // A text being read. [open] is a list: of each array or object that is open,
-// what it holds so far (a list or a record), and behind an object its key.
+// its items so far (a list or a record), and behind an object its key.
 typedef struct reader {
   tl_vm *vm;
   const char *start, *at, *end;
   tl_list *open;
 } reader;
 
+// Fails (kind value) with line and byte of the place. Only here are lines
+// counted, so reading need not.
 static bool fail_at(reader *r, const char *what) {
+  // Bytes, not characters: an editor goes to a byte of a line.
   size_t line = 1, column = 1;
   for (const char *p = r->start; p < r->at; p++) {
     line += *p == '\n';
@@ -38,12 +47,14 @@ static bool fail_at(reader *r, const char *what) {
                  line, column);
 }
 
+// Goes past JSON's white space.
 static void skip_blanks(reader *r) {
   while (r->at < r->end &&
          (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
     r->at++;
 }
 
+// Goes past the character, if it is the next one.
 static bool accept(reader *r, char c) {
   if (r->at == r->end || *r->at != c)
     return false;
@@ -51,6 +62,7 @@ static bool accept(reader *r, char c) {
   return true;
 }
 
+// Four hex digits.
 static bool read_hex(reader *r, uint32_t *out) {
   *out = 0;
   for (int i = 0; i < 4; i++, r->at++) {
@@ -68,12 +80,14 @@ static bool read_hex(reader *r, uint32_t *out) {
   return true;
 }
 
-// \uXXXX, of which two make a point above U+FFFF.
+// \uXXXX, of which two make a point above U+FFFF. Half of a pair fails: it is
+// no text.
 static bool read_point(reader *r, tl_text *text) {
   uint32_t point, low;
   if (!read_hex(r, &point))
     return fail_at(r, "four hex digits expected");
   if (point >= 0xd800 && point < 0xdc00) {
+    // The second half must follow at once.
     bool paired = accept(r, '\\') && accept(r, 'u') && read_hex(r, &low) &&
                   low >= 0xdc00 && low < 0xe000;
     if (!paired)
@@ -86,6 +100,7 @@ static bool read_point(reader *r, tl_text *text) {
   return true;
 }
 
+// The character behind a backslash.
 static bool read_escape(reader *r, tl_text *text) {
   static const char marks[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
   if (accept(r, 'u'))
@@ -98,12 +113,13 @@ static bool read_escape(reader *r, tl_text *text) {
   return true;
 }
 
-// A string, behind its first quote.
+// A string, behind its first quote. *out is owned.
 static bool read_string(reader *r, tl_slot *out) {
   tl_text text;
   tl_text_open(&text, r->vm);
   bool ok = true;
   while (ok && !accept(r, '"')) {
+    // Runs without escapes are copied as they are.
     const char *plain = r->at;
     while (r->at < r->end && *r->at != '"' && *r->at != '\\' &&
            (unsigned char)*r->at >= 32)
@@ -122,10 +138,12 @@ static bool read_string(reader *r, tl_slot *out) {
   return false;
 }
 
+// Whether there is another character, and it is a digit.
 static bool is_digit(const char *at, const char *end) {
   return at < end && *at >= '0' && *at <= '9';
 }
 
+// The place behind a run of digits.
 static const char *skip_digits(const char *at, const char *end) {
   while (is_digit(at, end)) at++;
   return at;
@@ -154,10 +172,13 @@ static const char *number_end(const char *at, const char *end) {
   return at;
 }
 
+// A number, weak like a literal: an integer where it fits int64, else a float.
 static bool read_number(reader *r, tl_slot *out) {
   const char *end = number_end(r->at, r->end);
   if (end == NULL)
     return fail_at(r, "a value expected");
+  // JSON's grammar is checked above; the value is read as Tally reads numbers,
+  // correctly rounded.
   tl_number number = tl_number_read(r->at, (size_t)(end - r->at));
   switch (number.kind) {
     case TL_NUMBER_INT:
@@ -173,7 +194,9 @@ static bool read_number(reader *r, tl_slot *out) {
   return true;
 }
 
+// Goes past the word, if it is next.
 static bool accept_word(reader *r, const char *word) {
+  // The characters behind the word are checked as what follows a value.
   size_t n = strlen(word);
   if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
     return false;
@@ -198,21 +221,25 @@ static bool read_plain(reader *r, tl_slot *out) {
 
 // --- What is open -----------------------------------------------------------
 
+// Puts a value on the stack of open containers. Takes it.
 static bool push_open(reader *r, tl_slot value) {
   bool ok = tl_list_push(r->vm, &r->open, &value);
   tl_drop(r->vm, value);
   return ok;
 }
 
+// The innermost entry, borrowed.
 static tl_slot *last_open(reader *r) {
   return &r->open->items[r->open->length - 1];
 }
 
+// Takes the innermost entry off; returns owned.
 static tl_slot take_open(reader *r) {
   return r->open->items[--r->open->length];
 }
 
-// The key of an object's next field.
+// Reads the key of an object's next field and its colon, and puts the key on
+// the stack.
 static bool read_key(reader *r) {
   tl_slot key;
   skip_blanks(r);
@@ -226,7 +253,7 @@ static bool read_key(reader *r) {
   return accept(r, ':') || fail_at(r, "a colon expected");
 }
 
-// Opens an array or object; *done: it is empty, and *out is it.
+// Opens an array or object. *done: it is empty, and *out is it.
 static bool open_container(reader *r, bool is_object, bool *done,
                            tl_slot *out) {
   tl_slot value;
@@ -250,9 +277,12 @@ static bool open_container(reader *r, bool is_object, bool *done,
   return push_open(r, value) && (!is_object || read_key(r));
 }
 
-// Puts a value into the innermost container. It takes the value.
+// Puts a value into the innermost container, below its key if there is one.
+// Takes the value.
 static bool add_value(reader *r, tl_slot value) {
   bool ok;
+  // A key on top of the stack waits for this value. Arrays have no strings on
+  // top: their items are in the list.
   if (tl_is_string(*last_open(r))) {
     tl_slot key = take_open(r), *object = last_open(r);
     ok = tl_record_set_key(r->vm, &object->record, &key, &value);
@@ -264,8 +294,8 @@ static bool add_value(reader *r, tl_slot value) {
   return ok;
 }
 
-// After a value: a comma, or the end of containers, which are values in turn.
-// *done: *value is the whole.
+// After a value: goes past a comma, or closes containers, each of which is a
+// value for the next one out. *done: *value is the whole.
 static bool after_value(reader *r, tl_slot *value, bool *done) {
   for (;;) {
     *done = r->open->length == 0;
@@ -284,9 +314,12 @@ static bool after_value(reader *r, tl_slot *value, bool *done) {
   }
 }
 
+// Reads one value with all that it holds, in one loop.
 static bool read_value(reader *r, tl_slot *out) {
   for (bool done = false; !done;) {
     tl_slot value = tl_none();
+    // A container is complete when it is empty; otherwise its first item comes
+    // next.
     bool complete = true;
     skip_blanks(r);
     if (accept(r, '['))
@@ -306,6 +339,7 @@ static bool read_value(reader *r, tl_slot *out) {
   return true;
 }
 
+// json.parse(text).
 static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *text;
   if (!tl_arg_string(vm, "parse", "text", args[0], &text))
@@ -320,6 +354,7 @@ static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!ok)
     return false;
   skip_blanks(&r);
+  // One value is all that a JSON text may have.
   if (r.at != r.end) {
     tl_drop(vm, value);
     return fail_at(&r, "text behind the value");
@@ -330,6 +365,8 @@ static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Writing ----------------------------------------------------------------
 
+// Writes a string with its quotes. Only what JSON forbids is escaped; the text
+// stays UTF-8.
 static void write_string(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
   for (size_t i = 0; i < nbytes; i++) {
@@ -348,12 +385,15 @@ static void write_string(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
 }
 
+// Fails (kind type): JSON has no such values.
 static bool fail_value(tl_vm *vm, const char *what) {
   return tl_fail(vm, TALLY_ERR_TYPE, "JSON has no %s", what);
 }
 
+// Writes a number or bool; inf and nan fail (kind value).
 static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
   int dtype = tl_dtype_of(s);
+  // Integers are always finite.
   double f = dtype == TL_FLOAT64   ? s.f
              : dtype == TL_FLOAT32 ? (double)s.f32
                                    : 0;
@@ -365,7 +405,7 @@ static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
   return tl_format_value(vm, text, s, true, 0);
 }
 
-// Recursion as deep as an array has axes.
+// Writes an array from [axis] on: recursion as deep as an array has axes.
 static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
                         const char *data) {
   tl_dtype dtype = tl_array_dtype(a);
@@ -389,6 +429,7 @@ static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
   return !text->failed;
 }
 
+// Writes a range as an array of its items.
 static bool write_range(tl_text *text, const tl_range *range) {
   tl_text_putc(text, '[');
   for (int64_t i = 0; i < range->length && !text->failed; i++)
@@ -398,6 +439,7 @@ static bool write_range(tl_text *text, const tl_range *range) {
   return !text->failed;
 }
 
+// Writes a value that needs no stack.
 static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
   if (tl_is_array(s))
     return write_array(vm, text, s.array, 0, s.array->data);
@@ -420,9 +462,10 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
 
 // --- Nests ------------------------------------------------------------------
 
-// The containers that are open, innermost last: each, and behind it how many
-// of its items are written. What is part of the value is borrowed; lists of the
-// items of an array are the list's own.
+// A value being written. [open] has two entries for each open container,
+// innermost last: the container, and the number of its items that are written.
+// A part of the value is borrowed; a list that was made of the items of a
+// nested array is owned.
 typedef struct writer {
   tl_vm *vm;
   tl_text *text;
@@ -430,16 +473,22 @@ typedef struct writer {
   tl_list *open;
 } writer;
 
+// Opens a container that the value owns.
 static bool push_borrowed(writer *w, tl_slot value) {
+  // The container, and how many of its items are written so far.
   tl_slot place = tl_none(), index = tl_int(0);
   if (!tl_list_push(w->vm, &w->open, &place))
     return false;
+  // tl_list_push would count the value: the place is made first and filled
+  // with the borrowed one.
   w->open->items[w->open->length - 1] = tl_borrow(value);
   return tl_list_push(w->vm, &w->open, &index);
 }
 
-// Structs, rows, items that may be missing: a list of them is written.
+// Opens a list of the items of a nested array: structs, rows, items that may
+// be missing.
 static bool push_items(writer *w, tl_slot array) {
+  // Items of a nested array are made one by one, as records, lists or none.
   int64_t length = tl_value_length(array, 0);
   tl_list *list = tl_list_new(w->vm, length);
   bool ok = list != NULL;
@@ -462,6 +511,7 @@ static bool push_items(writer *w, tl_slot array) {
   return ok;
 }
 
+// Starts a line of the present depth, where lines are wanted at all.
 static void new_line(writer *w) {
   if (w->indent == 0)
     return;
@@ -470,6 +520,7 @@ static void new_line(writer *w) {
     tl_text_putc(w->text, ' ');
 }
 
+// Takes the innermost container off and writes its end.
 static void close_container(writer *w, bool is_list, bool empty) {
   tl_drop(w->vm, w->open->items[w->open->length - 2]);
   w->open->length -= 2;
@@ -478,10 +529,13 @@ static void close_container(writer *w, bool is_list, bool empty) {
   tl_text_putc(w->text, is_list ? ']' : '}');
 }
 
-// Writes up to the next item; NULL: the container is closed.
+// Writes up to the next item and returns it, borrowed; NULL: the container is
+// closed.
 static const tl_slot *next_item(writer *w) {
   tl_slot *top = &w->open->items[w->open->length - 2];
   bool is_list = tl_is_list(top[0]);
+  // The two entries on top: the container, and how many of its items are
+  // written.
   int64_t length = is_list ? top->list->length : top->record->length;
   int64_t i = top[1].i++;
   if (i == 0)
@@ -496,14 +550,34 @@ static const tl_slot *next_item(writer *w) {
   if (is_list)
     return &top->list->items[i];
   const tl_field *field = &top->record->fields[i];
-  write_string(w->text, field->key->text, field->key->length);
+  const tl_string *key = tl_key_string(field->key);
+  write_string(w->text, key->text, key->length);
   tl_text_puts(w->text, w->indent ? ": " : ":");
   return &field->value;
 }
 
+// Fails (kind type) where a key is no string: as text 1 and "1" would be one
+// key, and would both come back as strings.
+static bool check_keys(tl_vm *vm, const tl_record *r) {
+  char text[TL_KEY_TEXT];
+  for (int64_t i = 0; i < r->length; i++) {
+    tl_key key = r->fields[i].key;
+    if (!tl_key_is_string(key))
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "format: the keys of JSON are strings, and the record has "
+                     "the key %s: (\"{k}\": v for k, v in r) has text for keys",
+                     tl_key_text(tl_key_slot(key), text));
+  }
+  return true;
+}
+
+// Writes one value with all that it holds, in one loop.
 static bool write_value(writer *w, tl_slot value) {
   const tl_slot *item = &value;
   for (;;) {
+    // item is NULL after a container was closed.
+    if (item != NULL && tl_is_record(*item) && !check_keys(w->vm, item->record))
+      return false;
     if (item != NULL && (tl_is_list(*item) || tl_is_record(*item))) {
       if (!push_borrowed(w, *item))
         return false;
@@ -519,6 +593,7 @@ static bool write_value(writer *w, tl_slot value) {
   }
 }
 
+// json.format(x, indent).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t indent;
   if (!tl_arg_count(vm, "format", "indent", args[1], &indent))
@@ -539,6 +614,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// Both are pure: the text is a string, and files are the business of io.
 const tl_builtin tl_json_module[] = {
     {"parse", "text", parse, TL_PURE,
      TL_DOC(

@@ -1,39 +1,31 @@
-// The module memory: the counters, from inside a script.
+// The module memory: the counters, from inside a script. Whatever these
+// functions allocate themselves is counted too, so each reads the counters
+// before it makes its result.
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/memory_records.h"
+#include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
-#include "vm/values/record.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
 
 // --- Counters ---------------------------------------------------------------
 
-// Adds a counter to the record, which is dropped and NULL on failure.
-static void put(tl_vm *vm, tl_record **record, const char *name,
-                uint64_t count) {
-  tl_slot value = tl_weak_int((int64_t)count);
-  if (*record == NULL || tl_record_set_name(vm, record, name, &value))
-    return;
-  tl_drop(vm, tl_own_record(*record));
-  *record = NULL;
-}
-
+// A record with a field for each counter, in the order of TALLY_STATS. Takes
+// [record].
 static bool put_all(tl_vm *vm, tl_record *record, const tally_stats *s,
                     tl_slot *out) {
-#define X(field, what) put(vm, &record, #field, s->field);
+#define X(field, what) tl_record_put_int(vm, &record, #field, s->field);
   TALLY_STATS(X)
 #undef X
-  if (record == NULL)
-    return false;
-  *out = tl_own_record(record);
-  return true;
+  return tl_record_put_end(record, out);
 }
 
+// memory.stats().
 static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   // Read before the record itself changes them.
@@ -41,15 +33,16 @@ static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return put_all(vm, tl_record_new(vm, 64), &now, out);
 }
 
+// memory.reset().
 static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  tally_reset_stats(vm);
+  tl_stats_reset(vm);
   *out = tl_none();
   return true;
 }
 
-// What the counters gained from [before] to [now]; the peak is above what was
-// alive before.
+// The difference of the counters from [before] to [now]; the peak is measured
+// from the bytes that were live before.
 static tally_stats gained(const tally_stats *before, const tally_stats *now) {
   tally_stats gain;
 #define X(field, what) gain.field = now->field - before->field;
@@ -59,55 +52,36 @@ static tally_stats gained(const tally_stats *before, const tally_stats *now) {
   return gain;
 }
 
+// memory.measure(f). The peak is lowered for the call and the older one
+// restored after it, unless the call went higher.
 static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot value;
   tally_stats before = vm->stats;
+  // Reference counters cost time, so they run only while someone wants them.
   bool counting = vm->counting;
   vm->counting = true;
+  // The peak of the call alone.
   vm->stats.peak_bytes = vm->stats.live_bytes;
   bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
   tally_stats gain = gained(&before, &vm->stats);
   vm->counting = counting;
+  // The peak of the whole run must not fall.
   if (vm->stats.peak_bytes < before.peak_bytes)
     vm->stats.peak_bytes = before.peak_bytes;
   if (!ok)
     return false;
   tl_record *record = tl_record_new(vm, 64);
-  if (record && !tl_record_set_name(vm, &record, "value", &value)) {
-    tl_drop(vm, tl_own_record(record));
-    record = NULL;
-  }
-  tl_drop(vm, value);  // owns nothing where it was stored
+  tl_record_put(vm, &record, "value", value);
   return put_all(vm, record, &gain, out);
 }
 
 // --- Over time ---------------------------------------------------------------
 
-// The most that was alive in each stretch of time, and when it ended.
-static bool put_samples(tl_vm *vm, const tl_timeline *t, tl_record **record) {
-  int64_t shape[1] = {t->sample_count};
-  tl_array *times = tl_array_new(vm, TL_FLOAT64, 1, shape);
-  tl_array *live = times ? tl_array_new(vm, TL_INT64, 1, shape) : NULL;
-  bool ok = live != NULL;
-  for (uint32_t i = 0; ok && i < t->sample_count; i++) {
-    double end = (i + 1) * t->width;
-    ((double *)(void *)times->data)[i] = end < t->end ? end : t->end;
-    ((int64_t *)(void *)live->data)[i] = (int64_t)t->samples[i].high;
-  }
-  tl_slot slots[2] = {tl_none(), tl_none()};
-  if (times != NULL)
-    slots[0] = tl_own_array(times);
-  if (live != NULL)
-    slots[1] = tl_own_array(live);
-  ok = ok && tl_record_set_name(vm, record, "time", &slots[0]) &&
-       tl_record_set_name(vm, record, "live", &slots[1]);
-  tl_drop(vm, slots[0]);
-  tl_drop(vm, slots[1]);
-  return ok;
-}
-
+// memory.timeline(f). Only one record of a run at a time, because its samples
+// belong to the VM.
 static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot value;
+  // A second record would mix its samples with those of the first.
   if (vm->watch != NULL)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "memory.timeline: this run is being watched already");
@@ -117,53 +91,58 @@ static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_watch_stop(vm);
   if (!ok)
     return false;
+  // The record stays valid until the next run is watched.
   const tl_timeline *t = vm->watched->timeline;
-  tl_record *record = tl_record_new(vm, 8);
-  ok = record != NULL && tl_record_set_name(vm, &record, "value", &value);
-  tl_drop(vm, value);
-  if (ok && !put_samples(vm, t, &record))
-    ok = false;
-  if (!ok) {
-    if (record != NULL)
-      tl_drop(vm, tl_own_record(record));
-    return false;
+  // The most that was alive in each stretch of time, and when it ended.
+  double ends[TL_SAMPLES];
+  for (uint32_t i = 0; i < t->sample_count; i++) {
+    double end = (i + 1) * t->width;
+    ends[i] = end < t->end ? end : t->end;
   }
-  put(vm, &record, "before", t->before);
-  put(vm, &record, "peak", t->peak);
-  put(vm, &record, "after", t->after);
-  put(vm, &record, "line", t->peak_line);
-  if (record == NULL)
-    return false;
-  *out = tl_own_record(record);
-  return true;
+  tl_record *record = tl_record_new(vm, 8);
+  tl_record_put(vm, &record, "value", value);
+  tl_record_put_column(vm, &record, "time", TL_FLOAT64, ends, sizeof ends[0],
+                       t->sample_count);
+  tl_record_put_column(vm, &record, "live", TL_INT64, &t->samples[0].high,
+                       sizeof t->samples[0], t->sample_count);
+  tl_record_put_int(vm, &record, "before", t->before);
+  tl_record_put_int(vm, &record, "peak", t->peak);
+  tl_record_put_int(vm, &record, "after", t->after);
+  tl_record_put_int(vm, &record, "line", t->peak_line);
+  return tl_record_put_end(record, out);
 }
 
 // --- Bytes ------------------------------------------------------------------
 
+// memory.live().
 static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)vm->stats.live_bytes);
   return true;
 }
 
+// memory.peak().
 static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
   return true;
 }
 
+// memory.trim(): the pool's free blocks go back to the system.
 static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)tl_memory_trim(vm));
   return true;
 }
 
+// memory.reclaim().
 static bool reclaim(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)tl_reclaim(vm));
   return true;
 }
 
+// memory.reuse: a name for a value, not a function.
 static bool reuse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_bool(!vm->no_reuse);
@@ -174,6 +153,7 @@ static bool reuse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Whether the value is an object with a header of its own and a count.
 static bool is_counted(tl_slot s) {
+  // Scalars and the like live in their slot.
   if (!tl_is_heap(s))
     return false;
   if (tl_is_array(s))
@@ -183,24 +163,27 @@ static bool is_counted(tl_slot s) {
          kind != TL_KIND_TYPE && kind != TL_KIND_MODULE;
 }
 
+// Whether the count of the value means nothing.
 static bool is_immortal(tl_slot s) {
   return !is_counted(s) || (s.object->flags & TL_IMMORTAL) != 0;
 }
 
+// memory.count(x): the references besides the one that x is read from.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
-  // One of them is the reference that x was read from.
   uint32_t all = is_immortal(args[0]) ? 1 : args[0].object->count;
   *out = tl_weak_int((int64_t)all - 1);
   return true;
 }
 
+// memory.size(x): the bytes of the object itself.
 static bool size(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
   *out = tl_weak_int(is_counted(args[0]) ? (int64_t)args[0].object->nbytes : 0);
   return true;
 }
 
+// Writes the axes of an array, one on a line.
 static void write_dims(tl_text *text, const tl_array *a) {
   for (int i = 0; i < tl_ndim(a); i++) {
     tl_text_printf(text, "\n  axis %d: size %lld, stride %lld", i,
@@ -208,6 +191,7 @@ static void write_dims(tl_text *text, const tl_array *a) {
   }
 }
 
+// Writes where the items are and who owns them.
 static void write_array(tl_text *text, const tl_array *a) {
   write_dims(text, a);
   tl_text_printf(text, "\n  data: %p", (void *)a->data);
@@ -222,6 +206,8 @@ static void write_array(tl_text *text, const tl_array *a) {
   }
 }
 
+// memory.debug_repr(x): the value as the machine has it. Addresses differ from
+// run to run.
 static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
   char type[TL_DESCRIBE];
@@ -248,6 +234,8 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Everything here depends on what ran before, so even the functions that only
+// read are marked as effects: their order and number stay.
 const tl_builtin tl_memory_module[] = {
     {"stats", "", stats, TL_EFFECT,
      TL_DOC(

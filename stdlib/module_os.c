@@ -1,4 +1,15 @@
 // The module os: folders and names of files.
+//
+// Every function asks whether the VM may use files (TALLY_MAY_FILES) before it
+// looks at anything; errors of the system are of kind io and name the path:
+//
+//   os.list: "data": No such file or directory
+//
+// Names that are no UTF-8 are an error, since a string could not hold them.
+
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700  // realpath
+#endif
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,29 +23,35 @@
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "stdlib/text.h"
+#include "vm/bytecode/function.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// Fails (kind io) with the system's reason for [path].
 static bool os_fail(tl_vm *vm, const char *function, const char *path) {
   char text[128];
   return tl_fail(vm, TALLY_ERR_IO, "%s: \"%s\": %s", function, path,
                  tl_io_reason(errno, text, sizeof text));
 }
 
+// The argument as a path, if the VM may use files.
 static bool path_of(tl_vm *vm, const char *function, tl_slot s,
                     const char **path) {
   return tl_require(vm, TALLY_MAY_FILES, function) &&
          tl_arg_path(vm, function, s, path);
 }
 
+// Appends the names in a folder but . and .. to *list. False after tl_fail.
 static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {
+  // readdir says the end and an error alike by NULL: errno tells them apart.
   for (struct dirent *entry; (errno = 0, entry = readdir(directory));) {
     const char *name = entry->d_name;
     size_t at, nbytes = strlen(name);
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
       continue;
+    // A folder on a slow disk or network may take long.
     if (!tl_poll(vm, 1))
       return false;
     if (!tl_utf8_check(name, nbytes, &at))
@@ -48,6 +65,7 @@ static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {
   return errno == 0 || os_fail(vm, "os.list", "a folder");
 }
 
+// os.list(path): sorted, because the system's order is not the same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   if (!path_of(vm, "os.list", args[0], &path))
@@ -58,6 +76,7 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list && list_names(vm, directory, &list);
   closedir(directory);
+  // The list is owned by names until the sort takes it.
   tl_slot names;
   if (!tl_list_give(vm, list, ok, &names))
     return false;
@@ -67,11 +86,8 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-static bool set(tl_vm *vm, tl_record **record, const char *name,
-                tl_slot value) {
-  return tl_record_set_name(vm, record, name, &value);
-}
-
+// os.status(path): none where there is no such file, as that is what most
+// callers ask.
 static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   struct stat about;
@@ -81,18 +97,16 @@ static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (stat(path, &about) != 0)
     return errno == ENOENT || errno == ENOTDIR ||
            os_fail(vm, "os.status", path);
+  // A record, so that more fields can be added without breaking scripts.
   tl_record *record = tl_record_new(vm, 3);
-  bool ok =
-      record && set(vm, &record, "size", tl_weak_int((int64_t)about.st_size)) &&
-      set(vm, &record, "modified", tl_weak_float((double)about.st_mtime)) &&
-      set(vm, &record, "is_folder", tl_bool(S_ISDIR(about.st_mode)));
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  tl_record_put_int(vm, &record, "size", (uint64_t)about.st_size);
+  tl_record_put(vm, &record, "modified", tl_weak_float((double)about.st_mtime));
+  tl_record_put(vm, &record, "is_folder", tl_bool(S_ISDIR(about.st_mode)));
+  return tl_record_put_end(record, out);
 }
 
+// os.make_folder(path). A folder that is there is no failure, a file of that
+// name is.
 static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   struct stat about;
@@ -101,6 +115,7 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (mkdir(path, 0777) == 0)
     return true;
+  // stat may change errno, and the first reason is the one to report.
   int error = errno;
   if (error == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode))
     return true;
@@ -108,6 +123,7 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return os_fail(vm, "os.make_folder", path);
 }
 
+// os.remove(path): files, and folders that are empty.
 static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   *out = tl_none();
@@ -115,6 +131,7 @@ static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
          (remove(path) == 0 || os_fail(vm, "os.remove", path));
 }
 
+// os.rename(path, to).
 static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *from, *to;
   *out = tl_none();
@@ -123,6 +140,7 @@ static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
          (rename(from, to) == 0 || os_fail(vm, "os.rename", from));
 }
 
+// A folder's path as a string; it must be UTF-8.
 static bool folder_named(tl_vm *vm, const char *function, const char *path,
                          tl_slot *out) {
   size_t at;
@@ -135,6 +153,7 @@ static bool folder_named(tl_vm *vm, const char *function, const char *path,
   return string != NULL;
 }
 
+// os.working_folder().
 static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char path[4096];
   (void)args;
@@ -145,7 +164,8 @@ static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return folder_named(vm, "os.working_folder", path, out);
 }
 
-// Where POSIX says that programs shall put files for a while.
+// os.temporary_folder(): TMPDIR, where POSIX says that programs put files for
+// a while.
 static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   if (!tl_require(vm, TALLY_MAY_FILES, "os.temporary_folder"))
@@ -156,6 +176,34 @@ static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return folder_named(vm, "os.temporary_folder", path, out);
 }
 
+// os.script_folder(): the folder of the calling code's file, made absolute.
+static bool script_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  if (!tl_require(vm, TALLY_MAY_FILES, "os.script_folder"))
+    return false;
+  // The frame is that of the code that calls: a module's functions find their
+  // own folder.
+  const tl_frame *frame = vm->frame;
+  const char *file = frame == NULL ? "" : frame->function->unit->file->text;
+  const char *slash = strrchr(file, '/');
+  // The root stays "/", a name without a folder is ".".
+  size_t nbytes = slash == NULL   ? 1
+                  : slash == file ? 1
+                                  : (size_t)(slash - file);
+  tl_string *name = tl_string_new(vm, slash == NULL ? "." : file, nbytes);
+  if (name == NULL)
+    return false;
+  // Absolute, so that a later change of the working folder does not matter.
+  char *path = realpath(name->text, NULL);
+  bool ok = path != NULL ? folder_named(vm, "os.script_folder", path, out)
+                         : os_fail(vm, "os.script_folder", name->text);
+  free(path);
+  tl_drop(vm, tl_own_string(name));
+  return ok;
+}
+
+// Every row needs the capability of files and has effects: what a folder holds
+// may change between two calls.
 const tl_builtin tl_os_files_module[] = {
     {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT,
      TL_DOC(
@@ -191,6 +239,13 @@ const tl_builtin tl_os_files_module[] = {
          "environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value\n"
          "error.\n"
          "    os.temporary_folder()\n")},
+    {"script_folder", "", script_folder, TL_FILES | TL_EFFECT,
+     TL_DOC(
+         "The folder of the file of code that calls this, a string with a / at its\n"
+         "front: data beside a script, or beside a module, is found by it wherever\n"
+         "the script is started from. At the prompt it is the working folder. One\n"
+         "that is gone is an io error.\n"
+         "    path = os.script_folder() + \"/data.csv\"\n")},
     {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
      TL_DOC(
          "The folder that names of files without a / at their front start from, a\n"

@@ -1,7 +1,9 @@
 // Regular expressions, by PCRE2, which is loaded when first needed.
 //
 // Patterns and texts are UTF-8. PCRE2 counts its steps and its memory, so that
-// no pattern can run for long or take much; each match is one step of ours.
+// no pattern can run for long or take much; each match is one step of the VM's
+// own. A call opens a matcher, asks it for one match after the other with
+// next_match, and closes it.
 
 #include <string.h>
 
@@ -9,6 +11,7 @@
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -33,20 +36,23 @@ static struct {
   int (*message)(int error, char *text, size_t room);
 } pcre;
 
-#define PCRE(X)                                                 \
-  X(pcre2_compile_8)                                            \
-  X(pcre2_code_free_8)                                          \
-  X(pcre2_match_data_create_from_pattern_8)                     \
-  X(pcre2_match_data_free_8)                                    \
-  X(pcre2_match_8)                                              \
-  X(pcre2_get_ovector_pointer_8)                                \
-  X(pcre2_match_context_create_8) X(pcre2_match_context_free_8) \
-      X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)      \
-          X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
+#define PCRE(X)                                                                \
+  X(pcre2_compile_8)                                                           \
+  X(pcre2_code_free_8)                                                         \
+  X(pcre2_match_data_create_from_pattern_8)                                    \
+  X(pcre2_match_data_free_8)                                                   \
+  X(pcre2_match_8)                                                             \
+  X(pcre2_get_ovector_pointer_8)                                               \
+  X(pcre2_match_context_create_8)                                              \
+  X(pcre2_match_context_free_8)                                                \
+  X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8) X(pcre2_pattern_info_8) \
+      X(pcre2_get_error_message_8)
 #ifdef TALLY_WITH_PCRE2
+// The functions in the order of the fields above.
 PCRE(TL_LIBRARY_DECLARE)
 #endif
 
+// Debian's and macOS's names of the library.
 static tl_shared_library pcre_library = {
     .names =
         (const char *const[]){"libpcre2-8.so.0", "libpcre2-8.so",
@@ -74,16 +80,29 @@ enum {
   INFO_CAPTURES = 4,
 };
 
+// A compiled pattern with what a match needs. The VM holds the last one, for
+// functions that are called for each string of an array.
+typedef struct compiled {
+  struct tl_kept kept;
+  tl_string *pattern;  // counted
+  bool ignore_case;
+  void *code, *data, *context;
+} compiled;
+
+// One call of a function: the text, the pattern, and the last match.
 typedef struct matcher {
   tl_vm *vm;
   const char *function;
   const tl_string *text;
+  compiled *compiled;  // its own while it matches
   void *code, *data, *context;
   size_t *places;  // pairs of begin and end, of the match and its groups
   uint32_t groups;
   bool empty;  // the last match was
 } matcher;
 
+// Fails with PCRE2's message; -47 and -63 are its limits of steps and memory
+// (kind limit).
 static bool matcher_fail(const matcher *m, int error) {
   char text[160] = "";
   pcre.message(error, text, sizeof text);
@@ -92,59 +111,111 @@ static bool matcher_fail(const matcher *m, int error) {
       "%s: %s", m->function, text);
 }
 
-static void matcher_close(matcher *m) {
-  if (m->data)
-    pcre.data_free(m->data);
-  if (m->context)
-    pcre.context_free(m->context);
-  if (m->code)
-    pcre.code_free(m->code);
+// Frees a pattern; parts may be NULL.
+static void compiled_free(tl_vm *vm, struct tl_kept *kept) {
+  compiled *c = (compiled *)(void *)kept;
+  if (c->data)
+    pcre.data_free(c->data);
+  if (c->context)
+    pcre.context_free(c->context);
+  if (c->code)
+    pcre.code_free(c->code);
+  tl_drop(vm, tl_own_string(c->pattern));
+  tl_free(vm, c, sizeof *c);
 }
 
-static bool compile(matcher *m, const tl_string *pattern, bool ignore_case) {
+// Gives the pattern to the VM in place of the one that it held.
+static void matcher_close(matcher *m) {
+  struct tl_kept *old = m->vm->pattern;
+  m->vm->pattern = &m->compiled->kept;
+  if (old != NULL)
+    old->free(m->vm, old);
+}
+
+// Compiles the pattern and makes the data of a match. False after tl_fail,
+// with the place of a mistake.
+static bool compile(matcher *m, compiled *c) {
   int error;
   size_t at;
+  const tl_string *pattern = c->pattern;
+  // Classes such as \d are Unicode's; \C, which splits code points, is
+  // forbidden.
   uint32_t options = OPTION_UTF | OPTION_UCP | OPTION_NEVER_BACKSLASH_C |
-                     (ignore_case ? OPTION_CASELESS : 0);
-  m->code =
+                     (c->ignore_case ? OPTION_CASELESS : 0);
+  c->code =
       pcre.compile(pattern->text, pattern->length, options, &error, &at, NULL);
-  if (m->code)
-    return true;
-  char why[160] = "";
-  pcre.message(error, why, sizeof why);
-  return tl_fail(m->vm, TALLY_ERR_VALUE,
-                 "%s: the pattern \"%s\" is wrong at byte %zu: %s", m->function,
-                 pattern->text, at, why);
+  if (!c->code) {
+    char why[160] = "";
+    pcre.message(error, why, sizeof why);
+    return tl_fail(m->vm, TALLY_ERR_VALUE,
+                   "%s: the pattern \"%s\" is wrong at byte %zu: %s",
+                   m->function, pattern->text, at, why);
+  }
+  c->data = pcre.data_of(c->code, NULL);
+  c->context = pcre.context_new(NULL);
+  if (!c->data || !c->context)
+    return tl_fail_memory(m->vm, 4096, "a pattern");
+  // PCRE2 allocates outside of the VM's limit, so it has limits of its own.
+  pcre.set_match_limit(c->context, MATCH_LIMIT);
+  pcre.set_heap_limit(c->context, HEAP_LIMIT);
+  return true;
 }
 
-// s, pattern and ignore_case, which come first in all functions.
+// A new compiled pattern; NULL after tl_fail.
+static compiled *compiled_new(matcher *m, tl_string *pattern, bool ignore) {
+  // The pattern is copied: the argument may end before the compiled one does.
+  compiled *c = tl_alloc(m->vm, sizeof *c, "a pattern");
+  if (!c)
+    return NULL;
+  *c = (compiled){.kept = {compiled_free}, .ignore_case = ignore};
+  c->pattern = tl_string_new(m->vm, pattern->text, pattern->length);
+  if (!c->pattern) {
+    tl_free(m->vm, c, sizeof *c);
+    return NULL;
+  }
+  if (compile(m, c))
+    return c;
+  compiled_free(m->vm, &c->kept);
+  return NULL;
+}
+
+// The VM's pattern, if it is the same one, or a new one. Until matcher_close
+// the VM has none, so that a function called in between cannot free it.
+static compiled *compiled_of(matcher *m, tl_string *pattern, bool ignore) {
+  compiled *c = (compiled *)(void *)m->vm->pattern;
+  if (c == NULL || c->ignore_case != ignore ||
+      !tl_string_equal(c->pattern, pattern))
+    return compiled_new(m, pattern, ignore);
+  m->vm->pattern = NULL;
+  return c;
+}
+
+// Reads s, pattern and ignore_case, which all functions have, and compiles the
+// pattern.
 static bool matcher_open(tl_vm *vm, const char *function, tl_slot *args,
                          tl_slot ignore_case, matcher *m) {
   tl_string *text, *pattern;
   bool ignore;
+  // All arguments are checked before the library is needed.
   *m = (matcher){.vm = vm, .function = function};
   if (!tl_arg_string(vm, function, "s", args[0], &text) ||
       !tl_arg_string(vm, function, "pattern", args[1], &pattern) ||
       !tl_arg_bool(vm, function, "ignore_case", ignore_case, &ignore) ||
       !tl_shared_library_need(vm, function, &pcre_library) ||
-      !compile(m, pattern, ignore))
+      !(m->compiled = compiled_of(m, pattern, ignore)))
     return false;
   m->text = text;
-  m->data = pcre.data_of(m->code, NULL);
-  m->context = pcre.context_new(NULL);
+  m->code = m->compiled->code;
+  m->data = m->compiled->data;
+  m->context = m->compiled->context;
   pcre.info(m->code, INFO_CAPTURES, &m->groups);
-  if (!m->data || !m->context) {
-    matcher_close(m);
-    return tl_fail_memory(vm, 4096, "a pattern");
-  }
   m->places = pcre.places(m->data);
-  pcre.set_match_limit(m->context, MATCH_LIMIT);
-  pcre.set_heap_limit(m->context, HEAP_LIMIT);
   return true;
 }
 
-// The first match from [from] on; behind an empty one, one that is not empty
-// or lies further on. *found: there is one.
+// Finds the first match from [from] on; behind an empty match, one that is not
+// empty or lies further on, so that a walk over all matches ends. *found:
+// there is one.
 static bool next_match(matcher *m, size_t from, bool *found) {
   *found = false;
   for (;;) {
@@ -152,6 +223,7 @@ static bool next_match(matcher *m, size_t from, bool *found) {
       return true;
     if (!tl_poll(m->vm, 16))
       return false;
+    // Strings are valid UTF-8 by construction.
     uint32_t options = OPTION_NO_UTF_CHECK;
     if (m->empty)
       options |= OPTION_NOTEMPTY_ATSTART | (uint32_t)OPTION_ANCHORED;
@@ -180,6 +252,8 @@ static bool next_match(matcher *m, size_t from, bool *found) {
   }
 }
 
+// The text of a group as a string, or none where it took no part. Group 0 is
+// the whole match.
 static bool part(const matcher *m, uint32_t group, tl_slot *out) {
   size_t begin = m->places[2 * group], end = m->places[2 * group + 1];
   *out = tl_none();
@@ -193,6 +267,7 @@ static bool part(const matcher *m, uint32_t group, tl_slot *out) {
 
 // --- match, matches ---------------------------------------------------------
 
+// Appends the item and takes it where it fails; on success it is the list's.
 static bool push(tl_vm *vm, tl_list **list, tl_slot *item) {
   if (tl_list_push(vm, list, item))
     return true;
@@ -200,6 +275,7 @@ static bool push(tl_vm *vm, tl_list **list, tl_slot *item) {
   return false;
 }
 
+// The list of the groups of the last match.
 static bool groups_of(const matcher *m, tl_slot *out) {
   tl_list *list = tl_list_new(m->vm, m->groups);
   bool ok = list != NULL;
@@ -210,28 +286,25 @@ static bool groups_of(const matcher *m, tl_slot *out) {
   return tl_list_give(m->vm, list, ok, out);
 }
 
-static bool set(tl_vm *vm, tl_record **record, const char *name,
-                tl_slot value) {
-  if (tl_record_set_name(vm, record, name, &value))
-    return true;
-  tl_drop(vm, value);
-  return false;
-}
-
+// The last match as a record of text, groups, start and end.
 static bool describe(const matcher *m, tl_slot *out) {
   tl_slot text, groups;
+  // The functions that fill a record pass a failure on, so only the end is
+  // checked.
   tl_record *record = tl_record_new(m->vm, 4);
-  bool ok = record && part(m, 0, &text) && set(m->vm, &record, "text", text) &&
-            groups_of(m, &groups) && set(m->vm, &record, "groups", groups) &&
-            set(m->vm, &record, "start", tl_weak_int((int64_t)m->places[0])) &&
-            set(m->vm, &record, "end", tl_weak_int((int64_t)m->places[1]));
+  bool ok = record && part(m, 0, &text);
   if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(m->vm, tl_own_record(record));
-  return ok;
+    tl_record_put(m->vm, &record, "text", text);
+  if (ok && record && groups_of(m, &groups))
+    tl_record_put(m->vm, &record, "groups", groups);
+  else
+    tl_record_put_nothing(m->vm, &record);
+  tl_record_put_int(m->vm, &record, "start", m->places[0]);
+  tl_record_put_int(m->vm, &record, "end", m->places[1]);
+  return tl_record_put_end(record, out);
 }
 
+// strings.match: the first match as a record, or none.
 static bool match(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found;
@@ -243,6 +316,7 @@ static bool match(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// strings.matches: all matches as records.
 static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found = true;
@@ -259,12 +333,58 @@ static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
-// --- substitute, split_matches
-// -----------------------------------------------------
+// strings.has_match.
+static bool has_match(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found;
+  if (!matcher_open(vm, "has_match", args, args[2], &m))
+    return false;
+  bool ok = next_match(&m, 0, &found);
+  *out = tl_bool(ok && found);
+  matcher_close(&m);
+  return ok;
+}
 
-// What stands for a match: \0 to \9 are its groups, \\ a backslash.
+// Fails (kind value) where the pattern has no such group.
+static bool check_group(const matcher *m, int64_t group) {
+  return (group >= 0 && group <= (int64_t)m->groups) ||
+         tl_fail(m->vm, TALLY_ERR_VALUE,
+                 "find_all: group is %lld, but the pattern has %u groups",
+                 (long long)group, m->groups);
+}
+
+// strings.find_all(s, pattern, group, ignore_case): texts alone, "" for a
+// group without part.
+static bool find_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found = true;
+  int64_t group;
+  if (!tl_arg_int(vm, "find_all", "group", args[2], &group) ||
+      !matcher_open(vm, "find_all", args, args[3], &m))
+    return false;
+  tl_list *list = tl_list_new(vm, 0);
+  bool ok = list != NULL && check_group(&m, group);
+  for (size_t at = 0; ok && found; at = m.places[1]) {
+    ok = next_match(&m, at, &found);
+    if (!ok || !found)
+      break;
+    size_t begin = m.places[2 * group], end = m.places[2 * group + 1];
+    if (begin == SIZE_MAX)
+      begin = end = 0;
+    ok = tl_list_push_text(vm, &list, m.text->text + begin, end - begin);
+  }
+  matcher_close(&m);
+  return tl_list_give(vm, list, ok, out);
+}
+
+// --- substitute, split_matches ----------------------------------------------
+
+// Adds the replacement of the last match: \0 to \9 are its groups, \\ a
+// backslash.
 static bool add_template(matcher *m, tl_text *out, const tl_string *with) {
   for (size_t i = 0; i < with->length; i++) {
+    // A backslash before anything but a digit or a backslash stands for
+    // itself.
     char c = with->text[i], next = i + 1 < with->length ? with->text[i + 1] : 0;
     if (c == '\\' && next >= '0' && next <= '9') {
       uint32_t group = (uint32_t)(next - '0');
@@ -285,8 +405,9 @@ static bool add_template(matcher *m, tl_text *out, const tl_string *with) {
   return !out->failed;
 }
 
-// A function gets the match as match describes it.
+// Adds the result of a function, which gets the match as match describes it.
 static bool add_result(matcher *m, tl_text *out, tl_slot function) {
+  // The call takes the match; its result must be a string.
   tl_slot match, result;
   if (!describe(m, &match) || !tl_call(m->vm, function, 1, &match, &result))
     return false;
@@ -300,7 +421,7 @@ static bool add_result(matcher *m, tl_text *out, tl_slot function) {
   return ok && !out->failed;
 }
 
-// s, pattern, with, ignore_case
+// strings.substitute(s, pattern, with, ignore_case).
 static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found = true, ok = true;
@@ -317,6 +438,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (!ok || !found)
       break;
     tl_text_add(&text, m.text->text + at, m.places[0] - at);
+    // A function that is called may match too and overwrite the places.
     size_t end = m.places[1];
     ok = tl_is_string(args[2]) ? add_template(&m, &text, args[2].string)
                                : add_result(&m, &text, args[2]);
@@ -331,7 +453,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return false;
 }
 
-// s, pattern, ignore_case
+// strings.split_matches(s, pattern, ignore_case). Empty matches do not split.
 static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found = true;
@@ -339,9 +461,11 @@ static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list != NULL;
+  // Behind the last match that split.
   size_t start = 0;
   for (size_t at = 0; ok && found; at = m.places[1]) {
     ok = next_match(&m, at, &found);
+    // An empty match has nothing between two parts.
     if (!ok || !found || m.empty)
       continue;
     ok =
@@ -356,11 +480,14 @@ static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// What the documentation of every function says of patterns.
 #define PATTERN                                                                    \
   "Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error with\n" \
   "its place, one that takes too many steps a limit error, and PCRE2 missing on\n" \
   "this machine an io error.\n"
 
+// Rows with TL_OF_TEXT are called for each string of an array, with the
+// pattern compiled once.
 const tl_builtin tl_regex_module[] = {
     {"match", "s, pattern, ignore_case: false", match, TL_PURE,
      TL_DOC(
@@ -373,16 +500,34 @@ const tl_builtin tl_regex_module[] = {
          "Everything in s that a regular expression fits, from left to right and\n"
          "without overlaps: a list of records as match gives them.\n" PATTERN
          "    len(strings.matches(\"a1b22\", r\"\\d+\"))    # 2\n")},
-    {"substitute", "s, pattern, with, ignore_case: false", substitute, TL_CALLS,
+    {"has_match", "s, pattern, ignore_case: false", has_match, TL_OF_TEXT,
+     TL_DOC(
+         "Whether a regular expression fits anywhere in s, a string, or in each of\n"
+         "an array of strings: a mask; what is missing stays missing.\n" PATTERN
+         "    strings.has_match([\"a1\", \"b\"], r\"\\d\")    # [true, false]\n")},
+    {"find_all", "s, pattern, group = 0, ignore_case: false", find_all,
+     TL_OF_TEXT,
+     TL_DOC(
+         "The texts of all that a regular expression fits in s, a list, or what one\n"
+         "group of it, counted from 1, has of each; of an array of strings a row for\n"
+         "each, of which firsts takes the first, or none. A group that the pattern\n"
+         "lacks is a value error; in one that took no part stands \"\".\n" PATTERN
+         "    strings.find_all(\"a1 b22\", r\"\\d+\")    # (\"1\", \"22\")\n"
+         "    firsts(strings.find_all([\"a1\", \"b\"], r\"([a-z])(\\d)\", 2))    # [\"1\", none]\n")},
+    {"substitute", "s, pattern, with, ignore_case: false", substitute,
+     TL_CALLS | TL_OF_TEXT,
      TL_DOC(
          "s with something else in place of all that a regular expression fits: a\n"
          "string, in which \\1 to \\9 are the groups and \\0 is all of the match, or\n"
-         "what a function of the match's record gives.\n" PATTERN
+         "what a function of the match's record gives. Of an array of strings each\n"
+         "item; what is missing stays missing.\n" PATTERN
          "    strings.substitute(\"a1b22\", r\"(\\d+)\", r\"<\\1>\")    # \"a<1>b<22>\"\n")},
-    {"split_matches", "s, pattern, ignore_case: false", split_matches, TL_PURE,
+    {"split_matches", "s, pattern, ignore_case: false", split_matches,
+     TL_OF_TEXT,
      TL_DOC(
          "The parts of s between all that a regular expression fits, a list;\n"
-         "where it fits nothing at all, s alone.\n" PATTERN
+         "where it fits nothing at all, s alone. Of an array of strings a row for each\n"
+         "item.\n" PATTERN
          "    strings.split_matches(\"a, b;c\", r\"[,;]\\s*\")    # (\"a\", \"b\", \"c\")\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,11 @@
 // The module strings: Unicode text, through utf8proc.
+//
+// Each function is written for one string; the flag TL_OF_TEXT of its row lets
+// the VM call it for each string of an array. Characters are grapheme
+// clusters, except where a name says code points:
+//
+//   graphemes("añ")     ("a", "ñ"), whether ñ is one code point or two
+//   words("Don't")      one word: an apostrophe joins letters
 
 #include <string.h>
 #include <utf8proc.h>
@@ -10,6 +17,7 @@
 
 // --- Normal forms -----------------------------------------------------------
 
+// Code points in memory of the VM.
 typedef struct points {
   int32_t *items;
   utf8proc_ssize_t count;
@@ -17,6 +25,7 @@ typedef struct points {
 } points;
 
 // The code points of s decomposed, mapped and ordered as [options] say.
+// out->items is to be freed.
 static bool decompose(tl_vm *vm, const tl_string *s, int options, points *out) {
   const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)s->text;
   utf8proc_ssize_t length = (utf8proc_ssize_t)s->length;
@@ -33,6 +42,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, int options, points *out) {
   return true;
 }
 
+// The string of s after a mapping of utf8proc; *out is owned.
 static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
   points p = {NULL, 0, 0};
   if (!decompose(vm, s, options, &p))
@@ -46,6 +56,7 @@ static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
   return tl_text_give(&text, out);
 }
 
+// strings.normalize(s, form).
 static bool normalize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const struct form {
     const char *name;
@@ -71,6 +82,7 @@ static bool normalize(tl_vm *vm, tl_slot *args, tl_slot *out) {
                  name);
 }
 
+// strings.casefold(s).
 static bool casefold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   return tl_arg_string(vm, "casefold", "s", args[0], &s) &&
@@ -78,6 +90,7 @@ static bool casefold(tl_vm *vm, tl_slot *args, tl_slot *out) {
              out);
 }
 
+// strings.strip_marks(s).
 static bool strip_marks(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   return tl_arg_string(vm, "strip_marks", "s", args[0], &s) &&
@@ -87,6 +100,7 @@ static bool strip_marks(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Case -------------------------------------------------------------------
 
+// strings.upper(s), lower(s) and title(s): the three cases of one function.
 static bool upper(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_change_case(vm, "upper", args[0], TL_UPPER, out);
 }
@@ -101,6 +115,7 @@ static bool title(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Parts ------------------------------------------------------------------
 
+// strings.graphemes(s).
 static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "graphemes", "s", args[0], &s))
@@ -114,6 +129,8 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// Whether a point is part of a word: letters, marks, digits and connecting
+// punctuation.
 static bool is_word_point(int32_t point) {
   switch (utf8proc_category(point)) {
     case UTF8PROC_CATEGORY_ND:
@@ -125,12 +142,15 @@ static bool is_word_point(int32_t point) {
   }
 }
 
+// Whether a point is a decimal digit of any script.
 static bool is_digit(int32_t point) {
   return utf8proc_category(point) == UTF8PROC_CATEGORY_ND;
 }
 
 // Whether [point] joins what stands on its two sides: don't, 3.14.
 static bool joins(int32_t before, int32_t point, int32_t after) {
+  // Apostrophes and the middle dot of Catalan between letters; points and
+  // commas between digits.
   if (point == '\'' || point == 0x2019 || point == 0xb7)
     return tl_is_letter(before) && tl_is_letter(after);
   if (point == '.' || point == ',')
@@ -140,6 +160,7 @@ static bool joins(int32_t before, int32_t point, int32_t after) {
 
 // The end of the word that begins at byte [at].
 static size_t word_end(const tl_string *s, size_t at) {
+  // The point before and the one after decide whether a sign joins.
   int32_t before = 0;
   while (at < s->length) {
     int32_t point, after = 0;
@@ -154,6 +175,7 @@ static size_t word_end(const tl_string *s, size_t at) {
   return at;
 }
 
+// strings.words(s).
 static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "words", "s", args[0], &s))
@@ -174,6 +196,8 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// strings.lines(s): a last line without an end is a line, an empty one behind
+// the last end is not.
 static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "lines", "s", args[0], &s))
@@ -181,6 +205,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
   for (size_t at = 0; ok && at < s->length;) {
+    // The end of a line is searched as a byte, which UTF-8 allows.
     const char *newline = memchr(s->text + at, '\n', s->length - at);
     size_t end = newline ? (size_t)(newline - s->text) : s->length;
     size_t next = newline ? end + 1 : end;
@@ -194,6 +219,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Asking and building ----------------------------------------------------
 
+// strings.length(s): len(s), but also of each string of an array.
 static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "length", "s", args[0], &s))
@@ -202,6 +228,7 @@ static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// strings.display_width(s).
 static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
@@ -210,6 +237,7 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// strings.category(c).
 static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "category", "c", args[0], &s))
@@ -225,6 +253,7 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// strings.repeat(s, count).
 static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   int64_t count;
@@ -237,9 +266,9 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *string = tl_string_new(vm, NULL, nbytes);
   if (string == NULL)
     return false;
-  // What is there is copied behind itself.
   size_t done = nbytes > 0 ? s->length : 0;
   memcpy(string->text, s->text, done);
+  // The text that is there is copied behind itself, twice as much each time.
   while (done < nbytes) {
     size_t more = done < nbytes - done ? done : nbytes - done;
     memcpy(string->text + done, string->text, more);
@@ -252,6 +281,8 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// All rows work on one string; TL_OF_TEXT lifts them to arrays of strings,
+// with missing ones left out.
 const tl_builtin tl_strings_module[] = {
     {"normalize", "s, form = none", normalize, TL_OF_TEXT,
      TL_DOC(

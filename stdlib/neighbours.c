@@ -1,4 +1,6 @@
 // Differences between neighbours, and the areas below them.
+//
+// Built for speed.
 
 #include <string.h>
 
@@ -6,6 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/nested_elementwise.h"
@@ -167,7 +170,7 @@ static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
             tl_list_push(vm, &parts, &middle) &&
             push_end(vm, after, x->array, axis, &parts);
   if (ok) {
-    const tl_builtin *concat = tl_builtin_find(NULL, "concat", 6);
+    const tl_builtin *concat = tl_builtin_find(vm->library, NULL, "concat", 6);
     tl_slot inner[] = {tl_own_list(parts), tl_weak_int(axis)};
     ok = concat->call(vm, inner, &joined);
     tl_drop(vm, inner[0]);
@@ -297,11 +300,11 @@ static tl_array *offsets_without_last(tl_vm *vm, const tl_array *offsets) {
 
 // The differences within rows of plain items, all rows at once.
 static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
-  tl_slot at, lent, items = tl_none(), made = tl_none(), parts[2];
+  tl_slot at, borrowed, items = tl_none(), made = tl_none(), parts[2];
   tl_array *piece;
-  if (!tl_ragged_lend(vm, x, &at, &lent))
+  if (!tl_ragged_borrow(vm, x, &at, &borrowed))
     return false;
-  bool ok = tl_array_contiguous(vm, &lent, &items);
+  bool ok = tl_array_contiguous(vm, &borrowed, &items);
   tl_array *offsets = ok ? offsets_without_last(vm, at.array) : NULL;
   if (offsets != NULL) {
     int64_t rows = offsets->size - 1;
@@ -317,7 +320,7 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
     }
   }
   tl_clear(vm, &items);
-  tl_clear(vm, &lent);
+  tl_clear(vm, &borrowed);
   tl_clear(vm, &at);
   if (offsets != NULL && ok)
     return tl_ragged_new(vm, offsets, &made, out);
@@ -334,7 +337,8 @@ static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!last || !once || !tl_is_none(args[3]) || !tl_is_none(args[4]) ||
       !tl_is_array(items) || tl_ndim(items.array) != 1 ||
       tl_array_dtype(items.array) >= TL_STRING)
-    return tl_lift_rows(vm, tl_builtin_find(NULL, "diff", 4), 5, args, out);
+    return tl_lift_rows(vm, tl_builtin_find(vm->library, NULL, "diff", 4), 5,
+                        args, out);
   return diff_of_rows(vm, args[0], out);
 }
 
@@ -443,6 +447,10 @@ static bool trapezoid_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// In C: two slices and a sum in Tally take 2 to 2.5 times as long for up to 16
+// items, as long for 10^3 and 0.4 of the time for 10^5, but rows and missing
+// values, which the call is lifted over here, would have to be told apart
+// there.
 static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (tl_is_form(args[0], TL_FORM_OPTION))

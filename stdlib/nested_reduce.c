@@ -6,34 +6,29 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "vm/array/describe.h"
 #include "vm/nested/grid.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // Items of rows that may be missing: those that are there, in fewer.
 static bool present_rows(tl_vm *vm, tl_slot items, const tl_array *offsets,
                          tl_array **out_offsets, tl_slot *out_items) {
-  tl_slot there, missing = tl_borrow(items.nested->parts[0]);
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &missing, &there))
+  tl_slot there;
+  if (!tl_option_there(vm, items.nested, &there))
     return false;
-  const int64_t *at = tl_offsets_data((tl_array *)offsets);
-  int64_t rows = offsets->size - 1;
-  tl_array *fewer = tl_offsets_new(vm, rows);
-  bool ok = fewer != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    int64_t count = 0;
-    for (int64_t k = at[i]; k < at[i + 1]; k++)
-      count += there.array->data[k] != 0;
-    tl_offsets_data(fewer)[i + 1] = tl_offsets_data(fewer)[i] + count;
-  }
-  ok = ok && tl_value_take(vm, items.nested->parts[1], there.array, out_items);
+  tl_array *fewer = tl_true_offsets(vm, tl_offsets_data((tl_array *)offsets),
+                                    offsets->size - 1, there.array);
+  bool ok = fewer != NULL &&
+            tl_value_take(vm, items.nested->parts[1], there.array, out_items);
   tl_drop(vm, there);
   if (ok)
     *out_offsets = fewer;
-  else if (fewer != NULL)
-    tl_drop(vm, tl_own_array(fewer));
+  else
+    tl_array_drop(vm, fewer);
   return ok;
 }
 
@@ -101,8 +96,8 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
     known.skip = true;
     ok = reduce_optional_rows(vm, &known, items, offsets, &values);
   } else {
-    ok = tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows,
-                            &values);
+    ok =
+        tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows, &values);
   }
   if (!ok) {
     tl_drop(vm, mask);
@@ -145,7 +140,7 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
 static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
   const int64_t *at = tl_offsets_data(offsets->array);
   int64_t rows = offsets->array->size - 1;
-  tl_slot turned;
+  tl_slot transposed;
   tl_array *begins = count_places(vm, at, rows);
   tl_array *next = begins != NULL ? tl_array_copy(vm, begins) : NULL;
   tl_array *places = next != NULL ? tl_positions_new(vm, at[rows]) : NULL;
@@ -154,18 +149,15 @@ static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
     for (int64_t k = at[i]; k < at[i + 1]; k++)
       tl_offsets_data(places)[tl_offsets_data(next)[k - at[i]]++] = k;
   }
-  ok = ok && tl_value_take(vm, *items, places, &turned);
-  if (next != NULL)
-    tl_drop(vm, tl_own_array(next));
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
+  ok = tl_take_at(vm, ok, *items, places, &transposed);
+  tl_array_drop(vm, next);
   if (ok) {
     tl_drop(vm, *offsets);
     tl_drop(vm, *items);
     *offsets = tl_own_array(begins);
-    *items = turned;
-  } else if (begins != NULL) {
-    tl_drop(vm, tl_own_array(begins));
+    *items = transposed;
+  } else {
+    tl_array_drop(vm, begins);
   }
   return ok;
 }
@@ -181,43 +173,42 @@ static bool reduce_along(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                    call->dtype, call->correction, out);
 }
 
+// Rows of more than plain items, of which each is reduced by itself.
+typedef struct tables {
+  const tl_reduce_call *call;
+  tl_slot items;
+  const int64_t *at;
+} tables;
+
+static bool reduce_table(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const tables *t = context;
+  tl_slot row;
+  int64_t begin = t->at[i < 0 ? 0 : i];
+  if (!tl_value_slice(vm, t->items, begin, i < 0 ? begin : t->at[i + 1], &row))
+    return false;
+  bool ok = reduce_along(vm, t->call, &row, 0, out);
+  tl_drop(vm, row);
+  return ok;
+}
+
 // The results of the rows, in rows of their own if they may differ in length.
-static bool join_results(tl_vm *vm, tl_slot items, int64_t count,
+static bool join_results(tl_vm *vm, void *context, int64_t count,
                          const tl_slot *results, tl_slot *out) {
-  return tl_is_form(items, TL_FORM_RAGGED)
+  const tables *t = context;
+  return tl_is_form(t->items, TL_FORM_RAGGED)
              ? tl_ragged_of_rows(vm, count, results, out)
              : tl_stack_any(vm, count, results, out);
 }
 
-// Rows of more than plain items: the leading axis of each by itself.
 static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                           const int64_t *at, int64_t rows, tl_slot *out) {
-  size_t nbytes = ((size_t)rows + 1) * sizeof(tl_slot);
-  tl_slot *results = tl_alloc(vm, nbytes, call->name), one;
-  int64_t made = 0, count = rows > 0 ? rows : 1;
-  bool ok = results != NULL;
-  // Of no rows at all the result has a type too: that of an empty one.
-  for (; ok && made < count; made += ok) {
-    tl_slot row;
-    ok = (made & 0xff) != 0xff || tl_poll(vm, 1);
-    ok = ok &&
-         tl_value_slice(vm, items, at[made], at[rows > 0 ? made + 1 : 0], &row);
-    if (!ok)
-      break;
-    ok = reduce_along(vm, call, &row, 0, &results[made]);
-    tl_drop(vm, row);
-  }
-  ok = ok && join_results(vm, items, count, results, rows > 0 ? out : &one);
-  while (made > 0) tl_drop(vm, results[--made]);
-  if (results != NULL)
-    tl_free(vm, results, nbytes);
-  if (!ok || rows > 0)
-    return ok;
-  ok = tl_value_slice(vm, one, 0, 0, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_drop(vm, one);
-  return ok;
+  tables t = {call, items, at};
+  const tl_row_loop loop = {.name = call->name,
+                            .count = rows,
+                            .each = reduce_table,
+                            .join = join_results,
+                            .context = &t};
+  return tl_map_rows(vm, &loop, out);
 }
 
 // Each row, of any items.
@@ -246,7 +237,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
                    "-1 is within the rows",
                    call->name, tl_describe(x, text, sizeof text));
   }
-  if (!tl_ragged_lend(vm, x, &offsets, &items))
+  if (!tl_ragged_borrow(vm, x, &offsets, &items))
     return false;
   bool ok;
   if (axis < 0 && tl_is_nested(items)) {
@@ -259,10 +250,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
     // Within what the rows hold; they stay.
     ok = reduce_along(vm, call, &items, axis - 1, &inner);
     tl_drop(vm, items);
-    if (ok)
-      return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &inner, out);
-    tl_drop(vm, offsets);
-    return false;
+    return tl_rows_close(vm, ok, &offsets, &inner, out);
   } else {
     ok = (axis == 1 || turn_rows(vm, &offsets, &items)) &&
          reduce_each(vm, call, items, offsets.array, out);
@@ -289,50 +277,54 @@ static bool lane_rows(tl_vm *vm, const tl_nested *n, int axis, int64_t lane,
   tl_array *view =
       tl_view_new(vm, &base, TL_INT64, (char *)at, 1, &tl_shape(places)[axis],
                   &tl_strides(places)[axis]);
-  bool ok = view != NULL && tl_value_take(vm, n->parts[1], view, out);
-  if (view != NULL)
-    tl_drop(vm, tl_own_array(view));
+  return tl_take_at(vm, true, n->parts[1], view, out);
+}
+
+// The lanes of a grid along an axis.
+typedef struct lanes {
+  const tl_reduce_call *call;
+  const tl_nested *grid;
+  int axis;
+} lanes;
+
+static bool reduce_lane(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const lanes *l = context;
+  tl_slot rows;
+  if (!(i < 0 ? tl_value_slice(vm, l->grid->parts[1], 0, 0, &rows)
+              : lane_rows(vm, l->grid, l->axis, i, &rows)))
+    return false;
+  bool ok = reduce_ragged(vm, l->call, rows, out);
+  tl_drop(vm, rows);
   return ok;
+}
+
+static bool join_lanes(tl_vm *vm, void *context, int64_t count,
+                       const tl_slot *results, tl_slot *out) {
+  (void)context;
+  return tl_ragged_of_rows(vm, count, results, out);
 }
 
 // Across the rows that lie along a fixed axis: a row for each lane.
 static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
                          const tl_nested *n, int axis, tl_slot *out) {
   const tl_array *places = n->parts[0].array;
-  int64_t shape[TL_MAX_DIMS], lanes = 1, made = 0;
+  int64_t shape[TL_MAX_DIMS], count = 1;
   int left = 0;
   for (int i = 0; i < tl_ndim(places); i++) {
     if (i != axis)
-      lanes *= shape[left++] = tl_shape(places)[i];
+      count *= shape[left++] = tl_shape(places)[i];
   }
-  size_t nbytes = ((size_t)lanes + 1) * sizeof(tl_slot);
-  tl_slot *results = tl_alloc(vm, nbytes, call->name), whole;
-  bool ok = results != NULL;
   tl_reduce_call across = *call;
   across.axis = tl_weak_int(0);
-  int64_t count = lanes > 0 ? lanes : 1;
-  for (; ok && made < count; made += ok) {
-    tl_slot rows;
-    ok = lanes > 0 ? lane_rows(vm, n, axis, made, &rows)
-                   : tl_value_slice(vm, n->parts[1], 0, 0, &rows);
-    if (!ok)
-      break;
-    ok = reduce_ragged(vm, &across, rows, &results[made]);
-    tl_drop(vm, rows);
-  }
-  ok = ok && tl_ragged_of_rows(vm, count, results, &whole);
-  while (made > 0) tl_drop(vm, results[--made]);
-  if (results != NULL)
-    tl_free(vm, results, nbytes);
-  if (ok && lanes == 0) {
-    // No rows at all, of the type that an empty one has.
-    tl_slot one = whole;
-    ok = tl_value_slice(vm, one, 0, 0, &whole);
-    if (ok)
-      tl_hold(vm, whole, TL_CAUSE_VIEW);
-    tl_drop(vm, one);
-  }
-  return ok && tl_value_split_axis(vm, &whole, left, shape, out);
+  lanes l = {&across, n, axis};
+  const tl_row_loop loop = {.name = call->name,
+                            .count = count,
+                            .each = reduce_lane,
+                            .join = join_lanes,
+                            .context = &l};
+  tl_slot whole;
+  return tl_map_rows(vm, &loop, &whole) &&
+         tl_value_split_axis(vm, &whole, left, shape, out);
 }
 
 static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
@@ -340,7 +332,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
   const tl_array *places = n->parts[0].array;
   int axis, ndim = tl_ndim(places);
   bool all = tl_is_none(call->axis);
-  tl_slot rows = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n}, made;
+  tl_slot rows = tl_lend_nested(n), made;
   if (!all &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
     return false;
@@ -384,7 +376,7 @@ static bool decide(tl_vm *vm, const tl_reduce_call *call, const tl_nested *n,
 // All items into one: without those that are missing, or none if there is one.
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
                        const tl_nested *n, tl_slot *out) {
-  tl_slot missing = n->parts[0], any, there, values;
+  tl_slot missing = n->parts[0], any, values;
   if (!call->skip) {
     if (!tl_reduce(vm, TL_REDUCE_ANY, &missing, all_axes(missing.array), false,
                    TL_DTYPE_COUNT, 0, &any))
@@ -396,15 +388,10 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
     return tl_reduce(vm, call->reduction, &values, all_axes(values.array),
                      false, call->dtype, call->correction, out);
   }
-  tl_slot lent = tl_borrow(missing);
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there))
+  if (!tl_option_present(vm, n, &values))
     return false;
-  bool ok = tl_value_take(vm, n->parts[1], there.array, &values);
-  tl_drop(vm, there);
-  if (!ok)
-    return false;
-  ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
-                 call->correction, out);
+  bool ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
+                      call->correction, out);
   tl_drop(vm, values);
   if (!ok || !tl_reduces_to_place(call->reduction))
     return ok;
@@ -417,73 +404,23 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
   return true;
 }
 
-// Along axes: the lanes of a transposed copy, as rows with missing items.
+// Along an axis: the vectors along it, as rows with missing items.
 static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
                         const tl_nested *n, tl_slot *out) {
-  int axis, ndim = tl_nested_ndim(n);
-  if (!tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
+  int axis, outer = 0, ndim = tl_nested_ndim(n);
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot rows, flat;
+  if (!tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis) ||
+      !tl_rows_along(vm, n, axis, &rows))
     return false;
-  int64_t shape[TL_MAX_DIMS], kept[TL_MAX_DIMS];
-  tl_slot parts[2] = {tl_none(), tl_none()};
-  bool ok = true;
-  int outer = 0;
   for (int i = 0; i < ndim; i++) {
     if (i != axis)
-      kept[outer++] = tl_value_length(n->parts[0], i);
+      shape[outer++] = tl_value_length(n->parts[0], i);
   }
-  int64_t length = tl_value_length(n->parts[0], axis), lanes = 1;
-  for (int i = 0; i < outer; i++) lanes *= kept[i];
-  // The axis last, then all items in one row.
-  for (int k = 0; ok && k < 2; k++) {
-    const tl_array *a = n->parts[k].array;
-    int64_t strides[TL_MAX_DIMS], one = lanes * length;
-    int to = 0;
-    for (int i = 0; i < ndim; i++) {
-      if (i == axis)
-        continue;
-      shape[to] = tl_shape(a)[i];
-      strides[to++] = tl_strides(a)[i];
-    }
-    shape[to] = length;
-    strides[to] = tl_strides(a)[axis];
-    tl_slot base = tl_borrow(n->parts[k]);
-    tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                 shape, strides);
-    tl_array *copy = view != NULL ? tl_array_copy(vm, view) : NULL;
-    if (view != NULL)
-      tl_drop(vm, tl_own_array(view));
-    ok = copy != NULL;
-    if (!ok)
-      break;
-    tl_slot whole = tl_own_array(copy);
-    int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(copy));
-    tl_array *flat = tl_view_new(vm, &whole, tl_array_dtype(copy), copy->data,
-                                 1, &one, &stride);
-    tl_drop(vm, whole);
-    ok = flat != NULL;
-    if (ok)
-      parts[k] = tl_own_array(flat);
-  }
-  tl_array *offsets = ok ? tl_offsets_new(vm, lanes) : NULL;
-  tl_slot items = tl_none(), flat = tl_none();
-  ok = offsets != NULL;
-  for (int64_t i = 0; ok && i <= lanes; i++)
-    tl_offsets_data(offsets)[i] = i * length;
-  if (ok)
-    ok = tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], &items);
-  else
-    tl_clear(vm, &parts[0]), tl_clear(vm, &parts[1]);
-  ok = ok && reduce_optional_rows(vm, call, items, offsets, &flat);
-  tl_clear(vm, &items);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  if (!ok)
-    return false;
-  if (outer == 1) {
-    tl_copy_slot(out, &flat);
-    return true;
-  }
-  return tl_reshape_value(vm, &flat, outer, kept, out);
+  bool ok = reduce_optional_rows(vm, call, rows.nested->parts[1],
+                                 rows.nested->parts[0].array, &flat);
+  tl_drop(vm, rows);
+  return ok && tl_reshape_value(vm, &flat, outer, shape, out);
 }
 
 // --- Any --------------------------------------------------------------------
@@ -492,8 +429,8 @@ static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
 static bool add_last_axis(tl_vm *vm, tl_slot *x, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS + 1];
   int ndim = tl_value_ndim(*x);
-  if (!tl_is_form(*x, TL_FORM_RAGGED) && !tl_is_form(*x, TL_FORM_GRID)) {
-    for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(*x, i);
+  if (!tl_has_rows(*x)) {
+    tl_value_shape(*x, shape);
     shape[ndim] = 1;
     return tl_reshape_value(vm, x, ndim + 1, shape, out);
   }
@@ -509,7 +446,7 @@ static bool add_last_axis(tl_vm *vm, tl_slot *x, tl_slot *out) {
     const tl_array *places = first.array;
     ok = tl_value_split_axis(vm, &wider, ndim, tl_shape(places), out);
   } else if (ok) {
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, &wider, out);
+    return tl_rows_close(vm, true, &first, &wider, out);
   }
   tl_clear(vm, &first);
   return ok;
@@ -545,7 +482,7 @@ static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   tl_slot flat;
   if (!tl_nested_reduce(vm, &plain, x, &flat))
     return false;
-  if (tl_is_form(flat, TL_FORM_RAGGED) || tl_is_form(flat, TL_FORM_GRID))
+  if (tl_has_rows(flat))
     return keep_rows(vm, call, axis, ndim, &flat, out);
   return tl_keep_axis(vm, all ? -1 : axis, ndim, &flat, out);
 }

@@ -61,8 +61,12 @@ bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing);
 bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
                      int count, unsigned which, tl_slot *out);
 
-// An array, or one with missing values, of one axis in another shape of as many
-// items. Takes what [s] owns on every path; *out is owned.
+// Of an array with missing values, the vectors along an axis as rows, in the
+// order of the other axes. *out is a ragged array, owned.
+bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out);
+
+// Any value of axes in another shape of as many items (tl_value_reshape). Takes
+// what [s] owns on every path; *out is owned.
 bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                       tl_slot *out);
 

@@ -15,88 +15,35 @@ enum {
 
 const char tl_npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-bool tl_is_big_endian(void) {
-  const uint16_t one = 1;
-  return *(const uint8_t *)&one == 0;
-}
-
 // --- The header -------------------------------------------------------------
 
-typedef struct header {
-  tl_vm *vm;
-  const char *what, *path;
-  const char *at, *end;
-} header;
+typedef tl_npy_source header;
 
 static bool npy_fail(const header *h, const char *message) {
   return tl_fail(h->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
                  h->what, h->path, message);
 }
 
-static void skip_space(header *h) {
-  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
-}
-
-// Goes past a character, if it comes next.
-static bool accept(header *h, char c) {
-  skip_space(h);
-  if (h->at >= h->end || *h->at != c)
-    return false;
-  h->at++;
-  return true;
-}
-
 static bool accept_word(header *h, const char *word) {
   size_t nbytes = strlen(word);
-  skip_space(h);
+  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
   if ((size_t)(h->end - h->at) < nbytes || memcmp(h->at, word, nbytes) != 0)
     return false;
   h->at += nbytes;
   return true;
 }
 
-// A string in either kind of quotes, without escapes.
-static bool read_string(header *h, char *out, size_t room) {
-  skip_space(h);
-  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"'))
-    return false;
-  char quote = *h->at++;
-  size_t n = 0;
-  while (h->at < h->end && *h->at != quote) {
-    if (n + 1 >= room || *h->at == '\\')
-      return false;
-    out[n++] = *h->at++;
-  }
-  out[n] = 0;
-  if (h->at >= h->end)
-    return false;
-  h->at++;
-  return true;
-}
-
-static bool read_length(header *h, int64_t *out) {
-  skip_space(h);
-  if (h->at >= h->end || !isdigit((unsigned char)*h->at))
-    return false;
-  *out = 0;
-  for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++)
-    if (__builtin_mul_overflow(*out, 10, out) ||
-        __builtin_add_overflow(*out, *h->at - '0', out))
-      return false;
-  return true;
-}
-
 static bool read_shape(header *h, tl_npy *out) {
   out->ndim = 0;
-  if (!accept(h, '('))
+  if (!tl_npy_accept(h, '('))
     return npy_fail(h, "its shape is no tuple");
-  while (!accept(h, ')')) {
+  while (!tl_npy_accept(h, ')')) {
     if (out->ndim == TL_MAX_DIMS)
       return npy_fail(h, "it has too many axes");
-    if (!read_length(h, &out->shape[out->ndim++]))
+    if (!tl_npy_read_length(h, &out->shape[out->ndim++]))
       return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
     accept_word(h, "L");  // Python 2 wrote long integers so
-    if (!accept(h, ',') && h->at < h->end && *h->at != ')')
+    if (!tl_npy_accept(h, ',') && h->at < h->end && *h->at != ')')
       return npy_fail(h, "its shape is no tuple");
   }
   return true;
@@ -104,13 +51,12 @@ static bool read_shape(header *h, tl_npy *out) {
 
 static bool read_descr(header *h, tl_npy *out) {
   char text[32];
-  if (accept(h, '[')) {
+  if (tl_npy_accept(h, '[')) {
     out->dtype = TL_UINT8;
-    out->layout = tl_npy_read_fields(h->vm, h->what, h->path, &h->at, h->end,
-                                     &out->swapped, &out->texts);
+    out->layout = tl_npy_read_fields(h, &out->swapped, &out->texts);
     return out->layout != NULL;
   }
-  if (!read_string(h, text, sizeof text) || strlen(text) < 3)
+  if (!tl_npy_read_quoted(h, text, sizeof text) || strlen(text) < 3)
     return npy_fail(h, "it has no descr");
   if (!strchr("<>|=", text[0]))
     return npy_fail(h, "its byte order is unknown");
@@ -118,23 +64,16 @@ static bool read_descr(header *h, tl_npy *out) {
   long size = strtol(text + 2, &rest, 10);
   if (*rest != 0 || size < 0)
     size = -1;
-  bool big = text[0] == '>' || (text[0] == '=' && tl_is_big_endian());
-  out->swapped = text[0] != '|' && big != tl_is_big_endian();
+  out->swapped = text[0] != '|' && tl_npy_is_swapped(text[0]);
   if (strchr("USV", text[1]) != NULL && size >= 0) {
     out->dtype = TL_STRING;
     out->width = size;
     out->letter = text[1];
     return true;
   }
-  static const char kinds[] = "BIUFC", letters[] = "biufc";
-  const char *letter = strchr(letters, text[1]);
-  for (int d = 0; letter && d < TL_STRING; d++) {
-    if (tl_dtypes[d].kind != kinds[letter - letters] ||
-        tl_dtypes[d].itemsize != size)
-      continue;
-    out->dtype = (tl_dtype)d;
+  out->dtype = tl_npy_dtype(text[1], size);
+  if (out->dtype != TL_DTYPE_COUNT)
     return true;
-  }
   return tl_fail(h->vm, TALLY_ERR_TYPE,
                  "%s: \"%s\" has items of type \"%s\", which Tally does not "
                  "have",
@@ -143,11 +82,11 @@ static bool read_descr(header *h, tl_npy *out) {
 
 static bool read_dict(header *h, tl_npy *out) {
   unsigned seen = 0;
-  if (!accept(h, '{'))
+  if (!tl_npy_accept(h, '{'))
     return npy_fail(h, "its header is no dict");
-  while (!accept(h, '}')) {
+  while (!tl_npy_accept(h, '}')) {
     char key[32];
-    if (!read_string(h, key, sizeof key) || !accept(h, ':'))
+    if (!tl_npy_read_quoted(h, key, sizeof key) || !tl_npy_accept(h, ':'))
       return npy_fail(h, "its header is no dict");
     if (strcmp(key, "descr") == 0) {
       if (!read_descr(h, out))
@@ -165,7 +104,7 @@ static bool read_dict(header *h, tl_npy *out) {
     } else {
       return npy_fail(h, "its header has an unknown key");
     }
-    accept(h, ',');
+    tl_npy_accept(h, ',');
   }
   return seen == 7 ||
          npy_fail(h, "its header lacks descr, fortran_order or shape");

@@ -27,8 +27,6 @@ typedef struct tl_npy {
   int64_t shape[TL_MAX_DIMS];
 } tl_npy;
 
-bool tl_is_big_endian(void);
-
 // The bytes of a string in the file.
 static inline size_t tl_npy_width(const tl_npy *from) {
   return (size_t)from->width * (from->letter == 'U' ? 4 : 1);

@@ -1,8 +1,10 @@
-// Structured dtypes of NumPy: read into layouts, written from them.
+// Dtypes of NumPy: read into ours and into layouts of structs, written from
+// them.
 
 #include "stdlib/npy_struct.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,58 +19,100 @@ enum {
   MOST_DIMS = 8
 };
 
+// --- The text ---------------------------------------------------------------
+
+bool tl_npy_accept(tl_npy_source *s, char c) {
+  while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
+  if (s->at == s->end || *s->at != c)
+    return false;
+  s->at++;
+  return true;
+}
+
+bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room) {
+  char quote = tl_npy_accept(s, '\'') ? '\'' : tl_npy_accept(s, '"') ? '"' : 0;
+  size_t n = 0;
+  if (quote == 0)
+    return false;
+  for (; s->at < s->end && *s->at != quote; s->at++) {
+    if (n + 1 >= room || *s->at == '\\')
+      return false;
+    out[n++] = *s->at;
+  }
+  out[n] = 0;
+  return s->at++ < s->end;
+}
+
+static bool at_digit(const tl_npy_source *s) {
+  return s->at < s->end && isdigit((unsigned char)*s->at);
+}
+
+bool tl_npy_read_length(tl_npy_source *s, int64_t *out) {
+  while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
+  if (!at_digit(s))
+    return false;
+  for (*out = 0; at_digit(s); s->at++)
+    if (__builtin_mul_overflow(*out, 10, out) ||
+        __builtin_add_overflow(*out, *s->at - '0', out))
+      return false;
+  return true;
+}
+
+// --- Dtypes -----------------------------------------------------------------
+
+bool tl_npy_is_swapped(char order) {
+  return (order == '>' || (order == '=' && tl_is_big_endian())) !=
+         tl_is_big_endian();
+}
+
+// NumPy's letters of our kinds.
+static const char kinds[] = "BIUFC", letters[] = "biufc";
+
+tl_dtype tl_npy_dtype(char letter, long size) {
+  const char *at = letter != 0 ? strchr(letters, letter) : NULL;
+  for (int d = 0; at && d < TL_STRING; d++)
+    if (tl_dtypes[d].kind == kinds[at - letters] &&
+        tl_dtypes[d].itemsize == size)
+      return (tl_dtype)d;
+  return TL_DTYPE_COUNT;
+}
+
+int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room) {
+  size_t size = tl_itemsize(dtype);
+  char letter = letters[strchr(kinds, tl_dtypes[dtype].kind) - kinds];
+  return snprintf(out, room, "'%c%c%zu'",
+                  size == 1            ? '|'
+                  : tl_is_big_endian() ? '>'
+                                       : '<',
+                  letter, size);
+}
+
+// --- Fields -----------------------------------------------------------------
+
 typedef struct parser {
   tl_vm *vm;
-  const char *function, *path;
-  const char *at, *end;
+  tl_npy_source *source;
   int depth;
   bool is_text;  // the last item is of U, with more than one code point
   tl_npy_texts *texts;
   bool swapped, straight;  // whether fields of that byte order were met
 } parser;
 
-static bool is_big_endian(void) {
-  const uint16_t one = 1;
-  return *(const uint8_t *)&one == 0;
-}
-
 static void *fail(parser *p, const char *what) {
   tl_fail(p->vm, TALLY_ERR_VALUE,
-          "%s: \"%s\" is no valid .npy file: %s in its fields", p->function,
-          p->path, what);
+          "%s: \"%s\" is no valid .npy file: %s in its fields", p->source->what,
+          p->source->path, what);
   return NULL;
 }
 
 static bool accept(parser *p, char c) {
-  while (p->at < p->end && isspace((unsigned char)*p->at)) p->at++;
-  if (p->at == p->end || *p->at != c)
-    return false;
-  p->at++;
-  return true;
+  return tl_npy_accept(p->source, c);
 }
-
-// A string in quotes; escapes do not occur in names that NumPy writes so.
-static bool read_text(parser *p, char *out, size_t room) {
-  char quote = accept(p, '\'') ? '\'' : accept(p, '"') ? '"' : 0;
-  size_t n = 0;
-  if (quote == 0)
-    return false;
-  for (; p->at < p->end && *p->at != quote; p->at++) {
-    if (n + 1 == room || *p->at == '\\')
-      return false;
-    out[n++] = *p->at;
-  }
-  out[n] = 0;
-  return p->at++ < p->end;
-}
-
-// --- Reading ----------------------------------------------------------------
 
 static tl_type *read_fields(parser *p);
 
 // "<f8" as a dtype; a size of V in *padding.
 static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
-  static const char kinds[] = "BIUFC", letters[] = "biufc";
   char order = text[0] != 0 && strchr("<>|=", text[0]) ? *text++ : '|';
   if (*text == 0)
     return fail(p, "an empty type");
@@ -84,9 +128,8 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
     tl_type model = {.kind = TL_TYPE_FIXED_STRING, .size = size};
     return tl_type_intern(p->vm, &model);
   }
-  bool big = order == '>' || (order == '=' && is_big_endian());
   if (order != '|' && (size > 1 || *text == 'U'))
-    *(big != is_big_endian() ? &p->swapped : &p->straight) = true;
+    *(tl_npy_is_swapped(order) ? &p->swapped : &p->straight) = true;
   tl_type *one = *text == 'U' && size > 0
                      ? tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR})
                      : NULL;
@@ -96,16 +139,13 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
         p->vm, &(tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = one});
   if (*text == 'U' && size > 0)
     return one;
-  const char *letter = strchr(letters, *text);
-  for (int d = 0; letter && d < TL_STRING; d++) {
-    if (tl_dtypes[d].kind == kinds[letter - letters] &&
-        tl_dtypes[d].itemsize == size)
-      return tl_type_of_dtype(p->vm, (tl_dtype)d);
-  }
+  tl_dtype dtype = tl_npy_dtype(*text, size);
+  if (dtype != TL_DTYPE_COUNT)
+    return tl_type_of_dtype(p->vm, dtype);
   tl_fail(p->vm, TALLY_ERR_TYPE,
           "%s: \"%s\" has a field of type \"%.20s\", which Tally does not "
           "have",
-          p->function, p->path, text);
+          p->source->what, p->source->path, text);
   return NULL;
 }
 
@@ -115,15 +155,12 @@ static tl_type *read_shape(parser *p, tl_type *of) {
   int ndim = 0;
   bool tuple = accept(p, '(');
   while (tuple ? !accept(p, ')') : ndim == 0) {
-    while (p->at < p->end && isspace((unsigned char)*p->at)) p->at++;
-    if (ndim == MOST_DIMS || p->at == p->end || !isdigit((unsigned char)*p->at))
+    const char *from = p->source->at;
+    int64_t n = -1;
+    if (ndim == MOST_DIMS || (!tl_npy_read_length(p->source, &n) && n < 0))
       return fail(p, "a shape that is none");
-    int64_t n = 0;
-    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) {
-      if (n > INT32_MAX)
-        return fail(p, "a shape that is too large");
-      n = n * 10 + (*p->at - '0');
-    }
+    if (n / 10 > INT32_MAX || p->source->at - from > 20)
+      return fail(p, "a shape that is too large");
     shape[ndim++] = n;
     if (tuple)
       accept(p, ',');
@@ -139,11 +176,12 @@ static tl_type *read_shape(parser *p, tl_type *of) {
 static bool read_field(parser *p, tl_type_field *field, int64_t *padding) {
   char name[MOST_NAME], type[32];
   *padding = -1;
-  if (!accept(p, '(') || !read_text(p, name, sizeof name) || !accept(p, ','))
+  if (!accept(p, '(') || !tl_npy_read_quoted(p->source, name, sizeof name) ||
+      !accept(p, ','))
     return fail(p, "no (name, type)") != NULL;
   if (accept(p, '['))
     field->type = read_fields(p);
-  else if (read_text(p, type, sizeof type))
+  else if (tl_npy_read_quoted(p->source, type, sizeof type))
     field->type = read_item(p, type, padding);
   else
     return fail(p, "no type") != NULL;
@@ -152,7 +190,8 @@ static bool read_field(parser *p, tl_type_field *field, int64_t *padding) {
     accept(p, ',');
     if (field->type != NULL && !accept(p, ')'))
       return fail(p, "no end of a field") != NULL;
-  } else if (field->type != NULL && p->at[-1] != ')' && !accept(p, ')')) {
+  } else if (field->type != NULL && p->source->at[-1] != ')' &&
+             !accept(p, ')')) {
     return fail(p, "no end of a field") != NULL;
   }
   if (field->type == NULL)
@@ -183,7 +222,7 @@ static bool fail_text(parser *p) {
   return tl_fail(p->vm, TALLY_ERR_TYPE,
                  "%s: \"%s\" has a field of type U with a shape, or within "
                  "another field, which Tally does not have",
-                 p->function, p->path);
+                 p->source->what, p->source->path);
 }
 
 static tl_type *read_fields(parser *p) {
@@ -236,22 +275,15 @@ static tl_type *read_fields(parser *p) {
   return made;
 }
 
-tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
-                            const char **at, const char *end, bool *swapped,
+tl_type *tl_npy_read_fields(tl_npy_source *source, bool *swapped,
                             tl_npy_texts *texts) {
-  parser p = {.vm = vm,
-              .function = function,
-              .path = path,
-              .at = *at,
-              .end = end,
-              .texts = texts};
+  parser p = {.vm = source->vm, .source = source, .texts = texts};
   tl_type *layout = read_fields(&p);
-  *at = p.at;
   *swapped = p.swapped;
   if (layout != NULL && p.swapped && p.straight) {
-    tl_fail(vm, TALLY_ERR_TYPE,
+    tl_fail(p.vm, TALLY_ERR_TYPE,
             "%s: \"%s\" has fields of both byte orders, which are not read",
-            function, path);
+            source->what, source->path);
     return NULL;
   }
   return layout;
@@ -268,30 +300,11 @@ bool tl_npy_has_bools(const tl_type *type) {
   return false;
 }
 
-void tl_npy_swap_bytes(char *data, size_t width, size_t count) {
-  for (; count > 0; count--, data += width)
-    for (size_t i = 0; i < width / 2; i++) {
-      char byte = data[i];
-      data[i] = data[width - 1 - i];
-      data[width - 1 - i] = byte;
-    }
-}
-
-static void settle_number(char *at, tl_dtype dtype, bool swapped) {
-  size_t size = tl_itemsize(dtype);
-  size_t width = tl_dtype_is_complex(dtype) ? size / 2 : size;
-  // Kernels rely on bools being 0 or 1; a file may hold any byte.
-  if (dtype == TL_BOOL)
-    *at = *at != 0;
-  else if (swapped)
-    tl_npy_swap_bytes(at, width, size / width);
-}
-
 void tl_npy_settle(char *at, const tl_type *type, bool swapped) {
   if (type->kind == TL_TYPE_DTYPE)
-    settle_number(at, type->dtype, swapped);
+    tl_settle_items(at, type->dtype, 1, swapped);
   else if (type->kind == TL_TYPE_CHAR && swapped)
-    tl_npy_swap_bytes(at, (size_t)tl_type_size(type), 1);
+    tl_swap_bytes(at, (size_t)tl_type_size(type), 1);
   int64_t step = type->kind == TL_TYPE_FIXED ? tl_type_size(type->of) : 0;
   for (int64_t i = 0; type->kind == TL_TYPE_FIXED && i < type->size; i++)
     tl_npy_settle(at + i * step, type->of, swapped);
@@ -316,17 +329,9 @@ static void add_padding(tl_text *text, int64_t nbytes) {
     tl_text_printf(text, "('', '|V%lld'), ", (long long)nbytes);
 }
 
-static void add_dtype(tl_text *text, tl_dtype dtype) {
-  static const char letters[] = {
-      ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
-  char order = tl_itemsize(dtype) == 1 ? '|' : is_big_endian() ? '>' : '<';
-  tl_text_printf(text, "'%c%c%zu'", order, letters[(int)tl_dtypes[dtype].kind],
-                 tl_itemsize(dtype));
-}
-
 bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
                          const tl_npy_texts *texts) {
-  const char order = is_big_endian() ? '>' : '<';
+  const char order = tl_is_big_endian() ? '>' : '<';
   int64_t end = 0;
   tl_text_putc(text, '[');
   for (int64_t i = 0; i < layout->field_count; i++) {
@@ -354,7 +359,9 @@ bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
     } else if (item->kind == TL_TYPE_CHAR) {
       tl_text_printf(text, "'%cU1'", order);
     } else {
-      add_dtype(text, item->dtype);
+      char dtype[16];
+      tl_npy_spell_dtype(item->dtype, dtype, sizeof dtype);
+      tl_text_puts(text, dtype);
     }
     if (item != field->type) {
       tl_text_puts(text, ", (");

@@ -1,8 +1,10 @@
-// The descr of structured dtypes in .npy files.
+// The descr of dtypes in .npy files, and the text that they stand in: a Python
+// dict of strings, numbers and lists.
 #ifndef TALLY_STDLIB_NPY_STRUCT_H
 #define TALLY_STDLIB_NPY_STRUCT_H
 
-#include "vm/values/string.h"
+#include "stdlib/byte_order.h"
+#include "vm/string.h"
 #include "vm/types/type.h"
 
 enum { TL_NPY_FIELDS = 1024 };
@@ -21,18 +23,36 @@ static inline void tl_npy_set_text(tl_npy_texts *texts, int64_t field) {
   texts->any = true;
 }
 
+// A header's text as it is read; [what] and [path] are for messages.
+typedef struct tl_npy_source {
+  tl_vm *vm;
+  const char *what, *path;
+  const char *at, *end;
+} tl_npy_source;
+
+// Goes past blanks, and past a character if it comes next.
+bool tl_npy_accept(tl_npy_source *s, char c);
+// A string in either kind of quotes; false also for one that has escapes, which
+// do not occur in what NumPy writes, or does not fit.
+bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room);
+// A number from 0 on.
+bool tl_npy_read_length(tl_npy_source *s, int64_t *out);
+
+// Whether numbers of an order, one of "<>=", have this machine's other one.
+bool tl_npy_is_swapped(char order);
+// The dtype of NumPy's letter and item size; TL_DTYPE_COUNT: there is none.
+tl_dtype tl_npy_dtype(char letter, long size);
+// "'<f8'", and of one byte "'|i1'". Cut to [room]; returns its length.
+int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room);
+
 // Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
-// opening bracket: *at is moved behind it. Unnamed fields of kind V are
-// padding. Nested lists are structs. NULL after tl_fail; [function] and [path]
-// are for the message. *swapped: their bytes are in the other order than this
-// machine's; one list has one order.
-tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
-                            const char **at, const char *end, bool *swapped,
+// opening bracket: *s is moved behind it. Unnamed fields of kind V are padding.
+// Nested lists are structs. NULL after tl_fail. *swapped: their bytes are in
+// the other order than this machine's; one list has one order.
+tl_type *tl_npy_read_fields(tl_npy_source *s, bool *swapped,
                             tl_npy_texts *texts);
 
 bool tl_npy_has_bools(const tl_type *type);
-// Turns each of [count] numbers of [width] bytes around.
-void tl_npy_swap_bytes(char *data, size_t width, size_t count);
 // Makes an item of a file one of ours: bytes in this machine's order, bools 0
 // or 1.
 void tl_npy_settle(char *at, const tl_type *type, bool swapped);

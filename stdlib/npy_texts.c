@@ -4,24 +4,15 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "stdlib/arguments.h"
+#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/types/layout.h"
 #include "vm/vm.h"
 
 // --- One string -------------------------------------------------------------
-
-static size_t put_utf8(char *out, uint32_t c) {
-  if (c < 0x80) {
-    out[0] = (char)c;
-    return 1;
-  }
-  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-  out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
-  return n;
-}
 
 bool tl_npy_store_text(tl_reader *reader, tl_array *a, int64_t index,
                        const uint32_t *points, int64_t width, char *text) {
@@ -34,26 +25,26 @@ bool tl_npy_store_text(tl_reader *reader, tl_array *a, int64_t index,
                      "read_npy: \"%s\" has an invalid code point in item "
                      "%" PRId64 ", character %" PRId64,
                      reader->path, index, i);
-    nbytes += put_utf8(text + nbytes, c);
+    nbytes += (size_t)utf8proc_encode_char((utf8proc_int32_t)c,
+                                           (utf8proc_uint8_t *)text + nbytes);
   }
   return tl_string_item_set(reader->vm, &tl_string_items(a)[index], text,
                             nbytes);
 }
 
 uint32_t tl_npy_next_point(const char *text, size_t *at) {
-  const unsigned char *s = (const unsigned char *)text + *at;
-  size_t n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3f);
-  *at += n;
-  return c;
+  utf8proc_int32_t point;  // the text is valid
+  *at += (size_t)utf8proc_iterate((const utf8proc_uint8_t *)text + *at, -1,
+                                  &point);
+  return (uint32_t)point;
 }
 
 int64_t tl_npy_count_points(const tl_string_item *item) {
   const char *text = tl_string_item_text(item);
   size_t nbytes = tl_string_item_length(item);
   int64_t count = 0;
-  for (size_t at = 0; at < nbytes; count++) tl_npy_next_point(text, &at);
+  for (size_t i = 0; i < nbytes; i++)
+    count += ((unsigned char)text[i] & 0xc0) != 0x80;
   return count;
 }
 
@@ -110,8 +101,8 @@ static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
 
 // A copy, so that nothing keeps the file's block.
 static bool copy_column(tl_vm *vm, tl_slot p, int64_t i, tl_slot *out) {
-  tl_slot lent = tl_borrow(p), field;
-  if (!tl_nested_field(vm, &lent, i, &field))
+  tl_slot borrowed = tl_borrow(p), field;
+  if (!tl_nested_field(vm, &borrowed, i, &field))
     return false;
   bool ok;
   if (tl_is_array(field)) {

@@ -3,7 +3,7 @@
 #define TALLY_STDLIB_NPY_TEXTS_H
 
 #include "stdlib/npy_header.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 
 // Item [index] of a from [width] code points without the zeros at their end.
 // [text] takes 4 bytes for each of them.

@@ -3,6 +3,8 @@
 // Nearly all have so few digits that one multiplication or division of exact
 // floats rounds correctly (Clinger 1990), or one of 128 bits (Lemire 2021); the
 // rest go to strtod.
+//
+// Built for speed.
 
 #include "stdlib/number.h"
 
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stdlib/powers_of_five.h"
+#include "stdlib/generated/powers_of_five.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define LITTLE_ENDIAN_BYTES (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)

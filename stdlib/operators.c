@@ -1,10 +1,16 @@
-// Operators that are no elementwise functions, as functions: (in), (and), (or).
+// Operators that are no elementwise functions, as functions: (in), (and),
+// (or).
+//
+// They let an operator be passed where a function is wanted, as in fold(xs,
+// (and)); the operators themselves are instructions (vm/interp), whose code
+// these functions call.
 
 #include "stdlib/families.h"
 #include "vm/error.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/interp/interp.h"
 
+// The operator in.
 static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool found;
   if (!tl_do_in(vm, &args[0], &args[1], 0, &found))
@@ -13,13 +19,14 @@ static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// Both operands are there already: unlike the operators, the functions cannot
-// leave the second one out.
+// The truths of both operands, each a bool. Both are there already: unlike the
+// operators, the functions cannot leave the second one out.
 static bool truths(tl_vm *vm, tl_slot *args, bool *a, bool *b) {
   return tl_do_truth(vm, args[0], TL_MODE_BORROW, a) &&
          tl_do_truth(vm, args[1], TL_MODE_BORROW, b);
 }
 
+// The operator and.
 static bool both(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool a, b;
   if (!truths(vm, args, &a, &b))
@@ -28,6 +35,7 @@ static bool both(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// The operator or.
 static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool a, b;
   if (!truths(vm, args, &a, &b))
@@ -36,6 +44,8 @@ static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// The interpreter runs the operators themselves; these rows are for passing
+// them on as functions.
 const tl_builtin tl_operator_builtins[] = {
     {"contained", "item, container", contained, TL_ANY_FORM,
      TL_DOC(

@@ -11,6 +11,7 @@
 
 __extension__ typedef unsigned __int128 tl_pcg_word;
 
+// A generator; copied freely.
 typedef struct tl_pcg64 {
   tl_pcg_word state, increment;
   bool has_half;  // the upper half of a word is left
@@ -21,12 +22,15 @@ typedef struct tl_pcg64 {
 // spawn_key=(stream - 1,)).
 void tl_pcg64_seed(tl_pcg64 *p, uint64_t seed, uint64_t stream);
 
+// One step of the linear congruential generator below.
 static inline void tl_pcg64_step(tl_pcg64 *p) {
   const tl_pcg_word factor = (tl_pcg_word)UINT64_C(0x2360ed051fc65da4) << 64 |
                              UINT64_C(0x4385df649fccf645);
   p->state = p->state * factor + p->increment;
 }
 
+// The next word: the halves of the state xored, and rotated by its highest
+// bits.
 static inline uint64_t tl_pcg64_next(tl_pcg64 *p) {
   tl_pcg64_step(p);
   uint64_t high = (uint64_t)(p->state >> 64), x = high ^ (uint64_t)p->state;
@@ -34,7 +38,7 @@ static inline uint64_t tl_pcg64_next(tl_pcg64 *p) {
   return x >> turn | x << (-turn & 63);
 }
 
-// Half a word: the lower one first.
+// Half a word: the lower one first, the upper one at the next call.
 static inline uint32_t tl_pcg64_next_half(tl_pcg64 *p) {
   if (p->has_half) {
     p->has_half = false;

@@ -1,8 +1,13 @@
-// Words of a stream, many at a time: see philox.h.
+// Words of a stream, many at a time: see philox.h. Only this file and the
+// inlined functions of philox.h know how a counter is laid out.
+//
+// Built for speed.
 #include "stdlib/philox.h"
 
 #include <string.h>
 
+// Word 2 of the counter is 1 here and 0 in tl_stream_words, so that an item's
+// own words never meet those of the stream.
 uint64_t tl_draws_more(tl_draws *s) {
   if (s->stream->pcg)
     return tl_pcg64_next(s->stream->pcg);
@@ -14,9 +19,11 @@ uint64_t tl_draws_more(tl_draws *s) {
   return s->words[0];
 }
 
-// Two counters take turns: the products of one hide the wait for the other's.
+// Two counters in alternation: the products of one hide the latency of the
+// other's.
 static void philox_words(const tl_stream *s, uint64_t block, size_t n,
                          uint64_t *out) {
+  // The keys of the rounds depend on the stream alone.
   tl_philox_keys keys;
   tl_philox_expand(s->key, keys);
   for (size_t i = 0; i < n; i += 8, block += 2) {

@@ -5,6 +5,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 

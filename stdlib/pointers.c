@@ -4,8 +4,9 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/kernels/kernels.h"
-#include "vm/values/pointer.h"
+#include "vm/array/describe.h"
+#include "vm/nested/indexed.h"
+#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 // Places from 0 on, all within the target. *out is owned.
@@ -46,17 +47,14 @@ static bool pointers(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "pointers", "target", "an array", args[0]);
   int64_t length = tl_value_length(args[0], 0);
   if (tl_is_none(args[1])) {
-    tl_array *all = tl_array_new(vm, TL_INT64, 1, &length);
-    if (all == NULL)
+    if (!tl_array_finish(vm, true, tl_numbers_new(vm, 1, &length, 0), &places))
       return false;
-    tl_kernels()->iota((int64_t *)(void *)all->data, 0, 1, (size_t)length);
-    places = tl_own_array(all);
   } else if (!read_places(vm, &args[1], length, &places)) {
     return false;
   }
   tl_slot target = tl_take(vm, &args[0]);
   tl_hold(vm, target, TL_CAUSE_VIEW);
-  return tl_pointer_new(vm, &places, &target, out);
+  return tl_indexed_new(vm, TL_FORM_POINTER, &places, &target, out);
 }
 
 const tl_builtin tl_pointer_builtins[] = {

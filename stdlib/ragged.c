@@ -7,9 +7,11 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/grid.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/struct_equal.h"
 #include "vm/vm.h"
 
@@ -65,8 +67,8 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
   tl_drop(vm, counts);
   if (ok)
     *out = offsets;
-  else if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
+  else
+    tl_array_drop(vm, offsets);
   return ok;
 }
 
@@ -83,12 +85,10 @@ static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
   tl_slot items = tl_take(vm, &args[0]), made;
   if (!tl_ragged_new(vm, offsets, &items, &made))
     return false;
-  if (!tl_is_array(args[1]) || tl_ndim(args[1].array) == 1) {
-    tl_copy_slot(out, &made);
-    return true;
-  }
-  return tl_value_split_axis(vm, &made, tl_ndim(args[1].array),
-                             tl_shape(args[1].array), out);
+  int64_t rows = tl_ragged_rows(made.nested);
+  const tl_array *counts = tl_is_array(args[1]) ? args[1].array : NULL;
+  return tl_value_split_axis(vm, &made, counts != NULL ? tl_ndim(counts) : 1,
+                             counts != NULL ? tl_shape(counts) : &rows, out);
 }
 
 static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -127,10 +127,9 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    " items, row 0 has %" PRId64,
                    i, at[i + 1] - at[i], width);
   }
-  tl_slot offsets, items;
-  if (!tl_ragged_flat(vm, args[0], &offsets, &items))
+  tl_slot items;
+  if (!tl_ragged_items(vm, args[0], &items))
     return false;
-  tl_drop(vm, offsets);
   int64_t shape[2] = {rows, width};
   return tl_value_split_axis(vm, &items, 2, shape, out);
 }
@@ -169,16 +168,13 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const int64_t *at = tl_offsets_data(offsets.array);
   int64_t rows = offsets.array->size - 1;
   tl_array *places = tl_positions_new(vm, at[rows]);
-  if (places == NULL) {
-    tl_drop(vm, offsets);
-    return false;
-  }
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; places != NULL && i < rows; i++) {
     for (int64_t k = at[i]; k < at[i + 1]; k++)
       tl_offsets_data(places)[k] = k - at[i];
   }
-  tl_slot made = tl_own_array(places);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_slot made;
+  bool ok = tl_array_finish(vm, true, places, &made);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 // The items at those places, zeros where there are no items at all. *out may
@@ -217,23 +213,18 @@ static bool fields_with_gaps(tl_vm *vm, tl_slot gaps, tl_slot structs,
                              tl_slot *out) {
   const tl_type *layout = structs.nested->layout;
   int64_t made = 0, count = layout->field_count;
-  size_t nbytes = (size_t)count * (sizeof(tl_slot) + sizeof(tl_string *));
-  tl_slot *columns = tl_alloc(vm, nbytes, "fields");
-  if (columns == NULL)
-    return false;
-  tl_string **names = (tl_string **)(columns + count);
-  bool ok = true;
+  tl_slot *columns = tl_slots_new(vm, count, "fields");
+  bool ok = columns != NULL;
   for (; ok && made < count; made += ok) {
-    tl_slot lent = tl_borrow(structs), column = tl_none();
+    tl_slot borrowed = tl_borrow(structs), column = tl_none();
     tl_slot mask = tl_retain(vm, tl_borrow(gaps));
-    names[made] = layout->fields[made].name;
-    ok = tl_nested_field(vm, &lent, made, &column);
+    ok = tl_nested_field(vm, &borrowed, made, &column);
     if (ok && (tl_is_form(column, TL_FORM_RAGGED) ||
                tl_value_ndim(column) != tl_value_ndim(gaps))) {
       ok = tl_fail(vm, TALLY_ERR_TYPE,
                    "field %s has axes of its own, and no row of them can be "
                    "missing",
-                   names[made]->text);
+                   layout->fields[made].name->text);
     }
     if (!ok) {
       tl_clear(vm, &column);
@@ -242,11 +233,8 @@ static bool fields_with_gaps(tl_vm *vm, tl_slot gaps, tl_slot structs,
     }
     ok = with_gaps(vm, &mask, &column, &columns[made]);
   }
-  ok = ok && (layout->kind == TL_TYPE_TUPLE
-                  ? tl_tuples_of_columns(vm, count, columns, out)
-                  : tl_struct_of_columns(vm, count, names, columns, out));
-  while (made > 0) tl_clear(vm, &columns[--made]);
-  tl_free(vm, columns, nbytes);
+  ok = ok && tl_struct_like(vm, layout, columns, out);
+  tl_slots_free(vm, columns, made);
   return ok;
 }
 
@@ -271,10 +259,8 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
     tl_clear(vm, values);
     return ok;
   }
-  if (!tl_is_form(*values, TL_FORM_OPTION)) {
-    return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(*values), gaps,
-                          values, out);
-  }
+  if (!tl_is_form(*values, TL_FORM_OPTION))
+    return tl_indexed_new(vm, TL_FORM_OPTION, gaps, values, out);
   tl_slot either[2] = {*gaps, tl_borrow(values->nested->parts[0])}, mask;
   tl_slot there = tl_retain(vm, tl_borrow(values->nested->parts[1]));
   bool ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, either, &mask);
@@ -284,8 +270,18 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
     tl_drop(vm, there);
     return false;
   }
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(there), &mask, &there,
-                        out);
+  return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
+}
+
+// The items at places, missing where [gaps] is true. Takes both, which may be
+// NULL.
+static bool take_with_gaps(tl_vm *vm, const char *function, tl_slot content,
+                           tl_array *places, tl_array *gaps, tl_slot *mask,
+                           tl_slot *values) {
+  bool ok = places != NULL && gaps != NULL &&
+            take_or_gap(vm, function, content, places, values);
+  tl_array_drop(vm, places);
+  return tl_array_finish(vm, ok, gaps, mask);
 }
 
 // x[i, 0] of each row, missing where the row is empty.
@@ -302,15 +298,10 @@ static bool firsts(tl_vm *vm, tl_slot *args, tl_slot *out) {
     gaps->data[i] = at[i] == at[i + 1];
     tl_offsets_data(places)[i] = at[i] == at[i + 1] ? 0 : at[i];
   }
-  tl_slot values;
-  ok = ok && take_or_gap(vm, "firsts", n->parts[1], places, &values);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  tl_slot mask = gaps != NULL ? tl_own_array(gaps) : tl_none();
-  if (ok)
-    return with_gaps(vm, &mask, &values, out);
-  tl_clear(vm, &mask);
-  return false;
+  tl_slot values, mask;
+  return take_with_gaps(vm, "firsts", n->parts[1], places, gaps, &mask,
+                        &values) &&
+         with_gaps(vm, &mask, &values, out);
 }
 
 // Each item of one axis as a row of its own, a missing one as an empty row.
@@ -327,20 +318,11 @@ static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
   }
   tl_slot items;
   bool ok = true;
-  if (option) {
-    tl_slot there, lent = tl_borrow(x->nested->parts[0]);
-    ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there);
-    if (ok) {
-      ok = tl_value_take(vm, x->nested->parts[1], there.array, &items);
-      tl_drop(vm, there);
-    }
-  } else {
+  if (option)
+    ok = tl_option_present(vm, x->nested, &items);
+  else
     items = tl_take(vm, x);
-  }
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -350,10 +332,7 @@ static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return false;
     bool ok = singletons(vm, &items, &rows);
     tl_clear(vm, &items);
-    if (ok)
-      return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &rows, out);
-    tl_drop(vm, offsets);
-    return false;
+    return tl_rows_close(vm, ok, &offsets, &rows, out);
   }
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "singletons", &args[0]))
@@ -364,8 +343,8 @@ static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ndim == 1)
     return single_rows(vm, &args[0], out);
   int64_t shape[TL_MAX_DIMS];
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
   tl_slot flat, made;
+  tl_value_shape(args[0], shape);
   if (!tl_value_flatten(vm, args[0], &flat))
     return false;
   bool ok = single_rows(vm, &flat, &made);
@@ -397,15 +376,10 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_offsets_data(places)[i * width + k] = gap ? 0 : at[i] + k;
     }
   }
-  tl_slot values = tl_none();
-  ok = ok && take_or_gap(vm, "pad_rows", n->parts[1], places, &values);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  tl_slot mask = gaps != NULL ? tl_own_array(gaps) : tl_none();
-  if (!ok) {
-    tl_clear(vm, &mask);
+  tl_slot values, mask;
+  if (!take_with_gaps(vm, "pad_rows", n->parts[1], places, gaps, &mask,
+                      &values))
     return false;
-  }
   if (tl_is_none(args[2]))
     return with_gaps(vm, &mask, &values, out);
   tl_slot parts[3] = {mask, tl_borrow(args[2]), values};

@@ -8,9 +8,12 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/nested/grid.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/vm.h"
 
 // A call of concat (which has the axis already) or stack (which makes it).
@@ -30,25 +33,7 @@ static bool fail_shapes(tl_vm *vm, const joining *j, const tl_slot *items,
                  tl_describe(items[i], b, sizeof b));
 }
 
-static void drop_slots(tl_vm *vm, tl_slot *slots, int64_t count,
-                       size_t nbytes) {
-  while (count > 0) tl_clear(vm, &slots[--count]);
-  if (slots != NULL)
-    tl_free(vm, slots, nbytes);
-}
-
 // --- Fixed axes -------------------------------------------------------------
-
-// The numbers from [first] on in the fixed shape of [s].
-static tl_array *number_from(tl_vm *vm, tl_slot s, int64_t first) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_ndim(s);
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(s, i);
-  tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
-  for (int64_t i = 0; a != NULL && i < a->size; i++)
-    tl_offsets_data(a)[i] = first + i;
-  return a;
-}
 
 // Where each item comes from, among all of them in row-major order.
 static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
@@ -57,7 +42,7 @@ static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
   int64_t first = 0;
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
-    tl_array *numbers = number_from(vm, items[i], first);
+    tl_array *numbers = tl_number_items(vm, items[i], first);
     ok = numbers != NULL;
     if (ok) {
       first += numbers->size;
@@ -85,17 +70,11 @@ static bool join_fixed(tl_vm *vm, const joining *j, int64_t count,
     if (!same)
       return fail_shapes(vm, j, items, i);
   }
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *flat = tl_alloc(vm, nbytes, j->name), whole, numbers;
-  int64_t made = 0;
-  bool ok = flat != NULL;
-  for (; ok && made < count; made += ok)
-    ok = tl_value_flatten(vm, items[made], &flat[made]);
-  ok = ok && tl_value_concat(vm, count, flat, &whole);
-  drop_slots(vm, flat, made, nbytes);
-  if (!ok)
+  tl_slot whole, numbers;
+  if (!tl_join_opened(vm, tl_value_flatten, tl_value_concat, count, items,
+                      &whole))
     return false;
-  ok = join_numbers(vm, j, count, items, axis, &numbers);
+  bool ok = join_numbers(vm, j, count, items, axis, &numbers);
   if (ok) {
     ok = tl_value_take(vm, whole, numbers.array, out);
     tl_drop(vm, numbers);
@@ -109,54 +88,31 @@ static bool join_fixed(tl_vm *vm, const joining *j, int64_t count,
 // Row by row: a of row i, then b of row i.
 static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *all,
                         tl_slot *out) {
-  int64_t total = 0;
-  tl_slot first = all[0], content;
-  int64_t rows = tl_ragged_rows(first.nested);
-  size_t nbytes = (size_t)count * (sizeof(tl_slot) + sizeof(int64_t));
-  tl_slot *flat = tl_alloc(vm, nbytes, "concat");
-  if (flat == NULL)
-    return false;
-  int64_t *base = (int64_t *)(void *)(flat + count);
-  int64_t made = 0;
-  bool ok = true;
-  for (; ok && made < count; made += ok) {
-    tl_slot at, s = all[made];
-    if (tl_ragged_rows(s.nested) != rows) {
-      ok = tl_fail_ragged_rows(vm, "concat", first, s, 0);
-      continue;
-    }
-    ok = tl_ragged_flat(vm, s, &at, &flat[made]);
-    if (!ok)
-      continue;
-    tl_drop(vm, at);
-    base[made] = total - tl_ragged_offsets(s.nested)[0];
-    total += tl_value_length(flat[made], 0);
+  int64_t rows = tl_ragged_rows(all[0].nested);
+  for (int64_t i = 1; i < count; i++) {
+    if (tl_ragged_rows(all[i].nested) != rows)
+      return tl_fail_ragged_rows(vm, "concat", all[0], all[i], 0);
   }
-  ok = ok && tl_value_concat(vm, count, flat, &content);
-  while (made > 0) tl_drop(vm, flat[--made]);
-  tl_array *offsets = ok ? tl_offsets_new(vm, rows) : NULL;
+  tl_slot content, items;
+  if (!tl_join_opened(vm, tl_ragged_items, tl_value_concat, count, all,
+                      &content))
+    return false;
+  int64_t total = tl_value_length(content, 0), to = 0;
+  tl_array *offsets = tl_offsets_new(vm, rows);
   tl_array *places = offsets != NULL ? tl_positions_new(vm, total) : NULL;
-  int64_t to = 0;
   for (int64_t i = 0; places != NULL && i < rows; i++) {
+    int64_t base = 0;  // of the array's items in the content
     for (int64_t k = 0; k < count; k++) {
       const int64_t *at = tl_ragged_offsets(all[k].nested);
       for (int64_t j = at[i]; j < at[i + 1]; j++)
-        tl_offsets_data(places)[to++] = base[k] + j;
+        tl_offsets_data(places)[to++] = base + j - at[0];
+      base += at[rows] - at[0];
     }
     tl_offsets_data(offsets)[i + 1] = to;
   }
-  tl_free(vm, flat, nbytes);
-  tl_slot items;
-  bool taken = places != NULL && tl_value_take(vm, content, places, &items);
-  if (ok)
-    tl_drop(vm, content);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (taken)
-    return tl_ragged_new(vm, offsets, &items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  bool ok = tl_take_at(vm, true, content, places, &items);
+  tl_drop(vm, content);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 static bool join_along(tl_vm *vm, const joining *j, int64_t count,
@@ -170,8 +126,7 @@ static bool join_within(tl_vm *vm, const joining *j, int64_t count,
     if (!tl_ragged_agree(items[0].nested, items[i].nested, &row))
       return tl_fail_ragged_rows(vm, j->name, items[0], items[i], row);
   }
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *flat = tl_alloc(vm, nbytes, j->name), offsets = tl_none(), whole;
+  tl_slot *flat = tl_slots_new(vm, count, j->name), offsets = tl_none(), whole;
   int64_t made = 0;
   bool ok = flat != NULL;
   for (; ok && made < count; made += ok) {
@@ -183,33 +138,28 @@ static bool join_within(tl_vm *vm, const joining *j, int64_t count,
     }
   }
   ok = ok && join_along(vm, j, count, flat, axis - 1, &whole);
-  drop_slots(vm, flat, made, nbytes);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &whole, out);
-  tl_clear(vm, &offsets);
-  return false;
+  tl_slots_free(vm, flat, made);
+  return tl_rows_close(vm, ok, &offsets, &whole, out);
 }
 
 // Grids of one shape: their rows in order, as one axis.
 static bool join_grids(tl_vm *vm, const joining *j, int64_t count,
                        const tl_slot *items, int axis, tl_slot *out) {
-  int ndim = tl_value_ndim(items[0]);
   int64_t shape[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++) shape[k] = tl_value_length(items[0], k);
+  int ndim = tl_value_shape(items[0], shape);
   for (int64_t i = 1; i < count; i++) {
     for (int k = 0; k < ndim; k++) {
       if (tl_value_length(items[i], k) != shape[k])
         return fail_shapes(vm, j, items, i);
     }
   }
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *rows = tl_alloc(vm, nbytes, j->name), made;
+  tl_slot *rows = tl_slots_new(vm, count, j->name), made;
   int64_t opened = 0;
   bool ok = rows != NULL;
   for (; ok && opened < count; opened += ok)
     ok = tl_grid_rows(vm, items[opened].nested, &rows[opened]);
   ok = ok && join_along(vm, j, count, rows, axis - ndim + 1, &made);
-  drop_slots(vm, rows, opened, nbytes);
+  tl_slots_free(vm, rows, opened);
   return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
@@ -259,41 +209,32 @@ static bool open_items(tl_vm *vm, const char *function, const tl_list *list,
 
 static bool join_list(tl_vm *vm, const joining *j, const tl_list *list,
                       tl_slot axis, tl_slot *out) {
-  size_t nbytes = ((size_t)list->length + 1) * sizeof(tl_slot);
-  tl_slot *items = tl_alloc(vm, nbytes, j->name);
+  tl_slot *items = tl_slots_new(vm, list->length, j->name);
   int64_t opened = 0;
   int along;
   bool ok = items != NULL && open_items(vm, j->name, list, items, &opened) &&
             tl_arg_axis(vm, j->name, axis,
                         tl_value_axes(items[0]) + j->makes_axis, 0, &along) &&
             join_along(vm, j, list->length, items, along, out);
-  drop_slots(vm, items, opened, nbytes);
+  tl_slots_free(vm, items, opened);
   return ok;
 }
 
-// concat(axis: none): all items of each, one behind the other.
-static bool join_flat(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  size_t nbytes = ((size_t)list->length + 1) * sizeof(tl_slot);
-  tl_slot *flat = tl_alloc(vm, nbytes, "concat"), next, offsets;
-  int64_t made = 0;
-  bool ok = flat != NULL;
-  for (; ok && made < list->length; made += ok) {
-    ok = tl_value_ndim(list->items[made]) > 0
-             ? tl_value_flatten(vm, list->items[made], &flat[made])
-             : tl_arg_fail(vm, "concat", "each item", "an array",
-                           list->items[made]);
-    while (ok && tl_is_form(flat[made], TL_FORM_RAGGED)) {
-      ok = tl_ragged_flat(vm, flat[made], &offsets, &next);
-      tl_clear(vm, &flat[made]);
-      if (!ok)
-        break;
-      tl_drop(vm, offsets);
-      ok = tl_value_flatten(vm, next, &flat[made]);
-      tl_drop(vm, next);
-    }
-  }
-  ok = ok && tl_value_concat(vm, list->length, flat, out);
-  drop_slots(vm, flat, made, nbytes);
+// All items of an array, whatever rows they stand in.
+static bool all_items(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot next;
+  if (tl_value_ndim(s) == 0)
+    return tl_arg_fail(vm, "concat", "each item", "an array", s);
+  if (!tl_value_flatten(vm, s, out))
+    return false;
+  if (!tl_is_form(*out, TL_FORM_RAGGED))
+    return true;
+  bool ok = tl_ragged_items(vm, *out, &next);
+  tl_drop(vm, *out);
+  if (!ok)
+    return false;
+  ok = all_items(vm, next, out);
+  tl_drop(vm, next);
   return ok;
 }
 
@@ -301,7 +242,8 @@ bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
                       tl_slot axis, tl_slot *out) {
   const joining j = {"concat", plain, false};
   if (tl_is_none(axis))
-    return join_flat(vm, list, out);
+    return tl_join_opened(vm, all_items, tl_value_concat, list->length,
+                          list->items, out);
   return join_list(vm, &j, list, axis, out);
 }
 
@@ -314,8 +256,7 @@ bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
 // --- append ---------------------------------------------------------------
 
 static bool is_tuples(tl_slot x) {
-  return tl_value_ndim(x) == 1 &&
-         (tl_is_form(x, TL_FORM_STRUCT) || tl_is_form(x, TL_FORM_COLUMNS)) &&
+  return tl_value_ndim(x) == 1 && tl_has_fields(x) &&
          x.nested->layout->kind == TL_TYPE_TUPLE;
 }
 
@@ -325,10 +266,10 @@ bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
   if (tl_is_list(item) && is_tuples(x)) {
     tl_type *type = tl_type_below(vm, x, 1);
     tl_list *list = type != NULL ? tl_list_new(vm, 1) : NULL;
-    tl_slot lent = tl_borrow(item), whole;
+    tl_slot borrowed = tl_borrow(item), whole;
     if (list == NULL)
       return false;
-    bool ok = tl_list_push(vm, &list, &lent);  // there is room
+    bool ok = tl_list_push(vm, &list, &borrowed);  // there is room
     whole = tl_own_list(list);
     ok = ok && tl_struct_convert(vm, type, whole, &one);
     tl_drop(vm, whole);
@@ -336,23 +277,18 @@ bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
       return false;
   } else if (tl_is_none(item) && (option || tl_is_array(x))) {
     // One missing item of the array's own type.
+    tl_slot values = option ? x.nested->parts[1] : x, parts[2];
     int64_t length = 1;
-    tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &length);
-    tl_array *value =
-        mask != NULL
-            ? tl_array_zeros(
-                  vm,
-                  tl_array_dtype(option ? x.nested->parts[1].array : x.array),
-                  1, &length)
-            : NULL;
-    if (value == NULL) {
-      if (mask != NULL)
-        tl_drop(vm, tl_own_array(mask));
+    if (!tl_array_finish(vm, true, tl_array_new(vm, TL_BOOL, 1, &length),
+                         &parts[0]))
       return false;
-    }
-    mask->data[0] = 1;
-    tl_slot first = tl_own_array(mask), second = tl_own_array(value);
-    if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &first, &second, &one))
+    parts[0].array->data[0] = 1;
+    bool ok = tl_array_finish(
+        vm, true, tl_array_zeros(vm, tl_array_dtype(values.array), 1, &length),
+        &parts[1]);
+    if (!ok)
+      tl_drop(vm, parts[0]);
+    if (!ok || !tl_indexed_new(vm, TL_FORM_OPTION, &parts[0], &parts[1], &one))
       return false;
   } else if (tl_is_form(x, TL_FORM_GRID) && tl_is_array(item) &&
              tl_ndim(item.array) > 1) {

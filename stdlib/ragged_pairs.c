@@ -5,59 +5,51 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/nested/grid.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/nested/parts.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
-// Rows of structs: offsets over columns, each taken from its own content.
-static bool struct_rows(tl_vm *vm, tl_array *offsets, int64_t count,
-                        tl_string *const *names, tl_slot *columns,
-                        tl_slot *out) {
-  tl_slot items;
-  bool ok = tl_struct_of_columns(vm, count, names, columns, &items);
-  for (int64_t i = 0; i < count; i++) tl_clear(vm, &columns[i]);
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
-}
+// What messages and fields call the items of one combination.
+static const char *const ordinals[] = {"first", "second", "third",   "fourth",
+                                       "fifth", "sixth",  "seventh", "eighth",
+                                       "ninth", "tenth"};
+enum { MOST_CHOSEN = sizeof ordinals / sizeof *ordinals };
 
-static bool pair_rows(tl_vm *vm, tl_array *offsets, tl_slot a, tl_array *left,
-                      tl_slot b, tl_array *right, tl_slot *out) {
-  tl_string *names[2] = {tl_string_from(vm, "first"),
-                         tl_string_from(vm, "second")};
-  tl_slot columns[2] = {tl_none(), tl_none()};
-  bool ok = names[0] != NULL && names[1] != NULL &&
-            tl_value_take(vm, a, left, &columns[0]) &&
-            tl_value_take(vm, b, right, &columns[1]);
-  if (ok) {
-    ok = struct_rows(vm, offsets, 2, names, columns, out);
-  } else {
-    tl_drop(vm, tl_own_array(offsets));
-    tl_clear(vm, &columns[0]);
-    tl_clear(vm, &columns[1]);
+// Makes room for the places of [count] columns of [total] items; places that
+// were not made are NULL.
+static bool open_places(tl_vm *vm, int64_t count, int64_t total,
+                        tl_array **places) {
+  bool ok = true;
+  for (int64_t i = 0; i < count; i++) {
+    places[i] = ok ? tl_positions_new(vm, total) : NULL;
+    ok = places[i] != NULL;
   }
-  for (int i = 0; i < 2; i++) {
-    if (names[i] != NULL)
-      tl_drop(vm, tl_own_string(names[i]));
-  }
-  tl_drop(vm, tl_own_array(left));
-  tl_drop(vm, tl_own_array(right));
   return ok;
 }
 
-// Room for [total] pairs; false drops the offsets too.
-static bool open_pairs(tl_vm *vm, tl_array *offsets, int64_t total,
-                       tl_array **left, tl_array **right) {
-  *left = tl_positions_new(vm, total);
-  *right = *left != NULL ? tl_positions_new(vm, total) : NULL;
-  if (*right != NULL)
-    return true;
-  if (*left != NULL)
-    tl_drop(vm, tl_own_array(*left));
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
+// Rows of structs with the fields first, second, …: the items of each content
+// at its places. Takes the offsets and places on every path; false where [ok]
+// is.
+static bool combine(tl_vm *vm, bool ok, tl_array *offsets, int64_t count,
+                    const tl_slot *contents, tl_array *const *places,
+                    tl_slot *out) {
+  tl_slot columns[MOST_CHOSEN], items;
+  tl_string *names[MOST_CHOSEN];
+  for (int64_t i = 0; i < count; i++) {
+    columns[i] = tl_none();
+    names[i] = ok ? tl_string_from(vm, ordinals[i]) : NULL;
+    ok = tl_take_at(vm, names[i] != NULL, contents[i], places[i], &columns[i]);
+  }
+  ok = ok && tl_struct_of_columns(vm, count, names, columns, &items);
+  for (int64_t i = 0; i < count; i++) {
+    tl_clear(vm, &columns[i]);
+    if (names[i] != NULL)
+      tl_drop(vm, tl_own_string(names[i]));
+  }
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -70,7 +62,7 @@ static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail_ragged_rows(vm, "cartesian", a, b, 0);
   const int64_t *x = tl_ragged_offsets(a.nested);
   const int64_t *y = tl_ragged_offsets(b.nested);
-  tl_array *offsets = tl_offsets_new(vm, rows), *left, *right;
+  tl_array *offsets = tl_offsets_new(vm, rows), *places[2];
   if (offsets == NULL)
     return false;
   int64_t *to = tl_offsets_data(offsets);
@@ -83,26 +75,19 @@ static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
                      "cartesian: row %" PRId64 " has too many pairs", i);
     }
   }
-  if (!open_pairs(vm, offsets, to[rows], &left, &right))
-    return false;
+  bool ok = open_places(vm, 2, to[rows], places);
   int64_t at = 0;
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; ok && i < rows; i++) {
     for (int64_t j = x[i]; j < x[i + 1]; j++) {
       for (int64_t k = y[i]; k < y[i + 1]; k++, at++) {
-        tl_offsets_data(left)[at] = j;
-        tl_offsets_data(right)[at] = k;
+        tl_offsets_data(places[0])[at] = j;
+        tl_offsets_data(places[1])[at] = k;
       }
     }
   }
-  return pair_rows(vm, offsets, a.nested->parts[1], left, b.nested->parts[1],
-                   right, out);
+  const tl_slot contents[2] = {a.nested->parts[1], b.nested->parts[1]};
+  return combine(vm, ok, offsets, 2, contents, places, out);
 }
-
-// What messages and fields call the items of one combination.
-static const char *const ordinals[] = {"first", "second", "third",   "fourth",
-                                       "fifth", "sixth",  "seventh", "eighth",
-                                       "ninth", "tenth"};
-enum { MOST_CHOSEN = sizeof ordinals / sizeof *ordinals };
 
 // n over k; -1: beyond int64.
 static int64_t choose(int64_t n, int64_t k) {
@@ -180,35 +165,13 @@ static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const int64_t *x = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
   tl_array *offsets = count_choices(vm, x, rows, k), *places[MOST_CHOSEN];
-  tl_slot columns[MOST_CHOSEN];
-  tl_string *names[MOST_CHOSEN];
   if (offsets == NULL)
     return false;
-  int64_t total = tl_offsets_data(offsets)[rows], made = 0;
-  bool ok = true;
-  for (int64_t i = 0; i < k; i++) {
-    columns[i] = tl_none();
-    names[i] = NULL;
-  }
-  for (; ok && made < k; made += ok)
-    ok = (places[made] = tl_positions_new(vm, total)) != NULL;
-  ok = ok && list_choices(vm, x, rows, k, places);
-  for (int64_t i = 0; ok && i < k; i++) {
-    ok = (names[i] = tl_string_from(vm, ordinals[i])) != NULL &&
-         tl_value_take(vm, n->parts[1], places[i], &columns[i]);
-  }
-  while (made > 0) tl_drop(vm, tl_own_array(places[--made]));
-  if (ok) {
-    ok = struct_rows(vm, offsets, k, names, columns, out);
-  } else {
-    tl_drop(vm, tl_own_array(offsets));
-    for (int64_t i = 0; i < k; i++) tl_clear(vm, &columns[i]);
-  }
-  for (int64_t i = 0; i < k; i++) {
-    if (names[i] != NULL)
-      tl_drop(vm, tl_own_string(names[i]));
-  }
-  return ok;
+  tl_slot contents[MOST_CHOSEN];
+  for (int64_t i = 0; i < k; i++) contents[i] = n->parts[1];
+  bool ok = open_places(vm, k, tl_offsets_data(offsets)[rows], places) &&
+            list_choices(vm, x, rows, k, places);
+  return combine(vm, ok, offsets, k, contents, places, out);
 }
 
 // The rows of the record's fields, side by side.
@@ -217,37 +180,28 @@ static bool zip_rows(tl_vm *vm, const tl_record *r, const tl_slot *rows,
   for (int64_t i = 0; i < r->length; i++) {
     int64_t row;
     if (!tl_is_form(rows[i], TL_FORM_RAGGED))
-      return tl_arg_field_fail(vm, "zip_ragged", "c", r->fields[i].key,
+      return tl_arg_field_fail(vm, "zip_ragged", "c",
+                               tl_key_string(r->fields[i].key),
                                "a ragged array", rows[i]);
     if (!tl_ragged_agree(rows[0].nested, rows[i].nested, &row))
       return tl_fail_ragged_rows(vm, "zip_ragged", rows[0], rows[i], row);
   }
-  size_t nbytes = (size_t)r->length * (sizeof(tl_slot) + sizeof(tl_string *));
-  tl_slot *columns = tl_alloc(vm, nbytes, "zip_ragged");
-  if (columns == NULL)
-    return false;
-  tl_string **names = (tl_string **)(void *)(columns + r->length);
-  tl_slot offsets = tl_none();
+  tl_slot *columns = tl_slots_new(vm, r->length, "zip_ragged");
+  tl_slot offsets = tl_none(), items;
   int64_t made = 0;
-  bool ok = true;
+  bool ok = columns != NULL;
   for (; ok && made < r->length; made += ok) {
     tl_clear(vm, &offsets);
-    names[made] = r->fields[made].key;
     ok = tl_ragged_flat(vm, rows[made], &offsets, &columns[made]);
     if (!ok)
       offsets = tl_none();
     tl_slot texts = columns[made];
-    if (ok && tl_is_octets(r->fields[made].value))
-      ok = tl_octets_close(vm, &texts, &columns[made]);
+    if (ok && tl_is_raw_bytes(r->fields[made].value))
+      ok = tl_raw_bytes_close(vm, &texts, &columns[made]);
   }
-  if (ok) {
-    ok = struct_rows(vm, offsets.array, r->length, names, columns, out);
-  } else {
-    tl_clear(vm, &offsets);
-    while (made > 0) tl_drop(vm, columns[--made]);
-  }
-  tl_free(vm, columns, nbytes);
-  return ok;
+  ok = ok && tl_struct_of_record(vm, r, columns, &items);
+  tl_slots_free(vm, columns, made);
+  return tl_rows_close(vm, ok, &offsets, &items, out);
 }
 
 // Whether all fields are rows in a grid of one shape.
@@ -269,21 +223,20 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",
                        args[0]);
   const tl_record *r = args[0].record;
-  size_t nbytes = (size_t)r->length * sizeof(tl_slot);
-  tl_slot *rows = tl_alloc(vm, nbytes, "zip_ragged"), made;
+  if (!tl_record_check_names(vm, r, "zip_ragged"))
+    return false;
+  tl_slot *rows = tl_slots_new(vm, r->length, "zip_ragged"), made;
   int64_t opened = 0;
   bool ok = rows != NULL, grids = are_grids(r);
   for (; ok && opened < r->length; opened += ok) {
-    rows[opened] = tl_octets_inside(r->fields[opened].value);
+    rows[opened] = tl_raw_bytes_inside(r->fields[opened].value);
     if (grids)
       ok = tl_grid_rows(vm, rows[opened].nested, &rows[opened]);
     else if (tl_value_ndim(rows[opened]) >= 2)
       ok = tl_arg_ragged(vm, "zip_ragged", &rows[opened]);
   }
   ok = ok && zip_rows(vm, r, rows, &made);
-  while (opened > 0) tl_clear(vm, &rows[--opened]);
-  if (rows != NULL)
-    tl_free(vm, rows, nbytes);
+  tl_slots_free(vm, rows, opened);
   if (!ok)
     return false;
   if (!grids) {

@@ -7,9 +7,11 @@
 #include "stdlib/arrays.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/nested/grid.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
@@ -78,24 +80,15 @@ static bool sort_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
     }
   }
   // Where all are missing there is nothing to take: the values as they are.
-  bool none = ok && from[rows] == 0;
-  ok = ok && tl_value_take(
-                 vm, none ? items.nested->parts[1] : sorted.nested->parts[1],
-                 places, &values);
+  tl_slot there_are = items.nested->parts[1];
+  if (ok && from[rows] > 0)
+    there_are = sorted.nested->parts[1];
+  ok = tl_take_at(vm, ok, there_are, places, &values);
   tl_clear(vm, &sorted);
   tl_drop(vm, items);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  mask = gaps != NULL ? tl_own_array(gaps) : tl_none();
-  if (!ok) {
-    tl_clear(vm, &mask);
-    tl_drop(vm, offsets);
-    return false;
-  }
-  if (tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &items))
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
-  tl_drop(vm, offsets);
-  return false;
+  ok = tl_array_finish(vm, ok, gaps, &mask) &&
+       tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &items);
+  return tl_rows_close(vm, ok, &offsets, &items, out);
 }
 
 // The order of each row where some are missing: those that are there, then the
@@ -130,14 +123,10 @@ static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
   }
   tl_clear(vm, &order);
   tl_drop(vm, items);
-  if (local != NULL)
-    tl_drop(vm, tl_own_array(local));
-  tl_slot made = to != NULL ? tl_own_array(to) : tl_none();
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_clear(vm, &made);
-  tl_drop(vm, offsets);
-  return false;
+  tl_array_drop(vm, local);
+  tl_slot made;
+  ok = tl_array_finish(vm, ok, to, &made);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
@@ -167,14 +156,10 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                                   descending)
                : tl_sort_items(vm, tl_array_dtype(items), row, n, descending);
   }
-  made = tl_own_array(order && places != NULL ? places : items);
-  if (order && places != NULL)
-    tl_drop(vm, tl_own_array(items));
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, made);
-  tl_drop(vm, offsets);
-  return false;
+  if (order)
+    tl_array_drop(vm, items);
+  ok = tl_array_finish(vm, ok, order ? places : items, &made);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 // The n items from [from] on, in reverse.
@@ -194,7 +179,7 @@ static void turn_places(int64_t *places, int64_t begin, int64_t end) {
 }
 
 bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
-  tl_slot offsets, items, turned, from;
+  tl_slot offsets, items, transposed, from;
   if (!tl_ragged_flat(vm, x, &offsets, &items))
     return false;
   bool plain = tl_is_array(items) && tl_ndim(items.array) == 1 &&
@@ -219,18 +204,10 @@ bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
       turn_places(tl_offsets_data(to), at[i], at[i + 1]);
     ok = (i & 0xffff) != 0xffff || tl_poll(vm, 64);
   }
-  if (ok && plain) {
-    turned = tl_own_array(to);
-    to = NULL;
-  }
-  ok = ok && (plain || tl_value_take(vm, items, to, &turned));
-  if (to != NULL)
-    tl_drop(vm, tl_own_array(to));
+  ok = plain ? tl_array_finish(vm, ok, to, &transposed)
+             : tl_take_at(vm, ok, items, to, &transposed);
   tl_clear(vm, &items);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &turned, out);
-  tl_drop(vm, offsets);
-  return false;
+  return tl_rows_close(vm, ok, &offsets, &transposed, out);
 }
 
 // Rows of a dtype that has a scan, all within one array: read where they are,
@@ -303,12 +280,9 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
           ? cumulate_within(vm, reduction, scanned, items.array, at, rows)
           : cumulate_each(vm, reduction, dtype, items, at, rows);
   tl_drop(vm, items);
-  if (to == NULL) {
-    tl_drop(vm, offsets);
-    return false;
-  }
-  tl_slot made = tl_own_array(to);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_slot made;
+  bool ok = tl_array_finish(vm, true, to, &made);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 // --- Repeating --------------------------------------------------------------
@@ -316,32 +290,16 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
                      tl_slot *out) {
   tl_slot one;
+  if (!tl_stack_any(vm, 1, &value, &one))
+    return false;
   tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
-  bool ok = places != NULL && tl_stack_any(vm, 1, &value, &one);
-  if (ok) {
-    ok = tl_value_take(vm, one, places, out);
-    tl_drop(vm, one);
-  }
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
+  bool ok = tl_take_at(vm, true, one, places, out);
+  tl_drop(vm, one);
   return ok;
 }
 
 static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
-}
-
-// The rows with these offsets, of items taken from these places; both arrays,
-// which may be NULL unless [ok], are given up.
-static bool finish(tl_vm *vm, bool ok, tl_array *offsets, tl_array *places,
-                   tl_slot *items, tl_slot *out) {
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (ok)
-    return tl_ragged_new(vm, offsets, items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
 }
 
 bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
@@ -370,7 +328,8 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   tl_slot items;
   ok = ok && tl_gather_runs(vm, n->parts[1], runs, tl_offsets_data(places),
                             tl_offsets_data(places) + runs, &items);
-  return finish(vm, ok, offsets, places, &items, out);
+  tl_array_drop(vm, places);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
@@ -387,13 +346,13 @@ bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
   for (int64_t k = 0; ok && k < total; k++)
     tl_offsets_data(places)[k] = at[0] + k / times;
   tl_slot items;
-  ok = ok && tl_value_take(vm, n->parts[1], places, &items);
-  return finish(vm, ok, offsets, places, &items, out);
+  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   tl_slot offsets, items, spread;
-  if (!tl_ragged_lend(vm, model, &offsets, &items))
+  if (!tl_ragged_borrow(vm, model, &offsets, &items))
     return false;
   int64_t length = tl_value_length(items, 0);
   tl_drop(vm, items);
@@ -403,25 +362,19 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
     ok = tl_value_repeat(vm, one, 1, &length, &spread);
     tl_clear(vm, &one);
   }
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &spread, out);
-  tl_drop(vm, offsets);
-  return false;
+  return tl_rows_close(vm, ok, &offsets, &spread, out);
 }
 
 bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
                        tl_slot *out) {
-  int ndim = tl_nested_ndim(model);
   int64_t shape[TL_MAX_DIMS];
-  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)model};
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(whole, i);
+  int ndim = tl_value_shape(tl_lend_nested(model), shape);
   tl_slot rows, flat = tl_borrow(x), made;
   if (tl_is_nested(x) || (tl_is_array(x) && tl_ndim(x.array) > ndim)) {
     return tl_arg_fail(vm, "broadcast_to", "x",
                        "a value, or an array of one for each row", x);
   }
   if (tl_is_array(x)) {
-    int64_t strides[TL_MAX_DIMS];
     for (int i = 0; i < tl_ndim(x.array); i++) {
       int64_t own = tl_shape(x.array)[i];
       if (own != 1 && own != shape[ndim - tl_ndim(x.array) + i]) {
@@ -432,13 +385,7 @@ bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
                        tl_describe(x, a, sizeof a), b);
       }
     }
-    tl_broadcast_strides(x.array, ndim, shape, strides);
-    tl_slot base = tl_borrow(x), spread;
-    if (!tl_view(vm, &base, x.array->data, ndim, shape, strides, &spread))
-      return false;
-    bool ok = tl_value_flatten(vm, spread, &flat);
-    tl_drop(vm, spread);
-    if (!ok)
+    if (!tl_broadcast_flat(vm, x.array, ndim, shape, &flat))
       return false;
   }
   bool ok = tl_grid_rows(vm, model, &rows);

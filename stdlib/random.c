@@ -1,8 +1,13 @@
 // The module random: numbers by Philox (philox.h), the same for a seed on
-// every machine.
+// every machine and with any number of threads.
 //
-// Item i of a draw takes word i of its stream (generator.h), and where its
-// method needs more, words of a source of its own.
+//   args --> parameters checked --> draw { stream, parameters, fill }
+//   draw_array --> fill_items --> chunks of items, by the pool where large
+//   fill_range --> tl_stream_words --> fill: words to items
+//
+// Item i of a draw takes word i of its stream (generator.h), or words i *
+// [words] and those behind it, and where its method needs more, words of a
+// source of its own. So an item never depends on how many its neighbours took.
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +17,7 @@
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
@@ -30,6 +35,7 @@ struct draw {
   int64_t low;
   uint64_t range;
   bool is_integer;  // below range, and more low
+  // Prepared distributions, which live on the stack of the call.
   const tl_gamma *gammas;
   const tl_counts *counts;
   int words;  // that an item is made of, a power of 2; 0 stands for 1
@@ -38,17 +44,23 @@ struct draw {
                void *out);
 };
 
+// Integers from PCG64, which takes half words, so that words have no places.
 static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
                               int64_t *out);
 
+// The context of a chunk that a thread makes.
 typedef struct filling {
   const draw *d;
   size_t count;
   char *out;
 } filling;
 
+// Makes items first to end from words that are made in pieces on the stack.
 static void fill_range(const draw *d, size_t first, size_t end, char *out) {
+  // Words and items of a piece stay in the nearest cache.
   uint64_t words[PIECE];
+  // A piece is a whole number of items, and begins at a whole block of four
+  // words.
   const size_t each = d->words > 1 ? (size_t)d->words : 1, most = PIECE / each;
   for (; first < end; first += most) {
     size_t n = end - first < most ? end - first : most;
@@ -57,18 +69,22 @@ static void fill_range(const draw *d, size_t first, size_t end, char *out) {
   }
 }
 
+// Makes one chunk; called by threads of the pool.
 static void fill_chunk(void *context, int64_t chunk) {
   const filling *f = context;
   size_t first = (size_t)chunk * CHUNK, left = f->count - first;
   fill_range(f->d, first, first + (left < CHUNK ? left : CHUNK), f->out);
 }
 
-// Philox's words depend on their places alone, so that chunks may be made in
-// any order; those of PCG64 follow each other.
+// Makes all items. Philox's words depend on their places alone, so that chunks
+// may be made in any order; those of PCG64 follow each other. False where the
+// VM was stopped.
 static bool fill_items(tl_vm *vm, const draw *d, size_t count, char *out) {
+  // PCG64's integers take half words, so they have a loop of their own.
   filling f = {d, count, out};
   if (d->stream.pcg && d->is_integer)
     return fill_pcg_integers(vm, d, count, (int64_t *)(void *)out);
+  // Short draws are not worth the threads.
   if (count <= CHUNK || d->stream.pcg) {
     for (size_t first = 0; first < count; first += CHUNK) {
       size_t left = count - first;
@@ -93,6 +109,7 @@ static bool draw_array(tl_vm *vm, const draw *d, tl_dtype dtype, tl_slot shape,
   tl_array *a = tl_array_new(vm, dtype, ndim, dims);
   if (!a)
     return false;
+  // Made before threads begin, whichever distribution it is.
   tl_normal_tables();
   if (!fill_items(vm, d, (size_t)a->size, a->data)) {
     tl_drop(vm, tl_own_array(a));
@@ -102,6 +119,7 @@ static bool draw_array(tl_vm *vm, const draw *d, tl_dtype dtype, tl_slot shape,
   return true;
 }
 
+// A function that makes items first to first + n of a draw from their words.
 #define FILL(name)                                                       \
   static void name(const draw *d, const uint64_t *words, uint64_t first, \
                    size_t n, void *result)
@@ -118,6 +136,7 @@ FILL(fill_uniform) {
 
 FILL(fill_integers) {
   int64_t *out = result;
+  // The product of word and range has the integer in its high half (Lemire).
   const uint64_t range = d->range;
   for (size_t i = 0; i < n; i++) {
     // The word alone, unless it might be one of those that are refused.
@@ -136,6 +155,7 @@ FILL(fill_integers) {
 static uint64_t pcg_below(tl_pcg64 *p, uint64_t range) {
   if (range == 1)
     return 0;
+  // Larger ranges take whole words, as NumPy does.
   if (range == 0 || range > UINT64_C(1) << 32) {
     uint64_t word = tl_pcg64_next(p);
     tl_stream stream = {.pcg = p};
@@ -144,6 +164,7 @@ static uint64_t pcg_below(tl_pcg64 *p, uint64_t range) {
   }
   if (range == UINT64_C(1) << 32)
     return tl_pcg64_next_half(p);
+  // Words below the floor would make some integers more frequent.
   uint32_t below = (uint32_t)range, floor = (0 - below) % below;
   uint64_t product;
   do {
@@ -162,6 +183,7 @@ static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
   return true;
 }
 
+// For the functions of random_orders.c, which have a source of their own.
 bool tl_draw_below(tl_vm *vm, const tl_stream *stream, uint64_t range,
                    size_t count, int64_t *out) {
   draw d = {.stream = *stream,
@@ -198,6 +220,7 @@ FILL(fill_counts) {
 
 // --- Parameters -------------------------------------------------------------
 
+// A parameter that must be finite.
 static bool read_finite(tl_vm *vm, const char *function, const char *name,
                         tl_slot s, double *out) {
   if (!tl_arg_float(vm, function, name, s, out))
@@ -223,11 +246,12 @@ static bool read_within(tl_vm *vm, const char *function, const char *name,
                  function, name, *out, above ? "above" : "at least", low);
 }
 
+// Counts above it would not be exact as doubles.
 static const double LARGEST = 9007199254740992;  // 2^53
 
 // --- The functions ----------------------------------------------------------
 
-// Two or four words of a counter or key.
+// Two or four words of a counter or key, in a vector of integers.
 static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
                        uint64_t *out) {
   tl_slot dense;
@@ -237,6 +261,7 @@ static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "philox: %s must be an array of %d integers", name,
                    (int)count);
+  // The bits count: negative words are those of unsigned ones.
   bool is_signed = tl_dtypes[tl_array_dtype(s->array)].kind == 'I';
   if (!tl_as_contiguous(vm, "philox", *s, is_signed ? TL_INT64 : TL_UINT64,
                         &dense))
@@ -246,6 +271,8 @@ static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
   return true;
 }
 
+// random.philox(counter, key): the bare function, for tests against the
+// published vectors.
 static bool philox(tl_vm *vm, tl_slot *args, tl_slot *out) {
   uint64_t counter[4], key[2];
   if (!read_words(vm, "counter", &args[0], 4, counter) ||
@@ -260,17 +287,20 @@ static bool philox(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// random.bits(shape).
 static bool bits(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "bits", .fill = fill_raw};
   return tl_stream_open(vm, "bits", args[1], TL_DRAW_RAW, &d.stream) &&
          draw_array(vm, &d, TL_UINT64, args[0], out);
 }
 
+// random.uniform(shape, low, high).
 static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "uniform", .fill = fill_uniform};
   if (!read_finite(vm, "uniform", "low", args[1], &d.a) ||
       !read_finite(vm, "uniform", "high", args[2], &d.b))
     return false;
+  // The width must be a number too.
   if (!(d.a <= d.b) || !isfinite(d.b - d.a))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "uniform: from low %g to high %g is no interval of finite "
@@ -280,6 +310,7 @@ static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+// random.integers(shape, low, high).
 static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "integers", .is_integer = true, .fill = fill_integers};
   int64_t high;
@@ -290,11 +321,13 @@ static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "integers: high is %lld, but must be above low, %lld",
                    (long long)high, (long long)d.low);
+  // Without a sign: low may be the least int64. 0 stands for 2^64.
   d.range = (uint64_t)high - (uint64_t)d.low;
   return tl_stream_open(vm, "integers", args[3], TL_DRAW_INTEGERS, &d.stream) &&
          draw_array(vm, &d, TL_INT64, args[0], out);
 }
 
+// random.normal(shape, mean, std).
 static bool normal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "normal", .fill = fill_normal};
   return read_finite(vm, "normal", "mean", args[1], &d.a) &&
@@ -304,6 +337,7 @@ static bool normal(tl_vm *vm, tl_slot *args, tl_slot *out) {
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+// random.exponential(shape, scale).
 static bool exponential(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "exponential", .fill = fill_exponential};
   return read_within(vm, "exponential", "scale", args[1], 0, false,
@@ -313,6 +347,7 @@ static bool exponential(tl_vm *vm, tl_slot *args, tl_slot *out) {
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+// random.gamma(shape, a, scale).
 static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "gamma", .fill = fill_gamma};
   if (!read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
@@ -320,6 +355,7 @@ static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !read_within(vm, "gamma", "scale", args[2], 0, false, (double)INFINITY,
                    &d.b))
     return false;
+  // The preparation stays on the stack: the draw is over before it ends.
   const tl_gamma gamma = tl_gamma_of(d.a);
   d.gammas = &gamma;
   d.words = gamma.words;
@@ -327,6 +363,7 @@ static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+// random.beta(shape, a, b).
 static bool beta_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "beta", .fill = fill_beta};
   if (!read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY, &d.a) ||
@@ -339,14 +376,18 @@ static bool beta_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+// The end of the functions of counts.
 static bool counts_array(tl_vm *vm, draw *d, const tl_counts *counts,
                          tl_slot shape, tl_slot *out) {
+  // How many words an item takes depends on the parameters: one by limits, two
+  // by rejection.
   d->fill = fill_counts;
   d->counts = counts;
   d->words = counts->words;
   return draw_array(vm, d, TL_INT64, shape, out);
 }
 
+// random.binomial(shape, n, p).
 static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "binomial"};
   tl_counts counts;
@@ -360,6 +401,7 @@ static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return counts_array(vm, &d, &counts, args[0], out);
 }
 
+// random.poisson(shape, mean).
 static bool poisson(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "poisson"};
   tl_counts counts;

@@ -1,4 +1,12 @@
 // The module random: orders and choices at random.
+//
+// All work on positions, and one take along an axis moves the items
+// afterwards; a list's items are moved one by one. Which method chooses:
+//
+//   with replacement              tl_draw_below, or bisection by weights
+//   few of many, without          exchanges in a table (choose_few)
+//   many, without                 part of a random order (shuffle_order)
+//   weights, without              the largest random keys (choose_distinct)
 
 #include <math.h>
 #include <string.h>
@@ -8,6 +16,7 @@
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
@@ -19,6 +28,7 @@ enum {
 
 // --- Orders -----------------------------------------------------------------
 
+// Writes 0 to n - 1. False where the VM was stopped.
 static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     if (i % PIECE == 0 && !tl_poll(vm, 1))
@@ -31,15 +41,18 @@ static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
 // The first [count] places of a random order of n items (Fisher and Yates).
 static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
                           int64_t n, int64_t count) {
+  // One sequence of words for the whole order, which is made one by one.
   tl_draws s = tl_draws_of(stream, 0);
   if (!fill_order(vm, order, n))
     return false;
-  // Some places are drawn ahead, so that their items come while others move.
   for (int64_t i = 0; i < count; i += AHEAD) {
+    // Some places are drawn ahead, so that their items come from memory while
+    // others move.
     int64_t others[AHEAD], most = count - i < AHEAD ? count - i : AHEAD;
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
     for (int64_t k = 0; k < most; k++) {
+      // The place is drawn among those that are not decided yet.
       uint64_t left = (uint64_t)(n - i - k);
       others[k] = i + k + (int64_t)tl_below(tl_next(&s), left, &s);
       __builtin_prefetch(&order[others[k]], 1);
@@ -53,6 +66,7 @@ static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
   return true;
 }
 
+// A new int64 array with a random order of n items; returns owned in *out.
 static bool random_order(tl_vm *vm, const char *function, int64_t n,
                          tl_slot generator, tl_array **out) {
   tl_stream stream;
@@ -67,6 +81,7 @@ static bool random_order(tl_vm *vm, const char *function, int64_t n,
   return false;
 }
 
+// random.permutation(n).
 static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
   tl_array *order;
@@ -77,8 +92,10 @@ static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// random.shuffle of a list: a new one, whose items get a count each.
 static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order;
+  // The order is drawn for the positions; the list itself stays as it is.
   const tl_list *from = args[0].list;
   if (!random_order(vm, "shuffle", from->length, args[2], &order))
     return false;
@@ -99,6 +116,7 @@ static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// random.shuffle(x, axis).
 static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (tl_is_list(args[0]))
@@ -117,6 +135,7 @@ static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Choices ----------------------------------------------------------------
 
+// One call of choice, as its functions pass it on.
 typedef struct choice_call {
   int64_t n;  // things to choose from
   bool replace;
@@ -126,8 +145,10 @@ typedef struct choice_call {
   tl_stream stream;
 } choice_call;
 
-// Where u falls among running sums: the first above it.
+// The place where u falls among running sums: the first above it, by
+// bisection.
 static int64_t find_sum(const double *sums, int64_t n, double u) {
+  // Sums rise, so bisection finds the first above u.
   int64_t low = 0, high = n - 1;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
@@ -139,7 +160,8 @@ static int64_t find_sum(const double *sums, int64_t n, double u) {
   return low;
 }
 
-// [sums] are the caller's own weights, which become running sums.
+// Chooses with replacement by weights. [sums] are the caller's own weights,
+// which become running sums.
 static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
                             int64_t *out) {
   for (int64_t i = 1; i < c->n; i++) sums[i] += sums[i - 1];
@@ -149,6 +171,7 @@ static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
     tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    // A place on the line of all weights.
     double u = tl_next_unit(&s) * sums[c->n - 1];
     int64_t found = find_sum(sums, c->n, u);
     out[i] = found < last ? found : last;
@@ -156,8 +179,9 @@ static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
   return true;
 }
 
-// The largest keys log(u) / weight: Efraimidis, Spirakis, "Weighted random
-// sampling with a reservoir", 2006. The weights become the keys.
+// Chooses without replacement by weights: the largest keys log(u) / weight
+// (Efraimidis, Spirakis, "Weighted random sampling with a reservoir", 2006).
+// The weights become the keys.
 static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
                             int64_t *out) {
   int64_t usable = 0;
@@ -165,6 +189,7 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
     tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    // Items of weight 0 are never chosen, so there may be too few.
     usable += keys[i] > 0;
     keys[i] =
         keys[i] > 0 ? log(tl_next_positive(&s)) / keys[i] : -(double)INFINITY;
@@ -185,11 +210,14 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
   return ok;
 }
 
-// What was moved to a place that is not among the first.
+// An entry of the table of items that were moved to a place that is not among
+// the first.
 typedef struct moved {
   int64_t place, item;  // place 0: free
 } moved;
 
+// The entry of a place, or the free one where it would stand. The table is
+// never full.
 static moved *moved_to(moved *table, size_t mask, int64_t place) {
   size_t at =
       (size_t)(((uint64_t)place * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
@@ -197,9 +225,10 @@ static moved *moved_to(moved *table, size_t mask, int64_t place) {
   return &table[at];
 }
 
-// As shuffle_order does it, but of a few among many: all others are where they
-// were.
+// As shuffle_order does it, but of a few among many: all other items are where
+// they were, so that only the exchanged ones are stored.
 static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
+  // At most half full, so that probing is short.
   size_t capacity = 16;
   while (capacity < 2 * (size_t)c->count) capacity *= 2;
   moved *table = tl_alloc_zeroed(vm, capacity * sizeof *table, "choice");
@@ -210,10 +239,12 @@ static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
   for (int64_t i = 0; ok && i < c->count; i++) {
     int64_t held = out[i], left = c->n - i;
     int64_t place = i + (int64_t)tl_below(tl_next(&s), (uint64_t)left, &s);
+    // Places among the first are in the output itself; others in the table.
     if (place < c->count) {
       out[i] = out[place];
       out[place] = held;
     } else {
+      // An item that was never moved is its own place.
       moved *there = moved_to(table, capacity - 1, place);
       out[i] = there->place != 0 ? there->item : place;
       *there = (moved){place, held};
@@ -224,6 +255,7 @@ static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
   return ok;
 }
 
+// Chooses without weights.
 static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
   if (c->replace)
     return tl_draw_below(vm, &c->stream, (uint64_t)c->n, (size_t)c->count, out);
@@ -240,6 +272,7 @@ static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
   return ok;
 }
 
+// Writes the chosen places to [out].
 static bool choose(tl_vm *vm, choice_call *c, int64_t *out) {
   if (tl_is_none(c->weights))
     return choose_plain(vm, c, out);
@@ -253,6 +286,8 @@ static bool choose(tl_vm *vm, choice_call *c, int64_t *out) {
   return ok;
 }
 
+// Fails where there are not n weights (kind shape), or one is negative or all
+// are 0 (kind value).
 static bool check_weights(tl_vm *vm, const choice_call *c) {
   const tl_array *a = c->weights.array;
   const double *weights = (const double *)(const void *)a->data;
@@ -276,9 +311,10 @@ static bool check_weights(tl_vm *vm, const choice_call *c) {
                  sum);
 }
 
-// What is drawn from: 0 .. x, or the rows of an array.
+// The things to draw from: 0 to x, or the rows of an array.
 static bool read_population(tl_vm *vm, tl_slot *x, choice_call *c,
                             bool *is_count) {
+  // A number stands for the integers below it.
   *is_count = tl_is_scalar(*x);
   if (*is_count)
     return tl_arg_count(vm, "choice", "x", *x, &c->n);
@@ -290,6 +326,7 @@ static bool read_population(tl_vm *vm, tl_slot *x, choice_call *c,
   return true;
 }
 
+// The arguments shape and replace, and the source.
 static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
   size_t nbytes;
   if (!tl_arg_bool(vm, "choice", "replace", args[3], &c->replace) ||
@@ -309,6 +346,7 @@ static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
 // The chosen rows in the shape of the call.
 static bool give_choice(tl_vm *vm, const choice_call *c, tl_array *x,
                         tl_slot index, tl_slot *out) {
+  // The shape of the call, then that of a row.
   int64_t shape[2 * TL_MAX_DIMS];
   int rest = tl_ndim(x) - 1;
   if (c->ndim + rest > TL_MAX_DIMS)
@@ -325,6 +363,7 @@ static bool give_choice(tl_vm *vm, const choice_call *c, tl_array *x,
   return ok;
 }
 
+// random.choice(x, shape, weights, replace).
 static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
   choice_call c = {.weights = tl_none()};
   bool is_count;
@@ -335,6 +374,7 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
       (!tl_arg_numeric(vm, "choice", &args[2]) ||
        !tl_as_contiguous(vm, "choice", args[2], TL_FLOAT64, &c.weights)))
     return false;
+  // Positions first; for a number x they are the result.
   tl_array *index = NULL;
   bool ok = tl_is_none(c.weights) || check_weights(vm, &c);
   if (ok)
@@ -355,6 +395,8 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// shuffle and choice move the items of their argument (TL_MOVES), so they take
+// nested arrays too.
 const tl_builtin tl_random_orders_module[] = {
     {"permutation", "n, generator: none", permutation, TL_PURE,
      TL_DOC(

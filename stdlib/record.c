@@ -2,7 +2,11 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/nested.h"
+#include "stdlib/text.h"
+#include "vm/array/describe.h"
 #include "vm/index/index.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -13,16 +17,27 @@ static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
 }
 
+// The key of a record that gives it away, as an item of a list. An integer that
+// a list holds for the record leaves that.
+static tl_slot own_key(tl_vm *vm, tl_key key) {
+  tl_slot s = tl_key_slot(key);
+  if (!tl_is_heap(s))
+    tl_key_drop(vm, key);
+  else if ((s.object->flags & TL_IMMORTAL) == 0)
+    s.tag |= TL_OWNED;
+  return s;
+}
+
 // A record that ends here gives its keys and values away.
 static void give_fields(tl_vm *vm, tl_record *record, bool keys,
                         tl_list *list) {
   for (int64_t i = 0; i < record->length; i++) {
     const tl_field *field = &record->fields[i];
-    tl_slot key = tl_own_string(field->key);
-    if ((field->key->head.flags & TL_IMMORTAL) != 0)
-      key = tl_borrow(key);
-    list->items[i] = keys ? key : field->value;
-    tl_drop(vm, keys ? field->value : key);
+    list->items[i] = keys ? own_key(vm, field->key) : field->value;
+    if (keys)
+      tl_drop(vm, field->value);
+    else
+      tl_key_drop(vm, field->key);
   }
   list->length = record->length;
   record->length = 0;
@@ -37,15 +52,15 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   bool gives = tl_is_owned(r) && r.object->count == 1;
   if (gives) {
     // What the record borrows the list borrows.
-    list->head.flags |= record->head.flags & TL_LENT;
+    list->head.flags |= record->head.flags & TL_BORROWED;
     give_fields(vm, record, keys, list);
   }
   for (int64_t i = 0; i < record->length; i++) {
     const tl_field *field = &record->fields[i];
-    tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
+    tl_slot item = tl_key_slot(field->key);
     if (!keys)
       item = tl_borrow(field->value);
-    if (tl_list_push_lent(vm, &list, &item))
+    if (tl_list_push_borrowed(vm, &list, &item))
       continue;
     tl_drop(vm, tl_own_list(list));
     return false;
@@ -56,7 +71,25 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   return true;
 }
 
+static bool has_columns(tl_slot s) {
+  return tl_has_fields(s) && s.nested->layout->kind == TL_TYPE_STRUCT;
+}
+
+// The names of a table's columns.
+static bool list_columns(tl_vm *vm, tl_slot p, tl_slot *out) {
+  const tl_type *layout = p.nested->layout;
+  tl_list *list = tl_list_new(vm, layout->field_count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < layout->field_count; i++) {
+    const tl_string *name = layout->fields[i].name;
+    ok = tl_list_push_text(vm, &list, name->text, name->length);
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
 static bool keys(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (has_columns(args[0]))
+    return list_columns(vm, args[0], out);
   return record_argument(vm, "keys", args[0]) &&
          list_fields(vm, args[0], true, out);
 }
@@ -67,11 +100,28 @@ static bool values(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *key;
+  if (has_columns(args[0])) {
+    tl_string *name;
+    if (!tl_arg_string(vm, "has", "key", args[1], &name))
+      return false;
+    *out = tl_bool(tl_nested_find(args[0].nested, name) >= 0);
+    return true;
+  }
   if (!record_argument(vm, "has", args[0]) ||
-      !tl_arg_string(vm, "has", "key", args[1], &key))
+      !tl_arg_key(vm, "has", "key", args[1]))
     return false;
-  *out = tl_bool(tl_record_find(args[0].record, key) >= 0);
+  *out = tl_bool(tl_record_find_key(args[0].record, args[1]) >= 0);
+  return true;
+}
+
+// The value at a key, or what stands for one that is not there.
+static bool get(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!record_argument(vm, "get", args[0]) ||
+      !tl_arg_key(vm, "get", "key", args[1]))
+    return false;
+  tl_slot *field = tl_record_get_key(args[0].record, args[1]);
+  tl_slot found = field != NULL ? tl_borrow(*field) : tl_none();
+  *out = tl_escape(vm, field != NULL ? &found : &args[2], TL_CAUSE_CALL);
   return true;
 }
 
@@ -80,7 +130,8 @@ static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // xs[key], as an index of one item.
 static const tl_index_item one_item = {.kind = TL_ITEM_VALUE};
 static const tl_step one_step = {.item_count = 1, .items = &one_item};
-static const tl_path one_index = {1, 1, &one_step, false};
+static const tl_path one_index = {
+    .step_count = 1, .part_count = 1, .steps = &one_step};
 
 static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
@@ -104,7 +155,7 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot *field = NULL;
   if (tl_is_unique(args[0]) && !vm->no_reuse) {
     if (tl_is_record(args[0])) {
-      field = tl_record_get(args[0].record, args[1].string);
+      field = tl_record_get_key(args[0].record, args[1]);
     } else if (tl_is_list(args[0]) && tl_class(args[1]) == TL_CLASS_I64) {
       tl_list *list = args[0].list;
       field =
@@ -152,17 +203,28 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_record_builtins[] = {
     {"keys", "r", keys, TL_LISTS,
-     TL_DOC("The keys of a record, in order, as a list of strings.\n"
-            "Values other than records are an error (kind type).\n"
-            "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n")},
+     TL_DOC(
+         "The keys of a record, or the columns of an array of structs, in order, as\n"
+         "a list of strings.\n"
+         "Other values are an error (kind type).\n"
+         "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"
+         "    keys([(x: 1, y: 2), (x: 3, y: 4)])    # (\"x\", \"y\")\n")},
     {"values", "r", values, TL_LISTS,
      TL_DOC("The values of a record, in order, as a list.\n"
             "Values other than records are an error (kind type).\n"
             "    values((a: 1, b: \"c\"))    # (1, \"c\")\n")},
     {"has", "r, key", has, TL_PURE,
-     TL_DOC("Whether a record has a key; `key in r` asks the same.\n"
-            "Values other than records are an error (kind type).\n"
-            "    has((a: 1), \"a\")    # true\n")},
+     TL_DOC(
+         "Whether a record has a key, for which `key in r` asks the same, or an\n"
+         "array of structs that column.\n"
+         "Other values are an error (kind type).\n"
+         "    has((a: 1), \"a\")    # true\n")},
+    {"get", "r, key, default", get, 0,
+     TL_DOC(
+         "The value at a key of a record, or default where it has no such key.\n"
+         "A value r other than a record is an error (kind type).\n"
+         "    get((a: 1), \"a\", 0)    # 1\n"
+         "    get((a: 1), \"b\", 0)    # 0\n")},
     {"put", "xs, key, value", put, TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
      TL_DOC(
          "xs with a value put at a key or index: of a record, where a new key goes\n"

@@ -8,6 +8,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/nth.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/lane.h"
@@ -99,6 +100,8 @@ static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
+  if (!tl_arg_numbers(vm, &args[0]))
+    return false;
   if (tl_is_nested(args[0]))
     return reduce_nested(vm, form, args, out);
   return read_fold(vm, form, rank(args[0]), args, &call) &&
@@ -147,12 +150,8 @@ static const fold_form *find_form(const tl_builtin *builtin) {
   return NULL;
 }
 
-bool tl_builtin_is_fold(const tl_builtin *builtin) {
-  return find_form(builtin) != NULL;
-}
-
-bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
-                     const tl_slot *args, tl_fold_call *out) {
+bool tl_fused_reduction(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                        const tl_slot *args, tl_fold_call *out) {
   return read_fold(vm, find_form(builtin), ndim, args, out);
 }
 
@@ -586,8 +585,10 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define SKIP ", skip_missing: false"
 #define METHOD ", method: \"linear\""
 
+#define FOLD_FLAGS (TL_GRIDS | TL_FUSED(REDUCTION))
+
 const tl_builtin tl_reduce_builtins[] = {
-    {"sum", AXES ", dtype: none" SKIP, call_sum, TL_GRIDS,
+    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_FLAGS,
      TL_DOC(
          "The sum of all items, or along one axis or a list of axes. Narrow\n"
          "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
@@ -597,19 +598,19 @@ const tl_builtin tl_reduce_builtins[] = {
          "type), an axis that x lacks another (index).\n"
          "    sum([[1, 2], [3, 4]])             # 10\n"
          "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n")},
-    {"prod", AXES ", dtype: none" SKIP, call_prod, TL_GRIDS,
+    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_FLAGS,
      TL_DOC(
          "The product of all items, or along axis; of no items, 1.\n"
          "Floats and complex items keep their dtype. Strings are an error (kind\n"
          "type), an axis that x lacks another (index).\n"
          "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n")},
-    {"mean", AXES SKIP, call_mean, TL_GRIDS,
+    {"mean", AXES SKIP, call_mean, FOLD_FLAGS,
      TL_DOC(
          "The mean of all items, or along axis; integers give float64.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    mean([1, 2, 3, 4])    # 2.5\n")},
     {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
-     TL_GRIDS,
+     FOLD_FLAGS,
      TL_DOC(
          "The variance: the mean squared deviation from the mean. correction: 1\n"
          "divides by n - 1.\n"
@@ -619,14 +620,14 @@ const tl_builtin tl_reduce_builtins[] = {
          "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
          "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n")},
     {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
-     TL_GRIDS,
+     FOLD_FLAGS,
      TL_DOC(
          "The standard deviation, the root of var(x).\n"
          "Of an array of any numeric dtype, along one axis, several or all; floats\n"
          "of its precision, NaN where there are too few items. Strings are an error\n"
          "(kind type), an axis that x lacks another (index).\n"
          "    std([2.0, 4.0])    # 1.0\n")},
-    {"max", AXES SKIP, call_max, TL_GRIDS,
+    {"max", AXES SKIP, call_max, FOLD_FLAGS,
      TL_DOC(
          "The largest item, or the largest along axis; NaN if there is one. Of two\n"
          "values: maximum(a, b).\n"
@@ -634,7 +635,7 @@ const tl_builtin tl_reduce_builtins[] = {
          "complex items and strings another (type), an axis that x lacks a third\n"
          "(index).\n"
          "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n")},
-    {"min", AXES SKIP, call_min, TL_GRIDS,
+    {"min", AXES SKIP, call_min, FOLD_FLAGS,
      TL_DOC(
          "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
          "two values: minimum(a, b).\n"
@@ -642,31 +643,31 @@ const tl_builtin tl_reduce_builtins[] = {
          "complex items and strings another (type), an axis that x lacks a third\n"
          "(index).\n"
          "    min([3, 1, 2])    # 1\n")},
-    {"any", AXES SKIP, call_any, TL_GRIDS,
+    {"any", AXES SKIP, call_any, FOLD_FLAGS,
      TL_DOC(
          "Whether any item is true or not zero.\n"
          "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    any([false, true])    # true\n")},
-    {"all", AXES SKIP, call_all, TL_GRIDS,
+    {"all", AXES SKIP, call_all, FOLD_FLAGS,
      TL_DOC(
          "Whether all items are true or not zero; of no items, true.\n"
          "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n")},
-    {"count_nonzero", AXES SKIP, call_count_nonzero, TL_GRIDS,
+    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_FLAGS,
      TL_DOC(
          "How many items are true or not zero.\n"
          "Takes any numeric dtype; gives int64. Strings are an error (kind type),\n"
          "an axis that x lacks another (index).\n"
          "    count_nonzero([0, 3, 0, 4])    # 2\n")},
-    {"argmax", AXES SKIP, call_argmax, TL_GRIDS,
+    {"argmax", AXES SKIP, call_argmax, FOLD_FLAGS,
      TL_DOC(
          "The position of the first largest item, in row-major order without axis.\n"
          "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
          "axis that x lacks another (index).\n"
          "    argmax([3, 7, 7])    # 1\n")},
-    {"argmin", AXES SKIP, call_argmin, TL_GRIDS,
+    {"argmin", AXES SKIP, call_argmin, FOLD_FLAGS,
      TL_DOC(
          "The position of the first smallest item, in row-major order without\n"
          "axis.\n"

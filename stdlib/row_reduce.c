@@ -1,10 +1,13 @@
 // Reductions of rows of different lengths, each to one result.
+//
+// Built for speed.
 
 #include "stdlib/nested_reduce.h"
 
 #include <inttypes.h>
 
 #include "stdlib/arguments.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
@@ -104,9 +107,9 @@ static bool search_rows(tl_vm *vm, bool largest, const tl_array *items,
 // The items, dense and of that dtype; *out is owned or borrowed.
 static bool dense_items(tl_vm *vm, tl_slot items, tl_dtype dtype,
                         tl_slot *out) {
-  tl_slot lent = tl_borrow(items);
+  tl_slot borrowed = tl_borrow(items);
   if (tl_array_dtype(items.array) == dtype)
-    return tl_array_contiguous(vm, &lent, out);
+    return tl_array_contiguous(vm, &borrowed, out);
   tl_array *cast = tl_array_cast(vm, items.array, dtype);
   *out = cast != NULL ? tl_own_array(cast) : tl_none();
   return cast != NULL;
@@ -121,11 +124,7 @@ static bool places_of_rows(tl_vm *vm, bool largest, tl_slot items,
   tl_array *to = tl_positions_new(vm, rows);
   bool ok = to != NULL && search_rows(vm, largest, dense.array, at, rows, to);
   tl_drop(vm, dense);
-  if (ok)
-    *out = tl_own_array(to);
-  else if (to != NULL)
-    tl_drop(vm, tl_own_array(to));
-  return ok;
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // var and std of real items, integers as float64.
@@ -140,11 +139,7 @@ static bool vary_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
       to != NULL && tl_var_rows(vm, dense.array, at, rows, call->correction,
                                 call->reduction == TL_REDUCE_STD, to);
   tl_drop(vm, dense);
-  if (ok)
-    *out = tl_own_array(to);
-  else if (to != NULL)
-    tl_drop(vm, tl_own_array(to));
-  return ok;
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // sums / counts, the dtype kept.
@@ -192,15 +187,12 @@ static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
     }
     if (ok && ((i & 0x3ff) != 0x3ff || tl_poll(vm, 64)))
       continue;
-    if (to != NULL)
-      tl_drop(vm, tl_own_array(to));
+    tl_array_drop(vm, to);
     return false;
   }
   if (to == NULL)
     to = tl_array_new(vm, TL_FLOAT64, 1, &rows);
-  if (to != NULL)
-    *out = tl_own_array(to);
-  return to != NULL;
+  return tl_array_finish(vm, true, to, out);
 }
 
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
@@ -237,9 +229,5 @@ bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   tl_drop(vm, dense);
   if (ok && mean)
     return divide_rows(vm, to, at, rows, out);
-  if (ok)
-    *out = tl_own_array(to);
-  else if (to != NULL)
-    tl_drop(vm, tl_own_array(to));
-  return ok;
+  return tl_array_finish(vm, ok, to, out);
 }

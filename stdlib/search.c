@@ -6,11 +6,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- take -------------------------------------------------------------------
@@ -287,6 +288,8 @@ static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
   return true;
 }
 
+// In C: taking from the flat array in Tally takes 5 times as long for 4 rows
+// and 1.6 times for 30, though less (0.6) for 300.
 static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (!tl_arg_array(vm, "take_along_axis", &args[0]) ||
@@ -444,6 +447,8 @@ const tl_builtin tl_search_builtins[] = {
          "The positions of the items that are not zero: a list with an index\n"
          "array for each axis.\n"
          "A scalar has no axes: an error (kind shape).\n"
-         "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n")},
+         "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n"
+         "    i, j = nonzero([[0, 5], [7, 0]])\n"
+         "    j    # [1, 0]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

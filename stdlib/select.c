@@ -12,6 +12,7 @@
 #include "stdlib/families.h"
 #include "stdlib/missing_order.h"
 #include "stdlib/nth.h"
+#include "vm/array/describe.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/values/record.h"
@@ -169,15 +170,9 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
 // Takes both.
 static bool give(tl_vm *vm, tl_slot values, tl_slot places, tl_slot *out) {
   tl_record *record = tl_record_new(vm, 2);
-  bool ok = record && tl_record_set_name(vm, &record, "values", &values) &&
-            tl_record_set_name(vm, &record, "indices", &places);
-  tl_drop(vm, values);
-  tl_drop(vm, places);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  tl_record_put(vm, &record, "values", values);
+  tl_record_put(vm, &record, "indices", places);
+  return tl_record_put_end(record, out);
 }
 
 static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -222,23 +217,24 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Two of three kinds of items, those that are less, the same and greater, keep
 // to their end of the lane; the others are put aside meanwhile.
 
-typedef struct parting {
+typedef struct container_end {
   tl_vm *vm;
   const char *function;
   tl_dtype dtype;
   room items, aside;
   room keys, order, moved, before;  // of argpartition
-} parting;
+} container_end;
 
-static parting *parting_open(tl_vm *vm, const char *function, tl_dtype dtype) {
-  parting *p = tl_alloc(vm, sizeof *p, function);
+static container_end *container_end_open(tl_vm *vm, const char *function,
+                                         tl_dtype dtype) {
+  container_end *p = tl_alloc(vm, sizeof *p, function);
   if (p == NULL)
     return NULL;
-  *p = (parting){.vm = vm, .function = function, .dtype = dtype};
+  *p = (container_end){.vm = vm, .function = function, .dtype = dtype};
   return p;
 }
 
-static void parting_close(parting *p) {
+static void container_end_close(container_end *p) {
   if (p == NULL)
     return;
   room *all[] = {&p->items, &p->aside, &p->keys,
@@ -248,7 +244,7 @@ static void parting_close(parting *p) {
 }
 
 // A lane's items side by side, where they are or copied; NULL after tl_fail.
-static char *read_items(parting *p, char *data, int64_t step, int64_t n) {
+static char *read_items(container_end *p, char *data, int64_t step, int64_t n) {
   size_t size = tl_itemsize(p->dtype);
   if (step == (int64_t)size)
     return data;
@@ -258,7 +254,7 @@ static char *read_items(parting *p, char *data, int64_t step, int64_t n) {
   return p->items.bytes;
 }
 
-static bool make_keys(parting *p, const char *items, int64_t n) {
+static bool make_keys(container_end *p, const char *items, int64_t n) {
   tl_stop stop = tl_stop_of(p->vm);
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
     return false;
@@ -362,7 +358,7 @@ static cut_items_fn *const *cuts_of(tl_dtype dtype) {
 
 // Lesser items to the front, the same and greater ones behind them, each as
 // they stood.
-static bool cut_items(parting *p, char *items, int64_t n, int64_t k,
+static bool cut_items(container_end *p, char *items, int64_t n, int64_t k,
                       int64_t *end) {
   const size_t size = tl_itemsize(p->dtype);
   const bool is_signed = tl_dtypes[p->dtype].kind == 'I';
@@ -387,7 +383,7 @@ static bool cut_items(parting *p, char *items, int64_t n, int64_t k,
 }
 
 // The places in [kth] are in order.
-static bool partition_items(parting *p, char *items, int64_t n,
+static bool partition_items(container_end *p, char *items, int64_t n,
                             const int64_t *kth, int count) {
   size_t size = tl_itemsize(p->dtype);
   int64_t from = 0, end;
@@ -403,7 +399,7 @@ static bool partition_items(parting *p, char *items, int64_t n,
 }
 
 // Of dtypes without keys.
-static bool sort_items(parting *p, char *items, int64_t n) {
+static bool sort_items(container_end *p, char *items, int64_t n) {
   size_t size = tl_itemsize(p->dtype), nbytes = (size_t)n * size;
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(int64_t)) ||
       !room_for(p->vm, p->function, &p->aside, nbytes))
@@ -425,7 +421,7 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
   int64_t n = tl_shape(a)[axis];
   if (a->size == 0)
     return true;
-  parting *p = parting_open(vm, "partition", dtype);
+  container_end *p = container_end_open(vm, "partition", dtype);
   bool ok =
       p != NULL && (n > TL_NTH_FREE ||
                     room_for(vm, p->function, &p->aside, (size_t)n * size));
@@ -441,7 +437,7 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
                                                items, (size_t)n);
     ok = ok && tl_poll(vm, (uint64_t)n >> 10);
   }
-  parting_close(p);
+  container_end_close(p);
   return ok;
 }
 
@@ -450,8 +446,8 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
 // Puts the places order[from, n) apart at place k, as split_items does items;
 // *end: where those of greater ones begin. Places that no one moved yet are not
 // written down.
-static bool split_places(parting *p, int64_t *order, int64_t n, int64_t from,
-                         int64_t k, int64_t *end) {
+static bool split_places(container_end *p, int64_t *order, int64_t n,
+                         int64_t from, int64_t k, int64_t *end) {
   const uint64_t *keys = words_of(&p->keys);
   size_t nbytes = (size_t)(n - from) * sizeof *order;
   const int64_t *before = NULL;
@@ -491,7 +487,7 @@ static bool split_places(parting *p, int64_t *order, int64_t n, int64_t from,
 }
 
 // The places of the items, which [order] may lie over where they have keys.
-static bool order_items(parting *p, const char *items, int64_t n,
+static bool order_items(container_end *p, const char *items, int64_t n,
                         const int64_t *kth, int count, int64_t *order) {
   if (!has_keys(p->dtype))
     return tl_argsort_items(p->vm, p->dtype, order, items, n, false);
@@ -513,7 +509,7 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   int64_t n = tl_shape(x)[axis], *order;
   if (x->size == 0)
     return true;
-  parting *p = parting_open(vm, "argpartition", dtype);
+  container_end *p = container_end_open(vm, "argpartition", dtype);
   bool ok = p != NULL;
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
@@ -530,7 +526,7 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
       tl_kernels()->unpack[tl_move_size(sizeof *order)](
           lanes.data[1], lanes.step[1], order, (size_t)n);
   }
-  parting_close(p);
+  container_end_close(p);
   return ok;
 }
 
@@ -622,7 +618,9 @@ const tl_builtin tl_select_builtins[] = {
          "stands where sort puts it, what is missing last. largest: false gives the\n"
          "least. k of more than the axis has is a value error, complex items are a\n"
          "type error.\n"
-         "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n")},
+         "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n"
+         "    best, places = topk([3, 9, 4], 2)\n"
+         "    places    # [1, 2]\n")},
     {"argpartition", "x, kth, axis: -1", argpartition,
      TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      TL_DOC(

@@ -11,39 +11,40 @@
 #include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- Distinct items ---------------------------------------------------------
 
-// Gives the parts that have a name to a record.
-static bool distinct_record(tl_vm *vm, tl_distinct *d,
+// Gives the parts that have a name to a record. Takes [values] in place of the
+// array of them, unless it is NULL.
+static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
                             const char *const names[4], tl_slot *out) {
   tl_array **parts[] = {&d->values, &d->indices, &d->inverse, &d->counts};
   tl_record *record = tl_record_new(vm, 4);
-  bool ok = record != NULL;
-  for (int i = 0; ok && i < 4; i++) {
+  if (values != NULL) {
+    tl_record_put(vm, &record, names[0], *values);
+    *values = tl_none();
+  }
+  for (int i = values != NULL; record && i < 4; i++) {
     if (!names[i])
       continue;
-    tl_slot part = *parts[i] ? tl_own_array(*parts[i]) : tl_none();
-    if (tl_ndim(*parts[i]) == 0)
-      part = tl_result(vm, *parts[i]);
+    bool single = tl_ndim(*parts[i]) == 0;
+    tl_slot part = single ? tl_result(vm, *parts[i]) : tl_own_array(*parts[i]);
     *parts[i] = NULL;
-    ok = !tl_is_unset(part) && tl_record_set_name(vm, &record, names[i], &part);
-    if (!ok)
-      tl_drop(vm, part);
+    if (tl_is_unset(part))
+      tl_record_put_nothing(vm, &record);
+    else
+      tl_record_put(vm, &record, names[i], part);
   }
   tl_distinct_close(vm, d);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  return tl_record_put_end(record, out);
 }
 
 // The items of all rows, and of what may be missing those that are there: they
@@ -54,7 +55,7 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
     tl_slot offsets, items;
     bool ends = tl_is_owned(*x);
     if (!(ends ? tl_ragged_flat(vm, *x, &offsets, &items)
-               : tl_ragged_lend(vm, *x, &offsets, &items)))
+               : tl_ragged_borrow(vm, *x, &offsets, &items)))
       return false;
     tl_drop(vm, offsets);
     tl_clear(vm, x);
@@ -87,9 +88,107 @@ static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
   return true;
 }
 
+// --- Distinct rows ----------------------------------------------------------
+
+// A view of an array, or of one whose items may be missing, with an axis at the
+// front; it lives no longer than x.
+static bool axis_first(tl_vm *vm, tl_slot x, int axis, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(x);
+  for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
+  if (tl_is_array(x)) {
+    tl_slot borrowed = tl_borrow(x);
+    return tl_permute(vm, &borrowed, axes, out);
+  }
+  tl_slot parts[2];
+  for (int i = 0; i < 2; i++) {
+    tl_slot borrowed = tl_borrow(x.nested->parts[i]);
+    if (!tl_permute(vm, &borrowed, axes, &parts[i])) {
+      if (i == 1)
+        tl_drop(vm, parts[0]);
+      return false;
+    }
+  }
+  return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], out);
+}
+
+// The parts of such an array at these places along an axis.
+static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *places, int axis,
+                      tl_slot *out) {
+  const int64_t *at = (const int64_t *)(const void *)places->data;
+  int64_t n = places->size;
+  if (tl_is_array(x))
+    return tl_take_axis(vm, x.array, at, n, axis, out);
+  tl_slot parts[2];
+  if (!tl_take_axis(vm, x.nested->parts[0].array, at, n, axis, &parts[0]))
+    return false;
+  if (!tl_take_axis(vm, x.nested->parts[1].array, at, n, axis, &parts[1])) {
+    tl_drop(vm, parts[0]);
+    return false;
+  }
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(x), &parts[0],
+                        &parts[1], out);
+}
+
+// What there is of the distinct parts of x along an axis (args[1]), in the
+// order of their items in turn; without values, which *values gets.
+static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
+                      tl_distinct *d, tl_slot *values) {
+  int axis;
+  bool has_gaps = tl_is_form(args[0], TL_FORM_OPTION) &&
+                  tl_is_array(args[0].nested->parts[1]);
+  if (!has_gaps && !tl_arg_array_or_string(vm, function, &args[0]))
+    return false;
+  if (tl_value_ndim(args[0]) == 0)
+    return tl_fail(vm, TALLY_ERR_INDEX, "%s: a single value has no axes",
+                   function);
+  tl_slot x;
+  tl_array *codes;
+  if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis) ||
+      !axis_first(vm, args[0], axis, &x))
+    return false;
+  bool ok = tl_row_codes(vm, function, x, &codes);
+  tl_drop(vm, x);
+  if (!ok)
+    return false;
+  tl_slot all = tl_own_array(codes);
+  ok = tl_distinct_find(vm, function, &all, true, true, d);
+  tl_clear(vm, &all);
+  if (ok && !take_rows(vm, args[0], d->indices, axis, values)) {
+    tl_distinct_close(vm, d);
+    ok = false;
+  }
+  return ok;
+}
+
+// A record of what has a name.
+static bool distinct_rows(tl_vm *vm, const char *function, tl_slot *args,
+                          const char *const names[4], tl_slot *out) {
+  tl_distinct d;
+  tl_slot values;
+  return find_rows(vm, function, args, &d, &values) &&
+         distinct_record(vm, &d, &values, names, out);
+}
+
+// --- The functions ----------------------------------------------------------
+
+// Whether an axis is given, other than the only one of structs, which are
+// distinct as a whole.
+static bool has_axis(const tl_slot *args) {
+  if (tl_has_fields(args[0]) && tl_value_ndim(args[0]) == 1 &&
+      tl_class(args[1]) == TL_CLASS_I64 && (args[1].i == 0 || args[1].i == -1))
+    return false;
+  return !tl_is_none(args[1]);
+}
+
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
+  if (has_axis(args)) {
+    if (!find_rows(vm, "unique", args, &d, out))
+      return false;
+    tl_distinct_close(vm, &d);
+    return true;
+  }
   if (tl_has_fields(args[0]))
     return distinct_structs(vm, args[0], out);
   if (!plain_items(vm, &args[0], &missing) ||
@@ -102,62 +201,62 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[4] = {"values", NULL, NULL, "counts"};
   tl_distinct d;
   int64_t missing;
+  if (has_axis(args))
+    return distinct_rows(vm, "unique_counts", args, names, out);
   if (tl_has_fields(args[0]))
     return tl_coded_call(vm, "unique_counts", unique_counts, false,
                          TL_ANSWER_RECORD, args, out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique_counts", &args[0], false, true, &d))
     return false;
-  if (missing == 0) {
-    return distinct_record(
-        vm, &d, (const char *[]){"values", NULL, NULL, "counts"}, out);
-  }
-  tl_slot values = tl_none(), counts = tl_own_array(d.counts), both;
-  tl_slot one[2] = {counts, tl_none()}, count = tl_int(missing);
+  if (missing == 0)
+    return distinct_record(vm, &d, NULL, names, out);
+  tl_slot values, both;
+  tl_slot one[2] = {tl_own_array(d.counts), tl_none()};
+  tl_slot count = tl_int(missing);
   tl_record *record = tl_record_new(vm, 2);
-  bool ok = append_missing(vm, d.values, &values) && record != NULL &&
-            tl_stack(vm, 1, &count, &one[1]) &&
-            tl_value_concat(vm, 2, one, &both);
+  if (append_missing(vm, d.values, &values))
+    tl_record_put(vm, &record, "values", values);
+  else
+    tl_record_put_nothing(vm, &record);
+  if (record && tl_stack(vm, 1, &count, &one[1]) &&
+      tl_value_concat(vm, 2, one, &both))
+    tl_record_put(vm, &record, "counts", both);
+  else
+    tl_record_put_nothing(vm, &record);
   tl_clear(vm, &one[1]);
-  tl_drop(vm, counts);
-  if (ok) {
-    ok = tl_record_set_name(vm, &record, "values", &values);
-    ok = tl_record_set_name(vm, &record, "counts", &both) && ok;
-    tl_clear(vm, &both);
-  }
-  tl_clear(vm, &values);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  tl_drop(vm, one[0]);
+  return tl_record_put_end(record, out);
 }
 
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
   tl_distinct d;
+  if (has_axis(args))
+    return distinct_rows(vm, "unique_inverse", args, names, out);
   if (tl_needs_codes(args[0])) {
     return tl_coded_call(vm, "unique_inverse", unique_inverse, false,
                          TL_ANSWER_RECORD, args, out);
   }
   return tl_distinct_find(vm, "unique_inverse", &args[0], true, false, &d) &&
-         distinct_record(
-             vm, &d, (const char *[]){"values", NULL, "inverse_indices", NULL},
-             out);
+         distinct_record(vm, &d, NULL, names, out);
 }
 
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[4] = {"values", "indices", "inverse_indices",
+                                       "counts"};
   tl_distinct d;
+  if (has_axis(args))
+    return distinct_rows(vm, "unique_all", args, names, out);
   if (tl_needs_codes(args[0])) {
     return tl_coded_call(vm, "unique_all", unique_all, false, TL_ANSWER_RECORD,
                          args, out);
   }
   return tl_distinct_find(vm, "unique_all", &args[0], true, true, &d) &&
-         distinct_record(
-             vm, &d,
-             (const char *[]){"values", "indices", "inverse_indices", "counts"},
-             out);
+         distinct_record(vm, &d, NULL, names, out);
 }
 
 // --- Membership -------------------------------------------------------------
@@ -242,7 +341,7 @@ static bool complex_among(tl_vm *vm, const tl_array *queries,
 }
 
 // The answer, or where [invert] is true the other one.
-static tl_slot turned(tl_vm *vm, tl_array *found, bool invert) {
+static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
   for (int64_t i = 0; invert && i < found->size; i++) found->data[i] ^= 1;
   return tl_result(vm, found);
 }
@@ -261,7 +360,7 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   else if (ok && !fits)
     ok = search_members(vm, queries, items, is);
   if (ok)
-    *out = turned(vm, found, invert);
+    *out = transposed(vm, found, invert);
   else
     tl_drop(vm, tl_own_array(found));
   return ok;
@@ -287,7 +386,7 @@ static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
                             tl_value_length(coded.values, 0), found);
   tl_coded_close(vm, &coded);
   if (ok)
-    *out = turned(vm, found, invert);
+    *out = transposed(vm, found, invert);
   else if (found)
     tl_drop(vm, tl_own_array(found));
   return ok;
@@ -328,39 +427,50 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_set_builtins[] = {
-    {"unique", "x", unique_values, TL_OF_BYTES,
+    {"unique", "x, axis: none", unique_values, TL_OF_BYTES,
      TL_DOC(
          "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
-         "from one another. Structs are in the order of their fields in turn.\n"
+         "from one another. Structs are in the order of their fields in turn. With\n"
+         "axis, the distinct ones among the parts of x along it (its rows, for axis\n"
+         "0), in the order of their items in turn.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type).\n"
-         "    unique([3, 1, 3])    # [1, 3]\n")},
-    {"unique_values", "x", unique_values, TL_OF_BYTES,
+         "without items are an error (kind type), and so are structs of several axes\n"
+         "and rows of different lengths where an axis is given.\n"
+         "    unique([3, 1, 3])    # [1, 3]\n"
+         "    unique([[3, 1], [0, 2], [3, 1]], axis: 0)    # [[0, 2], [3, 1]]\n")},
+    {"unique_values", "x, axis: none", unique_values, TL_OF_BYTES,
      TL_DOC(
-         "The distinct items of x, sorted.\n"
+         "The distinct items of x, sorted; with axis, its distinct parts along that.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
          "    unique_values([2, 2, 1])    # [1, 2]\n")},
-    {"unique_counts", "x", unique_counts, TL_OF_BYTES,
+    {"unique_counts", "x, axis: none", unique_counts, TL_OF_BYTES,
      TL_DOC(
-         "The distinct items of x and how often each occurs.\n"
+         "The distinct items of x and how often each occurs; with axis, its distinct\n"
+         "parts along that.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
-         "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n")},
-    {"unique_inverse", "x", unique_inverse, TL_OF_BYTES,
+         "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n"
+         "    v, c = unique_counts([5, 7, 5])\n"
+         "    c    # [2, 1]\n")},
+    {"unique_inverse", "x, axis: none", unique_inverse, TL_OF_BYTES,
      TL_DOC(
          "The distinct items of x, and for each item of x the position of its\n"
-         "value: r.values[r.inverse_indices] is x.\n"
+         "value: r.values[r.inverse_indices] is x. With axis, of its parts along it.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
-         "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n")},
-    {"unique_all", "x", unique_all, TL_OF_BYTES,
+         "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n"
+         "    v, inverse = unique_inverse([7, 5, 7])\n"
+         "    v[inverse]    # [7, 5, 7]\n")},
+    {"unique_all", "x, axis: none", unique_all, TL_OF_BYTES,
      TL_DOC(
          "The distinct items of x: values, indices (where each occurs first),\n"
-         "inverse_indices and counts.\n"
+         "inverse_indices and counts. With axis, its distinct parts along that.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
-         "    unique_all([7, 5, 7]).indices    # [1, 0]\n")},
+         "    unique_all([7, 5, 7]).indices    # [1, 0]\n"
+         "    v, first, inverse, c = unique_all([7, 5, 7])\n"
+         "    first    # [1, 0]\n")},
     {"isin", "x1, x2, invert: false", isin, TL_OF_ITEMS | TL_OF_BYTES,
      TL_DOC(
          "Whether each item of x1 is among the items of x2; or is not, where\n"

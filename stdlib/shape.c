@@ -8,6 +8,8 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/array/describe.h"
+#include "vm/index/index.h"
 #include "vm/nested/grid.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
@@ -108,7 +110,7 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
     tl_slot offsets;
-    if (!tl_ragged_lend(vm, args[0], &offsets, out))
+    if (!tl_ragged_borrow(vm, args[0], &offsets, out))
       return false;
     tl_drop(vm, offsets);
     if (!tl_is_owned(*out))
@@ -130,9 +132,10 @@ static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
     bool within = tl_class(args[1]) == TL_CLASS_I64 &&
                   (args[1].i == 1 || args[1].i == 1 - tl_value_axes(args[0]));
-    return within ? tl_ragged_flip(vm, args[0], out)
-                  : tl_lift_rows(vm, tl_builtin_find(NULL, "flip", 4), 2, args,
-                                 out);
+    return within
+               ? tl_ragged_flip(vm, args[0], out)
+               : tl_lift_rows(vm, tl_builtin_find(vm->library, NULL, "flip", 4),
+                              2, args, out);
   }
   if (!tl_arg_array(vm, "flip", &args[0]))
     return false;
@@ -276,15 +279,15 @@ static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   if (ndim == 1)
     return rolled(vm, x, &shift, out);
   // The flat view takes x's header, which what fails then does not give back.
-  tl_slot lent = tl_borrow(*x), flat, turned;
-  if (!tl_reshape(vm, vm->keeping ? &lent : x, 1, &size, &flat))
+  tl_slot borrowed = tl_borrow(*x), flat, transposed;
+  if (!tl_reshape(vm, vm->keeping ? &borrowed : x, 1, &size, &flat))
     return false;
-  bool ok = rolled(vm, &flat, &shift, &turned);
+  bool ok = rolled(vm, &flat, &shift, &transposed);
   tl_drop(vm, flat);
   if (!ok)
     return false;
-  ok = tl_reshape(vm, &turned, ndim, shape, out);
-  tl_drop(vm, turned);
+  ok = tl_reshape(vm, &transposed, ndim, shape, out);
+  tl_drop(vm, transposed);
   return ok;
 }
 
@@ -334,12 +337,8 @@ static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
               : rolled(vm, &args[0], shift, out);
 }
 
-bool tl_builtin_is_roll(const tl_builtin *builtin) {
-  return builtin->call == roll;
-}
-
-bool tl_builtin_roll(tl_vm *vm, int ndim, const int64_t *lengths,
-                     const tl_slot *args, int64_t *shift) {
+bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
+                   const tl_slot *args, int64_t *shift) {
   bool flat;
   if (!read_roll(vm, args, ndim, lengths, shift, &flat) || (flat && ndim != 1))
     return false;
@@ -593,7 +592,8 @@ static bool has_nested(tl_slot list) {
 }
 
 static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
-  const tl_builtin *spread = tl_builtin_find(NULL, "broadcast_to", 12);
+  const tl_builtin *spread =
+      tl_builtin_find(vm->library, NULL, "broadcast_to", 12);
   int ndim = 0;
   int64_t shape[TL_MAX_DIMS];
   for (int64_t i = 0; i < values->length; i++)
@@ -666,6 +666,32 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return list_of_ints(vm, ndim, shape, out);
 }
 
+// --- Attributes --------------------------------------------------------------
+
+// x.name of an array, whatever fields it has.
+static bool attribute_of(tl_vm *vm, const char *name, tl_slot *args,
+                         tl_slot *out) {
+  tl_slot *x = &args[0];
+  if (!tl_is_nested(*x) && !tl_is_scalar(*x) && !tl_arg_array(vm, name, x))
+    return false;
+  tl_string *key = tl_string_from(vm, name);
+  bool ok = key != NULL && tl_attribute_get(vm, x, key, out);
+  if (key != NULL)
+    tl_drop(vm, tl_own_string(key));
+  return ok;
+}
+
+#define ATTRIBUTE(function, name)                                \
+  static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) { \
+    return attribute_of(vm, name, args, out);                    \
+  }
+ATTRIBUTE(shape_of, "shape")
+ATTRIBUTE(ndim_of, "ndim")
+ATTRIBUTE(size_of, "size")
+ATTRIBUTE(dtype_of, "dtype")
+ATTRIBUTE(nbytes_of, "nbytes")
+#undef ATTRIBUTE
+
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_shape_builtins[] = {
@@ -692,7 +718,7 @@ const tl_builtin tl_shape_builtins[] = {
          "    flip([1, 2, 3])    # [3, 2, 1]\n")},
     {"roll", "x, shift, axis: none", roll,
      TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES | TL_KEEPS |
-         TL_STOPS | TL_ARRAYS,
+         TL_STOPS | TL_ARRAYS | TL_FUSED(ROLL),
      TL_DOC(
          "x moved on by shift items along axis; what falls off the end comes back\n"
          "at the start. Several shifts go with as many axes; without an axis x is\n"
@@ -740,12 +766,41 @@ const tl_builtin tl_shape_builtins[] = {
     {"broadcast_arrays", "...arrays", broadcast_arrays, TL_OF_BYTES,
      TL_DOC("The list of the arrays, each repeated to their common shape.\n"
             "Shapes that do not broadcast are an error (kind shape).\n"
-            "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n")},
+            "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n"
+            "    a, b = broadcast_arrays([1, 2], [[0]])\n"
+            "    a    # [[1, 2]]\n")},
     {"broadcast_shapes", "...shapes", broadcast_shapes, TL_PURE,
      TL_DOC(
          "The shape that arrays of these shapes broadcast to.\n"
          "Lists of integers. Shapes that do not broadcast are an error (kind\n"
          "shape).\n"
          "    broadcast_shapes((2, 1), (3,))    # (2, 3)\n")},
+    {"shape", "x", shape_of, TL_ANY_FORM,
+     TL_DOC(
+         "The shape of an array of any dtype, as x.shape, whatever fields its\n"
+         "items have.\n"
+         "Rows of different lengths have none (an error of kind type).\n"
+         "    shape([(shape: 3), (shape: 4)])    # (2,)\n")},
+    {"ndim", "x", ndim_of, TL_ANY_FORM,
+     TL_DOC("The number of axes of an array, as x.ndim, whatever fields its\n"
+            "items have.\n"
+            "Values that are no arrays are an error (kind type).\n"
+            "    ndim([(ndim: 3), (ndim: 4)])    # 1\n")},
+    {"size", "x", size_of, TL_ANY_FORM,
+     TL_DOC(
+         "The number of items of an array in all, as x.size, whatever fields\n"
+         "its items have.\n"
+         "Values that are no arrays are an error (kind type).\n"
+         "    size([(size: 30), (size: 40)])    # 2\n")},
+    {"dtype", "x", dtype_of, TL_ANY_FORM,
+     TL_DOC("The type of the items of an array, as x.dtype, whatever fields\n"
+            "they have.\n"
+            "Values that are no arrays are an error (kind type).\n"
+            "    dtype([(dtype: 1), (dtype: 2)])    # {dtype: int64}\n")},
+    {"nbytes", "x", nbytes_of, TL_ANY_FORM,
+     TL_DOC("The bytes that the items of an array take, as x.nbytes, whatever\n"
+            "fields they have.\n"
+            "Values that are no arrays are an error (kind type).\n"
+            "    nbytes([(nbytes: 30), (nbytes: 40)])    # 16\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

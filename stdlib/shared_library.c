@@ -1,4 +1,11 @@
-// Libraries loaded at run time.
+// Libraries loaded at run time: one lock for each, because two VMs may need
+// one at the same time.
+//
+//   tl_shared_library_need -> load: by name, or the functions that are linked
+//                               -> find_all: every symbol, or another version
+//
+// A library stays open for as long as the process, so its functions can be
+// called without a lock.
 
 #include "stdlib/shared_library.h"
 
@@ -7,6 +14,8 @@
 #include "vm/engine/dl.h"
 #include "vm/error.h"
 
+// Writes the address of every symbol to its place; false where one is missing:
+// another version.
 static bool find_all(void *handle, const tl_shared_library *library) {
   for (size_t i = 0; library->symbols[i]; i++) {
     void *symbol = tl_dl_find(handle, library->symbols[i]);
@@ -18,6 +27,8 @@ static bool find_all(void *handle, const tl_shared_library *library) {
   return true;
 }
 
+// Takes the linked functions, or opens the first library by name that has all
+// of them.
 static bool load(const tl_shared_library *library) {
   if (library->linked) {
     for (size_t i = 0; library->symbols[i]; i++)
@@ -34,6 +45,8 @@ static bool load(const tl_shared_library *library) {
   return false;
 }
 
+// A library that is missing is looked for again at the next call: it may be
+// installed meanwhile.
 bool tl_shared_library_need(tl_vm *vm, const char *function,
                             tl_shared_library *library) {
   pthread_mutex_lock(&library->lock);

@@ -1,5 +1,5 @@
-// Libraries of the system that are loaded when they are first needed: nothing
-// is missing for who does not use them. A build may be linked with them instead
+// Libraries of the system that are loaded when they are first needed: who does
+// not use them needs not install them. A build may be linked with them instead
 // (TALLY_WITH_ZLIB, TALLY_WITH_ZSTD, TALLY_WITH_PCRE2).
 #ifndef TALLY_STDLIB_SHARED_LIBRARY_H
 #define TALLY_STDLIB_SHARED_LIBRARY_H
@@ -10,7 +10,7 @@
 
 #include "vm/value.h"
 
-// One library, declared static by who uses it: its names in order of
+// One library, declared static by the file that uses it: its names in order of
 // preference, and where its functions go.
 typedef struct tl_shared_library {
   const char *const *names;     // "libz.so.1" …, ended by NULL
@@ -22,15 +22,19 @@ typedef struct tl_shared_library {
   bool loaded;
 } tl_shared_library;
 
-// For lists X(function): what symbols, linked and their declarations are. Each
-// is called by the type that its place has.
+// For lists X(function), from which symbols, linked and the declarations
+// follow. Each is called by the type that its place has.
+//
+//   #define ZLIB(X) X(inflate) X(inflateEnd)
+//   .symbols = (const char *const[]){ZLIB(TL_LIBRARY_SYMBOL) NULL}
 #define TL_LIBRARY_SYMBOL(function) #function,
 #define TL_LIBRARY_LINKED(function) function,
 #define TL_LIBRARY_DECLARE(function) \
   __attribute__((visibility("default"))) void function(void);
 
-// Loads it once. Fails (kind io): "read_npz: needs zlib (Debian: zlib1g),
-// which is not installed". From any thread.
+// Loads the library at the first call; it stays for as long as the process.
+// Fails (kind io): "read_npz: needs zlib (Debian: zlib1g), which is not
+// installed". From any thread.
 bool tl_shared_library_need(tl_vm *vm, const char *function,
                             tl_shared_library *library);
 

@@ -17,7 +17,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------

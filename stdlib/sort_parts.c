@@ -7,7 +7,7 @@
 
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 
 enum {
   PARTS_MOST = 16,

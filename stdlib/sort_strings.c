@@ -1,13 +1,15 @@
 // The order of strings, by code points, which is that of their UTF-8's bytes:
 // the first eight bytes are sorted as a number, then each group whose bytes are
 // the same by the next eight. Small groups are merged by comparing.
+//
+// Built for speed.
 
 #include <string.h>
 
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 enum {

@@ -1,12 +1,15 @@
 // Texts cut into strings: a loop over bytes, so not among the functions of
-// strings that are built for size.
+// strings that are built for size. Columns of texts repeat, so equal parts
+// become one string with several counts (stdlib/interner.h).
+//
+// Built for speed.
 #include "stdlib/split.h"
 
 #include "stdlib/interner.h"
 #include "stdlib/text.h"
 
-// Bytes that are white space themselves, and those that a sequence of white
-// space begins with: of two bytes c2, of three e1, e2 or e3.
+// Which bytes are white space themselves, and which begin a sequence of white
+// space: c2 of two bytes, e1, e2 or e3 of three.
 enum { WORD, BLANK, PERHAPS };
 static const unsigned char kinds[256] = {
     ['\t'] = BLANK,   ['\n'] = BLANK,   ['\v'] = BLANK,   ['\f'] = BLANK,
@@ -14,7 +17,7 @@ static const unsigned char kinds[256] = {
     [0xe2] = PERHAPS, [0xe3] = PERHAPS,
 };
 
-// How many bytes the white space at [text] takes, 0: it is none.
+// How many bytes the white space at [text] takes; 0 where it is none.
 static size_t blank_at(const char *text, size_t nbytes) {
   unsigned kind = kinds[(unsigned char)*text];
   if (kind != PERHAPS)
@@ -24,6 +27,8 @@ static size_t blank_at(const char *text, size_t nbytes) {
   return tl_is_blank(point) ? step : 0;
 }
 
+// Appends the text as a string, one that was met before if there is an equal
+// one.
 static bool push(tl_interner *interner, tl_list **list, const char *text,
                  size_t nbytes) {
   tl_string *string = tl_intern(interner, text, nbytes);
@@ -35,6 +40,7 @@ static bool push(tl_interner *interner, tl_list **list, const char *text,
   return ok;
 }
 
+// Appends the words between white space.
 static bool push_words(tl_interner *interner, const tl_string *s,
                        tl_list **list) {
   const char *text = s->text;
@@ -44,7 +50,8 @@ static bool push_words(tl_interner *interner, const tl_string *s,
     while (at < s->length && (step = blank_at(text + at, s->length - at)) > 0)
       at += step;
     size_t start = at;
-    // The rest of a sequence is no white space either.
+    // Byte by byte: the rest of a sequence that is no white space is none
+    // either.
     while (at < s->length && (kinds[(unsigned char)text[at]] == WORD ||
                               blank_at(text + at, s->length - at) == 0))
       at++;
@@ -55,6 +62,7 @@ static bool push_words(tl_interner *interner, const tl_string *s,
   }
 }
 
+// The interner lives for one call: equal words of one text share a string.
 bool tl_split_blanks(tl_vm *vm, const tl_string *s, tl_list **list) {
   tl_interner interner;
   tl_interner_open(&interner, vm, s->length);
@@ -63,6 +71,8 @@ bool tl_split_blanks(tl_vm *vm, const tl_string *s, tl_list **list) {
   return ok;
 }
 
+// A text without the separator is one part; one that ends with it has an empty
+// last part.
 bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
                  tl_list **list) {
   tl_interner interner;

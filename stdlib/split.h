@@ -1,13 +1,20 @@
-// Texts cut into strings, equal ones of which are one string.
+// Texts cut into strings, equal ones of which are one string: the words of a
+// long text repeat, and each is then a count and no copy.
 #ifndef TALLY_STDLIB_SPLIT_H
 #define TALLY_STDLIB_SPLIT_H
 
 #include "vm/values/list.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 
-// Appends the words between white space, or what lies between separators, which
-// are not empty.
+// Appends the words between white space to *list, which may move. False after
+// tl_fail.
+//
+//   "  two words "      "two", "words"
 bool tl_split_blanks(tl_vm *vm, const tl_string *s, tl_list **list);
+// Appends what lies between separators, also where that is empty. The
+// separator is not empty.
+//
+//   "a,b,,c" at ","    "a", "b", "", "c"
 bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
                  tl_list **list);
 

@@ -1,4 +1,14 @@
 // Functions for strings that need no import; the rest is the module strings.
+//
+// Positions are in grapheme clusters, while the code works on bytes; a string
+// whose clusters are single bytes (tl_string_is_bytewise) needs no search for
+// their bounds:
+//
+//   find("größer", "er")    byte 6, cluster 4
+//
+// Functions that make one string of many compute its length first.
+//
+// Built for speed.
 
 #include <string.h>
 #include <utf8proc.h>
@@ -7,14 +17,16 @@
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/octets.h"
-#include "vm/values/string_item.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- split and join ---------------------------------------------------------
 
+// split(s, sep).
 static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *separator = NULL;
   if (!tl_arg_string(vm, "split", "s", args[0], &s))
@@ -22,6 +34,8 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_none(args[1]) &&
       !tl_arg_string(vm, "split", "sep", args[1], &separator))
     return false;
+  // An empty separator would split between all characters, for which there is
+  // a function with a name.
   if (separator != NULL && separator->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "split: sep is empty; strings.graphemes(s) gives the "
@@ -32,21 +46,25 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
-// What stands between [count] parts, or false if that is too much.
+// Sets *nbytes to the bytes between [count] parts; false if that overflows.
 static bool between_parts(const tl_string *between, int64_t count,
                           size_t *nbytes) {
   size_t gaps = count > 0 ? (size_t)count - 1 : 0;
   return !tl_mul_overflows(between->length, gaps, nbytes);
 }
 
+// Copies a part and returns the place behind it.
 static char *put_part(char *to, const char *text, size_t nbytes) {
   memcpy(to, text, nbytes);
   return to + nbytes;
 }
 
+// Joins the strings of a list: the length first, so that nothing is copied
+// twice. NULL after tl_fail.
 static tl_string *join_list(tl_vm *vm, const tl_list *list,
                             const tl_string *between) {
   size_t nbytes;
+  // The length of the result first: one allocation, no growing.
   bool fits = between_parts(between, list->length, &nbytes);
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot item = list->items[i];
@@ -71,9 +89,11 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
   return joined;
 }
 
+// The same of a vector of strings, whose items have short texts inside.
 static tl_string *join_array(tl_vm *vm, const tl_array *a,
                              const tl_string *between) {
   size_t nbytes;
+  // The array may be a view with any stride.
   const int64_t step = tl_strides(a)[0];
   bool fits = between_parts(between, a->size, &nbytes);
   for (int64_t i = 0; i < a->size; i++) {
@@ -94,10 +114,12 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
   return joined;
 }
 
+// join(xs, sep).
 static bool join(tl_vm *vm, tl_slot *args, tl_slot *out);
 
-// The strings of each row into one.
+// Joins the strings of each row of a ragged array into one.
 static bool join_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // Each row is a slice, joined as if a script had called join for it.
   const tl_nested *n = args[0].nested;
   int64_t rows = tl_ragged_rows(n);
   tl_array *joined = tl_array_new(vm, TL_STRING, 1, &rows);
@@ -146,6 +168,7 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- replace and find -------------------------------------------------------
 
+// replace(s, old, new, count).
 static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *old, *new;
   int64_t count = INT64_MAX;
@@ -170,15 +193,19 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_text_give(&text, out);
 }
 
-// The index, in clusters, of the first place where [part] begins one.
+// The index, in clusters, of the first place where [part] begins one; -1 if
+// there is none. A match inside of a cluster does not count.
 static int64_t find_text(const tl_string *s, const tl_string *part) {
   size_t at = 0;
   int64_t index = 0;
   const char *found = tl_string_search(s, 0, part);
+  // Bytes are clusters, so the byte index is the answer.
   if (found != NULL && tl_string_is_bytewise(s))
     return found - s->text;
   while (found != NULL) {
     size_t place = (size_t)(found - s->text);
+    // Clusters are counted up to the place; where that leaves a cluster's
+    // middle, the search goes on.
     for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
     if (at == place)
       return index;
@@ -187,6 +214,7 @@ static int64_t find_text(const tl_string *s, const tl_string *part) {
   return -1;
 }
 
+// find(xs, part).
 static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     const tl_list *list = args[0].list;
@@ -204,6 +232,7 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Bytes decide: a prefix of code points is one of bytes in UTF-8.
 static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *part;
   if (!tl_arg_string(vm, "starts_with", "s", args[0], &s) ||
@@ -214,6 +243,8 @@ static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// UTF-8 is self-synchronising, so equal bytes at the end are whole code
+// points.
 static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *part;
   if (!tl_arg_string(vm, "ends_with", "s", args[0], &s) ||
@@ -241,6 +272,7 @@ static bool is_stripped(const tl_string *set, int32_t point) {
   return false;
 }
 
+// strip(s, chars, left, right).
 static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *set = NULL;
   bool left, right;
@@ -250,6 +282,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_bool(vm, "strip", "left", args[2], &left) ||
       !tl_arg_bool(vm, "strip", "right", args[3], &right))
     return false;
+  // Code point by code point from both ends; nothing in between is looked at.
   size_t begin = 0, end = s->length;
   while (left && begin < end) {
     int32_t point;
@@ -261,6 +294,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   while (right && end > begin) {
     int32_t point;
     size_t last = end - 1;
+    // Back over the bytes that continue a code point.
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
     tl_text_decode(s->text + last, end - last, &point);
@@ -277,41 +311,48 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Points and bytes -------------------------------------------------------
 
+// codepoints(s).
 static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
     return false;
   int64_t count = 0;
   for (size_t i = 0; i < s->length; i++)
+    // Each code point has one byte that does not continue another.
     count += ((unsigned char)s->text[i] & 0xc0) != 0x80;
   tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
     return false;
   int64_t *to = (int64_t *)(void *)points->data;
-  for (size_t at = 0; at < s->length;) {
+  size_t at = 0;
+  for (int64_t i = 0; i < count && at < s->length; i++) {
     int32_t point;
     at += tl_text_decode(s->text + at, s->length - at, &point);
-    *to++ = point;
+    to[i] = point;
   }
   *out = tl_own_array(points);
   return true;
 }
 
+// bytes(s).
 static bool bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
-  if (tl_is_octets(args[0]))
-    return tl_octets_items(vm, args[0], out);
+  if (tl_is_raw_bytes(args[0]))
+    return tl_raw_bytes_items(vm, args[0], out);
   if (!tl_arg_string(vm, "bytes", "s", args[0], &s))
     return false;
   int64_t count = (int64_t)s->length;
   tl_array *array = tl_array_new(vm, TL_UINT8, 1, &count);
   if (array == NULL)
     return false;
+  // A string's text is valid UTF-8, so its bytes are too.
   memcpy(array->data, s->text, s->length);
   *out = tl_own_array(array);
   return true;
 }
 
+// Appends a code point; fails (kind value) for surrogates and what is out of
+// range.
 static bool add_point(tl_vm *vm, tl_text *text, int64_t point) {
   if (point < 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
     return tl_fail(vm, TALLY_ERR_VALUE, "char: %lld is no code point",
@@ -320,6 +361,7 @@ static bool add_point(tl_vm *vm, tl_text *text, int64_t point) {
   return !text->failed;
 }
 
+// Appends all points of a dense vector of int64.
 static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
   const char *item = a->data;
   for (int64_t i = 0; i < a->size; i++, item += tl_strides(a)[0])
@@ -328,6 +370,7 @@ static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
   return true;
 }
 
+// char(code).
 static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t point;
   tl_slot points;
@@ -338,6 +381,8 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_arg_int(vm, "char", "code", args[0], &point) &&
          add_point(vm, &text, point);
   } else {
+    // A vector of integers of any dtype; other ranks have no order of
+    // characters.
     bool whole = tl_is_range(args[0]) ||
                  (tl_is_array(args[0]) && tl_ndim(args[0].array) == 1 &&
                   tl_dtype_is_integer(tl_array_dtype(args[0].array)));
@@ -357,6 +402,8 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// Rows with TL_OF_TEXT take arrays of strings too, item by item; join and char
+// take arrays as a whole.
 const tl_builtin tl_string_builtins[] = {
     {"split", "s, sep = none", split, TL_OF_TEXT,
      TL_DOC(

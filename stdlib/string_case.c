@@ -1,4 +1,7 @@
-// Letters in capitals and small ones.
+// Letters in capitals and small ones, by Unicode's rules without those of
+// single languages. Text of single bytes, which is most, is changed eight
+// bytes at a time; other text code point by code point, with the cases that
+// Unicode's SpecialCasing lists.
 
 #include <string.h>
 #include <utf8proc.h>
@@ -9,16 +12,20 @@
 
 // --- Bytes ------------------------------------------------------------------
 
+// Whether an ASCII byte is a small letter: one comparison without a sign.
 static bool is_small(unsigned char c) {
   return (unsigned char)(c - 'a') < 26;
 }
 
+// The same of capitals.
 static bool is_capital(unsigned char c) {
   return (unsigned char)(c - 'A') < 26;
 }
 
-// Eight letters from [first] on get the other case: those of which adding the
-// distance to 128 sets the top bit, but not that of what is behind the last.
+// Changes the case of the letters among eight bytes: 26 letters from [first]
+// on. A byte is one if adding the distance to 128 sets its top bit, but not if
+// adding that of the place behind the last letter does too. Bytes are ASCII,
+// so that no sum carries over.
 static uint64_t turn_word(uint64_t word, unsigned char first) {
   const uint64_t ones = UINT64_C(0x0101010101010101);
   uint64_t from = word + ones * (128u - first);
@@ -26,6 +33,7 @@ static uint64_t turn_word(uint64_t word, unsigned char first) {
   return word ^ ((from & ~behind & ones << 7) >> 2);
 }
 
+// Changes the case of [n] ASCII bytes, eight at a time.
 static void turn_bytes(char *to, const char *from, size_t n,
                        unsigned char first) {
   uint64_t word = 0;
@@ -40,16 +48,18 @@ static void turn_bytes(char *to, const char *from, size_t n,
   memcpy(to + i, &word, n - i);
 }
 
+// A capital letter at the beginning of each word of ASCII, small ones inside.
 static void title_bytes(char *to, const char *from, size_t n) {
   bool in_word = false;
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)from[i];
-    bool turned = in_word ? is_capital(c) : is_small(c);
-    to[i] = (char)(c ^ turned << 5);
+    bool transposed = in_word ? is_capital(c) : is_small(c);
+    to[i] = (char)(c ^ transposed << 5);
     in_word = is_small(c | 32) || (in_word && c == '\'');
   }
 }
 
+// tl_change_case of a string whose clusters are single bytes.
 static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
                          tl_slot *out) {
   tl_string *made = tl_string_new(vm, NULL, s->length);
@@ -66,6 +76,8 @@ static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
 
 // --- Code points ------------------------------------------------------------
 
+// ASCII without a look-up; the categories L of Unicode are neighbours in
+// utf8proc's numbering.
 bool tl_is_letter(int32_t point) {
   if (point < 128)
     return is_small((unsigned char)(point | 32));
@@ -73,6 +85,7 @@ bool tl_is_letter(int32_t point) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
 }
 
+// The categories Mn, Mc and Me.
 bool tl_is_mark(int32_t point) {
   if (point < 128)
     return false;
@@ -80,7 +93,7 @@ bool tl_is_mark(int32_t point) {
   return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
-// The case of a letter that has one.
+// Whether a letter has a case.
 static bool is_cased(int32_t point) {
   if (point < 128)
     return is_small((unsigned char)(point | 32));
@@ -88,8 +101,9 @@ static bool is_cased(int32_t point) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
 }
 
-// utf8proc maps one code point to one. Those of which Unicode's SpecialCasing
-// makes several, as ß and ﬁ, are capitals of what full case folding gives; an
+// Adds the capitals of a point of which Unicode's SpecialCasing makes several,
+// such as ß and ﬁ; false where it is no such point. utf8proc maps one code
+// point to one, so they are the capitals of what full case folding gives; an
 // iota behind a title's first letter is written below it.
 static bool add_several(tl_text *text, int32_t point, bool title) {
   utf8proc_int32_t folded[4];
@@ -99,8 +113,8 @@ static bool add_several(tl_text *text, int32_t point, bool title) {
       (title && (category == UTF8PROC_CATEGORY_LT ||
                  (point != 0xdf && utf8proc_totitle(point) != point))))
     return false;
-  utf8proc_ssize_t n = utf8proc_decompose_char(point, folded, 4,
-                                               UTF8PROC_CASEFOLD, &class);
+  utf8proc_ssize_t n =
+      utf8proc_decompose_char(point, folded, 4, UTF8PROC_CASEFOLD, &class);
   if (n < 2 || n > 4)
     return false;
   bool begun = false;
@@ -114,6 +128,7 @@ static bool add_several(tl_text *text, int32_t point, bool title) {
   return true;
 }
 
+// Adds a point in capitals, or in title case.
 static void add_upper(tl_text *text, int32_t point, bool title) {
   if (point < 128)
     tl_text_putc(text, (char)(point ^ is_small((unsigned char)point) << 5));
@@ -144,8 +159,8 @@ static bool is_last(const tl_string *s, size_t at) {
   return !is_cased(next);
 }
 
-// A sigma that is the last letter of several has a form of its own, and a
-// capital I keeps its dot.
+// Adds a point in small letters. A sigma that is the last letter of several
+// has a form of its own, and a capital I keeps its dot.
 static void add_lower(tl_text *text, int32_t point, bool after_letter,
                       const tl_string *s, size_t end) {
   if (point < 128)
@@ -158,6 +173,8 @@ static void add_lower(tl_text *text, int32_t point, bool after_letter,
     tl_text_point(text, utf8proc_tolower(point));
 }
 
+// Title case needs two states: whether a word has begun, and whether a cased
+// letter stands before, for the final sigma.
 bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
                     tl_slot *out) {
   tl_string *string;

@@ -8,8 +8,10 @@
 #include "stdlib/distinct.h"
 #include "stdlib/missing_order.h"
 #include "stdlib/ragged.h"
-#include "vm/values/category.h"
-#include "vm/values/octets.h"
+#include "vm/array/describe.h"
+#include "vm/nested/indexed.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 static int64_t *items_of(const tl_array *a) {
@@ -38,7 +40,7 @@ static bool rank_field(tl_vm *vm, const char *function, tl_slot field,
     tl_drop(vm, values);
     return done;
   }
-  field = tl_octets_inside(field);
+  field = tl_raw_bytes_inside(field);
   if (tl_is_form(field, TL_FORM_OPTION) || tl_has_fields(field)) {
     tl_coded coded;
     if (!tl_codes_of(vm, function, field, false, &coded))
@@ -77,10 +79,10 @@ static bool refine(tl_vm *vm, const char *function, tl_array **codes,
 
 static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
                       tl_array **codes) {
-  tl_slot lent = tl_borrow(p), field;
+  tl_slot borrowed = tl_borrow(p), field;
   tl_array *ranks;
   int64_t count;
-  if (!tl_nested_field(vm, &lent, i, &field))
+  if (!tl_nested_field(vm, &borrowed, i, &field))
     return false;
   bool ok = rank_field(vm, function, field, &ranks, &count);
   tl_drop(vm, field);
@@ -88,6 +90,20 @@ static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
     return false;
   ok = refine(vm, function, codes, ranks, count);
   tl_drop(vm, tl_own_array(ranks));
+  return ok;
+}
+
+bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x,
+                  tl_array **codes) {
+  tl_array *ranks;
+  int64_t count, n = tl_value_length(x, 0);
+  if (!rank_field(vm, function, x, &ranks, &count))
+    return false;
+  *codes = tl_array_zeros(vm, TL_INT64, 1, &n);
+  bool ok = *codes != NULL && refine(vm, function, codes, ranks, count);
+  tl_drop(vm, tl_own_array(ranks));
+  if (!ok && *codes != NULL)
+    tl_drop(vm, tl_own_array(*codes));
   return ok;
 }
 
@@ -99,8 +115,7 @@ bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p,
   tl_array *codes = tl_array_zeros(vm, TL_INT64, 1, &n);
   for (int64_t i = 0; codes != NULL && i < p.nested->layout->field_count; i++) {
     if (!refine_by(vm, function, p, i, &codes)) {
-      if (codes != NULL)
-        tl_drop(vm, tl_own_array(codes));
+      tl_array_drop(vm, codes);
       return false;
     }
   }

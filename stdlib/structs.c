@@ -6,13 +6,14 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
-#include "vm/values/category.h"
+#include "vm/array/describe.h"
+#include "vm/nested/indexed.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
@@ -30,8 +31,8 @@ static bool columns_of_tuples(tl_vm *vm, tl_slot p, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot lent = tl_borrow(p), field = tl_none();
-    ok = tl_nested_field(vm, &lent, i, &field) &&
+    tl_slot borrowed = tl_borrow(p), field = tl_none();
+    ok = tl_nested_field(vm, &borrowed, i, &field) &&
          tl_list_push(vm, &list, &field);
     if (!ok)
       tl_clear(vm, &field);
@@ -49,8 +50,8 @@ bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
     return columns_of_tuples(vm, p, out);
   tl_record *record = tl_record_new(vm, layout->field_count);
   for (int64_t i = 0; record != NULL && i < layout->field_count; i++) {
-    tl_slot lent = tl_borrow(p), field;
-    bool ok = tl_nested_field(vm, &lent, i, &field);
+    tl_slot borrowed = tl_borrow(p), field;
+    bool ok = tl_nested_field(vm, &borrowed, i, &field);
     if (ok) {
       ok = tl_record_set(vm, &record, layout->fields[i].name, &field);
       tl_drop(vm, field);
@@ -70,35 +71,22 @@ static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_columns_of(vm, args[0], out);
 }
 
-// One column of rows(c): an array as it is, of other things one of their items.
+// One column of rows(c).
 static bool as_column(tl_vm *vm, tl_slot s, tl_slot *out) {
-  if (tl_is_list(s))
-    return tl_stack_any(vm, s.list->length, s.list->items, out);
-  if (tl_value_ndim(s) > 0) {
-    *out = tl_borrow(s);
-    return true;
-  }
-  if (tl_is_range(s)) {
-    tl_array *a = tl_range_to_array(vm, s.range);
-    if (a != NULL)
-      *out = tl_own_array(a);
-    return a != NULL;
-  }
-  return tl_arg_fail(vm, "rows", "each column", "an array or a list", s);
+  bool is_column, ok = tl_column_of(vm, s, &is_column, out);
+  return ok || (!is_column && tl_arg_fail(vm, "rows", "each column",
+                                          "an array or a list", s));
 }
 
 // A list of columns: tuples.
 static bool rows_of_list(tl_vm *vm, const tl_list *l, tl_slot *out) {
-  size_t nbytes = ((size_t)l->length + 1) * sizeof(tl_slot);
-  tl_slot *made = tl_alloc(vm, nbytes, "rows");
+  tl_slot *made = tl_slots_new(vm, l->length, "rows");
   int64_t count = 0;
   bool ok = made != NULL;
   for (; ok && count < l->length; count += ok)
     ok = as_column(vm, l->items[count], &made[count]);
   ok = ok && tl_tuples_of_columns(vm, count, made, out);
-  while (count > 0) tl_clear(vm, &made[--count]);
-  if (made != NULL)
-    tl_free(vm, made, nbytes);
+  tl_slots_free(vm, made, count);
   return ok;
 }
 
@@ -120,23 +108,15 @@ static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "rows", "c",
                        "a record of columns or a list of records", args[0]);
   const tl_record *record = args[0].record;
-  int64_t n = record->length;
-  size_t each = sizeof(tl_slot) + sizeof(tl_string *);
-  size_t nbytes = ((size_t)n + 1) * each;
-  tl_slot *made = tl_alloc(vm, nbytes, "rows");
-  if (made == NULL)
+  if (!tl_record_check_names(vm, record, "rows"))
     return false;
-  tl_string **names = (tl_string **)(void *)(made + n);
+  tl_slot *made = tl_slots_new(vm, record->length, "rows");
   int64_t count = 0;
-  bool ok = true;
-  while (ok && count < n) {
-    names[count] = record->fields[count].key;
+  bool ok = made != NULL;
+  for (; ok && count < record->length; count += ok)
     ok = as_column(vm, record->fields[count].value, &made[count]);
-    count += ok;
-  }
-  ok = ok && tl_struct_of_columns(vm, n, names, made, out);
-  while (count > 0) tl_drop(vm, made[--count]);
-  tl_free(vm, made, nbytes);
+  ok = ok && tl_struct_of_record(vm, record, made, out);
+  tl_slots_free(vm, made, count);
   return ok;
 }
 
@@ -194,8 +174,7 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
     layout = tl_layout_given(vm, plain, offsets, itemsize);
   }
   int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_nested_ndim(p);
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
+  int ndim = tl_value_shape(args[0], shape);
   if (layout == NULL || !are_apart(vm, layout) ||
       !tl_struct_zeros(vm, layout, ndim, shape, out))
     return false;
@@ -210,8 +189,8 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Moves the places whose item is missing behind the others, which keep their
 // order.
 static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
-  tl_slot dense, lent = tl_borrow(mask);
-  if (!tl_array_contiguous(vm, &lent, &dense))
+  tl_slot dense, borrowed = tl_borrow(mask);
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   tl_array *behind = tl_positions_new(vm, order->size);
   if (behind != NULL) {
@@ -240,7 +219,7 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
     tl_drop(vm, values);
     return done;
   }
-  key = tl_octets_inside(key);
+  key = tl_raw_bytes_inside(key);
   bool option = tl_is_form(key, TL_FORM_OPTION);
   tl_slot values = option ? key.nested->parts[1] : key, dense;
   char text[TL_DESCRIBE];
@@ -251,8 +230,8 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
         tl_describe(key, text, sizeof text),
         tl_has_fields(key) ? "; sort_by(p, \"x\") sorts by a field" : "");
   }
-  tl_slot lent = tl_borrow(values);
-  if (!tl_array_contiguous(vm, &lent, &dense))
+  tl_slot borrowed = tl_borrow(values);
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   const tl_array *a = dense.array;
   tl_array *order = tl_positions_new(vm, a->size);
@@ -263,8 +242,8 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
   tl_drop(vm, dense);
   if (ok)
     *out = order;
-  else if (order != NULL)
-    tl_drop(vm, tl_own_array(order));
+  else
+    tl_array_drop(vm, order);
   return ok;
 }
 
@@ -274,8 +253,8 @@ static bool refine(tl_vm *vm, tl_slot p, tl_string *name, bool descending,
   int64_t i = tl_nested_find(p.nested, name);
   if (i < 0)
     return tl_fail_no_field(vm, p, name);
-  tl_slot lent = tl_borrow(p), field, key = tl_none();
-  if (!tl_nested_field(vm, &lent, i, &field))
+  tl_slot borrowed = tl_borrow(p), field, key = tl_none();
+  if (!tl_nested_field(vm, &borrowed, i, &field))
     return false;
   bool ok = true;
   if (tl_is_none(*order))
@@ -331,6 +310,8 @@ static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        args[0]);
   if (tl_value_ndim(args[0]) != 1)
     return tl_arg_fail(vm, "sort_by", "p", "of one axis", args[0]);
+  if (!tl_arg_names(vm, &args[1]))
+    return false;
   tl_slot one = args[1], order = tl_none();
   int64_t count = 1;
   const tl_slot *names = &one;

@@ -1,4 +1,10 @@
-// The small modules about the world outside: time, os.
+// The small modules about the world outside: time, and the part of os that is
+// about the process.
+//
+// Each function names the capability that it needs (tl_require), which a host
+// can withhold: without TALLY_MAY_CLOCK there is no time, without
+// TALLY_MAY_ENVIRONMENT no environment. A host may also give a clock of its
+// own, so that a run can be repeated exactly.
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +18,7 @@
 
 // --- time -------------------------------------------------------------------
 
+// Reads a clock of the system, if the VM may.
 static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
                     tl_slot *out) {
   struct timespec t;
@@ -24,7 +31,8 @@ static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
   return true;
 }
 
-// Of the host's clock, where it has given one.
+// The same by the host's clock, where it has given one: a host may want runs
+// that repeat exactly.
 static bool host_seconds(tl_vm *vm, const char *function, clockid_t clock,
                          tl_slot *out) {
   if (vm->options.clock == NULL)
@@ -35,32 +43,38 @@ static bool host_seconds(tl_vm *vm, const char *function, clockid_t clock,
   return true;
 }
 
+// time.now().
 static bool now(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   return host_seconds(vm, "time.now", CLOCK_REALTIME, out);
 }
 
+// time.clock().
 static bool monotonic(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   return host_seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
 }
 
+// time.cpu(): of the whole process, which no host's clock can replace.
 static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   return seconds(vm, "time.cpu", CLOCK_PROCESS_CPUTIME_ID, out);
 }
 
-// In pieces, so that an interrupt or the time limit ends it.
+// time.sleep(seconds): in pieces, so that an interrupt or the time limit ends
+// it.
 static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
   double wanted;
   if (!tl_require(vm, TALLY_MAY_CLOCK, "time.sleep") ||
       !tl_arg_float(vm, "time.sleep", "seconds", args[0], &wanted))
     return false;
+  // NaN too.
   if (!(wanted >= 0))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "time.sleep: seconds is %g, but must not be negative",
                    wanted);
   while (wanted > 0) {
+    // Short enough that an interrupt seems immediate.
     double piece = wanted < 0.02 ? wanted : 0.02;
     struct timespec t = {0, (long)(piece * 1e9)};
     nanosleep(&t, NULL);
@@ -73,6 +87,7 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Clocks are read anew at each call (TL_EFFECT), if the VM may (TL_CLOCK).
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
      TL_DOC(
@@ -100,6 +115,7 @@ const tl_builtin tl_time_module[] = {
 
 // --- os ---------------------------------------------------------------------
 
+// os.args: the host's list, or an empty one.
 static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   if (!tl_is_none(vm->args)) {
@@ -113,6 +129,7 @@ static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return list != NULL;
 }
 
+// os.getenv(name).
 static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   size_t at;
@@ -123,6 +140,7 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
   *out = tl_none();
   if (!value)
     return true;
+  // The environment has bytes, strings have text.
   if (!tl_utf8_check(value, strlen(value), &at))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "os.getenv: %s is no UTF-8 text: "
@@ -134,6 +152,25 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return string != NULL;
 }
 
+// os.exit(status). Nothing outside the VM ends, so no capability is asked for:
+// the error passes every catch and reaches the host, which decides about the
+// status.
+static bool exit_script(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t status;
+  (void)out;
+  if (!tl_arg_int(vm, "os.exit", "status", args[0], &status))
+    return false;
+  if (status < 0 || status > 255)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "os.exit: status is %lld, but must be from 0 to 255",
+                   (long long)status);
+  tl_fail(vm, TALLY_ERR_EXIT, "the script ended itself with status %d",
+          (int)status);
+  vm->error.exit_status = (int)status;
+  return false;
+}
+
+// os.args is a value: its row is called when the name is read.
 const tl_builtin tl_os_module[] = {
     {"args", "", arguments, TL_VALUE,
      TL_DOC("The script's arguments: a list of strings, empty at the prompt.\n"
@@ -143,6 +180,14 @@ const tl_builtin tl_os_module[] = {
          "A variable of the environment as a string; none if there is none.\n"
          "A VM without the environment gives an io error, a name that is no string\n"
          "a type error, a variable that is no UTF-8 a value error.\n"
-         "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n")},
+         "    os.getenv(\"TALLY_IS_NOT_SET\")    # none\n")},
+    {"exit", "status = 0", exit_script, TL_EFFECT,
+     TL_DOC(
+         "Ends the script at once, from however deep: everything it has is freed,\n"
+         "files it was writing are left as they were, no catch sees it, and the\n"
+         "command exits with that status, from 0 (all is well) to 255. In a program\n"
+         "that embeds Tally the program goes on: it gets TALLY_ERR_EXIT and the\n"
+         "status. Another status is a value error, what is no integer a type error.\n"
+         "    if len(os.args) > 9 { os.exit(2) }\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -1,10 +1,13 @@
 // What the string functions of the library share: see text.h.
+//
+// Built for speed.
 #include "stdlib/text.h"
 
 #include <utf8proc.h>
 
 #include "vm/vm.h"
 
+// ASCII first, as most text is; utf8proc for the rest.
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
   if ((unsigned char)*text < 128) {
     *point = *text;
@@ -31,6 +34,8 @@ bool tl_text_give(tl_text *text, tl_slot *out) {
   return string != NULL;
 }
 
+// The list counts the string, so the count of this function is dropped in any
+// case.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {
   tl_string *string = tl_string_new(vm, text, nbytes);
@@ -42,6 +47,7 @@ bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
   return ok;
 }
 
+// A list that is not whole must not be seen.
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
   if (ok)
     *out = tl_own_list(list);
@@ -50,6 +56,8 @@ bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
   return ok;
 }
 
+// Unicode's separators besides the control characters that ASCII has for white
+// space.
 bool tl_is_blank(int32_t point) {
   if (point < 128)
     return point == ' ' || (point >= 9 && point <= 13);

@@ -1,30 +1,38 @@
-// What the string functions of the library share (string.c,
-// string_case.c).
+// What the string functions of the library share: decoding and appending code
+// points, classes of them, and the ends of functions that give strings or
+// lists.
 #ifndef TALLY_STDLIB_TEXT_H
 #define TALLY_STDLIB_TEXT_H
 
 #include "vm/values/list.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 
-// The code point that text begins with, and how many bytes it takes.
+// Sets *point to the code point that text begins with, and returns how many
+// bytes it takes, at least 1; a malformed one gives U+FFFD. nbytes > 0.
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point);
+// Appends a code point in UTF-8; an invalid one appends nothing.
 void tl_text_point(tl_text *text, int32_t point);
-// Closes the text; *out is its string.
+// Closes the text; *out is its string, owned. False after tl_fail.
 bool tl_text_give(tl_text *text, tl_slot *out);
 
+// Appends a string of these bytes, valid UTF-8, to *list, which may move.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes);
-// *out owns the list if ok, else it is dropped (it may be NULL). Returns ok.
+// *out owns the list if ok, else it is dropped (it may be NULL). Returns ok,
+// so that it can end a function.
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out);
 
-// White space, as split and strip see it.
+// Whether a code point is white space, as split and strip see it.
 bool tl_is_blank(int32_t point);
+// Whether a code point is a letter (Unicode's categories L).
 bool tl_is_letter(int32_t point);
+// Whether a code point is a mark (Unicode's categories M).
 bool tl_is_mark(int32_t point);
 
+// The forms that letters are changed to.
 typedef enum tl_case { TL_UPPER, TL_LOWER, TL_TITLE } tl_case;
-// *out is the string [s] with its letters so; [function] is for the error where
-// it is none.
+// *out is the string [s] with its letters in that case, owned. [function] is
+// for the message where s is no string.
 bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
                     tl_slot *out);
 

@@ -1,6 +1,13 @@
 // Functions for values of any kind: print, len, typeof, conversions, errors.
+//
+// Each built-in has the form (vm, args, out), with one slot of args for each
+// parameter of its row in the table at the end; the row has its documentation
+// too. A name with an underscore behind it, such as int_, is a word of C.
+// Conversions come in two kinds:
+//
+//   int("0x1f"), float("1e3")    text is parsed here, item by item in arrays
+//   int(2.7), float(x)           numbers are cast by the engine (tl_cast)
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +16,23 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/number.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
+#include "vm/interp/catch.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
-#include "vm/text/suggest.h"
+#include "vm/array/string_item.h"
+#include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
 // --- Printing ---------------------------------------------------------------
 
+// Adds the text of the argument [name], or [otherwise] where it is none. False
+// after tl_fail.
 static bool add_text(tl_vm *vm, tl_text *text, const char *name, tl_slot s,
                      const char *otherwise) {
   if (tl_is_none(s)) {
@@ -35,6 +46,7 @@ static bool add_text(tl_vm *vm, tl_text *text, const char *name, tl_slot s,
   return !text->failed;
 }
 
+// Adds the values as print shows them, the separator between them.
 static bool add_values(tl_vm *vm, tl_text *text, const tl_list *values,
                        tl_slot separator) {
   for (int64_t i = 0; i < values->length; i++) {
@@ -46,9 +58,11 @@ static bool add_values(tl_vm *vm, tl_text *text, const tl_list *values,
   return true;
 }
 
+// Writes all at once, so that lines of several VMs do not mix.
 static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text text;
   tl_text_open(&text, vm);
+  // The text is complete before anything is written.
   bool ok = add_values(vm, &text, args[0].list, args[1]) &&
             add_text(vm, &text, "end", args[2], "\n") &&
             tl_write(vm, text.bytes ? text.bytes : "", text.length);
@@ -57,6 +71,8 @@ static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// Makes *out the string of [text], which is closed in any case; [ok] is
+// whether it is whole.
 static bool finish(tl_text *text, bool ok, tl_slot *out) {
   if (!ok) {
     tl_text_close(text);
@@ -68,6 +84,7 @@ static bool finish(tl_text *text, bool ok, tl_slot *out) {
   return string != NULL;
 }
 
+// format(x, spec).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *spec = NULL;
   if (!tl_is_none(args[1]) &&
@@ -80,6 +97,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return finish(&text, ok, out);
 }
 
+// string(x): a string is its own text.
 static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0])) {
     *out = tl_pass_on(&args[0]);
@@ -92,6 +110,7 @@ static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Asking -----------------------------------------------------------------
 
+// The length along the leading axis; of a string, its clusters.
 static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
   int64_t length;
@@ -114,6 +133,7 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// typeof(x): types are interned and immortal, so the slot owns nothing.
 static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_type *type = tl_type_of(vm, args[0]);
   if (type == NULL)
@@ -122,6 +142,7 @@ static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// type(text).
 static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *text;
   if (!tl_arg_string(vm, "type", "text", args[0], &text))
@@ -133,13 +154,18 @@ static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// same(a, b): one bool for values of all kinds. Dtypes count, and NaN is the
+// same as NaN.
 static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool is = tl_same(vm, args[0], args[1]);
   *out = tl_bool(is);
   return !tl_failed(vm);
 }
 
+// A value of the caller's own. Immutable values are passed on, since nobody
+// can tell.
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // A rank-0 complex128 is a number, not an array that could be written.
   if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
     tl_array *own = tl_take_kept(vm, &args[0]);
     if (own == NULL)
@@ -155,6 +181,7 @@ static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Conversions ------------------------------------------------------------
 
+// Fails (kind value): "int: "12x" is not a whole number". A long text is cut.
 static bool fail_text(tl_vm *vm, const char *function, const char *text,
                       size_t nbytes, const char *what) {
   int shown = tl_clip(text, nbytes, 60);
@@ -162,39 +189,101 @@ static bool fail_text(tl_vm *vm, const char *function, const char *text,
                  shown, text, (size_t)shown < nbytes ? "…" : "", what);
 }
 
-// 0xff, with a sign; true if the text is one that fits.
-static bool read_hex(const char *text, size_t nbytes, int64_t *out) {
+// The value of a digit or letter; 36 for other characters.
+static int digit_value(char c) {
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  c = (char)(c | 32);
+  return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 36;
+}
+
+// The base that a prefix says, 0x, 0o or 0b in small letters or capitals; 10
+// where there is none.
+static int prefix_base(const char *at, const char *end) {
+  if (end - at < 2 || at[0] != '0')
+    return 10;
+  switch (at[1] | 32) {
+    case 'x':
+      return 16;
+    case 'o':
+      return 8;
+    case 'b':
+      return 2;
+    default:
+      return 10;
+  }
+}
+
+// Reads digits of a base between 2 and 36, underscores between them as in
+// literals allowed. Whether [at, end) is nothing else and its value is at most
+// [limit].
+static bool read_digits(const char *at, const char *end, int base,
+                        uint64_t limit, uint64_t *out) {
+  uint64_t value = 0;
+  bool behind_digit = false;
+  for (; at < end; at++) {
+    if (*at == '_' && behind_digit) {
+      behind_digit = false;
+      continue;
+    }
+    // A digit of 36 is none of any base. The limit is checked before the
+    // product can overflow.
+    uint64_t digit = (uint64_t)digit_value(*at), unit = (uint64_t)base;
+    if (digit >= unit || value > (limit - digit) / unit)
+      return false;
+    value = value * unit + digit;
+    behind_digit = true;
+  }
+  *out = value;
+  return behind_digit;
+}
+
+// Reads a whole number of a base (0: the one that its prefix says), with a
+// sign, between blanks. True if the text is one that fits int64.
+static bool read_whole(const char *text, size_t nbytes, int base,
+                       int64_t *out) {
   const char *at = text, *end = text + nbytes;
+  while (at < end && (*at == ' ' || *at == '\t')) at++;
+  while (end > at && (end[-1] == ' ' || end[-1] == '\t')) end--;
+  // The most negative integer has a magnitude of one more than the largest.
   bool negative = at < end && *at == '-';
   if (at < end && (*at == '-' || *at == '+'))
     at++;
-  if (end - at < 3 || end - at > 18 || at[0] != '0' ||
-      (at[1] != 'x' && at[1] != 'X'))
+  int said = prefix_base(at, end);
+  // "0b1" is the digits 0, b and 1 in base 16: a prefix counts where it says
+  // the base that is asked for.
+  if (said != 10 && (base == 0 || base == said))
+    at += 2;
+  uint64_t value, limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+  if (!read_digits(at, end, base == 0 ? said : base, limit, &value))
     return false;
-  uint64_t value = 0;
-  for (at += 2; at < end; at++) {
-    if (!isxdigit((unsigned char)*at))
-      return false;
-    value =
-        value << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
-  }
-  if (value > INT64_MAX)
-    return false;
-  *out = negative ? -(int64_t)value : (int64_t)value;
+  *out = (int64_t)(negative ? 0 - value : value);
   return true;
 }
 
-static bool parse_int(tl_vm *vm, const char *text, size_t nbytes,
+// int(s): base 0 takes prefixes, and a float text with a whole value fails.
+// False after tl_fail.
+static bool parse_int(tl_vm *vm, const char *text, size_t nbytes, int base,
                       tl_slot *out) {
-  tl_number number = {.kind = TL_NUMBER_INT};
-  if (!read_hex(text, nbytes, &number.i))
+  // Two readers: a fast one for decimals, a general one for prefixes and
+  // bases.
+  tl_number number = {.kind = TL_NUMBER_NONE};
+  // Most are plain decimals, which this reads fastest.
+  if (base == 0 || base == 10)
     number = tl_number_read(text, nbytes);
-  if (number.kind != TL_NUMBER_INT)
-    return fail_text(vm, "int", text, nbytes, "a whole number that fits int64");
+  if (number.kind != TL_NUMBER_INT) {
+    char what[64] = "a whole number that fits int64";
+    if (base != 0)
+      snprintf(what, sizeof what, "a whole number in base %d that fits int64",
+               base);
+    if (!read_whole(text, nbytes, base, &number.i))
+      return fail_text(vm, "int", text, nbytes, what);
+  }
   *out = tl_weak_int(number.i);
   return true;
 }
 
+// float(s): any number as Tally writes it, also inf and nan.
 static bool parse_float(tl_vm *vm, const char *text, size_t nbytes,
                         tl_slot *out) {
   tl_number number = tl_number_read(text, nbytes);
@@ -204,9 +293,9 @@ static bool parse_float(tl_vm *vm, const char *text, size_t nbytes,
   return true;
 }
 
-// A string array, item by item.
+// A string array, item by item; [base] is that of whole numbers.
 static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
-                        tl_slot *out) {
+                        int base, tl_slot *out) {
   tl_array *to = tl_array_new(vm, dtype, tl_ndim(from), tl_shape(from));
   if (to == NULL)
     return false;
@@ -222,10 +311,11 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
       const char *text = tl_string_item_text(from_item);
       size_t nbytes = tl_string_item_length(from_item);
       tl_slot value = tl_none();
-      ok = dtype == TL_INT64 ? parse_int(vm, text, nbytes, &value)
+      ok = dtype == TL_INT64 ? parse_int(vm, text, nbytes, base, &value)
                              : parse_float(vm, text, nbytes, &value);
       if (ok)
         tl_scalar_store(value, item);
+      // Both dtypes, int64 and float64, have items of 8 bytes.
       item += sizeof(int64_t);
       walk.data[0] += walk.step[0];
     }
@@ -237,10 +327,12 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
   return ok;
 }
 
+// Whether the value is an array of strings.
 static bool is_text_array(tl_slot s) {
   return tl_is_array(s) && tl_array_dtype(s.array) == TL_STRING;
 }
 
+// A number or array by the rule of dtypes; anything else fails (kind type).
 static bool convert(tl_vm *vm, const char *function, tl_slot *s, tl_dtype dtype,
                     tl_slot *out) {
   if (tl_is_range(*s) && !tl_arg_array(vm, function, s))
@@ -250,26 +342,51 @@ static bool convert(tl_vm *vm, const char *function, tl_slot *s, tl_dtype dtype,
   return tl_cast(vm, s, dtype, out);
 }
 
+// The argument base of int: 0, or from 2 to 36.
+static bool read_base(tl_vm *vm, tl_slot s, int *out) {
+  int64_t base;
+  if (!tl_arg_int(vm, "int", "base", s, &base))
+    return false;
+  if (base != 0 && (base < 2 || base > 36))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "int: base must be from 2 to 36, or 0, not %lld",
+                   (long long)base);
+  *out = (int)base;
+  return true;
+}
+
+// int(x, base).
 static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int base = 0;
+  if (!read_base(vm, args[1], &base))
+    return false;
   if (tl_is_string(args[0]))
-    return parse_int(vm, args[0].string->text, args[0].string->length, out);
+    return parse_int(vm, args[0].string->text, args[0].string->length, base,
+                     out);
   if (is_text_array(args[0]))
-    return parse_array(vm, args[0].array, TL_INT64, out);
+    return parse_array(vm, args[0].array, TL_INT64, base, out);
+  if (base != 0)
+    return tl_arg_fail(vm, "int", "x",
+                       "a string or an array of strings where a base is given",
+                       args[0]);
   return convert(vm, "int", &args[0], TL_INT64, out);
 }
 
+// float(x).
 static bool float_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0]))
     return parse_float(vm, args[0].string->text, args[0].string->length, out);
   if (is_text_array(args[0]))
-    return parse_array(vm, args[0].array, TL_FLOAT64, out);
+    return parse_array(vm, args[0].array, TL_FLOAT64, 10, out);
   return convert(vm, "float", &args[0], TL_FLOAT64, out);
 }
 
+// bool(x): of texts only true and false are bools.
 static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_string(args[0]))
     return convert(vm, "bool", &args[0], TL_BOOL, out);
   const tl_string *text = args[0].string;
+  // Exactly as bools are printed; "yes" or "1" are no bools.
   bool yes = strcmp(text->text, "true") == 0;
   if (!yes && strcmp(text->text, "false") != 0)
     return fail_text(vm, "bool", text->text, text->length, "true or false");
@@ -277,14 +394,8 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-tl_dtype tl_builtin_converts(const tl_builtin *builtin) {
-  return builtin->call == int_     ? TL_INT64
-         : builtin->call == float_ ? TL_FLOAT64
-         : builtin->call == bool_  ? TL_BOOL
-                                   : TL_DTYPE_COUNT;
-}
-
-// A real array of the common shape for a part, its items one after another.
+// A real array of the common shape for one part, its items one after another.
+// Returns owned; NULL after tl_fail.
 static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
                              int ndim, const int64_t *shape) {
   tl_array *to = tl_array_new(vm, dtype, ndim, shape);
@@ -296,8 +407,10 @@ static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
   return to;
 }
 
-// The parts are put side by side: im * 1i would make NaN of infinities.
+// The complex array of two dense parts. They are put side by side: im * 1i
+// would make NaN of infinities.
 static tl_array *join_parts(tl_vm *vm, const tl_array *re, const tl_array *im) {
+  // Both parts have one dtype, float32 or float64.
   bool narrow = tl_array_dtype(re) == TL_FLOAT32;
   tl_array *to = tl_array_new(vm, narrow ? TL_COMPLEX64 : TL_COMPLEX128,
                               tl_ndim(re), tl_shape(re));
@@ -312,6 +425,7 @@ static tl_array *join_parts(tl_vm *vm, const tl_array *re, const tl_array *im) {
   return to;
 }
 
+// complex(re, im).
 static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[1]))
     return convert(vm, "complex", &args[0], TL_COMPLEX128, out);
@@ -324,6 +438,7 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(
         vm, "complex", "re and im", "real",
         tl_dtype_is_complex(tl_array_dtype(args[0].array)) ? args[0] : args[1]);
+  // Integers become the parts of complex128.
   if (dtype != TL_FLOAT32)
     dtype = TL_FLOAT64;
   const tl_array *given[2] = {args[0].array, args[1].array};
@@ -331,6 +446,8 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   if (!tl_broadcast(vm, 2, given, &ndim, shape))
     return false;
+  // Both parts are brought to one shape and dtype, contiguous, and then
+  // interleaved.
   tl_array *parts[2] = {NULL, NULL}, *joined = NULL;
   parts[0] = spread_part(vm, given[0], dtype, ndim, shape);
   if (parts[0])
@@ -347,40 +464,28 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Errors -----------------------------------------------------------------
 
-static bool fail_kind(tl_vm *vm, const tl_string *name) {
-  tl_text kinds;
-  tl_text_open(&kinds, vm);
-  for (int i = TALLY_ERR_SYNTAX; i < TALLY_STATUS_COUNT; i++) {
-    tl_text_putc(&kinds, ' ');
-    tl_text_puts(&kinds, tl_error_kind_name((tally_status)i));
-  }
-  tl_text_putc(&kinds, 0);
-  if (!kinds.failed)
-    tl_fail(vm, TALLY_ERR_VALUE, "error: no kind is called \"%.60s\"; kinds:%s",
-            name->text, kinds.bytes);
-  tl_text_close(&kinds);
-  return false;
-}
-
+// Raises an error: a value of a catch again, or a text with a kind of the
+// script's own.
 static bool error(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)out;
   if (tl_is_none(args[1]))
     return tl_error_raise(vm, args[0]);
   tl_string *text, *name;
-  tally_status kind;
   if (!tl_arg_string(vm, "error", "text", args[0], &text) ||
       !tl_arg_string(vm, "error", "kind", args[1], &name))
     return false;
-  if (!tl_error_kind_find(name->text, &kind))
-    return fail_kind(vm, name);
-  tl_fail(vm, kind, "%s", text->text);
-  vm->error.named = true;  // what it says is the script's
+  // A kind of the script's own, which a catch can compare.
+  tl_fail_named(vm, name->text, text->text);
+  vm->error.named = true;  // the message is the script's
   return false;
 }
 
+// Raises an error of kind assert. A condition that is no bool is a mistake of
+// its own: an array has no single truth.
 static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_bool(args[0])) {
     char what[TL_DESCRIBE];
+    // The usual mistake is a comparison of arrays.
     const char *hint = tl_is_array(args[0]) ? "; write all(…) or any(…)" : "";
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "assert: condition must be a bool, not "
@@ -402,6 +507,9 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+// Most take values of every form as they are (TL_ANY_FORM): print and len see
+// a categorical array, not its values. print, error and assert have effects,
+// so no call of them is left out.
 const tl_builtin tl_value_builtins[] = {
     {"print", "...values, sep: none, end: none", print, TL_EFFECT | TL_ANY_FORM,
      TL_DOC(
@@ -440,22 +548,30 @@ const tl_builtin tl_value_builtins[] = {
          "Takes any value and never fails.\n"
          "    same([1, 2], [1, 2])    # true\n"
          "    same(1, 1.0)    # false\n")},
-    {"int", "x", int_,
-     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
+    {"int", "x, base = 0", int_,
+     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS |
+         TL_FUSED(TO_INT),
      TL_DOC(
          "x as int64: a float without its fraction, a string read as a whole\n"
-         "number; arrays item by item. What does not fit or is no number is an\n"
-         "error (kind value).\n"
+         "number; arrays item by item. A string's digits are of base 2 to 36; base\n"
+         "0 reads decimals, and others behind 0x, 0o and 0b, which are allowed\n"
+         "with their base too. Underscores may part digits. What does not fit or\n"
+         "is no number is an error (kind value), a base for numbers one of kind\n"
+         "type. hex, oct and bin write what this reads.\n"
          "    int(-2.7)    # -2\n"
-         "    int(\"12\") + 1    # 13\n")},
+         "    int(\"12\") + 1    # 13\n"
+         "    int(\"ff\", base: 16)    # 255\n"
+         "    int([\"0b101\", \"0x1f\", \"-1_000\"])    # [5, 31, -1000]\n")},
     {"float", "x", float_,
-     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
+     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS |
+         TL_FUSED(TO_FLOAT),
      TL_DOC(
          "x as float64; a string is read as a number. Arrays item by item.\n"
          "Text that is no number is an error (kind value), a list one of kind type.\n"
          "    float(\"1.5\")    # 1.5\n"
          "    float([1, 2])    # [1.0, 2.0]\n")},
-    {"bool", "x", bool_, TL_RETURNS | TL_BEGINS | TL_OF_ITEMS,
+    {"bool", "x", bool_,
+     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_FUSED(TO_BOOL),
      TL_DOC(
          "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by item.\n"
          "Other text is an error (kind value), a list one of kind type.\n"
@@ -479,7 +595,10 @@ const tl_builtin tl_value_builtins[] = {
          "    copy([1, 2, 3][0:1])    # [1]\n")},
     {"error", "text, kind: none", error, TL_EFFECT,
      TL_DOC(
-         "Raises an error of a kind (value), or an error record again.\n"
+         "Raises an error of a kind (value), or an error record again. The kind is\n"
+         "one of Tally's or a name of the script's own, of at most 63 bytes: then a\n"
+         "host sees the status TALLY_ERR_USER and that name.\n"
+         "    try { error(\"2 m + 1 s\", kind: \"unit\") } catch e { e.kind }    # unit\n"
          "    try { error(\"no\", kind: \"shape\") } catch e { e.kind }    # shape\n")},
     {"assert", "condition, text = none", assert_, TL_EFFECT,
      TL_DOC(

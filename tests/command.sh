@@ -8,6 +8,7 @@ set -u
 
 tally=${1:?usage: tests/command.sh TALLY}
 dir=$(mktemp -d)
+case $tally in /*) here= ;; *) here=$PWD ;; esac
 trap 'rm -rf "$dir"' EXIT
 passed=0
 failed=0
@@ -94,12 +95,33 @@ run doc linalg;             expect 0 '^linalg\.solve ' 'doc of a module'
 run doc stats.mode;         expect 0 '^stats.mode' 'doc of a function in Tally'
 run doc random;             expect 0 '^random\.normal ' 'doc of a module in C'
 run doc pi;                 expect 0 '^The ratio' 'doc of a constant'
+run doc regex;              expect 0 '^strings\.match ' 'doc of a word from elsewhere'
+run doc datetime;           expect 0 '^time\.now ' 'doc of a word that means a module'
+run doc stdin;              expect 0 '^input ' 'doc of a word for input'
+run doc exit;               expect 0 '^os\.exit' 'doc of a word for the end'
+run doc Fourier;            expect 0 '^fft\.fft ' 'doc of a word in the texts'
+absent 'no documentation' 'doc of a word that is found'
+run doc xyzzy;              expect 1 'no documentation of xyzzy' 'doc of a word that nothing has'
 run doc --check linalg.;    expect 0 'are complete$' 'doc --check of a module'
 run doc --check;            expect 0 'are complete$' 'all documentation is complete'
 run doc --check nosuch.;    expect 1 '^0 of 0' 'doc --check of nothing'
 run doc;                    expect 0 '^matmul ' 'doc lists all names'
-run doc cumul;              expect 1 '^cumulative_sum ' 'doc of a part of a name'
-run doc Pearson;            expect 1 '^stats.correlation ' 'doc of a word'
+expect 0 '^# creating arrays$' 'doc lists them by topics'
+expect 0 '^# linear algebra$' 'doc lists functions in Tally by topics'
+absent '^# of the host' 'doc knows the topic of each name'
+text '## The mean of squares.\nfn power(x, axis: none) = mean(x ** 2, axis: axis)\n\n## Metres.\nlength = nosuch\nfn bare() = 1\n'
+cp "$dir/in" "$dir/own.tly"
+run doc "$dir/own.tly";     expect 0 '^power[(]x, axis: none[)]$' 'doc of a script has its functions'
+expect 0 '^The mean of squares[.]$' 'doc of a script has its ## lines'
+expect 0 '^bare[(][)]$' 'doc of a script has what says nothing'
+expect 0 '^Metres[.]$' 'doc of a script has documented variables'
+text 'x = 1\n'; cp "$dir/in" "$dir/own.tly"
+run doc "$dir/own.tly";     expect 1 'defines no function' 'doc of a script without functions'
+text 'x = = 1\n'; cp "$dir/in" "$dir/own.tly"
+run doc "$dir/own.tly";     expect 1 'syntax error' 'doc of a script that does not parse'
+run doc "$dir/nosuch.tly";  expect 1 'nosuch.tly' 'doc of a script that is not there'
+run doc cumul;              expect 0 '^cumulative_sum ' 'doc of a part of a name'
+run doc Pearson;            expect 0 '^stats.correlation ' 'doc of a word'
 run doc random.choice;      expect 0 'one of 0 [.][.] x' 'doc of a choice'
 run doc random;             expect 0 'one of 0 [.][.] x[.]$' 'a sentence ends at its stop'
 run --limit-memory 1X -e 1; expect 2 '1X' 'a size with a wrong unit'
@@ -122,6 +144,47 @@ run --threads=2 -e 1;       expect 0 '^1$' 'an option with its value behind ='
 run --limit-memory 1K -e 1; expect 1 'no memory' 'too little to begin with'
 run dis;                    expect 2 'usage' 'dis without a file'
 run -e 'print(1)' a;        expect 0 '^1$' 'arguments behind -e'
+run -e 'import os
+os.exit(7)';                expect 7 '' 'os.exit gives the status'
+absent . 'and no word'
+run -e 'import os
+os.exit()';                 expect 0 '' 'os.exit without a status'
+text 'import os\ntry { os.exit(3) } catch { }\nprint(1)\n'; run
+expect 3 '' 'os.exit ends a prompt'
+absent . 'which runs nothing more'
+text 'one\ntwo\r\n\n\303\244'
+run -e 'import io
+print(input("? "))
+for line in io.stdin { print("[{line}]"); break }
+print(input() == "", io.read_text("/dev/stdin"), input())'
+expect 0 '^[?] one$' 'input reads a line'
+expect 0 '^\[two\]$' 'io.stdin walks them'
+expect 0 '^true ä none$' 'and each line is given once'
+text 'x,y\n1,2\n3,4\n'
+run -e 'import io
+print(input(), io.read_csv(io.stdin, header: false), io.lines(io.stdin))'
+expect 0 '^x,y \(c0: \[1, 3\], c1: \[2, 4\]\) \(\)$' 'a table behind a line'
+text '\377\n'
+run -e 'input()';           expect 1 'value error: input: a line of standard input' 'input that is no text'
+echo before >"$dir/written"
+$limit "$tally" -e 'import io
+print(1)
+io.write_text("/dev/stdout", "2\n")
+io.append_text("/dev/fd/1", "3\n")
+io.write_text("/dev/stderr", "4\n")
+io.write_csv(io.stdout, (x: [5]))
+print(6)' >>"$dir/written" 2>"$dir/out"
+status=$?;                  expect 0 '^4$' '/dev/stderr is written'
+run -e "import io
+print(io.lines(\"$dir/written\"))"
+expect 0 '^\("before", "1", "2", "3", "x", "5", "6"\)$' '/dev/stdout is written through, in order'
+mkdir "$dir/beside"; echo 41 >"$dir/beside/data.txt"
+echo 'import io
+import os
+print(int(io.lines(os.script_folder() + "/data.txt")[0]) + 1)' >"$dir/beside/s.tly"
+(cd "$dir/beside" && $limit "$here/$tally" s.tly) >"$dir/out" 2>&1
+status=$?;                  expect 0 '^42$' 'a script finds data beside it'
+run "$dir/beside/s.tly";    expect 0 '^42$' 'from elsewhere too'
 run --stats=json -e '1';    expect 0 '"peak_bytes": *[0-9]+' '--stats=json'
 text 'print(40 + 2)\n';     run -
 expect 0 '^42$' 'standard input'
@@ -224,6 +287,21 @@ printf '## Twice x.\n##     mine.twice(2)    # 4\n##     twice(3)    # 6\n%s\n' 
   'fn twice(x) = 2 * x' >"$dir/mine.tly"
 run test "$dir/mine.tly";   expect 0 '3 passed, 0 failed' \
   'a module whose examples use it as its importers do'
+printf '## Half x.\n##     half("a")    # expect error: type error\n##     half(3)    # 1.5\n%s\n' \
+  'fn half(x) = x / 2' >"$dir/half.tly"
+run test "$dir/half.tly";   expect 0 '^[0-9]* passed, 0 failed$' \
+  'an example that is to fail'
+printf '## Half x.\n##     half(3)    # expect error: type error\n%s\n' \
+  'fn half(x) = x / 2' >"$dir/half.tly"
+run test "$dir/half.tly";   expect 1 'half.tly:2: .*expected type error' \
+  'an example that is to fail and does not'
+
+# A module's file that changed is read anew where the prompt imports it again.
+text "import io\nio.write_text(\"$dir/m.tly\", \"fn f() = 41\")
+import \"$dir/m.tly\" as m\nold = m.f
+io.write_text(\"$dir/m.tly\", \"fn f() = 42\")
+import \"$dir/m.tly\" as m\nprint(m.f(), old())\n"
+run;                        expect 0 '^42 41$' 'a changed module is read anew'
 
 # --- The prompt, fed by a pipe ----------------------------------------------
 
@@ -253,6 +331,53 @@ awk 'BEGIN {printf "x = \""; for (i = 0; i < 100000; i++) printf "0123456789"
 run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
+
+# A name whose assignment failed hides nothing: one wrong line is one error.
+errors() {
+  if [ "$(grep -c ' error: ' "$dir/out")" = "$1" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $2: not $1 errors"
+    head -c 1000 "$dir/out"
+  fi
+}
+text 'sum = foo(3)\nsum([40, 2])\n'; run
+expect 1 '^42$' 'a built-in after an input that does not compile'
+errors 1 'a built-in after an input that does not compile'
+text 'min = [1][7]\nmin([42, 43])\n'; run
+expect 1 '^42$' 'a built-in after an input that fails'
+errors 1 'a built-in after an input that fails'
+text 'max = max([1, 2])\nmax([1, 42])\n'; run
+expect 1 'max is read before it is assigned: .*hides the built-in max' \
+  'a built-in that is read where it is assigned'
+expect 1 '^42$' 'a built-in that was read where it is assigned'
+errors 1 'a built-in that was read where it is assigned'
+text 'import nosuch as abs\nfn sqrt(x) = foo(x)\nabs(-2) + sqrt(4)\n'; run
+expect 1 '^4.0$' 'built-ins after an import and a function that fail'
+errors 2 'built-ins after an import and a function that fail'
+text 'import math\nmath.sqrt(4)\n'; run
+expect 1 'math is not defined: .*sqrt\(x\)' 'a module of others, used'
+text 'random = foo(3)\nrandom.normal(3)\n'; run
+expect 1 'write import random first' 'a module whose name was to be a variable'
+text 'x = foo(3)\nx\nx = 42\nx\n'; run
+expect 1 'x is not assigned yet' 'a name of the own is told'
+expect 1 '^42$' 'a name of the own is assigned later'
+# What has a value keeps it, and what functions know stays one variable.
+text 'sum = 42\nsum = foo(3)\nsum\n'; run
+expect 1 '^42$' 'a variable whose second assignment fails'
+text 'sum = 3\nfn f() = sum\ndel(sum)\nsum([2])\nsum = 42\nf()\n'; run
+expect 0 '^2$' 'a built-in once its variable is cleared'
+expect 0 '^42$' 'a function knows the variable that is assigned again'
+text 'fn f() { global sum; sum = 42 }\nf(); print(sum)\n'; run
+expect 0 '^42$' 'a variable that a function assigns'
+text 'sum = foo(3)\nfn f() { global sum; sum = 42 }\nf()\nsum\n'; run
+expect 1 '^42$' 'a function assigns a variable whose input failed'
+text 'sum = [1][7]\nfn sum(x) = 41\nsum(1) + 1\n'; run
+expect 1 '^42$' 'a function of the name of what failed'
+text 'x == 3\nprint(x)\nfn f() = x + y\nprint(x, y)\n'; script
+expect 1 'script.tly:1:1: name error: x is not defined' 'an unknown name'
+errors 2 'an unknown name is told once'
 
 # --- Bad input --------------------------------------------------------------
 

@@ -11,7 +11,7 @@ trap 'rm -f "$words"' EXIT
 
 find "$here/lib" "$here/lang" "$here/regress" "$here/counting" -name '*.tly' \
   -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n' | sort -u > "$words"
-"$tally" doc | while read -r name _; do
+"$tally" doc | grep '^[^#]' | while read -r name _; do
   if grep -qx -- "${name##*.}" "$words"; then echo "$name"
   else echo "FAILED: $name is in no golden script"; fi
 done | awk '

@@ -21,7 +21,7 @@ cd "$folder" || exit 1
 # "name required params" for each function: how many arguments it needs at
 # least, and its parameters' names with commas between.
 signatures() {
-  "$tally" doc | while read -r name _; do
+  "$tally" doc | grep '^[^#]' | while read -r name _; do
     case $name in time.sleep | error | assert | input | print) continue ;; esac
     "$tally" doc "$name" | sed -n '1p'
   done | awk '
@@ -56,13 +56,15 @@ import time
 import os
 import memory
 import stats
+import tables
 import plot
+import tables
 
 kinds = ("type", "shape", "index", "value", "domain", "io", "memory", "limit")
 own = (" needs ", " takes ", " do not broadcast", " does not fit", "structs with", "a negative ", "is_missing(x)", " converts numbers")
 # What is said of several arguments, of what is in one, or of a call inside.
 others = ("item ", "each ", "the values", "what it goes through", "the function's result")
-shows = (" do not broadcast", " rows against ", "@ of ", "a scalar", " of the stack ", " is indexed by rows", "cannot store ", ": index ", " which do not fill ", " does not fit int64", "JSON has no ", " ends neither in ", " by a negative count")
+shows = (" do not broadcast", " rows against ", "@ of ", "a scalar", " of the stack ", " is indexed by rows", "cannot store ", ": index ", " which do not fill ", " does not fit int64", "JSON has no ", " ends in none of ", " by a negative count", " is not a whole number", " is out of range", ": an index ", " is no valid ")
 calls = 0
 fn words(text) {
   for mark in (":", ",", "(", ")") { text = replace(text, mark, " ") }

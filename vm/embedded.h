@@ -1,11 +1,18 @@
 // The library's modules that are written in Tally, built into the program.
 //
-// A module may be written in both languages: then its name has rows in
-// tl_library too, and the text is run in the same module, where it finds those
+// A module may be written in both languages: then its name has rows in the
+// library too, and the text is run in the same module, where it finds those
 // functions after `import` of its own name.
 //
-// The documented functions of stdlib/global/*.tly are there without an import:
-// the compiler imports their module, "global/…", where one is named.
+//     stdlib/stats.tly      import stats        one module, compiled as a whole
+//     stdlib/global/*.tly   no import           each function is a module
+//     stdlib/inner/*.tly    not for scripts     called from C
+//                                               (tl_call_embedded)
+//
+// A global function is a module of its own, "global/" and its name, which the
+// compiler imports where the function is named: with the undocumented
+// definitions of its file that it leads to, and no others, so that a script
+// compiles what it calls.
 #ifndef TALLY_VM_EMBEDDED_H
 #define TALLY_VM_EMBEDDED_H
 
@@ -17,8 +24,12 @@
 // A function with `##` documentation: what of the module is public.
 struct tl_embedded_function {
   const char *name, *params;  // as in tl_builtin
+  // Of a global function the lines of its file that it needs, counted from 1:
+  // first and last ones in turn, in order, ended by 0. NULL: all.
+  const unsigned short *lines;
 };
 
+// One module's text and what it offers.
 struct tl_embedded {
   const char *name;                              // as in `import name`
   const unsigned char *packed;                   // its text
@@ -27,29 +38,40 @@ struct tl_embedded {
   bool is_global;                                // they need no import
 };
 
-// Ended by an entry whose name is NULL. Written by tools/embed.
-extern const struct tl_embedded tl_embedded_modules[];
-
-// What their functions' documentation says, in order, then what the rows in C
-// say, table by table; each text ended by a 0.
-extern const unsigned char tl_packed_docs[];
-extern const size_t tl_docs_nbytes;
-
-// How many of those texts come before the table's. Ended by rows NULL.
+// How many texts of documentation come before those of a table. A list of these
+// ends with rows NULL.
 struct tl_embedded_table {
   const tl_builtin *rows;
   size_t docs_before;
 };
-extern const struct tl_embedded_table tl_embedded_tables[];
 
-// Writes all bytes of what is packed to [to] (inflate.c).
-void tl_inflate(const unsigned char *packed, char *to);
+// All modules, as tools/embed writes them into a C file.
+typedef struct tl_embedded_library {
+  const struct tl_embedded *modules;  // ended by an entry whose name is NULL
+  // What their functions' documentation says, in order, then what the rows in
+  // C say, table by table; each text ended by a 0.
+  const unsigned char *packed_docs;
+  size_t docs_nbytes;  // unpacked
+  const struct tl_embedded_table *tables;
+  // Writes all bytes of what is packed to [to].
+  void (*unpack)(const unsigned char *packed, char *to);
+} tl_embedded_library;
 
-// The module of that name, or NULL; its public function, or NULL.
-const struct tl_embedded *tl_embedded_find(const char *module);
-const struct tl_embedded_function *tl_embedded_member(const char *module,
+extern const tl_embedded_library tl_embedded;
+
+// The prefix of the module of a global function: this, and the function's name.
+#define TL_GLOBAL_MODULE "global/"
+
+// The text that the module of that name is made of; NULL: the library has no
+// such module in Tally.
+const struct tl_embedded *tl_embedded_find(const tl_library *library,
+                                           const char *module);
+// A public function of that module; NULL. Borrowed, for good.
+const struct tl_embedded_function *tl_embedded_member(const tl_library *library,
+                                                      const char *module,
                                                       const char *name);
-// The module with the global function of that name, or NULL.
-const struct tl_embedded *tl_embedded_global(const char *name);
+// The text with the global function of that name; NULL.
+const struct tl_embedded *tl_embedded_global(const tl_library *library,
+                                             const char *name);
 
 #endif

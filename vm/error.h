@@ -1,7 +1,16 @@
 // The one pending error of a VM: kind, message, place, trace.
 //
 // A function that can fail returns NULL or false after one call to tl_fail;
-// callers pass that up and add nothing.
+// callers pass that up and add nothing. Nothing else may be done with the VM
+// while an error is pending, except to release what one holds.
+//
+//     tl_fail(vm, TALLY_ERR_SHAPE, "…")    where it happens: kind and message
+//       tl_error_place                     the interpreter adds line and
+//                                          excerpt
+//       tl_error_trace                     and a line for each call that ends
+//     tl_error_take                        a script's catch makes a record of
+//                                          it
+//     or tally_error                       the host reads it (vm/api/report.c)
 #ifndef TALLY_VM_ERROR_H
 #define TALLY_VM_ERROR_H
 
@@ -16,43 +25,42 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
+// Sets the pending error and returns false. The message gives the operation,
+// what it got and the rule it broke, without kind or place: the interpreter
+// adds those. An error that is already pending stays (the first cause wins).
 bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...);
+// As tl_fail, with the kind of that name, or else a kind of the script's own,
+// whose name has at most 63 bytes.
+bool tl_fail_named(tl_vm *vm, const char *kind, const char *message);
+// As tl_fail, with the arguments of the format as a list.
 bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args);
 
-// Fails (kind type): "roll: shift must be an integer, not string". [name] is
-// the parameter as the function calls it; where the built-in that a script
-// called has no such parameter, the name of the one that got [s] takes its
-// place. NULL: whoever fails cannot know.
-#define TL_UNKNOWN_ARGUMENT "an argument"
-bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
-                 const char *expected, tl_slot s);
-
-// Puts "field NAME: " in front of the pending error, or NAME before the name of
-// a field within it.
+// Puts "field NAME: " in front of the pending error's message, or NAME before
+// the name of a field within it: "field a.b: …".
 void tl_fail_field(tl_vm *vm, const tl_string *name);
 
-// A message that ends with what [part] is, one row, tells of all instead.
-void tl_fail_whole(tl_vm *vm, tl_slot part, tl_slot whole);
-
-// No memory: does not allocate. [what] names the thing that was to be made.
+// The error of kind memory: says how much was needed for [what], the thing that
+// was to be made, and how much is in use. Does not allocate. Returns false.
 bool tl_fail_memory(tl_vm *vm, size_t nbytes, const char *what);
 
-// Adds the line under the caret, such as "left n: 3 * 4 * int8": the
-// interpreter prefixes operands' source text. Only after tl_fail.
-void tl_fail_operands(tl_vm *vm, tl_slot left, tl_slot right);
+// Replaces the pending error's message by three texts in a row. Where there is
+// no memory for that the message stays.
+void tl_put_message(tl_vm *vm, const char *first, const char *second,
+                    const char *third);
 
+// Whether an error is pending.
 bool tl_failed(const tl_vm *vm);
+// Gives up the pending error with all that it owns.
 void tl_error_clear(tl_vm *vm);
 
-// The pending error as the record that `catch e` gives: kind, message, line,
-// column, file, trace (a list of strings). Clears it. Returns owned, or false
-// where even that finds no memory (then kind memory stays pending).
-bool tl_error_take(tl_vm *vm, tl_slot *out);
-
-// Raises an error record (as made above, or by a script) or a string again.
-bool tl_error_raise(tl_vm *vm, tl_slot error);
-
+// The name of a kind, such as "shape"; static.
 const char *tl_error_kind_name(tally_status kind);  // "shape"
+// That of an error, which may be a script's own.
+struct tl_pending_error;
+// The name of an error's kind, which may be a script's own.
+const char *tl_pending_kind(const struct tl_pending_error *error);
+// Sets *kind to the kind of that name; false if there is none. "exit" is none
+// that a script may raise.
 bool tl_error_kind_find(const char *name, tally_status *kind);
 
 #endif

@@ -1,4 +1,7 @@
-// The door to files.
+// The door to files: see io.h. Every system call that may fail asks `faulty`
+// first, so that tests can make each of them fail.
+//
+// Built for size.
 
 #include "vm/io.h"
 
@@ -28,7 +31,8 @@ static bool faulty(const char *call) {
   return error != 0;
 }
 
-// strerror_r gives a status by POSIX, and the text by GNU.
+// strerror_r returns a status by POSIX, and the text in GNU's version: one
+// function for each, chosen by the type.
 static const char *reason_of_status(int status, const char *text) {
   return status == 0 ? text : NULL;
 }
@@ -48,6 +52,8 @@ const char *tl_io_reason(int error, char *text, size_t nbytes) {
   return text;
 }
 
+// The error of a failed system call: "read_csv: cannot read "x.csv": No such
+// file".
 static bool fail(tl_vm *vm, const char *what, const char *verb,
                  const char *path, int error) {
   char text[128];
@@ -56,10 +62,12 @@ static bool fail(tl_vm *vm, const char *what, const char *verb,
                  what ? ": " : "", verb, path, reason);
 }
 
+// Whether the script may use files; the host itself always may.
 static bool allowed(tl_vm *vm, const char *what) {
   return !what || tl_require(vm, TALLY_MAY_FILES, what);
 }
 
+// A path with a NUL byte would name another file than the script says.
 const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
   if (path->length > 0 && strlen(path->text) == path->length)
     return path->text;
@@ -80,6 +88,8 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
   int fd;
   // A machine without /proc has no such file, but has standard input.
   bool is_input = strcmp(path, "/dev/stdin") == 0;
+  // Opening a pipe waits for its other end, so that an interrupt is looked at
+  // here.
   do {
     fd = faulty("open") ? -1
          : is_input     ? dup(STDIN_FILENO)
@@ -96,9 +106,18 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
     close(fd);
     return fail(vm, what, "read", path, EISDIR);
   }
+  // Only a regular file has a size that says how much there is to read.
   int64_t size = S_ISREG(about.st_mode) ? (int64_t)about.st_size : -1;
-  *out =
-      (tl_reader){.vm = vm, .what = what, .path = path, .fd = fd, .size = size};
+  // Of standard input a part may have been read before, so its size says
+  // nothing.
+  if (is_input && (vm->input != NULL || lseek(fd, 0, SEEK_CUR) != 0))
+    size = -1;
+  *out = (tl_reader){.vm = vm,
+                     .what = what,
+                     .path = path,
+                     .fd = fd,
+                     .size = size,
+                     .is_input = is_input};
   return true;
 }
 
@@ -112,8 +131,30 @@ tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
                      .memory = data};
 }
 
+// What input() and the like have read ahead of standard input.
+typedef struct tl_input {
+  char *data;
+  size_t capacity, start, end;  // [start, end) is not given out yet
+  size_t searched;              // no line ends before it
+} tl_input;
+
+// Moves bytes that were read ahead to a reader of /dev/stdin; returns how many.
+static size_t take_ahead(tl_vm *vm, void *to, size_t nbytes) {
+  tl_input *in = vm->input;
+  size_t n = in == NULL ? 0 : in->end - in->start;
+  if (n > nbytes)
+    n = nbytes;
+  if (n > 0) {
+    memcpy(to, in->data + in->start, n);
+    in->start += n;
+    in->searched = in->start;
+  }
+  return n;
+}
+
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
-  *got = 0;
+  // What input() has read ahead belongs before what the descriptor has left.
+  *got = reader->is_input ? take_ahead(reader->vm, to, nbytes) : 0;
   if (reader->memory) {
     size_t left = (size_t)reader->size - reader->at;
     *got = nbytes < left ? nbytes : left;
@@ -123,7 +164,8 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   }
   while (*got < nbytes) {
     size_t want = nbytes - *got;
-    // Pieces, so that a poll comes between; and some systems refuse 2 GiB.
+    // In pieces, so that a poll comes between them; and some systems refuse 2
+    // GiB at once.
     if (want > 1 << 22)
       want = 1 << 22;
     ssize_t n = faulty("read") ? -1 : read(reader->fd, (char *)to + *got, want);
@@ -153,7 +195,139 @@ void tl_reader_close(tl_reader *reader) {
   reader->fd = -1;
 }
 
-// Reads on until the end, whatever size the file was said to have.
+// --- Standard input ---------------------------------------------------------
+
+// The VM's read-ahead of standard input, made when first needed; NULL after
+// tl_fail.
+static tl_input *input_of(tl_vm *vm) {
+  enum { PIECE = 1 << 16 };
+  if (vm->input != NULL)
+    return vm->input;
+  tl_input *in = tl_alloc(vm, sizeof *in, "standard input");
+  if (in == NULL)
+    return NULL;
+  *in = (tl_input){.capacity = 2 * PIECE};
+  in->data = tl_alloc(vm, in->capacity, "standard input");
+  if (in->data == NULL) {
+    tl_free(vm, in, sizeof *in);
+    return NULL;
+  }
+  return vm->input = in;
+}
+
+void tl_input_close(tl_vm *vm) {
+  if (vm->input == NULL)
+    return;
+  tl_free(vm, vm->input->data, vm->input->capacity);
+  tl_free(vm, vm->input, sizeof *vm->input);
+  vm->input = NULL;
+}
+
+// Makes room behind what is there: moves it to the front first, and grows the
+// buffer only if it is more than half full then.
+static bool make_room(tl_vm *vm, tl_input *in) {
+  size_t left = in->end - in->start;
+  // The part that is not given out yet moves to the front.
+  if (in->start > 0 && left > 0)
+    memmove(in->data, in->data + in->start, left);
+  in->searched -= in->start;
+  in->start = 0;
+  in->end = left;
+  if (left <= in->capacity / 2)
+    return true;
+  size_t larger;
+  if (tl_mul_overflows(in->capacity, 2, &larger))
+    return tl_fail_memory(vm, SIZE_MAX, "a line");
+  char *data = tl_realloc(vm, in->data, in->capacity, larger, "a line");
+  if (data == NULL)
+    return false;
+  in->data = data;
+  in->capacity = larger;
+  return true;
+}
+
+// Reads what has come so far: of a terminal a line, without waiting until the
+// buffer is full. *got is 0 at the end of input.
+static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
+  tl_input *in = vm->input;
+  if (!make_room(vm, in))
+    return false;
+  // The prompt for an answer may still be in stdout's buffer.
+  fflush(stdout);
+  for (;;) {
+    ssize_t n = faulty("read") ? -1
+                               : read(STDIN_FILENO, in->data + in->end,
+                                      in->capacity - in->end);
+    if (n < 0 && errno != EINTR)
+      return fail(vm, what, "read", "/dev/stdin", errno);
+    if (!tl_poll(vm, 1))
+      return false;
+    if (n < 0)
+      continue;
+    *got = (size_t)n;
+    in->end += *got;
+    return true;
+  }
+}
+
+// Looks for the next line's end, *end, and reads on until there is one or the
+// input ends.
+static bool find_line(tl_vm *vm, const char *what, size_t *end) {
+  tl_input *in = input_of(vm);
+  if (in == NULL)
+    return false;
+  for (;;) {
+    const char *at =
+        in->searched == in->end
+            ? NULL
+            : memchr(in->data + in->searched, '\n', in->end - in->searched);
+    // Not searched again when more has been read.
+    in->searched = at != NULL ? (size_t)(at - in->data) : in->end;
+    *end = in->searched;
+    size_t got = 0;
+    if (at != NULL)
+      return true;
+    if (!read_ahead(vm, what, &got))
+      return false;
+    if (got == 0) {
+      *end = in->end;
+      return true;
+    }
+  }
+}
+
+bool tl_input_more(tl_vm *vm, const char *what, bool *more) {
+  size_t end;
+  if (!allowed(vm, what) || !find_line(vm, what, &end))
+    return false;
+  *more = vm->input->start < vm->input->end;
+  return true;
+}
+
+// The line stays in the buffer until the next call.
+bool tl_input_line(tl_vm *vm, const char *what, const char **text,
+                   size_t *nbytes) {
+  size_t end;
+  *text = NULL;
+  *nbytes = 0;
+  if (!allowed(vm, what) || !find_line(vm, what, &end))
+    return false;
+  tl_input *in = vm->input;
+  if (in->start == in->end)
+    return true;
+  *text = in->data + in->start;
+  *nbytes = end - in->start;
+  in->start = in->searched = end < in->end ? end + 1 : end;
+  // A file from Windows ends its lines with \r\n.
+  if (*nbytes > 0 && (*text)[*nbytes - 1] == '\r')
+    --*nbytes;
+  return true;
+}
+
+// --- Whole files ------------------------------------------------------------
+
+// Reads on until the end, whatever size the file was said to have: it may grow,
+// or have none.
 static bool read_rest(tl_reader *reader, tl_bytes *out) {
   for (;;) {
     size_t got, room = out->capacity - out->nbytes - 1;
@@ -174,6 +348,7 @@ static bool read_rest(tl_reader *reader, tl_bytes *out) {
   }
 }
 
+// The file's size is only a first guess: it may grow, or not be known.
 bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out) {
   tl_reader reader;
   if (!tl_reader_open(vm, what, path, &reader))
@@ -200,19 +375,42 @@ void tl_bytes_free(tl_vm *vm, tl_bytes *bytes) {
 
 enum { NAME_ROOM = 4096 };
 
-// Follows symbolic links, so that the file they lead to is replaced and not
-// the link. [target] holds the path and gets the result.
+// The process' own file that a name such as /dev/stdout or /dev/fd/3 stands
+// for; -1: none. Such a file is neither opened anew, which would begin at its
+// front, nor replaced.
+static int own_file(const char *path) {
+  // Names by which Linux shows the process' own descriptors.
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "/dev/stdout") == 0)
+    return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0)
+    return STDERR_FILENO;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    size_t n = strlen(folders[i]);
+    if (strncmp(path, folders[i], n) != 0)
+      continue;
+    size_t digits = strspn(path + n, "0123456789");
+    if (digits > 0 && digits < 8 && path[n + digits] == 0)
+      return atoi(path + n);
+  }
+  return -1;
+}
+
+// Follows symbolic links in [target], so that the file they lead to is replaced
+// and not the link. False, with errno set, where there are too many.
 static bool follow_links(char target[NAME_ROOM]) {
   for (int links = 0; links < 40; links++) {
     struct stat about;
     char next[NAME_ROOM];
-    if (lstat(target, &about) != 0 || !S_ISLNK(about.st_mode))
+    if (own_file(target) >= 0 || lstat(target, &about) != 0 ||
+        !S_ISLNK(about.st_mode))
       return true;
     ssize_t n = readlink(target, next, sizeof next - 1);
     if (n < 0)
       return false;
     next[n] = 0;
     char *slash = strrchr(target, '/');
+    // A relative link is relative to the folder that it stands in.
     size_t folder = next[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
     if (folder + (size_t)n >= NAME_ROOM) {
       errno = ENAMETOOLONG;
@@ -230,6 +428,8 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
   size_t folder = slash ? (size_t)(slash - w->target) + 1 : 0;
   w->temporary = w->names + NAME_ROOM;
   for (unsigned i = 0; i < 1000; i++) {
+    // In the same folder, since a file cannot be renamed into another file
+    // system.
     int n = snprintf(w->temporary, NAME_ROOM, "%.*s.tally-%ld-%u.tmp",
                      (int)folder, w->target, (long)getpid(), i);
     if (n >= NAME_ROOM) {
@@ -246,16 +446,28 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
   return w->fd >= 0;
 }
 
+// Finds out what the path stands for and opens what is to be written: an own
+// file, a device, or a temporary file. False with errno set.
 static bool open_target(tl_writer *w) {
   struct stat about;
   if (!follow_links(w->target))
     return false;
+  int own = own_file(w->target);
+  if (own >= 0) {
+    w->is_output = own == STDOUT_FILENO;
+    fflush(stdout);
+    if (!w->is_output)
+      w->fd = faulty("open") ? -1 : dup(own);
+    return w->is_output || w->fd >= 0;
+  }
+  // A new file gets the permissions that the process' mask leaves.
   if (stat(w->target, &about) != 0)
     return open_temporary(w, 0666);
   if (S_ISDIR(about.st_mode)) {
     errno = EISDIR;
     return false;
   }
+  // A device or pipe cannot be replaced, so it is written directly.
   if (!S_ISREG(about.st_mode)) {
     w->fd = faulty("open") ? -1 : open(w->target, O_WRONLY | O_CLOEXEC);
     return w->fd >= 0;
@@ -263,11 +475,13 @@ static bool open_target(tl_writer *w) {
   // A file that may not be written must not be replaced either.
   if (access(w->target, W_OK) != 0 || !open_temporary(w, 0600))
     return false;
-  // A pity where it fails, no more: another's file that we may write.
+  // Fails for a file of another user that we may write: then the new file has
+  // our mode.
   (void)!fchmod(w->fd, about.st_mode & 07777);
   return true;
 }
 
+// Frees names and buffer; the file has been closed.
 static void writer_free(tl_writer *w) {
   if (w->names)
     tl_free(w->vm, w->names, w->names_size);
@@ -276,6 +490,8 @@ static void writer_free(tl_writer *w) {
   w->names = w->buffer = NULL;
 }
 
+// Both names and the buffer are allocated before the file is opened, so that
+// nothing else can fail afterwards.
 bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
                     tl_writer *out) {
   if (!allowed(vm, what))
@@ -298,7 +514,10 @@ bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
   return false;
 }
 
+// Writes in pieces, polling between them.
 static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
+  if (w->is_output)
+    return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
@@ -314,6 +533,7 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   return true;
 }
 
+// Writes the buffer's content.
 static bool flush(tl_writer *w) {
   size_t used = w->used;
   w->used = 0;
@@ -324,6 +544,7 @@ tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
   return (tl_writer){.vm = vm, .what = what, .fd = -1, .memory = memory};
 }
 
+// The writer's target is memory: appends there, doubling as it grows.
 static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   tl_bytes *to = w->memory;
   if (nbytes > to->capacity - to->nbytes) {
@@ -341,11 +562,13 @@ static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   return true;
 }
 
+// Large pieces go past the buffer, after what it holds.
 bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes) {
   if (writer->memory)
     return add_to_memory(writer, data, nbytes);
   if (nbytes > TL_WRITER_BUFFER - writer->used && !flush(writer))
     return false;
+  // A large piece would only be copied by the buffer.
   if (nbytes >= TL_WRITER_BUFFER)
     return write_all(writer, data, nbytes);
   memcpy(writer->buffer + writer->used, data, nbytes);
@@ -353,9 +576,12 @@ bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes) {
   return true;
 }
 
-// Closes a file and says whether all that was written arrived.
+// Closes the file and says whether all that was written has arrived: some file
+// systems report a full disk only here.
 static bool close_file(tl_writer *w) {
   int fd = w->fd;
+  if (w->is_output)
+    return true;
   w->fd = -1;
   bool injected = faulty("close");
   int error = injected ? errno : 0;
@@ -378,6 +604,8 @@ static void sync_folder(tl_writer *w) {
   close(fd);
 }
 
+// The order is what makes it safe: all data on the disk, then the name, then
+// the folder. EINVAL: a file that cannot be synced.
 bool tl_writer_commit(tl_writer *writer) {
   if (writer->memory)
     return true;
@@ -399,6 +627,7 @@ bool tl_writer_commit(tl_writer *writer) {
   return ok;
 }
 
+// Also ends a commit: what has been renamed is no temporary any longer.
 void tl_writer_abandon(tl_writer *writer) {
   if (!writer->names)
     return;
@@ -410,20 +639,32 @@ void tl_writer_abandon(tl_writer *writer) {
   writer_free(writer);
 }
 
+// The process' own files are written through a writer, since they are not
+// opened by name.
 bool tl_io_append(tl_vm *vm, const char *what, const char *path,
                   const void *data, size_t nbytes) {
   if (!allowed(vm, what))
     return false;
   tl_writer w = {.vm = vm, .what = what, .path = path, .fd = -1};
+  if (own_file(path) >= 0) {
+    if (!tl_writer_open(vm, what, path, &w))
+      return false;
+    if (tl_writer_write(&w, data, nbytes))
+      return tl_writer_commit(&w);
+    tl_writer_abandon(&w);
+    return false;
+  }
   w.fd = faulty("open")
              ? -1
              : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (w.fd < 0)
     return fail(vm, what, "write", path, errno);
   struct stat about;
+  // Of a regular file the old length is known, to which a failed append goes
+  // back.
   bool whole = fstat(w.fd, &about) == 0 && S_ISREG(about.st_mode);
   bool ok = write_all(&w, data, nbytes);
-  // Half an append is taken back.
+  // A part of an append is taken back.
   if (!ok && whole)
     (void)!ftruncate(w.fd, about.st_size);
   if (!ok) {

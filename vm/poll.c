@@ -1,4 +1,6 @@
-// Polling: interrupt, deadline and budget.
+// Polling: interrupt, deadline and budget. See poll.h. Loops count the fuel
+// down and come here when it is used up; long kernels and built-ins come with
+// the work they have done.
 
 #include "vm/poll.h"
 
@@ -15,6 +17,7 @@ double tl_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+// The host's hook may not use the VM while it runs.
 double tl_clock_of(tl_vm *vm) {
   if (vm->options.clock == NULL)
     return tl_clock();
@@ -25,6 +28,7 @@ double tl_clock_of(tl_vm *vm) {
   return now;
 }
 
+// A call into the VM is also a good moment to give old cached memory back.
 void tl_poll_begin(tl_vm *vm) {
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
@@ -38,18 +42,22 @@ void tl_poll_begin(tl_vm *vm) {
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
 }
 
-// The host's own errors pass every catch.
+// Ends the script: an error that passes every `catch`, since it is the host's
+// wish.
 static bool stop(tl_vm *vm, tally_status status, const char *message) {
   tl_fail(vm, status, "%s", message);
   vm->error.is_final = true;
   return false;
 }
 
+// Looks at the flag and the deadline, and from time to time gives old cached
+// memory back. False after tl_fail.
 static bool look(tl_vm *vm) {
   if (++vm->looks % LOOKS_TO_REST == 0)
     tl_memory_rest(vm);
   if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
     int why = atomic_exchange(&vm->interrupted, 0);
+    // Only a mapped file was lost: an error that a script may catch.
     if ((why & TL_INTERRUPTED) == 0)
       return tl_mapping_fail(vm);
     vm->file_lost = (why & TL_FILE_LOST) != 0;
@@ -61,7 +69,9 @@ static bool look(tl_vm *vm) {
   return true;
 }
 
+// The fuel is taken from the budget, so that both count down together.
 bool tl_refuel(tl_vm *vm) {
+  // With fuel 1 the next poll looks again, if this one fails.
   vm->fuel = 1;
   if (!look(vm))
     return false;
@@ -79,6 +89,7 @@ bool tl_refuel(tl_vm *vm) {
 }
 
 bool tl_poll(tl_vm *vm, uint64_t work) {
+  // A function that must not stop half-way is soon done (TL_STOPS).
   if (vm->finishing)
     return true;
   if (!look(vm))
@@ -86,6 +97,7 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   if (vm->budget == UINT64_MAX)
     return true;
   uint64_t left = vm->budget + (uint64_t)(vm->fuel > 0 ? vm->fuel : 0);
+  // The work is paid from budget and fuel together.
   if (work >= left) {
     vm->budget = 0;
     vm->fuel = 1;
@@ -97,6 +109,7 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   return true;
 }
 
+// tl_poll in the form that kernels ask.
 static bool refused(void *context) {
   return !tl_poll(context, 0);
 }

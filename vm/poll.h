@@ -1,21 +1,32 @@
-// Polling: interrupt, deadline and budget, looked at every 1,024 turns.
+// Polling: interrupt, deadline and budget, looked at every 1,024 iterations.
+//
+//     vm->fuel      counted down by loops and calls; at 0 tl_refuel looks
+//                   around
+//     vm->budget    instructions left beyond the fuel, which is taken from it
+//     vm->deadline  a time of the host's clock
+//     interrupted   set by another thread or a signal handler
+//
+// Whatever runs long calls tl_poll with the work it has done (vm.h), so that a
+// kernel of a second counts as much as the loop it replaces.
 #ifndef TALLY_VM_POLL_H
 #define TALLY_VM_POLL_H
 
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
+// Iterations or calls between two looks around.
 enum { TL_FUEL = 1024 };
 
-// The fuel ran out: refills vm->fuel, or false after tl_fail.
+// The fuel ran out: looks around and refills vm->fuel. False after tl_fail
+// (kind interrupt or limit).
 bool tl_refuel(tl_vm *vm);
 
 // A call into the VM begins: budget and deadline count from here. Nested calls
 // share the outer one's.
 void tl_poll_begin(tl_vm *vm);
 
-// For kernels that run long: polls the VM. Where it stopped one, tl_fail has
-// been called.
+// A function to be asked by kernels that run long: it polls the VM. If it
+// stopped the kernel, tl_fail has been called.
 tl_stop tl_stop_of(tl_vm *vm);
 
 // Seconds of a clock that never goes back.

@@ -1,26 +1,33 @@
 // Counting: who owns an object, and what happens when nobody does any more.
+//
+// The parts are scalars in memory (tl_scalar_load), counts (retain, escape),
+// the end of an object (tl_drop), and containers that borrow their items
+// (tl_borrow_item).
 
 #include "vm/value.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/api/host.h"
+#include "vm/array/nested.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested.h"
+#include "vm/objects.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
+#include "vm/check.h"
 
 // --- Scalars ----------------------------------------------------------------
 
+// An item's bytes as a number.
 static uint64_t bits_of(const void *item, size_t nbytes) {
   uint64_t bits = 0;
   memcpy(&bits, item, nbytes);
   return bits;
 }
 
+// Narrow integers are widened in the slot, so that the payload of every integer
+// can be read as int64 or uint64.
 tl_slot tl_scalar_load(tl_dtype dtype, const void *item) {
   tl_slot s = {.tag = TL_TAG(tl_scalar_class(dtype), dtype), .u = 0};
   switch (dtype) {
@@ -58,6 +65,7 @@ tl_slot tl_scalar_load(tl_dtype dtype, const void *item) {
   return s;
 }
 
+// Writes as many bytes as the dtype's item has.
 void tl_scalar_store(tl_slot s, void *item) {
   switch (tl_dtype_of(s)) {
     case TL_BOOL:
@@ -115,20 +123,23 @@ bool tl_is_counted(tl_slot s) {
 }
 
 tl_slot tl_retain(tl_vm *vm, tl_slot s) {
+  TL_CHECK(!tl_is_counted(s) || s.object->count > 0);
   if (!tl_is_counted(s))
     return tl_borrow(s);
-  // A count that is full stays so, and the object is never freed.
+  // A count that is full stays full, and the object is never freed.
   if (s.object->count != UINT32_MAX)
     s.object->count++;
   vm->stats.rc_inc++;
   vm->stats.refs_immediate++;
   s.tag |= TL_OWNED;
-  // What has two owners borrows nothing.
-  if ((s.object->flags & TL_LENT) != 0)
+  // With two owners nobody knows for how long the container lives, so it needs
+  // counts of its items.
+  if ((s.object->flags & TL_BORROWED) != 0)
     tl_keep_items(vm, s.object);
   return s;
 }
 
+// The counter of a cause.
 static uint64_t *promotions(tl_vm *vm, tl_cause cause) {
   tally_stats *stats = &vm->stats;
   switch (cause) {
@@ -153,60 +164,8 @@ static uint64_t *promotions(tl_vm *vm, tl_cause cause) {
   }
 }
 
-// Whether [s] is a view of less than an eighth of a block of some size that
-// nothing else keeps: then a copy lets the block go.
-static bool hoards(tl_slot s) {
-  enum { SMALL = 4096 };
-  const tl_array *a = s.array;
-  if (a->head.count != 1 || (a->head.flags & TL_HOLD) == 0)
-    return false;
-  const tl_array *owner = tl_array_owner(a);
-  if (owner->head.count != 1 || owner->head.flags & TL_IMMORTAL)
-    return false;
-  size_t all = (size_t)owner->size * tl_itemsize(tl_array_dtype(owner));
-  size_t part = (size_t)a->size * tl_itemsize(tl_array_dtype(a));
-  return all >= SMALL && part < all / 8;
-}
-
-// The same of a nested array.
-static bool nest_hoards(tl_slot s) {
-  enum { SMALL = 4096 };
-  if (s.object->count != 1)
-    return false;
-  int64_t held = tl_value_held(s);
-  return held >= SMALL && tl_value_shown(s) < held / 8 &&
-         tl_nested_keeps_alone(s.nested);
-}
-
-// Copies the view out and lets go of it; without memory it stays as it is.
-static tl_slot copy_out(tl_vm *vm, tl_slot s) {
-  bool failed = tl_failed(vm);
-  tl_slot copy = tl_none();
-  bool ok;
-  if (tl_is_nested(s)) {
-    ok = tl_nested_copy(vm, s, &copy);
-  } else {
-    tl_array *a = tl_array_copy(vm, s.array);
-    ok = a != NULL;
-    if (ok)
-      copy = tl_own_array(a);
-  }
-  if (!ok) {
-    if (!failed)
-      tl_error_clear(vm);
-    return s;
-  }
-  tl_drop(vm, s);
-  return copy;
-}
-
-void tl_let_go(tl_vm *vm, tl_slot *s) {
-  if (tl_is_array(*s) ? tl_is_view(s->array) && hoards(*s)
-                      : tl_is_nested(*s) && nest_hoards(*s))
-    *s = copy_out(vm, *s);
-}
-
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
+  TL_CHECK(!tl_is_owned(*s) || s->object->count > 0);
   tl_slot out = *s;
   if (tl_is_owned(out)) {
     s->tag &= ~TL_OWNED;
@@ -219,19 +178,18 @@ tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
     if (vm->counting)
       ++*promotions(vm, cause);
   }
-  if ((out.object->flags & TL_LENT) != 0) {
+  if ((out.object->flags & TL_BORROWED) != 0) {
     tl_keep_items(vm, out.object);
-  } else if (tl_is_array(out) && tl_is_view(out.array)) {
-    tl_hold(vm, out, TL_CAUSE_VIEW);
-    if (hoards(out)) {
-      out = copy_out(vm, out);
+  } else if (tl_is_nested(out) ||
+             (tl_is_array(out) && (out.object->flags & TL_VIEW) != 0)) {
+    // Stored views count their block; a small view of a large block may come
+    // back as a copy.
+    tl_slot kept = vm->arrays->keep(vm, out);
+    if (kept.object != out.object) {
+      out = kept;
       // The slot may be read again as long as it does not own.
-      s->tag = tl_borrow(out).tag;
-      s->array = out.array;
+      *s = tl_borrow(out);
     }
-  } else if (tl_is_nested(out) && nest_hoards(out)) {
-    out = copy_out(vm, out);
-    *s = tl_borrow(out);
   }
   return out;
 }
@@ -243,7 +201,8 @@ tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
 // in the place of its first item, who it was entered from and where to go on.
 // That place is free by then: items are taken out in order.
 
-// The slots of a container, [step] bytes apart.
+// The slots of a container, [step] bytes apart: of records they are the values
+// between the keys.
 typedef struct items {
   char *first;
   size_t step;
@@ -253,6 +212,7 @@ typedef struct items {
 #define ITEMS(array, count) \
   ((items){(char *)(array), sizeof(*(array)), (uint64_t)(count)})
 
+// The slots that the object refers to others with; none for arrays and strings.
 static items items_of(tl_object *object) {
   switch (object->kind) {
     case TL_KIND_LIST: {
@@ -282,12 +242,15 @@ static items items_of(tl_object *object) {
   }
 }
 
+// The slot at that index.
 static tl_slot *item_at(items list, uint64_t index) {
+  TL_CHECK(index < list.count);
   return (tl_slot *)(void *)(list.first + index * list.step);
 }
 
-// Takes one count away; true if it was the last.
+// Takes one count away; true if that was the last one.
 static bool release(tl_vm *vm, tl_object *object) {
+  TL_CHECK(object->count > 0);
   if (object->count == 1)
     return true;
   if (object->count != UINT32_MAX)
@@ -297,34 +260,50 @@ static bool release(tl_vm *vm, tl_object *object) {
   return false;
 }
 
+// Drops a record's key. A list as a key is not deep (TL_KEY_DEPTH), so it is
+// freed within the record and not by the walk.
 static void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
   if (object->kind != TL_KIND_RECORD)
     return;
-  tl_string *key = ((tl_record *)object)->fields[index].key;
-  if ((key->head.flags & TL_IMMORTAL) == 0 && release(vm, &key->head))
-    tl_object_free(vm, &key->head);
+  tl_key key = ((tl_record *)object)->fields[index].key;
+  if (!tl_key_is_string(key)) {
+    tl_key_drop(vm, key);
+    return;
+  }
+  tl_object *string = &tl_key_string(key)->head;
+  if ((string->flags & TL_IMMORTAL) == 0 && release(vm, string))
+    tl_object_free(vm, string);
 }
 
-// Frees what holds no items itself.
+// Frees an object that holds no items itself.
 static void free_leaf(tl_vm *vm, tl_object *object) {
   if (object->kind == TL_KIND_ARRAY)
-    tl_array_free(vm, (tl_array *)object);
+    vm->arrays->free(vm, (tl_array *)object);
   else if (object->kind == TL_KIND_HANDLE)
-    tl_resource_free(vm, (tl_resource *)object);
+    vm->host->free_resource(vm, (tl_resource *)object);
   else
     tl_object_free(vm, object);
 }
 
+// Frees a container and everything that only it refers to. [object] is the
+// container under way and [index] its next item. Going down into an item stores
+// the way back in the container's first item, which has been dropped by then.
+//
+//     down    item 0 of object = (index, parent)
+//             parent = object; object = item
+//     up      object = parent; (index, parent) = its item 0
 static void free_nest(tl_vm *vm, tl_object *object) {
   tl_object *parent = NULL;
   uint64_t index = 0;
   for (;;) {
     items list = items_of(object);
+    // The next item of the container under way.
     if (index < list.count) {
       drop_key(vm, object, index);
       tl_slot item = *item_at(list, index++);
       if (!tl_is_owned(item) || !release(vm, item.object))
         continue;
+      // A leaf needs no place on the way back.
       if (items_of(item.object).count == 0) {
         free_leaf(vm, item.object);
         continue;
@@ -345,17 +324,20 @@ static void free_nest(tl_vm *vm, tl_object *object) {
   }
 }
 
+// Arrays have no items to walk and are by far the most frequent, so they are
+// tested first.
 void tl_drop(tl_vm *vm, tl_slot s) {
   if (!tl_is_owned(s) || !release(vm, s.object))
     return;
   if (tl_is_array(s))
-    tl_array_free(vm, s.array);
+    vm->arrays->free(vm, s.array);
   else
     free_nest(vm, s.object);
 }
 
 // --- Names ------------------------------------------------------------------
 
+// The words of the language for kinds, as messages and typeof use them.
 const char *tl_kind_name(int kind) {
   switch (kind) {
     case TL_KIND_NONE:
@@ -381,32 +363,140 @@ const char *tl_kind_name(int kind) {
   }
 }
 
-const char *tl_describe(tl_slot s, char *buffer, size_t size) {
-  if (tl_is_nested(s)) {
-    tl_nested_describe(s.nested, buffer, size);
-    return buffer;
-  }
-  if (!tl_is_array(s)) {
-    const char *name = tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].name
-                       : tl_is_resource(s)
-                           ? ((const tl_resource *)s.pointer)->type->name
-                           : tl_kind_name(tl_dtype_of(s));
-    snprintf(buffer, size, "%s", name);
-    return buffer;
-  }
-  const tl_array *a = s.array;
-  const char *name = tl_dtypes[a->head.dtype].name;
-  size_t at = 0;
-  buffer[0] = 0;
-  for (int i = 0; i < tl_ndim(a); i++) {
-    // Room for a dimension, the mark of omission and the longest dtype.
-    if (at + 24 + 8 + strlen(name) >= size) {
-      at += (size_t)snprintf(buffer + at, size - at, "... * ");
-      break;
+// --- Borrowed items ----------------------------------------------------------
+//
+// Lists, records and closures may hold items that they borrow: the compiler
+// knows who owns the items and that they outlive the container, which only
+// slots refer to. Before the container is stored by anything else, or an owner
+// ends, it takes counts of its own.
+
+// The item at [i] of a container that may borrow; NULL: there is none. *cause
+// is what its promotion would be counted as.
+static tl_slot *container_item(tl_object *container, int64_t i,
+                               tl_cause *cause) {
+  TL_CHECK(i >= 0);
+  switch (container->kind) {
+    case TL_KIND_LIST: {
+      tl_list *list = (tl_list *)container;
+      *cause = TL_CAUSE_ITEM;
+      return i < list->length ? &list->items[i] : NULL;
     }
-    at += (size_t)snprintf(buffer + at, size - at, "%lld * ",
-                           (long long)tl_shape(a)[i]);
+    case TL_KIND_RECORD: {
+      tl_record *record = (tl_record *)container;
+      *cause = TL_CAUSE_FIELD;
+      return i < record->length ? &record->fields[i].value : NULL;
+    }
+    case TL_KIND_CLOSURE: {
+      tl_closure *closure = (tl_closure *)container;
+      *cause = TL_CAUSE_CAPTURE;
+      return i < closure->capture_count ? &closure->captures[i] : NULL;
+    }
+    default:
+      return NULL;
   }
-  snprintf(buffer + at, size - at, "%s", name);
-  return buffer;
+}
+
+// Whether the item is itself a container that borrows.
+static bool is_borrowed(const tl_slot *item) {
+  return tl_is_counted(*item) && (item->object->flags & TL_BORROWED) != 0;
+}
+
+// Whether the container has at most *left items, counting those of borrowing
+// containers in it down to [depth].
+static bool is_small(tl_object *container, int depth, int *left) {
+  tl_slot *item;
+  tl_cause cause;
+  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
+       i++)
+    if (--*left < 0 ||
+        (is_borrowed(item) &&
+         (depth == 0 || !is_small(item->object, depth - 1, left))))
+      return false;
+  return true;
+}
+
+bool tl_lends_few(tl_object *container) {
+  enum { FEW = 32, DEPTH = 5 };
+  int left = FEW;
+  return is_small(container, DEPTH, &left);
+}
+
+void tl_note_kept(tl_object *container) {
+  tl_slot *item;
+  tl_cause cause;
+  bool lends = false;
+  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
+       i++) {
+    if (is_borrowed(item))
+      tl_note_kept(item->object);
+    lends |= is_borrowed(item) || (tl_is_counted(*item) && !tl_is_owned(*item));
+  }
+  if (!lends)
+    container->flags &= (uint8_t)~TL_BORROWED;
+}
+
+tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
+                       tl_cause cause) {
+  if (!tl_is_counted(*item) || (container->flags & TL_KEEPING) != 0)
+    return tl_escape(vm, item, cause);
+  bool nests = is_borrowed(item);
+  // A container with many borrowed items is not walked again and again: it gets
+  // counts.
+  if (nests && !tl_lends_few(item->object)) {
+    tl_keep_items(vm, item->object);
+    nests = false;
+  }
+  if (tl_is_owned(*item) && !nests)
+    return tl_escape(vm, item, cause);
+  tl_slot stored = *item;
+  if (tl_is_owned(stored))
+    vm->stats.moves += vm->counting;
+  // A container found inside another has no view that is not counted.
+  else if (!nests)  // what is found in a container is whole by itself
+    tl_hold(vm, stored, TL_CAUSE_VIEW);
+  item->tag &= ~TL_OWNED;
+  container->flags |= TL_BORROWED;
+  return stored;
+}
+
+void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
+                      void *context) {
+  tl_slot *item;
+  tl_cause cause;
+  if ((container->flags & TL_BORROWED) == 0)
+    return;
+  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
+       i++) {
+    // An item that is owned is alive for certain, and may borrow in turn.
+    bool alive = tl_is_owned(*item) || visit(vm, item, cause, context);
+    if (alive && is_borrowed(item))
+      tl_each_borrowed(vm, item->object, visit, context);
+  }
+}
+
+void tl_keep_items(tl_vm *vm, tl_object *container) {
+  tl_slot *item;
+  tl_cause cause;
+  if ((container->flags & TL_BORROWED) == 0)
+    return;
+  // Marked first: a list that grows later gets counts at once and is never
+  // looked through again.
+  container->flags =
+      (uint8_t)((container->flags & ~(unsigned)TL_BORROWED) | TL_KEEPING);
+  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
+       i++) {
+    if (!tl_is_owned(*item))
+      *item = tl_escape(vm, item, cause);
+    else if (is_borrowed(item))
+      tl_keep_items(vm, item->object);
+  }
+}
+
+// What may be borrowed differs by kind: an array's block, a container's items.
+void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
+  TL_CHECK(!tl_is_counted(s) || s.object->count > 0);
+  if (tl_is_array(s))
+    vm->arrays->retain_block(vm, s.array, cause);
+  else if (tl_is_counted(s))
+    tl_keep_items(vm, s.object);
 }

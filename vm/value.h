@@ -1,16 +1,33 @@
 // Slots, object headers and the three counts.
 //
 // A slot is a tag word and 8 bytes of payload. Scalars up to 8 bytes live in
-// the slot; everything else is a pointer to an object. The OWNED bit says that
-// this slot holds one of the object's counts (docs/how-values-live.md):
+// the slot; everything else is a pointer to an object, which begins with
+// tl_object.
+//
+//     slot     │ tag: class, dtype or kind, OWNED, WEAK … │ payload      │
+//                                                              │
+//     object   │ count │ kind │ flags │ dtype │ ndim │ nbytes │ its own … │
+//
+// The OWNED bit says that this slot holds one of the object's counts
+// (docs/how-values-live.md). A reference's count is one of three kinds:
 //
 //   virtual    the compiler knows who owns; the bit is written truthfully
 //   embedded   the bit decides at run time
 //   immediate  a slot in the heap (list item, record field, capture, module
 //              variable, host handle) with its bit set; its object is counted
 //
-// A heap slot without the bit refers to something immortal, or is lent to a
-// container that only slots refer to (TL_LENT).
+// A heap slot without the bit refers to something immortal, or is borrowed by a
+// container that only slots refer to (TL_BORROWED, see value.c).
+//
+// What a function does with a slot, in the order of their frequency:
+//
+//     tl_borrow     the same reference without a count
+//     tl_take       the value of an argument for keeps: moved if it owned, else
+//                   retained
+//     tl_escape     the same for storing in the heap: views count their blocks,
+//                   borrowing containers their items
+//     tl_drop       gives up what the slot owns; the last owner frees
+//     tl_is_unique  whether the object may be changed in place
 #ifndef TALLY_VM_VALUE_H
 #define TALLY_VM_VALUE_H
 
@@ -26,8 +43,10 @@ typedef struct tally_vm tl_vm;  // vm.h
 // SMALL), the kind also stands in the tag's dtype byte; so kinds start above
 // the dtypes.
 typedef enum tl_kind {
-  TL_KIND_NONE = 0x20,  // no object: the value none
-  TL_KIND_UNSET,        // no object: a variable before its first assignment
+  // The two without an object: the value none, and a variable before its first
+  // assignment.
+  TL_KIND_NONE = 0x20,
+  TL_KIND_UNSET,
   TL_KIND_ARRAY,
   TL_KIND_STRING,
   TL_KIND_LIST,
@@ -44,19 +63,26 @@ typedef enum tl_kind {
   TL_KIND_COUNT
 } tl_kind;
 
-enum {               // tl_object.flags
-  TL_IMMORTAL = 1,   // the count is never read or written
+enum {  // tl_object.flags
+  // The count is never read or written.
+  TL_IMMORTAL = 1,
+  // Arrays: whose block it is, whether the view counts it, and who may write
+  // it.
   TL_VIEW = 2,       // array: the data belong to another array
   TL_HOLD = 4,       // array: this view counts its block
   TL_READONLY = 8,   // array: never written in place
   TL_EXTERNAL = 16,  // array: the data are a host's or mapped
-  TL_BYTEWISE = 32,  // string: ASCII without CR, so a byte is a cluster
-  TL_OPERAND = 32,   // array: a call that promises was given it (promise.h)
-  TL_LENT = 64,      // list, record, closure: items may be borrowed (lend.c)
+  // Strings: ASCII without CR, so that a byte is a cluster. The bit has another
+  // meaning for arrays: a call under an in-place contract was given it.
+  TL_BYTEWISE = 32,
+  TL_OPERAND = 32,  // array: given to a call under a contract (promise.h)
+  // Lists, records, closures: some items may be borrowed (value.c); items that
+  // are added are not borrowed again.
+  TL_BORROWED = 64,
   TL_KEEPING = 128,  // the same: items that are added are not borrowed again
 };
 
-// Every heap object begins with this.
+// The header of every heap object.
 typedef struct tl_object {
   uint32_t count;  // owners; born as 1
   uint8_t kind;    // tl_kind
@@ -74,9 +100,13 @@ typedef struct tl_range tl_range;
 typedef struct tl_type tl_type;
 typedef struct tl_nested tl_nested;
 
+// A value: a scalar itself, or a reference. It is copied freely; whether a copy
+// owns is for its holder to say (the OWNED bit).
 typedef struct tl_slot {
   uint64_t tag;
   union {
+    // Which member holds the payload follows from the class and dtype in the
+    // tag.
     int64_t i;   // int64; bool and the narrow integers, sign-extended
     uint64_t u;  // uint64, uint8 … zero-extended
     double f;
@@ -107,16 +137,20 @@ enum {
   TL_CLASS_LIST = 0x20,
   TL_CLASS_FUNC = 0x40,
   TL_CLASS_OBJ = 0x80,
-  TL_CLASS_HEAP = 0xf0,  // the payload is a pointer
+  // Masks: classes whose payload is a pointer, and those of scalars.
+  TL_CLASS_HEAP = 0xf0,
   TL_CLASS_SCALAR = 0x0f,
 };
+// The slot holds a count of its object.
 #define TL_OWNED (UINT64_C(1) << 16)
+// A number without a dtype of its own: a literal, a length.
 #define TL_WEAK (UINT64_C(1) << 17)
 #define TL_DENSE (UINT64_C(1) << 27)  // C-contiguous
 // Owns its data and may be written; they have no gaps, but without TL_DENSE
 // their axes lie in another order (vm/array/layout.c).
 #define TL_DIRECT (UINT64_C(1) << 28)
 
+// A tag of a class and a dtype or kind.
 #define TL_TAG(class, dtype) ((uint64_t)(class) | (uint64_t)(dtype) << 8)
 #define TL_TAG_I64 TL_TAG(TL_CLASS_I64, TL_INT64)
 #define TL_TAG_F64 TL_TAG(TL_CLASS_F64, TL_FLOAT64)
@@ -136,6 +170,8 @@ enum {
 #define TL_TAG_NATIVE TL_TAG(TL_CLASS_FUNC, TL_KIND_NATIVE)
 #define TL_TAG_NESTED TL_TAG(TL_CLASS_OBJ, TL_KIND_NESTED)
 
+// The class byte of a slot, one bit for each class, so that two slots can be
+// tested with one `or`.
 static inline int tl_class(tl_slot s) {
   return (int)(s.tag & 0xff);
 }
@@ -143,12 +179,15 @@ static inline int tl_class(tl_slot s) {
 static inline int tl_dtype_of(tl_slot s) {
   return (int)(s.tag >> 8 & 0xff);
 }
+// Whether the payload is a pointer to an object.
 static inline bool tl_is_heap(tl_slot s) {
   return (s.tag & TL_CLASS_HEAP) != 0;
 }
+// Whether the slot holds one of the object's counts.
 static inline bool tl_is_owned(tl_slot s) {
   return (s.tag & TL_OWNED) != 0;
 }
+// Whether a number takes its dtype from what it meets: a literal, a length.
 static inline bool tl_is_weak(tl_slot s) {
   return (s.tag & TL_WEAK) != 0;
 }
@@ -166,6 +205,7 @@ static inline bool tl_is_function(tl_slot s) {
 static inline bool tl_is_scalar(tl_slot s) {
   return (s.tag & TL_CLASS_SCALAR) != 0 && tl_dtype_of(s) < TL_DTYPE_COUNT;
 }
+// Whether the slot is of that kind; not for arrays, whose tag holds a dtype.
 static inline bool tl_is_kind(tl_slot s, tl_kind kind) {
   return tl_dtype_of(s) == (int)kind;
 }
@@ -195,7 +235,7 @@ static inline bool tl_is_nested(tl_slot s) {
 }
 
 // Copies in two halves: one vector move of a slot that was just written in two
-// parts misses the processor's store forwarding.
+// parts would miss the processor's store forwarding.
 static inline void tl_copy_slot(tl_slot *to, const tl_slot *from) {
   uint64_t tag = from->tag, payload = from->u;
   to->tag = tag;
@@ -203,6 +243,9 @@ static inline void tl_copy_slot(tl_slot *to, const tl_slot *from) {
 }
 
 // --- Making scalar slots (none of these can fail) ---------------------------
+
+// Typed numbers have a dtype of their own; weak ones, literals and sizes, take
+// it from what they meet.
 static inline tl_slot tl_none(void) {
   return (tl_slot){.tag = TL_TAG_NONE, .u = 0};
 }
@@ -231,7 +274,7 @@ static inline int tl_scalar_class(tl_dtype dtype) {
          : dtype == TL_BOOL    ? TL_CLASS_BOOL
                                : TL_CLASS_SMALL;
 }
-// The typed scalar stored at [item], of a dtype below TL_COMPLEX128.
+// Returns the typed scalar stored at [item], of a dtype below TL_COMPLEX128.
 tl_slot tl_scalar_load(tl_dtype dtype, const void *item);
 // Stores an unboxed scalar's own bytes at [item], tl_itemsize of its dtype.
 void tl_scalar_store(tl_slot s, void *item);
@@ -257,8 +300,8 @@ static inline tl_slot tl_own_range(tl_range *range) {
 
 // --- Counting ---------------------------------------------------------------
 
-// Gives up what [s] owns, if anything: the last owner frees the object, its
-// items in order and without recursion. The slot's bits are not changed.
+// Gives up what [s] owns, if anything: the last owner frees the object and its
+// items in order, without recursion. The slot's bits are not changed.
 void tl_drop(tl_vm *vm, tl_slot s);
 
 // Drops and leaves the slot none, for slots that live on.
@@ -269,13 +312,10 @@ static inline void tl_clear(tl_vm *vm, tl_slot *s) {
 }
 
 // Adds a count to what [s] refers to and returns an owning slot; immortals and
-// scalars come back as they are. One heap count written (counted as rc_inc).
+// scalars come back as they are. One write of a count in memory (rc_inc).
 tl_slot tl_retain(tl_vm *vm, tl_slot s);
 
-// Moves [s] out if it owns, else retains: either way the result is a slot that
-// may be stored in the heap, once views hold their block (cause: why the
-// promotion happened, for the counters). [s] no longer owns. A view of little
-// of a large block may be copied out, which can fail: false, with s intact.
+// Why a reference became counted; one counter each in `tally --stats`.
 typedef enum tl_cause {
   TL_CAUSE_ITEM,
   TL_CAUSE_FIELD,
@@ -288,10 +328,16 @@ typedef enum tl_cause {
   TL_CAUSE_UNWIND,
   TL_CAUSE_COUNT
 } tl_cause;
+// Moves [s] out if it owns, else retains: either way the result is a slot that
+// may be stored in the heap, with views counting their block and containers
+// their items. [s] no longer owns. [cause] is why the promotion happened, for
+// the counters. A view of little of a large block may be copied out where there
+// is memory for that; it never fails.
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause);
 
-// What has the owning slot alone: a view of little of a large block that nothing
-// else keeps any longer is copied out, where there is memory for that.
+// For the last owner of a view: if the view shows little of a large block that
+// nothing else refers to, it is copied out where there is memory for that, so
+// that the block can go.
 void tl_let_go(tl_vm *vm, tl_slot *s);
 
 // Takes the value out of an argument: owned if it was, else retained.
@@ -299,16 +345,17 @@ static inline tl_slot tl_take(tl_vm *vm, tl_slot *s) {
   return tl_escape(vm, s, TL_CAUSE_CALL);
 }
 
-// Takes the value out of an argument: owned if it was, else borrowed still. For
-// results of TL_RETURNS (builtin.h).
+// Takes the value out of an argument: owned if it was, else still borrowed. For
+// the results of functions with TL_RETURNS (builtin.h).
 static inline tl_slot tl_pass_on(tl_slot *s) {
   tl_slot out = *s;
   s->tag &= ~TL_OWNED;
   return out;
 }
 
-// A function of TL_KEEPS fails: what it took from its argument is the
-// argument's again, as it was; a copy of that is dropped. Takes [taken].
+// A function with TL_KEEPS fails: what it took from its argument is the
+// argument's again, as it was. If that had become a copy, the copy is dropped.
+// Takes [taken].
 static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
   if (tl_is_heap(*s) && s->object == taken.object)
     *s = taken;
@@ -316,44 +363,54 @@ static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
     tl_drop(vm, taken);
 }
 
-// Stores in a new [container] what *item owns; what it only borrows stays
-// lent, and the container remembers that (TL_LENT). Returns the heap slot.
-tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item, tl_cause cause);
+// Stores *item in a new [container] without a count if the slot only borrows
+// it; the container is marked to know that (TL_BORROWED). What *item owns
+// moves. Returns the slot to be put into the container.
+tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
+                       tl_cause cause);
 
-// Visits the items of [container] that it may borrow, and then what those may
-// borrow unless the visitor returns false.
-typedef bool tl_visit_lent(tl_vm *vm, tl_slot *item, tl_cause cause,
-                           void *context);
-void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
-                  void *context);
+// Called for each item that a container borrows; *item may be changed in place.
+// Returns whether to go on with what that item itself borrows.
+typedef bool tl_visit_borrowed(tl_vm *vm, tl_slot *item, tl_cause cause,
+                               void *context);
+// Visits the items of [container] that it may borrow, and then, unless the
+// visitor returns false, what those may borrow.
+void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
+                      void *context);
 
-// Whether the container has few items, also within those that borrow, too: then
-// it may go on borrowing where it is stored, and where a lender ends. All
-// others keep what they borrow then, so that nobody looks at many items again
-// and again.
+// Whether the container has few items, together with the borrowing containers
+// in it: then it may go on borrowing where it is stored or an owner of its
+// items ends. All others get counts then, so that nobody looks at many items
+// again and again.
 bool tl_lends_few(tl_object *container);
 
-// Some items are borrowed no longer: where none is, the container forgets that.
+// Some items got counts: where none is borrowed any longer the container's mark
+// is taken off.
 void tl_note_kept(tl_object *container);
 
-// Gives the container a count of each item that it borrows.
+// Gives the container a count of each item that it borrows, also within those
+// that borrow, and marks it so that it will not borrow again.
 void tl_keep_items(tl_vm *vm, tl_object *container);
+// Makes a value that is about to be stored count what it borrows: a view its
+// block, if it does not yet, a container its items.
+void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause);
 
-// Whether [s] refers to an object that keeps a count.
+// Whether [s] refers to an object whose count is kept: not a scalar, and
+// nothing immortal.
 bool tl_is_counted(tl_slot s);
 
-// Whether the slot is the object's only owner, so that it may be changed in
-// place by whoever consumes the slot. The bit is tested first: a borrowed
-// slot may never look at the count. A container of
-// borrowed items keeps them before it changes.
+// Whether the slot is the object's only owner, so that whoever consumes the
+// slot may change the object in place. The bit is tested first: a borrowed slot
+// may not even look at the count. A container of borrowed items has to take
+// counts of them before it changes (tl_may_change).
 static inline bool tl_is_unique(tl_slot s) {
   return tl_is_owned(s) && s.object->count == 1 &&
-         (s.object->flags & TL_LENT) == 0;
+         (s.object->flags & TL_BORROWED) == 0;
 }
 
-// The same once its items are its own.
+// As tl_is_unique, after giving the container counts of items that it borrows.
 static inline bool tl_may_change(tl_vm *vm, tl_slot s) {
-  if (tl_is_owned(s) && (s.object->flags & TL_LENT) != 0)
+  if (tl_is_owned(s) && (s.object->flags & TL_BORROWED) != 0)
     tl_keep_items(vm, s.object);
   return tl_is_unique(s);
 }
@@ -361,13 +418,8 @@ static inline bool tl_may_change(tl_vm *vm, tl_slot s) {
 // "list", "function" … for what is no array and no scalar.
 const char *tl_kind_name(int kind);
 
-// The value's type as text, for messages: "3 * 4 * float32", "int64",
-// "string", "list", "record", "function", "none". Written into buffer.
-const char *tl_describe(tl_slot s, char *buffer, size_t size);
-enum { TL_DESCRIBE = 160 };  // a buffer size that always suffices
-
-// one bool for all kinds (the language's same(a, b)); deep, without recursion
-// limits becoming crashes. Dtypes are compared too; NaN is the same as NaN.
+// One bool for all kinds, the language's same(a, b): dtypes are compared too,
+// and NaN is the same as NaN. Works on values nested to any depth.
 bool tl_same(tl_vm *vm, tl_slot a, tl_slot b);
 // The same by value, as == on lists and records and `in` on lists: numbers are
 // compared across dtypes, NaN equals nothing, a range equals an array.

@@ -1,78 +1,11 @@
-// Opening and closing a VM, and its doors to the host.
+// What a VM may do beyond itself, and its door to the host's output:
+// capabilities are tested here, and text goes to the host's write hook.
 
 #include "vm/vm.h"
-#include "vm/api/watch.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "vm/error.h"
 
-#include "vm/api/documentation.h"
-#include "vm/api/host.h"
-#include "vm/interp/interp.h"
-#include "vm/memory/memory.h"
-#include "vm/interp/module.h"
-#include "vm/api/open.h"
-#include "vm/poll.h"
-#include "vm/interp/slots.h"
-
-static int default_write(void *context, const char *text, size_t nbytes) {
-  (void)context;
-  return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
-}
-
-tally_options tally_default_options(void) {
-  return (tally_options){.size = sizeof(tally_options),
-                         .resize = tl_memory_resize,
-                         .write = default_write,
-                         .capabilities = TALLY_MAY_ALL};
-}
-
-tl_vm *tl_vm_open(const tally_options *options,
-                  const tl_compiler_hooks *compiler) {
-  tl_vm *vm = options->resize(options->context, NULL, 0, sizeof *vm);
-  if (vm == NULL)
-    return NULL;
-  memset(vm, 0, sizeof *vm);
-  vm->options = *options;
-  vm->compiler = compiler;
-  vm->args = tl_none();
-  vm->grown = tl_none();
-  vm->caught = tl_none();
-  vm->width = 80;
-  vm->no_reuse = options->no_reuse != 0;
-  vm->fuel = TL_FUEL;
-  vm->budget = UINT64_MAX;
-  if (!tl_memory_open(vm)) {
-    options->resize(options->context, vm, sizeof *vm, 0);
-    return NULL;
-  }
-  tl_pool_open(vm);
-  if (tl_slots_open(vm)) {
-    vm->main = tl_module_new(vm, "main", NULL);
-    if (vm->main != NULL)
-      return vm;
-  }
-  tl_vm_close(vm);
-  return NULL;
-}
-
-void tl_vm_close(tl_vm *vm) {
-  tally_options options = vm->options;
-  tl_watch_close(vm);
-  tl_error_clear(vm);
-  tl_drop(vm, vm->args);
-  tl_drop(vm, vm->grown);
-  tl_modules_close(vm);
-  tl_types_close(vm);
-  tl_docs_close(vm);
-  tl_host_close(vm);
-  tl_error_clear(vm);
-  tl_slots_close(vm);
-  tl_pool_close(vm);
-  tl_memory_close(vm);
-  options.resize(options.context, vm, sizeof *vm, 0);
-}
-
+// The message names the first capability that is missing.
 bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
   if ((vm->options.capabilities & capability) == capability)
     return true;
@@ -85,13 +18,20 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
 }
 
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes) {
+  return tl_write_for(vm, "print", text, nbytes);
+}
+
+bool tl_write_for(tl_vm *vm, const char *what, const char *text,
+                  size_t nbytes) {
+  // A hook is never called for nothing.
   if (nbytes == 0)
     return true;
+  // The host's hook may not call back into the VM: code is running.
   tl_access before = vm->access;
   vm->access = TL_ACCESS_NONE;
   int refused = vm->options.write(vm->options.context, text, nbytes);
   vm->access = before;
   if (refused == 0)
     return true;
-  return tl_fail(vm, TALLY_ERR_IO, "print: the output refuses text");
+  return tl_fail(vm, TALLY_ERR_IO, "%s: the output refuses text", what);
 }

@@ -1,14 +1,34 @@
 // A virtual machine: everything that one interpreter owns.
+//
+//     tally_vm ── options           the host's decisions, copied
+//       ├ compiler, library, observer, arrays, nested, fusion, host
+//       │                           tables handed over at open (vm/api/open.c)
+//       ├ stack, frames             running calls           interp/slots.h
+//       ├ error                     the one pending error   error.h
+//       ├ stats                     counters                tally.h
+//       ├ fuel, budget, deadline    polling                 poll.h
+//       ├ memory                    free lists and cache    memory/memory.h
+//       ├ modules ── units          compiled code           bytecode/module.h
+//       ├ pool                      worker threads          pool.h
+//       └ handles, exports          values outside the VM   api/
+//
+// Few things belong to the process instead, such as the index of built-ins, the
+// table of mapped files and the chosen kernels. So different VMs run in
+// different threads; one VM is used by one thread at a time.
+//
+// This header is included nearly everywhere; what only one part needs is a
+// pointer to a struct of that part.
 #ifndef TALLY_VM_VM_H
 #define TALLY_VM_VM_H
 
 #include <stdatomic.h>
 
 #include "tally.h"
+#include "vm/array/describe.h"
 #include "vm/builtin.h"
 #include "vm/error.h"
-#include "vm/engine/pool.h"
-#include "vm/values/string.h"
+#include "vm/pool.h"
+#include "vm/string.h"
 
 typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
 typedef struct tl_module tl_module;  // its variables (module.h)
@@ -17,8 +37,15 @@ struct tl_memory;                    // free lists and the block cache
 struct tl_handles;                   // values held by the host (handles.c)
 struct tl_types;                     // interned types (type.c)
 struct tl_watch;                     // what a run does with memory (watch.h)
+struct tl_nested_ops;                // objects.h
+struct tl_host_ops;
+typedef struct tl_observer tl_observer;  // who is told of that (events.h)
 
-// What the compiler offers to the VM; the embedding layer hands it over, so
+// Entries of tl_vm.global_modules, by which calls of global functions find
+// their module.
+enum { TL_GLOBAL_MODULES = 64 };
+
+// What the compiler offers to the VM. The embedding layer hands it over, so
 // that vm/ does not depend on compiler/.
 typedef struct tl_compiler_hooks {
   // Compiles a module's text into a unit. Fails with kind syntax or name.
@@ -26,120 +53,197 @@ typedef struct tl_compiler_hooks {
                       const char *text, size_t nbytes, unsigned mode);
 } tl_compiler_hooks;
 
-// What hooks may do while they run. Values may be made and read in all but the
-// innermost, since a release may run while an error unwinds.
+// What a hook of the host's may do while it runs. Values may be made and read
+// in all but the innermost kind, since a release may run while an error
+// unwinds.
 typedef enum tl_access {
   TL_ACCESS_ALL,
-  TL_ACCESS_VALUES,  // no code runs, no variable changes
+  // No code runs and no variable changes.
+  TL_ACCESS_VALUES,
   TL_ACCESS_NONE,
 } tl_access;
 
+// The pending error. The interpreter adds place and trace on the way out; a
+// `catch` or the host takes it (tl_error_take, vm/api/report.c).
 typedef struct tl_pending_error {
   bool set;
   tally_status status;
-  char *message;        // owned, or static when memory ran out
-  size_t message_size;  // of the allocation, 0: static
-  char *note;           // under the caret: operands' types; owned or NULL
+  // The kind's name of TALLY_ERR_USER, where a script named it; else "".
+  char own_kind[64];
+  // Owned, or the VM's own buffer when memory ran out.
+  char *message;
+  // Bytes of the allocation; 0: the VM's own buffer.
+  size_t message_size;
+  // What stands under the caret, the operands' types; owned or NULL.
+  char *note;
   size_t note_size;
   tl_string *file;  // counted
   int line, column;
   int caret_width;
-  tl_list *trace;        // of strings, innermost first; NULL: none yet
-  const void *trace_of;  // the function of the last line's call, and where
+  // Lines of text, innermost first; NULL: none yet.
+  tl_list *trace;
+  // The function of the last line's call, and where in it the call is; how many
+  // such calls that line stands for.
+  const void *trace_of;
   uint32_t trace_pc;
   int64_t trace_times;  // how many such calls that line stands for
   char *excerpt;        // the source line and caret, owned or NULL
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
-  bool placed;                                 // line and excerpt are set
-  bool named;  // the message has the name that it is to have in front
+  // The error has its line and excerpt.
+  bool placed;
+  // The message begins with the name of the function that it speaks of.
+  bool named;
   // Where the message says "function: argument must be …": the value, to be
   // compared with arguments only, and the length of the argument's name.
   tl_slot refused;
   size_t refused_size;
-  bool refused_known;  // it is a parameter's name, or says that there is none
-  bool is_final;       // the host's interrupt, budget or deadline: passes
-                       // every catch
-  bool compiled;       // excerpt is the whole report of a compilation
+  // That name is a parameter's, or it is known that there is none.
+  bool refused_known;
+  // The host's interrupt, budget or deadline, or the script's end: passes every
+  // catch.
+  bool is_final;
+  int exit_status;  // of kind exit
+  // The excerpt is the whole report of a compilation.
+  bool compiled;
 } tl_pending_error;
 
-struct tally_vm {
-  tally_options options;
-  const tl_compiler_hooks *compiler;
+// Something that the library keeps in the VM until that is closed, such as a
+// compiled pattern.
+struct tl_kept {
+  void (*free)(tl_vm *vm, struct tl_kept *kept);
+};
 
-  // The slot stack, reserved at open and never moved; frame records apart
-  // (slots.h). The ends are of the part that has been counted.
+// The VM itself. Fields stand in groups, as the diagram above has them.
+struct tally_vm {
+  // What the host decided; a copy.
+  tally_options options;
+  // The tables through which lower layers reach higher ones (vm/api/open.c).
+  const tl_compiler_hooks *compiler;
+  const tl_library *library;
+  const tl_observer *observer;
+  const struct tl_array_ops *arrays;
+  const struct tl_nested_ops *nested;
+  const struct tl_fusion_ops *fusion;
+  const struct tl_host_ops *host;
+
+  // The slot stack, reserved at open and never moved, and the frame records
+  // behind it (interp/slots.h). The ends are those of the part that has been
+  // counted.
   tl_slot *stack, *stack_end;
-  tl_slot *stack_top;  // first slot free for a call from C
+  // The first slot that is free for a call from C.
+  tl_slot *stack_top;
   tl_frame *frames, *frames_end, *frame;
-  int native_depth;  // calls into the VM from inside built-ins
-  bool keeping;      // the built-in must give its first argument back as it was
-  bool finishing;    // it is soon done, and not stopped before
-  int host_depth;    // hooks of the host's that are running
+  // How deep calls into the VM from inside built-ins nest.
+  int native_depth;
+  // The built-in under way has to give its first argument back as it was if it
+  // fails.
+  bool keeping;
+  // The built-in under way is soon done, and is not to be stopped before.
+  bool finishing;
+  // How many of the host's hooks are running, and what the innermost may do.
+  int host_depth;
   tl_access access;  // what the innermost may do
 
   tl_pending_error error;
-  tl_slot caught;  // its record, on the way to a handler
+  // The record of a caught error on its way to the handler.
+  tl_slot caught;
   tally_stats stats;
+  // Whether the counting loop runs (tally --stats).
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
-  bool distrust;  // for tests: as if the verifier had refused all code at first
+  // For tests: code runs as if the verifier had rejected all of it at first.
+  bool distrust;
   // While counting, for tests: the operation that fails, counted from 1 among
   // those that can; 0: none.
   uint64_t fail_in;
 
-  // Polling: one counter for interrupt, deadline and budget.
-  // By another thread or a signal handler: bits of mapping.h.
+  // Polling (poll.h): one counter for interrupt, deadline and budget.
+  // [interrupted] has bits of mapping.h, set by other threads and signal
+  // handlers.
   atomic_int interrupted;
-  bool file_lost;   // an error says so, and has not unwound yet
-  uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
-  int32_t fuel;     // polls until the next look around; never below 1
-  double deadline;  // clock() seconds; 0: none
-  uint32_t looks;   // for the flag and the deadline, so far
+  // The pending error says that a mapped file was lost; set until it unwinds.
+  bool file_lost;
+  // Instructions left beyond the fuel; UINT64_MAX: no limit.
+  uint64_t budget;
+  // Polls until the next look around; never below 1 while code runs.
+  int32_t fuel;
+  // In seconds of the host's clock; 0: none.
+  double deadline;
+  // Looks at flag and deadline so far: old cached memory goes back now and
+  // then.
+  uint32_t looks;
 
   struct tl_memory *memory;
-  struct tl_region_kept *regions;  // kept graphs of all code, the newest first
-  struct tl_region_kept *oldest_region;
+  // Cached graphs and plans of all fused regions, the newest first.
+  struct tl_region_cached *regions;
+  struct tl_region_cached *oldest_region;
   int region_count;
   tl_pool pool;            // threads for long work on arrays
   struct tl_watch *watch;  // NULL: nobody watches
-  bool has_promises;       // some code says #:inplace (promise.h)
+  // Depth of records within each other that are becoming an array.
+  int stacking;
+  // Some code says #:inplace (observe/promise.h). The fields below are of the
+  // operand whose memory could not be reused last.
+  bool has_contracts;
   uint8_t refused_why;
-  uint32_t refused_slot;  // of a call's operand; UINT32_MAX: none
+  // The slot of a call's operand; UINT32_MAX: none.
+  uint32_t refused_slot;
   tl_slot refused_operand;
-  const struct tl_ins *refused_at;  // the promised instruction; NULL: none
-  tl_slot grown;  // what memory.growth() compares with: a record, or none
-  struct tl_watch *watched;  // what was recorded; freed with the VM
+  // The instruction with the contract; NULL: none.
+  const struct tl_ins *refused_at;
+  // What memory.growth() compares with: a record, or none.
+  tl_slot grown;
+  // What was recorded while somebody watched; freed with the VM.
+  struct tl_watch *watched;
+  // Values that the host holds (api/handles.c).
   struct tl_handles *handles;
-  struct tl_export *exports;  // values that other libraries hold (exports.h)
+  // Values that other libraries hold (api/exports.h).
+  struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)
   struct tl_host_module *host_modules;
-  char *docs;  // of the library, unpacked, or NULL (documentation.c)
-  struct tl_report *report;  // the last error, for the host (api.c)
+  // The library's documentation, unpacked when first needed; or NULL.
+  char *docs;
+  // The last error as the host sees it (api/report.c).
+  struct tl_report *report;
   char report_file[256];
-  char type_text[2 * TL_DESCRIBE];  // what tally_type returned last
+  // What tally_type returned last.
+  char type_text[2 * TL_DESCRIBE];
   struct tl_types *types;
-  tl_module *main;     // the main module
-  tl_module *modules;  // all, linked
-  size_t unit_count;   // of all modules
-  size_t units_kept;   // when they were reclaimed last
-  bool wants_reclaim;  // as soon as only the top level runs
-  tl_list *waiting;    // values for the end of all calls (module.h), or NULL
-  tl_slot args;        // os.args: a list
-  int width;           // columns that the prompt shows values in
-  uint64_t seed;       // random.seed
-  bool fftw;           // fft.use("fftw")
+  tl_module *main;  // the main module
+  // All modules, linked, the newest first.
+  tl_module *modules;
+  // Where imports of global functions in Tally found their modules last, by the
+  // address of what the import says (import.c).
+  tl_module *global_modules[TL_GLOBAL_MODULES];
+  size_t unit_count;  // of all modules
+  // Units that were left when they were reclaimed last.
+  size_t units_kept;
+  // Reclaim as soon as only the top level runs.
+  bool wants_reclaim;
+  // Old values of module variables that calls under way may borrow
+  // (bytecode/module.h); or NULL.
+  tl_list *waiting;
+  tl_slot args;             // os.args: a list
+  struct tl_kept *pattern;  // the regular expression used last, or NULL
+  struct tl_input *input;   // read ahead of standard input, or NULL (io.h)
+  int width;                // columns that the prompt shows values in
+  uint64_t seed;            // random.seed
+  bool fftw;                // fft.use("fftw")
 };
 
-// Polls for interrupt, deadline and budget after [work] items of 1,024
-// elements or turns; false after tl_fail (kind interrupt or limit). Built-ins
-// with long loops call it once per block.
+// Polls for interrupt, deadline and budget after [work] units of 1,024 elements
+// or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
+// long loops call it once per block.
 bool tl_poll(tl_vm *vm, uint64_t work);
 
-// Fails (kind io) where the VM lacks a capability; [what] names the function.
+// Fails (kind io) where the host has not given the VM a capability
+// (TALLY_MAY_…); [what] names the function for the message.
 bool tl_require(tl_vm *vm, unsigned capability, const char *what);
 
-// Sends text to the write hook; false after tl_fail (kind io).
-bool tl_write(tl_vm *vm, const char *text, size_t nbytes);
+// Sends text to the write hook. False after tl_fail (kind io), which says that
+// [what] was refused.
+bool tl_write_for(tl_vm *vm, const char *what, const char *text, size_t nbytes);
+bool tl_write(tl_vm *vm, const char *text, size_t nbytes);  // for print
 
 #endif

@@ -171,9 +171,9 @@ static const char *change_summary(chance *c, tl_prototype *p) {
       s->may_borrow = !s->may_borrow;
       return "a summary's result";
     case 2:
-      if (s->lender_count == 0)
+      if (s->borrow_owner_count == 0)
         return NULL;
-      s->lender_count--;
+      s->borrow_owner_count--;
       return "a summary's lender";
     default: {
       if (p->param_count == 0 || s->param_modes == NULL)
@@ -185,17 +185,16 @@ static const char *change_summary(chance *c, tl_prototype *p) {
   }
 }
 
-static bool may_pair(int op) {
-  return op == TL_BC_ADD || op == TL_BC_SUB || op == TL_BC_MUL ||
-         tl_pair_of(op) != NULL;
-}
-
-// What stands behind a pair's first is its second, or the pair is none.
+// What stands behind an operation that is done with the next one is that, or it
+// is none.
 static const char *change_pair(chance *c, tl_prototype *p) {
-  uint32_t pc = pick_ins(c, p, may_pair);
+  uint32_t pc = pick_ins(c, p, tl_may_join);
   if (pc == UINT32_MAX)
     return NULL;
-  p->code[pc].op = (uint8_t)(TL_BC_MUL_ADD_L + below(c, 2 * TL_OP_PAIRS));
+  if (below(c, 2) == 0)
+    p->code[pc].modes ^= TL_WITH_NEXT;
+  else
+    p->code[pc].op = (uint8_t)(TL_BC_MUL_ADD_L + below(c, 3));
   return "a pair";
 }
 

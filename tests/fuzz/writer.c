@@ -83,7 +83,7 @@ static void statement(writer *w, int depth) {
     in_block(w, depth + 1);
   } else if (kind == 28) {
     if (depth == 0 && next(w, 3) == 0)
-      many_lenders(w);
+      many_borrow_owners(w);
     else
       put(w, "show(a)");
   } else if (kind == 26) {

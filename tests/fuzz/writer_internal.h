@@ -46,7 +46,7 @@ void record(writer *w, int depth);
 
 void update(writer *w);
 void swap(writer *w);
-void many_lenders(writer *w);
+void many_borrow_owners(writer *w);
 
 // --- What programs begin with: writer_prelude.c
 // --------------------------------

@@ -143,7 +143,7 @@ static void other_place(writer *w) {
 }
 
 // More names than a set of lenders holds for one value.
-void many_lenders(writer *w) {
+void many_borrow_owners(writer *w) {
   for (int i = 0; i < 10; i++) {
     print(w, "d%d = ", i);
     array(w, 1);

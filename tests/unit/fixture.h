@@ -12,15 +12,18 @@
 
 #include <cmocka.h>
 
-#include "vm/values/list.h"
+#include "stdlib/families.h"
+#include "vm/api/open.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
+#include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
 static inline tl_vm *fixture_open(void) {
   tl_vm *vm = calloc(1, sizeof *vm);
   assert_non_null(vm);
+  tl_vm_bind(vm, &tl_standard_library);
   vm->options.capabilities = TALLY_MAY_ALL;
   vm->budget = UINT64_MAX;
   vm->args = tl_none();

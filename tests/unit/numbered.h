@@ -8,7 +8,7 @@
 
 #include "vm/array/array.h"
 #include "vm/index/index.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/types/type.h"
 
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
@@ -150,15 +150,15 @@ static inline tl_slot dense_array(tl_vm *vm, tl_dtype dtype, int ndim,
 static inline bool get1(tl_vm *vm, tl_slot base, tl_slot part, tl_slot *out) {
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_slot lent = tl_borrow(base);
-  return tl_index_get(vm, &lent, &step, &part, out);
+  tl_slot borrowed = tl_borrow(base);
+  return tl_index_get(vm, &borrowed, &step, &part, out);
 }
 
 static inline bool set1(tl_vm *vm, tl_slot *base, tl_slot part, tl_slot value,
                         tl_slot *out) {
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false};
+  tl_path path = {1, 1, &step, false, false};
   return tl_path_set(vm, base, &path, &part, &value, out);
 }
 
@@ -166,9 +166,9 @@ static inline bool get_slice(tl_vm *vm, tl_slot base, int64_t start,
                              int64_t stop, int64_t by, tl_slot *out) {
   tl_index_item item = {TL_ITEM_SLICE, 7};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_slot lent = tl_borrow(base);
+  tl_slot borrowed = tl_borrow(base);
   tl_slot parts[] = {tl_int(start), tl_int(stop), tl_int(by)};
-  return tl_index_get(vm, &lent, &step, parts, out);
+  return tl_index_get(vm, &borrowed, &step, parts, out);
 }
 
 static inline void check_message(tl_vm *vm, bool ok, tally_status kind,

@@ -318,6 +318,9 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_watch(...) REFUSED_CALL(tally_watch, __VA_ARGS__)
 #define tally_plot_memory(...) REFUSED_CALL(tally_plot_memory, __VA_ARGS__)
 #define tally_explain(...) REFUSED_CALL(tally_explain, __VA_ARGS__)
+#define tally_describe(...) REFUSED_CALL(tally_describe, __VA_ARGS__)
+#define tally_describe_source(...) \
+  REFUSED_CALL(tally_describe_source, __VA_ARGS__)
 #define tally_format_source(...) REFUSED_CALL(tally_format_source, __VA_ARGS__)
 #define tally_disassemble(...) REFUSED_CALL(tally_disassemble, __VA_ARGS__)
 
@@ -338,9 +341,9 @@ static inline const char *refused_text(const char *text) {
 // A report for which there is no memory says that alone.
 static inline const tally_error_info *refused_error(
     const tally_error_info *error) {
-  refused.caught = refused.caught ||
-                   (refused.refused &&
-                    strcmp(error->report, "memory error: no memory") == 0);
+  refused.caught =
+      refused.caught || (refused.refused &&
+                         strcmp(error->report, "memory error: no memory") == 0);
   return error;
 }
 #define tally_error(vm) refused_error(tally_error(vm))

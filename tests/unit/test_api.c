@@ -65,6 +65,30 @@ static void test_values_go_in_and_come_out(void **state) {
   assert_int_equal(tally_from_string(h->vm, "\xff", 1, &out), TALLY_ERR_VALUE);
 }
 
+// Keys that are no strings: by position, or through the function keys.
+static void test_other_keys_are_seen_by_position(void **state) {
+  host *h = *state;
+  tally_value record, out;
+  int64_t i;
+  assert_int_equal(
+      tally_eval(h->vm, "r = (1: 10, (2, 3): 20, \"1\": 30); r", &record),
+      TALLY_OK);
+  assert_int_equal(tally_length(h->vm, record), 3);
+  assert_int_equal(tally_item(h->vm, record, 1, &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 20);
+  assert_int_equal(tally_field(h->vm, record, "1", &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 30);
+  assert_int_equal(tally_field(h->vm, record, "(2, 3)", &out), TALLY_ERR_INDEX);
+  assert_string_equal(tally_error(h->vm)->message,
+                      "no field \"(2, 3)\" in record; keys: 1, (2, 3), \"1\"");
+  tally_release(h->vm, record);
+  assert_int_equal(tally_eval(h->vm, "keys(r)[1][0]", &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 2);
+}
+
 static void test_wrong_kinds_are_type_errors(void **state) {
   host *h = *state;
   int64_t i;
@@ -240,6 +264,38 @@ static void test_input_is_complete_or_not(void **state) {
   assert_int_equal(tally_check_input(h->vm, "if x {"), TALLY_INPUT_INCOMPLETE);
   assert_int_equal(tally_check_input(h->vm, "1 +"), TALLY_INPUT_INCOMPLETE);
   assert_int_equal(tally_check_input(h->vm, "x = )"), TALLY_INPUT_COMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "## f\n"), TALLY_INPUT_INCOMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "## f\n\n"), TALLY_INPUT_COMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "# f\n"), TALLY_INPUT_COMPLETE);
+}
+
+static void check_description(host *h, const char *name, const char *expected) {
+  tally_value v;
+  const char *text;
+  size_t nbytes;
+  assert_int_equal(tally_describe(h->vm, name, &v), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, v, &text, &nbytes), TALLY_OK);
+  assert_int_equal(nbytes, strlen(expected));
+  assert_memory_equal(text, expected, nbytes);
+  tally_release(h->vm, v);
+}
+
+static void test_own_functions_describe_themselves(void **state) {
+  host *h = *state;
+  const char *source =
+      "k = 2\n"
+      "## Scales x.\n"
+      "fn scale(x,\n"
+      "         by: 3) = k * x * by\n"
+      "fn bare() = 1\n"
+      "r = (f: scale)";
+  assert_int_equal(tally_interact(h->vm, source, 80), TALLY_OK);
+  check_description(h, "scale", "scale(x, by: 3)\n\nScales x.\n");
+  check_description(h, "r.f", "scale(x, by: 3)\n\nScales x.\n");
+  check_description(h, "bare", "bare()\n");
+  check_description(h, "k", "");
+  check_description(h, "sum", "");
+  check_description(h, "nothing.f", "");
 }
 
 static void test_values_left_are_counted(void **state) {
@@ -256,8 +312,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_eval_gives_the_last_value),
       HOST_TEST(test_values_go_in_and_come_out),
+      HOST_TEST(test_other_keys_are_seen_by_position),
       HOST_TEST(test_wrong_kinds_are_type_errors),
       HOST_TEST(test_globals_and_calls),
+      HOST_TEST(test_own_functions_describe_themselves),
       HOST_TEST(test_functions_are_compiled_once),
       HOST_TEST(test_errors_tell_kind_place_and_trace),
       HOST_TEST(test_limits),

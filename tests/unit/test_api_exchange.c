@@ -615,6 +615,7 @@ static void test_arrow_there_and_back(void **state) {
       {"[1i]", TALLY_ERR_TYPE},
       {"zeros((2, 2, 2))", TALLY_ERR_TYPE},
       {"(a: 1)", TALLY_ERR_TYPE},
+      {"(1: [1])", TALLY_ERR_TYPE},
       {"(a: [1], b: [1, 2])", TALLY_ERR_SHAPE},
       {"(a: [1], b: [1i])", TALLY_ERR_TYPE},
       {"[[true]]", TALLY_ERR_TYPE},
@@ -648,6 +649,8 @@ static void test_parcels_change_vms(void **state) {
       "arange(100000)[::2]",
       "[\"a\", \"b\"]",
       "(1, (\"a\", [1, 2]), (k: [1.5], l: ()))",
+      "(1: 2, (1, (\"a\", true)): [3], false: (-5: 0), x: 4)",
+      "(9223372036854775807: 1, -9223372036854775808: 2)",
       "zeros((0, 3))",
   };
   tally_options options = host_options(h);

@@ -55,6 +55,8 @@ static tally_vm *const no_vm;
   X(tally_watch(vm, 0))                             \
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
+  X(tally_describe(vm, "x", &v))                    \
+  X(tally_describe_source(vm, "x", "1", 1, &v))     \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
   X(tally_disassemble(vm, "x", "1", 1))
 
@@ -82,6 +84,7 @@ static void test_no_vm(void **state) {
   assert_int_equal(tally_trim(NULL), 0);
   assert_null(tally_documentation(NULL, "sum"));
   assert_null(tally_signature(NULL, "sum"));
+  assert_null(tally_topic(NULL, "sum"));
   assert_null(tally_documented(NULL, 0));
   tally_free_parcel(NULL);
   assert_string_equal(tally_version(), TALLY_VERSION);
@@ -144,6 +147,10 @@ static void test_nothing_given(void **state) {
               ? TALLY_ERR_HOST
               : TALLY_OK);
   REFUSED(tally_disassemble(vm, NULL, "1", 1));
+  REFUSED(tally_describe(vm, NULL, &out));
+  REFUSED(tally_describe(vm, "f", NULL));
+  REFUSED(tally_describe_source(vm, NULL, "1", 1, &out));
+  REFUSED(tally_describe_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_format_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_format_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_explain(vm, NULL, 0, NULL, 0, &out));

@@ -52,7 +52,7 @@ static void test_an_interrupt_stops_at_the_next_poll(void **state) {
       "for i in 0..9223372036854775807 { y = i }",
       "fn g(a, b) {\n  while true { }\n}\nfold([1, 2], g)",
       "y = fold(0..9000000000000000000, (a, b) => b)",
-      "s = \"\"\nwhile true { s = \"{1}\" + \"a\" }",
+      "s = 1\nwhile true { t = \"{s}\" + \"a\" }",
       "m = ones((100, 100))\nwhile true { p = m @ m }",
       "x = arange(9000) * 7919 % 10007\nwhile true { y = sort(x) }",
       "x = arange(9000) * 7919 % 10007\nwhile true { y = argsort(x) }",
@@ -134,6 +134,124 @@ static void test_a_stopped_sort_leaves_its_variable(void **state) {
   }
 }
 
+// --- Within a call of a function --------------------------------------------
+
+// Gives a new array or text, and comes too late with it.
+typedef struct late {
+  host *h;
+  int calls, stop_at;  // the call that stops, from 1
+  bool raises;         // an error in the place of an interrupt
+} late;
+
+static tally_status be_late(tally_vm *vm, void *context, size_t count,
+                            const tally_value *args, tally_value *out) {
+  late *l = context;
+  (void)args;
+  const char *source = count == 0 ? "\"a text of some length\"" : "[2, 1] + 0";
+  tally_status status = tally_eval(vm, source, out);
+  if (status != TALLY_OK || ++l->calls != l->stop_at)
+    return status;
+  if (!l->raises) {
+    tally_interrupt(vm);
+    return TALLY_OK;
+  }
+  tally_release(vm, *out);
+  *out = (tally_value){0, 0};
+  return tally_raise(vm, TALLY_ERR_VALUE, "too late");
+}
+
+// Everything that calls a function that it is given.
+static const char *const callers[] = {
+    "fold(x, late2)",
+    "fold((\"a\", \"b\", \"c\"), late2)",
+    "fold(x, late2, \"a start of some length\")",
+    "scan(x, late2)",
+    "scan((x, x, x), late2, x)",
+    "outer(x, x, late2)",
+    "each(x, late1)",
+    "each((x, \"a text of some length\", x), late1)",
+    "each(x, late2, x)",
+    "filter(x, late1)",
+    "map_axis(m, late1)",
+    "map_axis(m, late1, axis: 1)",
+    "map_axis(r, late1, axis: -1)",
+    "compose(late1, late1)(x)",
+    "compose(late1, late2)(x, x)",
+    "sort((x, x + 1, x + 2), key: late1)",
+    "sort([\"b\", none, \"a\"], key: late1)",
+    "sort([3, 1, 2], key: late1)",
+    "update((a: x, b: 2), \"a\", late1)",
+    "update((x, x), 0, late2, x)",
+    "strings.substitute(\"abc\", \"[a-z]\", late1)",
+    "memory.measure(late0)",
+    "memory.timeline(late0)",
+    "memory.chain(x, test: late1)",
+    "[late1(v) for v in x]",
+    "late1(late1(late1(x)))",
+    // The same by a built-in, and by a script's function.
+    "each(m, v => late1(v))",
+    "fold(x, (a, b) => late2(a, b))",
+};
+
+static void open_late(host *h, late *l, const tally_options *options) {
+  const tally_native rows[] = {
+      {.name = "late0", .call = be_late, .context = l},
+      {.name = "late1", .params = "x", .call = be_late, .context = l},
+      {.name = "late2", .params = "x, y", .call = be_late, .context = l},
+  };
+  const tally_module module = {sizeof module, NULL, NULL,
+                               rows,          3,    sizeof *rows};
+  host_close(h);
+  host_open(h, options);
+  assert_int_equal(tally_add_module(h->vm, &module), TALLY_OK);
+  static const char *const lines[] = {
+      "import memory", "import strings", "x = [3, 1, 2]",
+      "m = reshape(arange(6), (2, 3))", "r = [[1, 2], [3], [5, 4]]"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) run_ok(h, lines[i]);
+}
+
+// A result that nobody waits for any more has one owner: the auditor and the
+// sanitizer see a second drop, and closing the VM sees one that is missing.
+static void test_a_late_result_has_one_owner(void **state) {
+  host *h = *state;
+  late l = {.h = h};
+  tally_options options = host_options(h);
+  open_late(h, &l, &options);
+  for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {
+    for (int at = 1; at <= refused_times(4, 2); at++) {
+      for (int raises = 0; raises < 2; raises++) {
+        l = (late){h, 0, at, raises != 0};
+        tally_status status = tally_eval(h->vm, callers[i], NULL);
+        if (l.calls < at)
+          continue;
+        tally_status expected = raises ? TALLY_ERR_VALUE : TALLY_ERR_INTERRUPT;
+        if (status != expected)
+          fail_msg("%s: %s", callers[i], tally_error(h->vm)->report);
+        check_value(h, "x", "[3, 1, 2]");
+      }
+    }
+    if (l.calls == 0)
+      fail_msg("%s calls nothing: %s", callers[i], tally_error(h->vm)->report);
+  }
+}
+
+// The same where the time or the instructions end at any place.
+static void test_a_limit_within_a_call_leaves_one_owner(void **state) {
+  host *h = *state;
+  late l = {.h = h};
+  tally_options options = host_options(h);
+  for (int limit = 1; limit < refused_times(12, 2); limit++) {
+    for (int timed = 0; timed < 2; timed++) {
+      options.instruction_limit = timed ? 0 : (uint64_t)(20 + 3 * limit);
+      options.clock = timed ? host_clock : NULL;
+      options.time_limit = timed ? 1e-3 * limit : 0;
+      open_late(h, &l, &options);
+      for (size_t i = 0; i < sizeof callers / sizeof *callers; i++)
+        tally_eval(h->vm, callers[i], NULL);
+    }
+  }
+}
+
 static void *ring(void *context) {
   tally_interrupt(context);
   return NULL;
@@ -209,6 +327,24 @@ static void test_too_little_to_open(void **state) {
 }
 
 // --- Instructions and time --------------------------------------------------
+
+// Its text is compiled when it is first named: where memory lacks for that, the
+// next call tries again.
+static void test_a_function_in_tally_outlives_a_refusal(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  open_limited(&h, 0, 0);
+  run_ok(&h, "x = [1.0, nan, 2.0]");
+  tally_status status = TALLY_ERR_MEMORY;
+  for (uint64_t at = 1; status != TALLY_OK; at++) {
+    h.fail_at = h.requests + at;
+    status = (tally_eval)(h.vm, "s = nansum(x)", NULL);
+    assert_true(status == TALLY_OK || status == TALLY_ERR_MEMORY);
+    h.fail_at = 0;
+  }
+  check_value(&h, "s", "3.0");
+  host_close(&h);
+}
 
 static void test_instructions_are_limited(void **state) {
   (void)state;
@@ -386,11 +522,14 @@ int main(void) {
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
       HOST_TEST(test_long_operations_poll),
       HOST_TEST(test_a_stopped_sort_leaves_its_variable),
+      HOST_TEST(test_a_late_result_has_one_owner),
+      HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
       PLAIN_TEST(test_interrupt_of_none),
       PLAIN_TEST(test_memory_is_limited),
       PLAIN_TEST(test_too_little_to_open),
+      PLAIN_TEST(test_a_function_in_tally_outlives_a_refusal),
       PLAIN_TEST(test_instructions_are_limited),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),

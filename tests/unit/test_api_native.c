@@ -262,12 +262,45 @@ static void test_a_module_has_names_of_its_own(void **state) {
   check_value(h, "abs(-3)", "3");
 }
 
+static tally_status raise_bytes(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  (void)context;
+  (void)count;
+  (void)args;
+  (void)out;
+  return tally_raise(vm, TALLY_ERR_VALUE, "%s", "caf\xe9 \x80\x80\xc3");
+}
+
+// Scripts see text alone, whatever bytes a host puts into an error.
+static void test_an_error_is_text(void **state) {
+  host *h = *state;
+  const tally_native own[] = {{.name = "bytes_raised", .call = raise_bytes}};
+  const tally_module mine = {sizeof mine, NULL, NULL, own, 1, sizeof *own};
+  assert_int_equal(tally_add_module(h->vm, &mine), TALLY_OK);
+  run_ok(h, "try { bytes_raised() } catch e { m = e.message }");
+  check_value(h, "m", "caf? ???");
+  check_value(h, "codepoints(m).shape", "(8,)");
+  check_value(h, "codepoints(m)[-1]", "63");
+  // A file's name, which the system has not checked, either.
+  static const char source[] =
+      "fn f() = codepoints(file)\n"
+      "try { [1][2] } catch e { file = e.file }";
+  assert_int_equal(tally_run_source(h->vm, "\x80\x80.tly", source,
+                                    sizeof source - 1, 0, NULL),
+                   TALLY_OK);
+  check_value(h, "codepoints(file)", "[63, 63, 46, 116, 108, 121]");
+}
+
 static void test_functions_are_documented(void **state) {
   host *h = *state;
   add_all(h);
   assert_non_null(strstr(tally_documentation(h->vm, "plus"), "the host"));
   assert_string_equal(tally_signature(h->vm, "plus"), "x, y = 10");
   assert_null(tally_signature(h->vm, "os.args"));  // no function: a value
+  assert_null(tally_topic(h->vm, "plus"));
+  assert_null(tally_topic(h->vm, "nosuch"));
+  assert_string_equal(tally_topic(h->vm, "zeros"), "creating arrays");
+  assert_string_equal(tally_topic(h->vm, "stats.mode"), "statistics");
   assert_int_equal(tally_add_module(h->vm, &as_module), TALLY_OK);
   assert_non_null(tally_documentation(h->vm, "sheet.plus"));
   bool seen = false;
@@ -626,6 +659,7 @@ int main(void) {
       HOST_TEST(test_scripts_call_the_host),
       HOST_TEST(test_modules_of_the_host),
       HOST_TEST(test_a_module_has_names_of_its_own),
+      HOST_TEST(test_an_error_is_text),
       HOST_TEST(test_functions_are_documented),
       HOST_TEST(test_signatures_are_checked),
       HOST_TEST(test_errors_of_the_host_are_errors),

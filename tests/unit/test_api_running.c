@@ -284,6 +284,7 @@ static void test_each_kind_has_its_status(void **state) {
       {"import io\nio.read_text(\"/nosuch\")", TALLY_ERR_IO, "io"},
       {"fn f(n) = 1 + f(n + 1)\nf(0)", TALLY_ERR_LIMIT, "limit"},
       {"assert(1 > 2, \"no\")", TALLY_ERR_ASSERT, "assert"},
+      {"error(\"no\", kind: \"unit\")", TALLY_ERR_USER, "unit"},
       {"error(\"text\", kind: \"domain\")", TALLY_ERR_DOMAIN, "domain"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -294,6 +295,78 @@ static void test_each_kind_has_its_status(void **state) {
     }
     assert_string_equal(tally_error(h->vm)->kind, rows[i].kind);
   }
+}
+
+static void test_a_script_ends_itself_and_nothing_else(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "import os\nfn leave(n) { try { x = ones(9) * n; os.exit(n) } "
+         "catch { print(\"caught\") } }");
+  CHECK_ERROR(h, tally_eval(h->vm, "leave(3)\nprint(\"on\")", NULL),
+              TALLY_ERR_EXIT, "ended itself with status 3");
+  assert_int_equal(tally_error(h->vm)->exit_status, 3);
+  assert_string_equal(tally_error(h->vm)->kind, "exit");
+  check_output(h, "");
+  CHECK_ERROR(h, tally_eval(h->vm, "leave(0)", NULL), TALLY_ERR_EXIT, "");
+  assert_int_equal(tally_error(h->vm)->exit_status, 0);
+  // The VM is as good as before.
+  check_value(h, "1 + 1", "2");
+  CHECK_ERROR(h, tally_eval(h->vm, "[1][2]", NULL), TALLY_ERR_INDEX, "2");
+  assert_int_equal(tally_error(h->vm)->exit_status, 0);
+}
+
+static tally_status swallow(tally_vm *vm, void *context, size_t count,
+                            const tally_value *args, tally_value *out) {
+  (void)context, (void)count, (void)out;
+  tally_apply(vm, args[0], 0, NULL, NULL);
+  return TALLY_OK;
+}
+
+static void test_no_function_of_the_host_keeps_a_script_from_ending(
+    void **state) {
+  host *h = *state;
+  const tally_native function = {
+      .name = "swallow", .params = "f", .call = swallow};
+  const tally_module module = {.size = sizeof module,
+                               .functions = &function,
+                               .function_count = 1,
+                               .function_size = sizeof function};
+  assert_int_equal(tally_add_module(h->vm, &module), TALLY_OK);
+  CHECK_ERROR(h,
+              tally_eval(h->vm,
+                         "import os\ntry { swallow(() => os.exit(7)) } "
+                         "catch { }\nprint(1)",
+                         NULL),
+              TALLY_ERR_EXIT, "7");
+  assert_int_equal(tally_error(h->vm)->exit_status, 7);
+  check_output(h, "");
+}
+
+static void test_standard_output_is_the_write_hook(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "import io\nprint(1)\nio.write_text(\"/dev/stdout\", \"2\\n\")\n"
+         "io.append_text(\"/dev/fd/1\", \"3\\n\")\nprint(4)");
+  check_output(h, "1\n2\n3\n4\n");
+}
+
+static void test_without_files_there_is_no_standard_input(void **state) {
+  tally_options options = tally_default_options();
+  tally_vm *vm;
+  (void)state;
+  options.capabilities = 0;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  static const char *const refused[] = {
+      "input(\"\")", "import io\nfor l in io.stdin { }",
+      "import io\nio.write_text(io.stdout, \"\")",
+      "import os\nos.script_folder()"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    assert_int_equal(tally_eval(vm, refused[i], NULL), TALLY_ERR_IO);
+    assert_non_null(strstr(tally_error(vm)->message, "may not use files"));
+  }
+  assert_int_equal(tally_eval(vm, "import os\nos.exit(4)", NULL),
+                   TALLY_ERR_EXIT);
+  assert_int_equal(tally_close(vm), 0);
 }
 
 static void test_up_to_twenty_syntax_errors(void **state) {
@@ -482,6 +555,10 @@ int main(void) {
       HOST_TEST(test_an_error_says_all_of_it),
       HOST_TEST(test_errors_stay_until_the_next),
       HOST_TEST(test_each_kind_has_its_status),
+      HOST_TEST(test_a_script_ends_itself_and_nothing_else),
+      HOST_TEST(test_no_function_of_the_host_keeps_a_script_from_ending),
+      HOST_TEST(test_standard_output_is_the_write_hook),
+      PLAIN_TEST(test_without_files_there_is_no_standard_input),
       HOST_TEST(test_up_to_twenty_syntax_errors),
       HOST_TEST(test_a_prompt_shows_values),
       HOST_TEST(test_input_is_whole_or_not),

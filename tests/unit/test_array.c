@@ -2,7 +2,7 @@
 #include "tests/unit/fixture.h"
 
 #include "vm/array/array.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 
 // 0, 1, 2, … in the given shape.
 static tl_slot counting_array(tl_vm *vm, tl_dtype dtype, int ndim,
@@ -161,8 +161,9 @@ static void test_views_are_closed(void **state) {
 
 static void test_borrowing_view(void **state) {
   tl_vm *vm = *state;
-  tl_slot s = counting_array(vm, TL_INT64, 1, SHAPE(8)), lent = tl_borrow(s);
-  tl_slot view = every_second(vm, &lent);
+  tl_slot s = counting_array(vm, TL_INT64, 1, SHAPE(8)),
+          borrowed = tl_borrow(s);
+  tl_slot view = every_second(vm, &borrowed);
   assert_int_equal(s.array->head.count, 1);
   assert_int_equal(view.array->head.flags & TL_HOLD, 0);
   assert_true((view.tag & TL_DIRECT) == 0);
@@ -222,8 +223,8 @@ static void test_consuming_a_shared_view(void **state) {
 
 static tl_slot transposed(tl_vm *vm, tl_slot base) {
   const tl_array *a = base.array;
-  tl_slot lent = tl_borrow(base);
-  tl_array *view = tl_view_new(vm, &lent, tl_array_dtype(a), a->data, 2,
+  tl_slot borrowed = tl_borrow(base);
+  tl_array *view = tl_view_new(vm, &borrowed, tl_array_dtype(a), a->data, 2,
                                SHAPE(tl_shape(a)[1], tl_shape(a)[0]),
                                SHAPE(tl_strides(a)[1], tl_strides(a)[0]));
   return tl_own_array(view);
@@ -259,12 +260,12 @@ static void test_assign_overlapping(void **state) {
   for (int shift = -3; shift <= 3; shift++) {
     for (int reversed = 0; reversed < 2; reversed++) {
       tl_slot s = counting_array(vm, TL_INT64, 1, SHAPE(20));
-      tl_slot lent = tl_borrow(s);
+      tl_slot borrowed = tl_borrow(s);
       char *data = s.array->data;
-      tl_array *to =
-          tl_view_new(vm, &lent, TL_INT64, data + 40, 1, SHAPE(8), SHAPE(8));
+      tl_array *to = tl_view_new(vm, &borrowed, TL_INT64, data + 40, 1,
+                                 SHAPE(8), SHAPE(8));
       char *first = data + 40 + shift * 8 + (reversed ? 56 : 0);
-      tl_array *from = tl_view_new(vm, &lent, TL_INT64, first, 1, SHAPE(8),
+      tl_array *from = tl_view_new(vm, &borrowed, TL_INT64, first, 1, SHAPE(8),
                                    SHAPE(reversed ? -8 : 8));
       int64_t wanted[8];
       for (int i = 0; i < 8; i++) wanted[i] = item_at(vm, from, SHAPE(i));
@@ -285,13 +286,15 @@ static void test_assign_shifted(void **state) {
   for (int turn = 0; turn < 25 * 3; turn++) {
     int rows = turn / 3 / 5 - 2, columns = turn / 3 % 5 - 2, step = turn % 3;
     tl_slot s = counting_array(vm, TL_INT32, 2, SHAPE(8, 12));
-    tl_slot lent = tl_borrow(s);
+    tl_slot borrowed = tl_borrow(s);
     char *data = s.array->data + 2 * 48 + 2 * 4;
     int64_t shape[] = {4, step == 0 ? 8 : 3},
             strides[] = {48, step == 2 ? 8 : 4};
-    tl_array *to = tl_view_new(vm, &lent, TL_INT32, data, 2, shape, strides);
-    tl_array *from = tl_view_new(
-        vm, &lent, TL_INT32, data + rows * 48 + columns * 4, 2, shape, strides);
+    tl_array *to =
+        tl_view_new(vm, &borrowed, TL_INT32, data, 2, shape, strides);
+    tl_array *from =
+        tl_view_new(vm, &borrowed, TL_INT32, data + rows * 48 + columns * 4, 2,
+                    shape, strides);
     tl_array *wanted = tl_array_copy(vm, from);
     uint64_t copies = vm->stats.copies;
     assert_true(tl_array_assign(vm, to, from));

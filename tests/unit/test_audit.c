@@ -103,13 +103,13 @@ static void a_borrow_is_read_while_its_lender_lives(void **state) {
   tl_vm *vm = *state;
   scene s;
   open_scene(&s, vm);
-  tl_slot lender = text_slot(vm, "lender");
-  s.slots[1] = tl_borrow(lender);
+  tl_slot borrow_owner = text_slot(vm, "lender");
+  s.slots[1] = tl_borrow(borrow_owner);
   assert_non_null(strstr(audit(vm, &s), "slot 1 is read, but nobody owns"));
-  s.slots[2] = lender;
+  s.slots[2] = borrow_owner;
   s.owners = 1 << 2;
   assert_string_equal(audit(vm, &s), "");
-  tl_drop(vm, lender);
+  tl_drop(vm, borrow_owner);
   close_scene(&s, vm);
 }
 
@@ -117,9 +117,9 @@ static void items_that_are_lent_somebody_owns(void **state) {
   tl_vm *vm = *state;
   scene s;
   open_scene(&s, vm);
-  tl_slot item = text_slot(vm, "item"), lent = tl_borrow(item);
+  tl_slot item = text_slot(vm, "item"), borrowed = tl_borrow(item);
   tl_list *list = tl_list_new(vm, 1);
-  list->items[0] = tl_lend(vm, &list->head, &lent, TL_CAUSE_ITEM);
+  list->items[0] = tl_borrow_item(vm, &list->head, &borrowed, TL_CAUSE_ITEM);
   list->length = 1;
   s.slots[0] = tl_own_list(list);
   s.owners = 1;

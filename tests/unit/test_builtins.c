@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "vm/array/array.h"
+#include "stdlib/families.h"
 #include "vm/builtin.h"
 #include "vm/text/format.h"
 
@@ -20,7 +21,8 @@ static bool call(tl_vm *vm, const char *name, const tl_slot *args,
     module = name[0] == 'j' ? "json" : "strings";
     name = strchr(name, '.') + 1;
   }
-  const tl_builtin *builtin = tl_builtin_find(module, name, strlen(name));
+  const tl_builtin *builtin =
+      tl_builtin_find(&tl_standard_library, module, name, strlen(name));
   assert_non_null(builtin);
   int count = tl_params_parse(builtin->params, params);
   tl_slot slots[TL_MAX_PARAMS];
@@ -113,15 +115,15 @@ static void a_dying_list_is_changed_in_place(void **state) {
 
 static void a_borrowed_list_stays_as_it_is(void **state) {
   tl_vm *vm = *state;
-  tl_slot list = counting(vm, 3), lent = tl_borrow(list);
-  gives(vm, "append", args2(lent, text_slot(vm, "x")), "(0, 1, 2, \"x\")");
-  gives(vm, "insert", args3(lent, tl_int(1), tl_int(9)), "(0, 9, 1, 2)");
-  gives(vm, "insert", args3(lent, tl_int(-1), tl_int(9)), "(0, 1, 9, 2)");
-  gives(vm, "pop", args1(lent), "(2, (0, 1))");
-  gives(vm, "pop", args2(lent, tl_int(0)), "(0, (1, 2))");
-  gives(vm, "reverse", args1(lent), "(2, 1, 0)");
-  gives(vm, "put", args3(lent, tl_int(1), tl_float(0.5)), "(0, 0.5, 2)");
-  gives(vm, "enumerate", args1(lent), "((0, 0), (1, 1), (2, 2))");
+  tl_slot list = counting(vm, 3), borrowed = tl_borrow(list);
+  gives(vm, "append", args2(borrowed, text_slot(vm, "x")), "(0, 1, 2, \"x\")");
+  gives(vm, "insert", args3(borrowed, tl_int(1), tl_int(9)), "(0, 9, 1, 2)");
+  gives(vm, "insert", args3(borrowed, tl_int(-1), tl_int(9)), "(0, 1, 9, 2)");
+  gives(vm, "pop", args1(borrowed), "(2, (0, 1))");
+  gives(vm, "pop", args2(borrowed, tl_int(0)), "(0, (1, 2))");
+  gives(vm, "reverse", args1(borrowed), "(2, 1, 0)");
+  gives(vm, "put", args3(borrowed, tl_int(1), tl_float(0.5)), "(0, 0.5, 2)");
+  gives(vm, "enumerate", args1(borrowed), "((0, 0), (1, 1), (2, 2))");
   assert_int_equal(list.list->head.count, 1);
   shows(vm, list, "(0, 1, 2)");
 }
@@ -180,15 +182,15 @@ static tl_slot small_record(tl_vm *vm) {
 
 static void records_are_read_and_changed(void **state) {
   tl_vm *vm = *state;
-  tl_slot r = small_record(vm), lent = tl_borrow(r);
-  gives(vm, "keys", args1(lent), "(\"a\", \"b\")");
-  gives(vm, "values", args1(lent), "(1, \"two\")");
-  gives(vm, "has", args2(lent, text_slot(vm, "b")), "true");
-  gives(vm, "has", args2(lent, text_slot(vm, "c")), "false");
-  gives(vm, "put", args3(lent, text_slot(vm, "c"), tl_int(3)),
+  tl_slot r = small_record(vm), borrowed = tl_borrow(r);
+  gives(vm, "keys", args1(borrowed), "(\"a\", \"b\")");
+  gives(vm, "values", args1(borrowed), "(1, \"two\")");
+  gives(vm, "has", args2(borrowed, text_slot(vm, "b")), "true");
+  gives(vm, "has", args2(borrowed, text_slot(vm, "c")), "false");
+  gives(vm, "put", args3(borrowed, text_slot(vm, "c"), tl_int(3)),
         "(a: 1, b: \"two\", c: 3)");
-  gives(vm, "pop", args2(lent, text_slot(vm, "a")), "(1, (b: \"two\"))");
-  refuses(vm, "pop", args2(lent, text_slot(vm, "q")), TALLY_ERR_INDEX,
+  gives(vm, "pop", args2(borrowed, text_slot(vm, "a")), "(1, (b: \"two\"))");
+  refuses(vm, "pop", args2(borrowed, text_slot(vm, "q")), TALLY_ERR_INDEX,
           "pop: the record has no key \"q\"");
   tl_record *before = r.record;
   r = result(vm, "put", args3(r, text_slot(vm, "a"), tl_int(7)));
@@ -278,9 +280,9 @@ static void writes(tl_vm *vm, tl_slot value, int indent, const char *expected) {
 static void json_is_written(void **state) {
   tl_vm *vm = *state;
   tl_slot items[] = {tl_int(1), text_slot(vm, "a\"\n"), small_record(vm)};
-  tl_slot list = list_slot(vm, 3, items), lent = tl_borrow(list);
-  writes(vm, lent, 0, "[1,\"a\\\"\\n\",{\"a\":1,\"b\":\"two\"}]");
-  writes(vm, lent, 1,
+  tl_slot list = list_slot(vm, 3, items), borrowed = tl_borrow(list);
+  writes(vm, borrowed, 0, "[1,\"a\\\"\\n\",{\"a\":1,\"b\":\"two\"}]");
+  writes(vm, borrowed, 1,
          "[\n 1,\n \"a\\\"\\n\",\n {\n  \"a\": 1,\n  \"b\": \"two\"\n }\n]");
   tl_drop(vm, list);
   writes(vm, tl_none(), 0, "null");
@@ -359,7 +361,8 @@ static void gives_back(tl_vm *vm, const char *name, const arguments *more,
   for (uint64_t n = 1;; n++) {
     tl_array *a = some_items(vm, dtype, ndim, columns);
     tl_array *same = some_items(vm, dtype, ndim, columns);
-    const tl_builtin *builtin = tl_builtin_find(NULL, name, strlen(name));
+    const tl_builtin *builtin =
+        tl_builtin_find(&tl_standard_library, NULL, name, strlen(name));
     tl_param params[TL_MAX_PARAMS];
     int count = tl_params_parse(builtin->params, params);
     tl_slot slots[TL_MAX_PARAMS] = {tl_own_array(a)}, out;

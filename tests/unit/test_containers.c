@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "vm/array/array.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 
 // --- Lists ------------------------------------------------------------------
 
@@ -41,9 +41,9 @@ static void a_shared_list_is_copied(void **state) {
 static void a_borrowed_list_is_copied(void **state) {
   tl_vm *vm = *state;
   tl_slot items[] = {tl_int(1)}, one = list_slot(vm, 1, items);
-  tl_slot lent = tl_borrow(one);
+  tl_slot borrowed = tl_borrow(one);
   tl_list *list;
-  assert_true(tl_list_unique(vm, &lent, 0, &list));
+  assert_true(tl_list_unique(vm, &borrowed, 0, &list));
   assert_ptr_not_equal(list, one.list);
   tl_drop(vm, tl_own_list(list));
   tl_drop(vm, one);

@@ -7,7 +7,7 @@
 
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 
 // --- Helpers ----------------------------------------------------------------
 

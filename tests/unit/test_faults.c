@@ -240,6 +240,29 @@ static void test_ragged(void **state) {
       "print(e, e[0], [[1, none], [2]] + 1)\n");
 }
 
+// Forms within forms: opened, worked on and closed again.
+static void test_forms(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "g = ragged(arange(10), [[1, 2], [3, 4]])\n"
+      "print(g + [1, 2], g == g, g.T, g[:, 0], where(g > 2, g, [1, 2]))\n"
+      "print(concat((g, g), axis: 1), stack((g, g), axis: 1), sum(g, axis: 0))\n"
+      "g[0, 0] = [7, 8, 9]\n"
+      "g[g > 6] = 1\n"
+      "v = [[3, 1, none], [2], []]\n"
+      "print(sort(v), argsort(v), mean(v, skip_missing: true), pad(v, 2, 0))\n"
+      "q = [[1, none, 3], [none, 5, 6]]\n"
+      "print(max(q, axis: 0, skip_missing: true), q.T, q[q > 1])\n"
+      "c = categorical([\"b\", none, \"a\"])\n"
+      "c[0] = \"a\"\n"
+      "p = pointers([[1, 2], [3]], [1, 0, 1])\n"
+      "p[0] = [5]\n"
+      "b = ragged(bytes([\"ab\", \"c\"]), [1, 1])\n"
+      "s = rows(([1, 2], [\"a\", \"b\"]))\n"
+      "print(c == \"a\", p + 1, zip_ragged((x: b, y: [[1], [2]])))\n"
+      "print(append(s, (3, \"c\")), ragged(s, [1, 1])[:, 0])\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_values),    cmocka_unit_test(test_arrays),
@@ -247,6 +270,7 @@ int main(void) {
       cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
       cmocka_unit_test(test_strings),   cmocka_unit_test(test_structs),
       cmocka_unit_test(test_missing),   cmocka_unit_test(test_ragged),
+      cmocka_unit_test(test_forms),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "vm/array/array.h"
 #include "vm/text/format.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 
 static void shows(tl_vm *vm, tl_slot value, const char *expected) {
   tl_text text;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/text/habits.h"
+#include "vm/hints.h"
 #include "tests/unit/host.h"
 
 // [code], in a form, at the end of a program that has all it may need.
@@ -30,7 +30,7 @@ static const char *form_of(const char *code) {
 
 static void test_codes_run(void **state) {
   (void)state;
-  for (const tl_habit_code *c = tl_habit_codes; c->name != NULL; c++) {
+  for (const tl_hint_code *c = tl_hint_codes; c->name != NULL; c++) {
     host h = {.vm = NULL};
     tally_options options = host_options(&h);
     host_open(&h, &options);
@@ -42,14 +42,14 @@ static void test_codes_run(void **state) {
 // A name that is there would never be asked for.
 static void test_names_are_not_there(void **state) {
   (void)state;
-  for (const tl_habit_code *c = tl_habit_codes; c->name != NULL; c++) {
+  for (const tl_hint_code *c = tl_hint_codes; c->name != NULL; c++) {
     char module[32], buffer[160], expected[256];
     const char *point = strchr(c->name, '.');
     snprintf(module, sizeof module, "%.*s",
              point == NULL ? 0 : (int)(point - c->name), c->name);
     const char *name = point == NULL ? c->name : point + 1;
-    const char *says = tl_name_habit(point == NULL ? NULL : module, name,
-                                     buffer, sizeof buffer);
+    const char *says = tl_name_hint(point == NULL ? NULL : module, name, buffer,
+                                    sizeof buffer);
     assert_non_null(says);
     snprintf(
         expected, sizeof expected,

@@ -399,8 +399,8 @@ static void test_random_reads(void **state) {
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
     tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
-    tl_slot lent = tl_borrow(base), out;
-    if (!tl_index_get(vm, &lent, &step, q.parts, &out)) {
+    tl_slot borrowed = tl_borrow(base), out;
+    if (!tl_index_get(vm, &borrowed, &step, q.parts, &out)) {
       fail_msg("turn %d: %s", turn, vm->error.message);
     }
     check_result(vm, &r, base.array, out);
@@ -504,7 +504,7 @@ static void test_random_writes(void **state) {
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
     tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
-    tl_path path = {1, (uint16_t)q.part_count, &step, false};
+    tl_path path = {1, (uint16_t)q.part_count, &step, false, false};
     tl_slot value = any_value(vm, target, dtype, r.ndim, r.shape), out;
     expect(vm, &r, target.array, value, numbers);
     // Somebody else has it, or nobody.
@@ -543,7 +543,7 @@ static void test_writes_without_memory(void **state) {
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
     tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
-    tl_path path = {1, (uint16_t)q.part_count, &step, false};
+    tl_path path = {1, (uint16_t)q.part_count, &step, false, false};
     tl_slot value = any_value(vm, target, dtype, r.ndim, r.shape), out;
     expect(vm, &(reference){.ndim = 1}, target.array, value, numbers);
     uint64_t n = 0;
@@ -592,7 +592,7 @@ static void test_reads_without_memory(void **state) {
 static tl_array *any_part(tl_vm *vm, tl_slot target, int64_t rows,
                           int64_t columns) {
   const tl_array *a = target.array;
-  tl_slot lent = tl_borrow(target);
+  tl_slot borrowed = tl_borrow(target);
   int64_t shape[] = {rows, columns}, strides[2];
   int first = (int)pick(0, 1);
   char *data = a->data;
@@ -607,7 +607,7 @@ static tl_array *any_part(tl_vm *vm, tl_slot target, int64_t rows,
       strides[i] = -strides[i];
     }
   }
-  return tl_view_new(vm, &lent, tl_array_dtype(a), data, 2, shape, strides);
+  return tl_view_new(vm, &borrowed, tl_array_dtype(a), data, 2, shape, strides);
 }
 
 // x[a:b:s, c:d:t] = another part of x, with slices or index arrays.
@@ -655,7 +655,7 @@ static void test_overlapping_writes(void **state) {
     tl_slot value = tl_borrow(tl_own_array(part)), out;
     expect(vm, &r, target.array, value, numbers);
     tl_step step = {.item_count = 2, .items = q.items};
-    tl_path path = {1, 2, &step, false};
+    tl_path path = {1, 2, &step, false, false};
     assert_true(tl_path_set(vm, &target, &path, q.parts, &value, &out));
     check_numbers(vm, out.array, numbers);
     tl_drop(vm, tl_own_array(part));
@@ -670,19 +670,19 @@ static void test_positions_in_the_target(void **state) {
   tl_vm *vm = *state;
   tl_array *a = tl_array_new(vm, TL_INT64, 1, SHAPE(4));
   memcpy(a->data, SHAPE(3, 2, 1, 0), 32);
-  tl_slot target = tl_own_array(a), lent = tl_borrow(target), out;
+  tl_slot target = tl_own_array(a), borrowed = tl_borrow(target), out;
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false};
+  tl_path path = {1, 1, &step, false, false};
   tl_array *v = tl_array_new(vm, TL_INT64, 1, SHAPE(4));
   memcpy(v->data, SHAPE(10, 11, 12, 13), 32);
   tl_slot value = tl_own_array(v);
-  assert_true(tl_path_set(vm, &target, &path, &lent, &value, &out));
+  assert_true(tl_path_set(vm, &target, &path, &borrowed, &value, &out));
   assert_memory_equal(out.array->data, SHAPE(13, 12, 11, 10), 32);
   // And the value too: x[x] = x.
   memcpy(out.array->data, SHAPE(3, 0, 1, 2), 32);
-  lent = value = tl_borrow(out);
-  assert_true(tl_path_set(vm, &out, &path, &lent, &value, &target));
+  borrowed = value = tl_borrow(out);
+  assert_true(tl_path_set(vm, &out, &path, &borrowed, &value, &target));
   assert_memory_equal(target.array->data, SHAPE(0, 1, 2, 3), 32);
   tl_copy_slot(&out, &target);
   tl_drop(vm, out);

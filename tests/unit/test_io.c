@@ -10,6 +10,7 @@
 
 #include "tests/unit/fixture.h"
 #include "vm/array/array.h"
+#include "stdlib/families.h"
 #include "vm/builtin.h"
 #include "vm/text/format.h"
 #include "vm/io.h"
@@ -90,7 +91,8 @@ static void assert_file(const char *name, const char *text) {
 // argument whose tag is 0 keeps its default. Takes the arguments.
 static bool call(tl_vm *vm, const char *name, const char *file, int count,
                  const tl_slot *given, tl_slot *out) {
-  const tl_builtin *builtin = tl_builtin_find("io", name, strlen(name));
+  const tl_builtin *builtin =
+      tl_builtin_find(&tl_standard_library, "io", name, strlen(name));
   assert_non_null(builtin);
   tl_param params[TL_MAX_PARAMS];
   tl_slot args[TL_MAX_PARAMS];

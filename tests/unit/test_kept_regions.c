@@ -1,4 +1,4 @@
-// What is kept of regions that have run (vm/region/region_kept.c): when it is
+// What is kept of regions that have run (vm/region/region_cache.c): when it is
 // used again, what goes to make room, and that nothing of it is counted or lost
 // where an allocation is refused.
 #include "tests/unit/host.h"
@@ -11,15 +11,15 @@ enum { MOST = 128, MOST_OF_A_REGION = 4 };
 
 static int kept_of(const tl_region *where) {
   int count = 0;
-  for (const tl_region_kept *k = where->kept; k != NULL; k = k->next) count++;
+  for (const tl_region_cached *k = where->kept; k != NULL; k = k->next) count++;
   return count;
 }
 
 // The list of a VM has both directions, and as many as it says.
 static void check_list(const tl_vm *vm) {
   int count = 0;
-  const tl_region_kept *newer = NULL;
-  for (const tl_region_kept *k = vm->regions; k != NULL; k = k->older) {
+  const tl_region_cached *newer = NULL;
+  for (const tl_region_cached *k = vm->regions; k != NULL; k = k->older) {
     assert_ptr_equal(k->newer, newer);
     newer = k;
     count++;
@@ -35,7 +35,7 @@ static void test_used_again(void **state) {
          "x = sqrt(arange(64.0))\n"
          "a = f(x, x)\na = f(x, x)\na = f(x, x)");
   assert_int_equal(h->vm->region_count, 1);
-  const tl_region_kept *kept = h->vm->regions;
+  const tl_region_cached *kept = h->vm->regions;
   assert_true(kept->planned.is_ready);
   // Other items, and a name that is bound to others: the same plan.
   run_ok(h, "for i in 0..4 { b = f(x + i, x - i) }");
@@ -73,7 +73,7 @@ static void test_kinds_at_one_instruction(void **state) {
   }
   // The ones used last are there, each with a graph of its own; the one that
   // was just used comes first.
-  const tl_region_kept *last = where->kept;
+  const tl_region_cached *last = where->kept;
   run_ok(h,
          "x = arange(64)\n"
          "for i in 0..4 { a = f(x, x) }");
@@ -258,7 +258,7 @@ static void test_callees(void **state) {
          "fn make(k, y) = fn(x) = x * k + y\n"
          "x = sqrt(arange(200.0))\n"
          "for i in 0..3 { a = apply(make(2.0, x), x) }");
-  const tl_region_kept *kept = h->vm->regions;
+  const tl_region_cached *kept = h->vm->regions;
   const tl_region *where = kept->where;
   assert_int_equal(kept_of(where), 1);
   assert_int_equal(kept->graph.callee_count, 1);
@@ -283,7 +283,7 @@ static void test_callee_has_gone(void **state) {
   int before = h->vm->region_count;
   run_ok(h, "for i in 0..3 { a = apply(fn(v) = v * v, x) }");
   assert_int_equal(h->vm->region_count, before + 1);
-  const tl_region_kept *kept = h->vm->regions;
+  const tl_region_cached *kept = h->vm->regions;
   const tl_unit *unit = kept->graph.callees[0].function->unit;
   assert_ptr_not_equal(unit, kept->unit);
   assert_true(tl_region_forget(h->vm, unit));

@@ -162,6 +162,9 @@ static const lex_case string_cases[] = {
     {"\"a{x}b{y}c\"", "\"a{ x }b{ y }c\""},
     {"\"{x:.3f}\"", "\"{ x :.3f }\""},
     {"\"{x:}\"", "\"{ x : }\""},
+    {"\"{x:{w}}\"", "\"{ x :{ w } }\""},
+    {"\"{x:>{w}.{p}f} {y}\"", "\"{ x :>{ w }.{ p }f } { y }\""},
+    {"\"{x:{w:{v}}}\"", "\"{ x :{ w :{ v } } }\""},
     {"\"{{}}\"", "\"{{}}\""},
     {"\"{f(\"b{c}\")}\"", "\"{ f ( \"b{ c }\" ) }\""},
     {"\"{(a: 1)}\"", "\"{ ( a : 1 ) }\""},
@@ -181,6 +184,8 @@ static const lex_case string_cases[] = {
     {"\"{x\"\ny", "<hole> x | y"},
     {"\"a{x} b\ny", "\"a{ x <string> | y"},
     {"\"{x:a\"}\"", "<hole> x <format> \"}\""},
+    {"\"{x:{{5}}\"", "<hole> x <format> { { 5 } }"},
+    {"\"{x:{w\ny", "<hole> x <hole> w | y"},
 };
 
 static void strings_nest_through_their_holes(void **state) {

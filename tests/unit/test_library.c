@@ -6,13 +6,15 @@
 
 #include "vm/embedded.h"
 #include "tests/unit/fixture.h"
+#include "stdlib/families.h"
 #include "vm/builtin.h"
 
 // Runs [check] on every row.
 typedef void row_check(const tl_family *family, const tl_builtin *row);
 static void each_row(row_check *check) {
   int count = 0;
-  for (const tl_family *family = tl_library; family->rows; family++)
+  for (const tl_family *family = tl_standard_library.families; family->rows;
+       family++)
     for (const tl_builtin *row = family->rows; row->name; row++, count++)
       check(family, row);
   assert_true(count > 100);
@@ -71,6 +73,11 @@ static void check_doc(const tl_family *family, const tl_builtin *row) {
   snprintf(name, sizeof name, "%s%s%s", family->module ? family->module : "",
            family->module ? "." : "", row->name);
   const char *doc = tally_documentation(docs_vm, name);
+  // What the library asks of arguments is for its own functions in Tally.
+  if (family->module && family->module[0] == '_') {
+    assert_null(doc);
+    return;
+  }
   if (row->doc)
     fail_msg("%s has its doc in its row, without TL_DOC", name);
   if (!doc || !row->call)
@@ -108,8 +115,8 @@ static void check_found(const tl_family *family, const tl_builtin *row) {
   if (!is_name(row->name, strlen(row->name)))
     fail_msg("%s", row->name);
   // A second row of the name would never be found.
-  const tl_builtin *found =
-      tl_builtin_find(family->module, row->name, strlen(row->name));
+  const tl_builtin *found = tl_builtin_find(
+      &tl_standard_library, family->module, row->name, strlen(row->name));
   if (found != row)
     fail_msg("%s is there twice", row->name);
 }
@@ -122,22 +129,27 @@ static void names_are_unique(void **state) {
 static void constants_have_examples(void **state) {
   (void)state;
   int count = 0;
-  for (const tl_constant *c = tl_constants; c->name; c++, count++) {
+  for (const tl_constant *c = tl_standard_library.constants; c->name;
+       c++, count++) {
     assert_non_null(strstr(c->doc, "\n    "));
-    assert_null(tl_builtin_find(c->module, c->name, strlen(c->name)));
+    assert_null(tl_builtin_find(&tl_standard_library, c->module, c->name,
+                                strlen(c->name)));
   }
   assert_int_equal(count, 5);
 }
 
 static void finding(void **state) {
   (void)state;
-  assert_string_equal(tl_builtin_find(NULL, "zeros", 5)->name, "zeros");
-  assert_string_equal(tl_builtin_find(NULL, "zeros_like", 5)->name, "zeros");
-  assert_null(tl_builtin_find(NULL, "zero", 4));
-  assert_null(tl_builtin_find(NULL, "read_csv", 8));
-  assert_null(tl_builtin_find(NULL, "", 0));
-  assert_non_null(tl_builtin_find("io", "read_csv", 8));
-  assert_null(tl_builtin_find("io", "zeros", 5));
+  assert_string_equal(
+      tl_builtin_find(&tl_standard_library, NULL, "zeros", 5)->name, "zeros");
+  assert_string_equal(
+      tl_builtin_find(&tl_standard_library, NULL, "zeros_like", 5)->name,
+      "zeros");
+  assert_null(tl_builtin_find(&tl_standard_library, NULL, "zero", 4));
+  assert_null(tl_builtin_find(&tl_standard_library, NULL, "read_csv", 8));
+  assert_null(tl_builtin_find(&tl_standard_library, NULL, "", 0));
+  assert_non_null(tl_builtin_find(&tl_standard_library, "io", "read_csv", 8));
+  assert_null(tl_builtin_find(&tl_standard_library, "io", "zeros", 5));
 }
 
 static void defaults(void **state) {
@@ -171,7 +183,7 @@ static void texts_unpack(void **state) {
   tl_inflate(packed, text);
   assert_memory_equal(text, "xyzabcabcabcabcabd?", 19);
   char *module = test_malloc(100000);
-  for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++) {
+  for (const struct tl_embedded *e = tl_embedded.modules; e->name; e++) {
     memset(module, '?', 100000);
     assert_in_range(e->nbytes, 1, 99999);
     tl_inflate(e->packed, module);

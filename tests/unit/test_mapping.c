@@ -74,7 +74,8 @@ static void refused_where_it_is_gone(void **state) {
   mapped m;
   map(h, &m, "100_000", "r");
   cut(&m, 4096 * 8);
-  check_value(h, "fn f() { try { interp([1.0], m, m) } catch e { e.kind } }\nf()",
+  check_value(h,
+              "fn f() { try { interp([1.0], m, m) } catch e { e.kind } }\nf()",
               "io");
   CHECK_ERROR(h, tally_eval(h->vm, "x = interp([1.0], m, m)", NULL),
               TALLY_ERR_IO, m.path);
@@ -193,14 +194,10 @@ static void without_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOST_TEST(file_that_shrinks),
-      HOST_TEST(refused_where_it_is_gone),
-      HOST_TEST(shrinks_under_a_copy),
-      HOST_TEST(shrinks_at_the_end),
-      HOST_TEST(other_signals),
-      cmocka_unit_test(no_signals),
-      cmocka_unit_test(without_memory),
-      cmocka_unit_test(shrinks_under_threads),
+      HOST_TEST(file_that_shrinks),     HOST_TEST(refused_where_it_is_gone),
+      HOST_TEST(shrinks_under_a_copy),  HOST_TEST(shrinks_at_the_end),
+      HOST_TEST(other_signals),         cmocka_unit_test(no_signals),
+      cmocka_unit_test(without_memory), cmocka_unit_test(shrinks_under_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

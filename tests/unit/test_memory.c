@@ -1,5 +1,6 @@
 // The allocator's door, counts, death and the pending error.
 #include "tests/unit/fixture.h"
+#include "vm/interp/catch.h"
 
 #include "vm/array/array.h"
 
@@ -48,6 +49,20 @@ static void zeroed_blocks_are_zero_also_from_the_cache(void **state) {
     memset(block, 1, nbytes);
     tl_free(vm, block, nbytes);
   }
+}
+
+// A loop whose results are cut to a part of their block needs no more memory
+// in each turn.
+static void shrinking_leaves_no_pieces(void **state) {
+  tl_vm *vm = *state;
+  for (int turn = 0; turn < 10000; turn++) {
+    size_t nbytes = 8000;
+    void *block = tl_alloc(vm, nbytes, "a block");
+    block = tl_shrink(vm, block, &nbytes, 1000);
+    assert_int_equal(nbytes, 1000);
+    tl_free(vm, block, nbytes);
+  }
+  assert_true(tl_memory_trim(vm) < 1 << 20);
 }
 
 static void growing_keeps_the_content(void **state) {
@@ -409,6 +424,7 @@ int main(void) {
       FIXTURE_TEST(accounting_is_exact),
       FIXTURE_TEST(blocks_are_aligned_and_keep_their_bytes),
       FIXTURE_TEST(zeroed_blocks_are_zero_also_from_the_cache),
+      FIXTURE_TEST(shrinking_leaves_no_pieces),
       FIXTURE_TEST(growing_keeps_the_content),
       FIXTURE_TEST(blocks_change_size_in_place),
       FIXTURE_TEST(what_is_behind_is_given_back),

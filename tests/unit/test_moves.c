@@ -182,7 +182,7 @@ static void cast_edges(void **state) {
   }
 }
 
-static void questions(void **state) {
+static void predicates(void **state) {
   (void)state;
   FOR_TABLES(table) {
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
@@ -468,7 +468,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_cast),
       cmocka_unit_test(cast_edges),
-      cmocka_unit_test(questions),
+      cmocka_unit_test(predicates),
       cmocka_unit_test(strides),
       cmocka_unit_test(pairs),
       cmocka_unit_test(tiles),

@@ -41,7 +41,7 @@ static void t3_a_loop_reuses_its_array(void **state) {
             "1: 2 = LOADI\n"
             "   JT 2 -> 2 3\n"
             "2: 3 = ADD 0 1\n"
-            "   1 = COPY 3\n"
+            "   1 = MOV 3\n"
             "   JMP -> 1\n"
             "3: SHOW 0\n"
             "   RET 1\n",
@@ -56,7 +56,7 @@ static void t3_a_loop_reuses_its_array(void **state) {
             "  -> b2, b3\n"
             "b2:\n"
             "  t3 = add t0, t1! owned: t0 t1\n"
-            "  t1 = copy t3!\n"
+            "  t1 = mov t3!\n"
             "  jmp owned: t0 t1\n"
             "  -> b1\n"
             "b3:\n"
@@ -101,9 +101,9 @@ static void p1_a_chosen_alias_borrows(void **state) {
             "   1 = TAKEG #1\n"
             "   2 = LOADI\n"
             "   JT 2 -> 1 2\n"
-            "1: 3 = COPY 0\n"
+            "1: 3 = MOV 0\n"
             "   JMP -> 3\n"
-            "2: 3 = COPY 1\n"
+            "2: 3 = MOV 1\n"
             "   JMP -> 3\n"
             "3: 4 = ADD 3 3\n"
             "   SHOW 0\n"
@@ -116,11 +116,11 @@ static void p1_a_chosen_alias_borrows(void **state) {
             "  jt t2 owned: t0 t1\n"
             "  -> b1, b2\n"
             "b1:\n"
-            "  t3 = copy t0\n"
+            "  t3 = mov t0\n"
             "  jmp\n"
             "  -> b3\n"
             "b2:\n"
-            "  t3 = copy t1\n"
+            "  t3 = mov t1\n"
             "  jmp\n"
             "  -> b3\n"
             "b3:\n"
@@ -135,7 +135,7 @@ static void p1_a_chosen_alias_borrows(void **state) {
 // P3: items of a list that lives on are borrowed: nothing is dropped.
 static void p3_a_loop_borrows_from_a_live_list(void **state) {
   check_one(state, 1, 5,
-            "0: 1 = COPY 0\n"
+            "0: 1 = MOV 0\n"
             "   JMP -> 1\n"
             "1: MORE 1 -> 2 3\n"
             "2: 2 = NEXT 1\n"
@@ -143,7 +143,7 @@ static void p3_a_loop_borrows_from_a_live_list(void **state) {
             "   JMP -> 1\n"
             "3: RET 0\n",
             "b0:\n"
-            "  t1 = copy t0\n"
+            "  t1 = mov t0\n"
             "  jmp\n"
             "  -> b1\n"
             "b1:\n"
@@ -163,7 +163,7 @@ static void p3_a_loop_borrows_from_a_live_list(void **state) {
 static void p3_a_dying_list_is_drained(void **state) {
   check_one(state, 0, 5,
             "0: 0 = LIST\n"
-            "   1 = COPY 0\n"
+            "   1 = MOV 0\n"
             "   JMP -> 1\n"
             "1: MORE 1 -> 2 3\n"
             "2: 2 = NEXT 1\n"
@@ -173,7 +173,7 @@ static void p3_a_dying_list_is_drained(void **state) {
             "   RET 3\n",
             "b0:\n"
             "  t0 = list\n"
-            "  t1 = copy t0!\n"
+            "  t1 = mov t0!\n"
             "  jmp\n"
             "  -> b1\n"
             "b1:\n"
@@ -289,19 +289,19 @@ static void p6_names_swap_by_moving(void **state) {
   check_one(state, 0, 4,
             "0: 0 = TAKEG\n"
             "   1 = TAKEG #1\n"
-            "   2 = COPY 1\n"
-            "   3 = COPY 0\n"
-            "   0 = COPY 2\n"
-            "   1 = COPY 3\n"
+            "   2 = MOV 1\n"
+            "   3 = MOV 0\n"
+            "   0 = MOV 2\n"
+            "   1 = MOV 3\n"
             "   SHOW 0\n"
             "   RET 1\n",
             "b0:\n"
             "  t0 = takeg\n"
             "  t1 = takeg #1 owned: t0\n"
-            "  t2 = copy t1!\n"
-            "  t3 = copy t0!\n"
-            "  t0 = copy t2!\n"
-            "  t1 = copy t3!\n"
+            "  t2 = mov t1!\n"
+            "  t3 = mov t0!\n"
+            "  t0 = mov t2!\n"
+            "  t1 = mov t3!\n"
             "  show t0 owned: t0 t1\n"
             "  drop t0!\n"
             "  ret t1!\n");
@@ -361,7 +361,7 @@ static void an_index_that_is_the_target_gets_its_own_count(void **state) {
             "b0:\n"
             "  t0 = takeg\n"
             "  t1 = loadi\n"
-            "  t3 = copy t0\n"
+            "  t3 = mov t0\n"
             "  own t3\n"
             "  t0 = setel t0!, t1, t3! owned: t0 t3\n"
             "  ret t0!\n");
@@ -371,7 +371,7 @@ static void an_index_that_is_the_target_gets_its_own_count(void **state) {
 static void a_dying_alias_hands_over(void **state) {
   check_one(state, 0, 4,
             "0: 0 = TAKEG\n"
-            "   1 = COPY 0\n"
+            "   1 = MOV 0\n"
             "   SHOW 0\n"
             "   2 = LOADI\n"
             "   SHOW 2\n"
@@ -379,7 +379,7 @@ static void a_dying_alias_hands_over(void **state) {
             "   RET 1\n",
             "b0:\n"
             "  t0 = takeg\n"
-            "  t1 = copy t0\n"
+            "  t1 = mov t0\n"
             "  show t0 owned: t0\n"
             "  settle t0, t1\n"
             "  t2 = loadi\n"
@@ -416,7 +416,7 @@ static void e1_a_result_never_hides_its_operand(void **state) {
             "   RET 0\n",
             "b0:\n"
             "  t0 = takeg\n"
-            "  t2 = copy t0!\n"
+            "  t2 = mov t0!\n"
             "  t0 = getel t2, t2 owned: t2\n"
             "  leave t2, t0\n"
             "  ret t0!\n");
@@ -437,7 +437,7 @@ static void unused_parameters_die_at_once(void **state) {
 static void a_target_may_become_an_owner(void **state) {
   check_one(state, 0, 4,
             "0: 0 = TAKEG\n"
-            "   1 = COPY 0\n"
+            "   1 = MOV 0\n"
             "   2 = LOADI\n"
             "   1 = SETPATH 1 0 2 ^1\n"
             "   JMP -> 2\n"
@@ -447,7 +447,7 @@ static void a_target_may_become_an_owner(void **state) {
             "2: RET 1\n",
             "b0:\n"
             "  t0 = takeg\n"
-            "  t1 = copy t0\n"
+            "  t1 = mov t0\n"
             "  t2 = loadi\n"
             "  settle t0, t1\n"
             "  t1 = setpath t1!, t0, t2 catch b1\n"
@@ -581,7 +581,7 @@ static void r2_an_argument_given_twice_is_owned_twice(void **state) {
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
-        "  t4 = copy t0\n"
+        "  t4 = mov t0\n"
         "  own t4\n"
         "  t1 = callk t4!, t0! #1\n"
         "  ret t1!\n");

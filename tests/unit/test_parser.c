@@ -50,6 +50,8 @@ static const tree_case literal_cases[] = {
     {"r\"a\\n{b}\"", "\"a\\\\n{b}\""},
     {"\"a{x}b\"", "(format \"a\" x \"b\")"},
     {"\"{x}{y:>5}\"", "(format x (: y \">5\"))"},
+    {"\"{x:>{w}.{p:d}f}\"",
+     "(format (: x (format \">\" (: w \"!w\") \".\" (: p \"d\") \"f\")))"},
     {"\"{f(\"a\", k: 1)}\"", "(format (call f \"a\" (k: 1)))"},
     {"\"{x => x:a}\"", "(format (: (fn (x) x) \"a\"))"},
     {"`3 * {x: int64}`", "`3 * {x: int64}`"},
@@ -83,6 +85,14 @@ static const tree_case operator_cases[] = {
     {"-x ** 2", "(- (** x 2))"},
     {"-x²", "(- (** x 2))"},
     {"2 ** -1", "(** 2 (- 1))"},
+    {"(a + b: 1, (c): 2, d: 3)",
+     "(record ((key (+ a b)) 1) ((key c) 2) (d 3))"},
+    {"(1: a, -2: b, true: c, (1, 2): d, \"e\": f)",
+     "(record ((key 1) a) ((key (- 2)) b) ((key true) c) "
+     "((key (list 1 2)) d) (e f))"},
+    {"(k: v for k, v in r if v); (\"a\": 1 for x in y); (f(x): x for x in y)",
+     "(record-for k v (for (k v) r) (if v)) "
+     "(record-for \"a\" 1 (for (x) y)) (record-for (call f x) x (for (x) y))"},
     {"a ** b ** c", "(** a (** b c))"},
     {"x² ** 3", "(** (** x 2) 3)"},
     {"x²³", "(** (** x 2) 3)"},
@@ -121,6 +131,8 @@ static const tree_case postfix_cases[] = {
      "(index x (: a b c)) "
      "(index x (: - - (- 1))) (index x (: - -))"},
     {"x[..., 0]; x[...]", "(index x ... 0) (index x ...)"},
+    {"x[...i]; x[0, ...(a, b), ..., 1:]",
+     "(index x (... i)) (index x 0 (... (list a b)) ... (: 1 -))"},
     {"x[none, :, a..b]", "(index x none (: - -) (.. a b))"},
     {"x[(a: 1):(b: 2)]", "(index x (: (record (a 1)) (record (b 2))))"},
     {"x[y[1:2]:z]", "(index x (: (index y (: 1 2)) z))"},
@@ -306,7 +318,7 @@ static void check_errors(const error_case *test) {
   } while (0)
 
 // The habits that the language's page lists, each with the form proposed.
-static const error_case habit_cases[] = {
+static const error_case hint_cases[] = {
     {"f(x, axis=0)", {"1:10 write axis: 0"}},
     {"f(axis = none)", {"1:8 write axis: none"}},
     {"0 <= i < n", {"1:8 write 0 <= i and i < n"}},
@@ -380,7 +392,7 @@ static const error_case habit_cases[] = {
 };
 
 static void habits_get_a_message_of_their_own(void **state) {
-  CHECK_ERRORS(habit_cases);
+  CHECK_ERRORS(hint_cases);
 }
 
 static const error_case rule_cases[] = {
@@ -393,10 +405,12 @@ static const error_case rule_cases[] = {
     {"1 + (a, b) => a", {"1:5 stands in parentheses"}},
     {"x |> y => y", {"1:6 stands in parentheses"}},
     {"f(x) => x", {"1:6 a name or a list of parameters"}},
-    {"(a + b: 1)", {"1:7 expected `,` or `)` (of the `(` at 1:1), found `:`"}},
+    {"(a, b: 1)", {"1:6 expected `,` or `)` (of the `(` at 1:1), found `:`"}},
+    {"(...a: 1)", {"1:6 expected `,` or `)` (of the `(` at 1:1), found `:`"}},
+    {"(a: 1, b: 2 for x in y)", {"1:13 one entry before `for`"}},
     {"(if: 1)", {"1:2 as a key it is written \"if\""}},
-    {"(x: 1, 2)", {"1:8 a key"}},
-    {"(...x)", {"1:2 spreads into calls alone"}},
+    {"(x: 1, 2)", {"1:9 `:` after a record's key"}},
+    {"(...x for x in y)", {"1:2 a comprehension makes one item in each turn"}},
     {"(a, b for x in y)", {"1:7 one item before `for`"}},
     {"f(x for x in y)", {"1:5 brackets of its own"}},
     {"f(if: 1)", {"1:3 is a keyword"}},
@@ -404,7 +418,7 @@ static const error_case rule_cases[] = {
     {"[1:2]", {"1:3 slices in an index"}},
     {"x[]", {"1:3 an index is missing"}},
     {"x[a:b:c:d]", {"1:8 expected `,` or `]`"}},
-    {"x[...a]", {"1:6 after the `...` of an index"}},
+    {"x[... a: b]", {"1:8 expected `,` or `]`"}},
     {"x.5", {"1:3 a field's name"}},
     {"x.{a, 1}", {"1:7 a field's name"}},
     {"a..b..c", {"1:5 a..b by s"}},
@@ -456,6 +470,11 @@ static void rules_are_kept(void **state) {
 
 static const error_case text_cases[] = {
     {"x = (1\ny = 2", {"1:5 this `(` is never closed"}},
+    {"f(\"abc)\ny = $",
+     {"1:3 does not end on its line", "2:5 there is no `$`"}},
+    {"f([\"{x\"], 3)\ny = $", {"1:5 this hole is not closed", "2:5 no `$`"}},
+    {"f(\"{x:.2f\")\ny = $", {"1:4 this hole is not closed", "2:5 no `$`"}},
+    {"f(\"{x:{w}\")", {"1:4 this hole is not closed"}},
     {"x = [1, 2)\ny",
      {"1:10 `)` does not close the `[` that stands open at "
       "1:5"}},
@@ -470,7 +489,13 @@ static const error_case text_cases[] = {
     {"x = `int64\ny", {"1:5 it lacks a `"}},
     {"\"a{}b\"", {"1:3 a hole is empty"}},
     {"\"a}b\"", {"1:3 }}"}},
-    {"\"{x:{y}}\"", {"1:4 holds neither {"}},
+    {"\"{x:{{y}}}\"", {"1:4 holds neither {{"}},
+    {"\"{x:{}}\"", {"1:5 a hole is empty"}},
+    {"\"{:{y}}\"", {"1:3 expected an expression, found `:`"}},
+    {"\"{x + :{y}}\"", {"1:7 expected an expression, found `:`"}},
+    {"\"{\"a\": {y}}\"", {"1:2 braces as text are written {{ }}"}},
+    {"\"{\"a\":{\"b\":1}}\"", {"1:2 braces as text are written {{ }}"}},
+    {"\"{x:>{y\"", {"1:2 this hole is not closed"}},
     {"\"é\\q\"", {"1:3 no such escape"}},
     {"\"\\x4\"", {"1:2 two hexadecimal digits"}},
     {"\"\\u{}\"", {"1:2 in braces"}},

@@ -1,6 +1,7 @@
 // Reading and writing places: errors, lists, records, strings, ranges,
 // attributes, nests.
 #include "tests/unit/numbered.h"
+#include "vm/nested/nested.h"
 
 // --- Errors -----------------------------------------------------------------
 
@@ -23,15 +24,16 @@ static void test_read_errors(void **state) {
   check_message(vm, get_slice(vm, x, 0, 1, 0, &out), TALLY_ERR_VALUE,
                 "the step of a slice is 0");
   check_message(vm, get1(vm, tl_int(1), tl_int(0), &out), TALLY_ERR_TYPE,
-                "int64 cannot be indexed");
+                "int64 cannot be indexed: a number has no axes, so 1 index is "
+                "too many");
   tl_array *mask = tl_array_zeros(vm, TL_BOOL, 1, SHAPE(4));
   check_message(vm, get1(vm, x, tl_own_array(mask), &out), TALLY_ERR_INDEX,
                 "the mask's axis 0 has size 4, but axis 0 of the array has 3");
   tl_drop(vm, tl_own_array(mask));
   tl_index_item items[] = {{TL_ITEM_VALUE, 0}, {TL_ITEM_VALUE, 0}};
   tl_step step = {.item_count = 2, .items = items};
-  tl_slot parts[] = {tl_int(0), tl_int(0)}, lent = tl_borrow(x);
-  check_message(vm, tl_index_get(vm, &lent, &step, parts, &out),
+  tl_slot parts[] = {tl_int(0), tl_int(0)}, borrowed = tl_borrow(x);
+  check_message(vm, tl_index_get(vm, &borrowed, &step, parts, &out),
                 TALLY_ERR_INDEX,
                 "2 indices are too many for 1 dimension: 3 * int64");
   tl_drop(vm, x);
@@ -67,7 +69,9 @@ static void test_write_errors(void **state) {
                 "the characters of a string cannot be set: build a new string");
   tl_slot number = tl_int(1);
   check_message(vm, set1(vm, &number, tl_int(0), tl_int(1), &out),
-                TALLY_ERR_TYPE, "int64 has no items or fields to set");
+                TALLY_ERR_TYPE,
+                "int64 cannot be indexed: a number has no axes, so 1 index is "
+                "too many");
   tl_drop(vm, text);
   tl_drop(vm, x);
   tl_drop(vm, y);
@@ -134,9 +138,9 @@ static void test_list_slices_set(void **state) {
 // l[0] = l stores what l was.
 static void test_storing_into_itself(void **state) {
   tl_vm *vm = *state;
-  tl_slot list = numbers_list(vm, 2), lent = tl_borrow(list), out;
-  assert_true(set1(vm, &list, tl_int(0), lent, &out));
-  assert_true(out.list != lent.list);
+  tl_slot list = numbers_list(vm, 2), borrowed = tl_borrow(list), out;
+  assert_true(set1(vm, &list, tl_int(0), borrowed, &out));
+  assert_true(out.list != borrowed.list);
   assert_true(tl_is_list(out.list->items[0]));
   assert_int_equal(out.list->items[0].list->items[0].i, 0);
   tl_drop(vm, out);
@@ -209,8 +213,8 @@ static void test_ranges(void **state) {
 // --- Fields -----------------------------------------------------------------
 
 static bool field(tl_vm *vm, tl_slot base, const char *name, tl_slot *out) {
-  tl_slot key = text_slot(vm, name), lent = tl_borrow(base);
-  bool ok = tl_field_get(vm, &lent, key.string, out);
+  tl_slot key = text_slot(vm, name), borrowed = tl_borrow(base);
+  bool ok = tl_field_get(vm, &borrowed, key.string, out);
   tl_drop(vm, key);
   return ok;
 }
@@ -259,8 +263,11 @@ static void test_records(void **state) {
   check_message(vm, field(vm, r, "wdith", &out), TALLY_ERR_INDEX,
                 "no field \"wdith\" in record; fields: width, y; did you mean "
                 "width?");
-  check_message(vm, get1(vm, r, tl_int(0), &out), TALLY_ERR_TYPE,
-                "a record is indexed by a key, a string: got int64");
+  check_message(vm, get1(vm, r, tl_int(0), &out), TALLY_ERR_INDEX,
+                "no key 0 in record; keys: \"width\", \"y\"");
+  check_message(vm, get1(vm, r, tl_none(), &out), TALLY_ERR_TYPE,
+                "a key of a record is a string, an integer, a bool or a list "
+                "of such: got none");
   tl_drop(vm, r);
 }
 
@@ -283,7 +290,7 @@ static void make_nest(tl_vm *vm, nest *n, int64_t i, int64_t j) {
   n->steps[2] = n->steps[1];
   n->parts[0] = tl_weak_int(i);
   n->parts[1] = tl_weak_int(j);
-  n->path = (tl_path){3, 2, n->steps, false};
+  n->path = (tl_path){3, 2, n->steps, false, false};
 }
 
 static tl_slot nested_record(tl_vm *vm) {
@@ -293,8 +300,8 @@ static tl_slot nested_record(tl_vm *vm) {
 }
 
 static int64_t nested_number(tl_vm *vm, nest *n, tl_slot r) {
-  tl_slot lent = tl_borrow(r), out;
-  assert_true(tl_path_get(vm, &lent, &n->path, n->parts, &out));
+  tl_slot borrowed = tl_borrow(r), out;
+  assert_true(tl_path_get(vm, &borrowed, &n->path, n->parts, &out));
   return number_of(vm, out);
 }
 
@@ -346,7 +353,7 @@ static void test_array_steps(void **state) {
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step steps[] = {{.item_count = 1, .items = &item},
                      {.item_count = 1, .items = &item}};
-  tl_path path = {2, 2, steps, false};
+  tl_path path = {2, 2, steps, false, false};
   tl_slot parts[] = {tl_int(1), tl_int(2)}, value = tl_weak_int(70);
   uint64_t copies = vm->stats.copies;
   assert_true(tl_path_set(vm, &x, &path, parts, &value, &out));
@@ -373,7 +380,7 @@ static void test_attribute_steps(void **state) {
   tl_slot name = text_slot(vm, "T");
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step steps[] = {{.field = name.string}, {.item_count = 1, .items = &item}};
-  tl_path path = {2, 1, steps, false};
+  tl_path path = {2, 1, steps, false, false};
   tl_slot part = tl_int(1), value = tl_weak_int(9);
   assert_true(tl_path_set(vm, &x, &path, &part, &value, &out));
   assert_int_equal(number_at(vm, out.array, SHAPE(0, 1)), 9);
@@ -381,7 +388,7 @@ static void test_attribute_steps(void **state) {
   tl_drop(vm, name);
   name = text_slot(vm, "imag");
   steps[0].field = name.string;
-  path = (tl_path){1, 0, steps, false};
+  path = (tl_path){1, 0, steps, false, false};
   value = tl_weak_float(0.5);
   assert_true(tl_path_set(vm, &out, &path, &part, &value, &x));
   assert_true(((tl_c128 *)(void *)x.array->data)[5].im == 0.5);

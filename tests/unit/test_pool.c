@@ -2,7 +2,7 @@
 // small work stays on one thread.
 #include "tests/unit/host.h"
 #include "vm/poll.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 enum { CHUNKS = 1000 };

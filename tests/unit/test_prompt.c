@@ -152,7 +152,7 @@ static void test_ctrl_c_stops_what_runs(void **state) {
   leave(&t);
 }
 
-static void test_questions_are_answered(void **state) {
+static void test_predicates_are_answered(void **state) {
   (void)state;
   terminal t;
   start(&t);
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_tab_completes),
       cmocka_unit_test(test_lines_are_edited),
       cmocka_unit_test(test_ctrl_c_stops_what_runs),
-      cmocka_unit_test(test_questions_are_answered),
+      cmocka_unit_test(test_predicates_are_answered),
       cmocka_unit_test(test_the_history_is_kept),
       cmocka_unit_test(test_an_arrow_brings_all_lines_back),
       cmocka_unit_test(test_messages_are_cut_between_words),

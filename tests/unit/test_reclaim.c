@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 
 static uint64_t live(host *h) {
   tally_stats stats;

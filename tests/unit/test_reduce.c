@@ -63,9 +63,9 @@ static tl_slot random_view(tl_vm *vm, tl_dtype dtype, int ndim,
     }
   }
   *base = tl_own_array(a);
-  tl_slot lent = tl_borrow(*base);
+  tl_slot borrowed = tl_borrow(*base);
   return tl_own_array(
-      tl_view_new(vm, &lent, dtype, data, ndim, shape, strides));
+      tl_view_new(vm, &borrowed, dtype, data, ndim, shape, strides));
 }
 
 static tl_slot random_case(tl_vm *vm, tl_dtype dtype, tl_slot *base) {
@@ -164,8 +164,8 @@ static double reference(tl_reduction reduction, const tl_array *a,
 
 static tl_slot reduce(tl_vm *vm, tl_reduction reduction, tl_slot x,
                       uint32_t axes, bool keepdims) {
-  tl_slot lent = tl_borrow(x), out;
-  if (!tl_reduce(vm, reduction, &lent, axes, keepdims, TL_DTYPE_COUNT, 0,
+  tl_slot borrowed = tl_borrow(x), out;
+  if (!tl_reduce(vm, reduction, &borrowed, axes, keepdims, TL_DTYPE_COUNT, 0,
                  &out)) {
     printf("%s\n", vm->error.message);
     fail();
@@ -278,8 +278,8 @@ static void every_reduction_takes_or_refuses_every_dtype(void **state) {
     tl_slot x = tl_own_array(tl_array_zeros(vm, (tl_dtype)dtype, 2, shape));
     for (int reduction = 0; reduction < TL_REDUCTION_COUNT; reduction++) {
       for (uint32_t axes = 0; axes < 4; axes++) {
-        tl_slot lent = tl_borrow(x), out;
-        if (tl_reduce(vm, (tl_reduction)reduction, &lent, axes, false,
+        tl_slot borrowed = tl_borrow(x), out;
+        if (tl_reduce(vm, (tl_reduction)reduction, &borrowed, axes, false,
                       TL_DTYPE_COUNT, 0, &out)) {
           tl_clear(vm, &out);
         } else {
@@ -288,8 +288,8 @@ static void every_reduction_takes_or_refuses_every_dtype(void **state) {
         }
         if (reduction > TL_REDUCE_MAX || axes > 1)
           continue;
-        if (tl_cumulative(vm, (tl_reduction)reduction, &lent, (int)axes, false,
-                          TL_DTYPE_COUNT, &out)) {
+        if (tl_cumulative(vm, (tl_reduction)reduction, &borrowed, (int)axes,
+                          false, TL_DTYPE_COUNT, &out)) {
           tl_clear(vm, &out);
         } else {
           failure(vm, TALLY_ERR_TYPE);
@@ -318,11 +318,11 @@ static void no_items_have_the_identity(void **state) {
   out = reduce(vm, TL_REDUCE_MAX, x, 2, false);  // no results: none fails
   assert_int_equal(out.array->size, 0);
   tl_drop(vm, out);
-  tl_slot lent = tl_borrow(x);
+  tl_slot borrowed = tl_borrow(x);
   for (int k = 0; k < 2; k++) {
     tl_reduction reduction = k ? TL_REDUCE_ARGMIN : TL_REDUCE_MAX;
     assert_false(
-        tl_reduce(vm, reduction, &lent, 1, false, TL_DTYPE_COUNT, 0, &out));
+        tl_reduce(vm, reduction, &borrowed, 1, false, TL_DTYPE_COUNT, 0, &out));
     failure(vm, TALLY_ERR_VALUE);
     tl_error_clear(vm);
   }
@@ -349,12 +349,13 @@ static void a_dtype_may_be_asked_for(void **state) {
   tl_array *a = tl_array_zeros(vm, TL_UINT8, 1, &n);
   a->data[0] = (char)200;
   a->data[1] = (char)100;
-  tl_slot x = tl_own_array(a), lent = tl_borrow(x), out;
+  tl_slot x = tl_own_array(a), borrowed = tl_borrow(x), out;
   assert_true(
-      tl_reduce(vm, TL_REDUCE_SUM, &lent, 1, false, TL_FLOAT32, 0, &out));
+      tl_reduce(vm, TL_REDUCE_SUM, &borrowed, 1, false, TL_FLOAT32, 0, &out));
   assert_int_equal(tl_dtype_of(out), TL_FLOAT32);
   assert_true(out.f32 == 300);
-  assert_true(tl_reduce(vm, TL_REDUCE_SUM, &lent, 1, false, TL_UINT8, 0, &out));
+  assert_true(
+      tl_reduce(vm, TL_REDUCE_SUM, &borrowed, 1, false, TL_UINT8, 0, &out));
   assert_int_equal(tl_dtype_of(out), TL_UINT8);
   assert_int_equal(out.u, 44);
   tl_drop(vm, x);
@@ -382,8 +383,8 @@ static void running_folds_follow_any_axis(void **state) {
     bool sums = reduction <= TL_REDUCE_PROD, initial = sums && chance(3) == 0;
     tl_slot from =
         chance(2) ? tl_own_array(tl_array_copy(vm, x.array)) : tl_borrow(x);
-    tl_slot lent = from, out;
-    assert_true(tl_cumulative(vm, reduction, &lent, axis, initial,
+    tl_slot borrowed = from, out;
+    assert_true(tl_cumulative(vm, reduction, &borrowed, axis, initial,
                               TL_DTYPE_COUNT, &out));
     int64_t inner = 1, length = tl_shape(x.array)[axis];
     for (int i = axis + 1; i < tl_ndim(x.array); i++) {
@@ -418,8 +419,8 @@ static void running_folds_follow_any_axis(void **state) {
       }
     }
     tl_drop(vm, out);
-    if (tl_is_owned(lent))
-      tl_drop(vm, lent);
+    if (tl_is_owned(borrowed))
+      tl_drop(vm, borrowed);
     tl_drop(vm, x);
     tl_drop(vm, base);
   }

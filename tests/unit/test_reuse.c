@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "stdlib/families.h"
 #include "vm/builtin.h"
 
 enum { MOST = 600, NAME = 48, LINE = 160 };
@@ -63,7 +64,8 @@ static entry *find(const char *name) {
 
 static void every_function_says(void **state) {
   (void)state;
-  for (const tl_family *family = tl_library; family->rows != NULL; family++)
+  for (const tl_family *family = tl_standard_library.families;
+       family->rows != NULL; family++)
     for (const tl_builtin *row = family->rows;
          family->module == NULL && row->name != NULL; row++)
       if (find(row->name) == NULL)

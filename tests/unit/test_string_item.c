@@ -1,6 +1,6 @@
 // Items of string arrays: what lies in them, how they are compared and counted.
 #include "tests/unit/fixture.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 
 // The texts around the border, in the order of their bytes. Some share their
 // first 4, 8 and 12 bytes, some end with zeros.
@@ -100,8 +100,8 @@ static void equal_items_have_one_hash(void **state) {
     }
     tl_slot s =
         tl_own_string(tl_string_new(vm, texts[i].text, texts[i].nbytes));
-    tl_string_item lent = tl_string_item_of(s.string);
-    assert_true(tl_string_item_equal(item, &lent));
+    tl_string_item borrowed = tl_string_item_of(s.string);
+    assert_true(tl_string_item_equal(item, &borrowed));
     tl_string_item_put(vm, &other[1], s.string);
     tl_drop(vm, s);
     assert_true(tl_string_item_equal(item, &other[1]));

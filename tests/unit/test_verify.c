@@ -4,6 +4,8 @@
 // of form are in test_verify_form.c.
 #include "tests/unit/bytecode.h"
 
+#include "stdlib/families.h"
+
 static void good_code_passes(void **state) {
   OPEN(TAKE(0), ins(TL_BC_ADD, 1, 0, 0, C), RETURN(1));
   owns(&p, 1, 2, 0);
@@ -164,7 +166,8 @@ static void check_taken(tl_vm *vm, tl_ins between, int put_path,
   tl_string *x = tl_string_from(vm, "x"), *y = tl_string_from(vm, "y");
   tl_string *names[] = {x, y};
   tl_step steps[] = {{.field = x}, {.field = y}};
-  tl_path paths[] = {{1, 0, &steps[0], false}, {1, 0, &steps[1], false}};
+  tl_path paths[] = {{.step_count = 1, .steps = &steps[0]},
+                     {.step_count = 1, .steps = &steps[1]}};
   code[4].b = between.c / 16;
   code[3].c = 0;
   code[7].b = (uint16_t)put_path;
@@ -197,7 +200,7 @@ static void what_lost_an_item_is_not_returned(void **state) {
        RETURN(0));
   tl_index_item item = {.kind = TL_ITEM_VALUE};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false};
+  tl_path path = {1, 1, &step, false, false};
   p.unit.paths = &path;
   p.unit.path_count = 1;
   owns(&p, 2, 3, 0);
@@ -217,7 +220,8 @@ static void check_given_back(tl_vm *vm, const char *function, int back,
   p.handler = (tl_handler){3, 4, 6, 1, 0, p.kept, p.own};
   p.main.handlers = &p.handler;
   p.main.handler_count = 1;
-  const tl_builtin *builtin = tl_builtin_find(NULL, function, strlen(function));
+  const tl_builtin *builtin =
+      tl_builtin_find(&tl_standard_library, NULL, function, strlen(function));
   p.constants[0] = tl_builtin_slot(builtin);
   if (rule == NULL)
     accept(vm, &p);
@@ -351,9 +355,9 @@ static void what_is_parted_is_in_no_list(void **state) {
 }
 
 // REPLACE: t1, an item of t0, lives on when another takes its place.
-#define REPLACE(x, value, index, heir)               \
+#define REPLACE(x, value, index, successor)          \
   ins(TL_BC_REPLACE, x, value, index, A), (tl_ins) { \
-    TL_BC_EXTRA, 0, 16 * (heir), 0, 0                \
+    TL_BC_EXTRA, 0, 16 * (successor), 0, 0           \
   }
 
 static void a_replaced_item_outlives_its_list(void **state) {
@@ -456,11 +460,11 @@ static void an_alias_ends_with_the_view(void **state) {
 
 // More than a set holds may own what is borrowed: then it proves nothing.
 static void too_many_lenders_prove_nothing(void **state) {
-  enum { OWNERS = TL_MAX_LENDERS + 1, X = OWNERS, C = OWNERS + 1 };
+  enum { OWNERS = TL_MAX_BORROW_OWNERS + 1, X = OWNERS, C = OWNERS + 1 };
   tl_ins code[4 * OWNERS + 8];
   uint32_t n = 0;
   program p;
-  for (int limit = TL_MAX_LENDERS; limit <= OWNERS; limit++) {
+  for (int limit = TL_MAX_BORROW_OWNERS; limit <= OWNERS; limit++) {
     n = 0;
     open_program(&p, code, 0);
     tl_unwind_range ranges[OWNERS];
@@ -482,7 +486,7 @@ static void too_many_lenders_prove_nothing(void **state) {
     p.main.range_count = (uint32_t)limit;
     p.main.code_count = n;
     p.main.slot_count = OWNERS + 2;
-    if (limit == TL_MAX_LENDERS)
+    if (limit == TL_MAX_BORROW_OWNERS)
       accept(*state, &p);
     else
       refuse(*state, &p, "(MOVB): t21 is read but its lender has ended");
@@ -492,7 +496,7 @@ static void too_many_lenders_prove_nothing(void **state) {
 // But what has just been made may be owned at once, for no lender has ended;
 // also where it is moved first.
 static void too_many_lenders_are_owned_at_once(void **state) {
-  enum { OWNERS = TL_MAX_LENDERS + 1, L = OWNERS };
+  enum { OWNERS = TL_MAX_BORROW_OWNERS + 1, L = OWNERS };
   tl_ins code[4 * OWNERS + 8];
   program p;
   for (int way = 0; way < 3; way++) {
@@ -545,7 +549,8 @@ static void what_comes_back_finds_its_slot_empty(void **state) {
   code[3].b = 2;
   code[3].c = 1;
   owns(&p, 1, 5, 5);
-  p.constants[0] = tl_builtin_slot(tl_builtin_find(NULL, "append", 6));
+  p.constants[0] =
+      tl_builtin_slot(tl_builtin_find(&tl_standard_library, NULL, "append", 6));
   refuse(*state, &p, "t5 is given back while it owns");
 }
 
@@ -570,15 +575,15 @@ static void the_summary_tells_of_rebinding(void **state) {
 
 // Code that is not known leaves steady variables alone, and so must all
 // functions but the module's own code, which nobody calls.
-static void steady_variables_stay(void **state) {
+static void invariant_variables_stay(void **state) {
   OPEN(ins(TL_BC_GETG, 0, 0, 0, 0), ins(TL_BC_LOADI, 1, 0, 0, 0),
        (tl_ins){TL_BC_CALL, 0, 32, 16, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0),
        ins(TL_BC_ADD, 3, 0, 2, C), RETURN(3));
-  uint64_t steady = 1;
+  uint64_t invariant = 1;
   owns(&p, 4, 5, 2);
   refuse(*state, &p, "t0 is read but its lender has ended");
-  p.unit.steady = &steady;
-  p.unit.steady_words = 1;
+  p.unit.invariant = &invariant;
+  p.unit.invariant_words = 1;
   refuse(*state, &p, "t0 is read but its lender has ended");
   uint32_t call = 2;  // who assigns it must find that this call relies on it
   p.main.relying = &call;
@@ -588,9 +593,9 @@ static void steady_variables_stay(void **state) {
 
 static void functions_assign_no_steady_variable(void **state) {
   OPEN(TAKE(0), RETURN(0));
-  uint64_t steady = 1;
-  p.unit.steady = &steady;
-  p.unit.steady_words = 1;
+  uint64_t invariant = 1;
+  p.unit.invariant = &invariant;
+  p.unit.invariant_words = 1;
   accept(*state, &p);
   p.main.index = 1;
   refuse(*state, &p, "(TAKEG): a function assigns what its unit takes for");
@@ -599,10 +604,10 @@ static void functions_assign_no_steady_variable(void **state) {
 static void own_code_is_not_called(void **state) {
   OPEN((tl_ins){TL_BC_CALLK, 0, 0, 0, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0),
        RETURN(0));
-  uint64_t steady = 1;
+  uint64_t invariant = 1;
   p.constants[0] = (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = &p.main};
-  p.unit.steady = &steady;
-  p.unit.steady_words = 1;
+  p.unit.invariant = &invariant;
+  p.unit.invariant_words = 1;
   refuse(*state, &p, "(CALLK): the module's own code is no function to call");
 }
 
@@ -740,7 +745,7 @@ int main(void) {
       FIXTURE_TEST(a_group_takes_what_it_is_given),
       FIXTURE_TEST(the_summary_tells_of_rebinding),
       FIXTURE_TEST(the_summary_tells_of_unknown_code),
-      FIXTURE_TEST(steady_variables_stay),
+      FIXTURE_TEST(invariant_variables_stay),
       FIXTURE_TEST(functions_assign_no_steady_variable),
       FIXTURE_TEST(own_code_is_not_called),
       FIXTURE_TEST(a_borrow_is_not_returned_as_owned),

@@ -46,9 +46,9 @@ static void indices_are_in_range(void **state) {
 }
 
 static void a_literal_stands_beside_itself_as_a_float(void **state) {
-  OPEN(TAKE(0), ins(TL_BC_ADDK, 1, 0, 0, B), RETURN(1));
+  OPEN(TAKE(0), ins(TL_BC_MULK, 1, 0, 0, B), RETURN(1));
   owns(&p, 1, 2, 0);
-  refuse(*state, &p, "instruction 1 (ADDK): its index is out of range");
+  refuse(*state, &p, "instruction 1 (MULK): its index is out of range");
 }
 
 static void fields_are_whole_slots(void **state) {
@@ -89,16 +89,29 @@ static void the_second_of_a_pair_follows(void **state) {
   check_pair(vm, right, ins(TL_BC_ADD, 2, 1, 3, B), "the operation that it");
 }
 
-// The addition may be the first of another pair.
+// The same of what is done with the next instruction where that is possible.
+static void what_is_joined_follows(void **state) {
+  tl_vm *vm = *state;
+  const char *rule = "instruction 2 (SUB): the operation that it does";
+  tl_ins first = ins(TL_BC_SUB, 1, 0, 3, B | TL_WITH_NEXT);
+  check_pair(vm, first, ins(TL_BC_MUL, 2, 1, 3, B), NULL);
+  check_pair(vm, first, ins(TL_BC_SUB, 2, 3, 1, C), NULL);
+  check_pair(vm, first, ins(TL_BC_DIV, 2, 1, 3, B), rule);
+  check_pair(vm, first, ins(TL_BC_MUL, 2, 1, 3, 0), rule);
+  check_pair(vm, first, ins(TL_BC_MUL, 2, 1, 1, B), rule);
+}
+
+// The addition may be done with the next one as well.
 static void pairs_may_overlap(void **state) {
   OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0), ins(TL_BC_MUL_ADD_L, 1, 0, 3, B),
-       ins(TL_BC_ADD_SUB_L, 2, 1, 3, B), ins(TL_BC_SUB, 4, 2, 3, B), RETURN(4));
+       ins(TL_BC_ADD, 2, 1, 3, B | TL_WITH_NEXT), ins(TL_BC_SUB, 4, 2, 3, B),
+       RETURN(4));
   owns(&p, 2, 3, 0);
   owns(&p, 3, 4, 1);
   owns(&p, 4, 5, 2);
   accept(*state, &p);
-  code[4].op = TL_BC_ADD;
-  refuse(*state, &p, "instruction 3 (ADD_SUB_L): the operation that it does");
+  code[4].op = TL_BC_DIV;
+  refuse(*state, &p, "instruction 3 (ADD): the operation that it does");
 }
 
 static void calls_have_their_arguments(void **state) {
@@ -138,6 +151,7 @@ int main(void) {
       FIXTURE_TEST(a_literal_stands_beside_itself_as_a_float),
       FIXTURE_TEST(fields_are_whole_slots),
       FIXTURE_TEST(the_second_of_a_pair_follows),
+      FIXTURE_TEST(what_is_joined_follows),
       FIXTURE_TEST(pairs_may_overlap),
       FIXTURE_TEST(calls_have_their_arguments),
       FIXTURE_TEST(only_built_ins_are_called_as_such),

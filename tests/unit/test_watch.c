@@ -171,6 +171,27 @@ static void a_picture_is_named_for_its_script(void **state) {
   tally_close(vm);
 }
 
+// The limits are the script's: a picture of a run that met one is drawn whole.
+static void a_picture_has_no_limits(void **state) {
+  (void)state;
+  tally_options options = tally_default_options();
+  options.memory_limit = 200000;
+  options.instruction_limit = 100000;
+  tally_vm *vm;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "a = ones(10000)", NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "ones(100000)", NULL), TALLY_ERR_MEMORY);
+  assert_int_equal(tally_eval(vm, "while true { a[0] = 1 }", NULL),
+                   TALLY_ERR_LIMIT);
+  tally_value text, picture;
+  assert_has(plot(vm, TALLY_PLOT_TEXT, &text), "1: a = ones(10000)");
+  assert_has(plot(vm, TALLY_PLOT_SVG, &picture), "</svg>");
+  tally_release(vm, text);
+  tally_release(vm, picture);
+  assert_int_equal(tally_close(vm), 0);
+}
+
 static void nothing_recorded_is_an_error(void **state) {
   (void)state;
   tally_vm *vm = open_vm();
@@ -205,6 +226,7 @@ int main(void) {
       cmocka_unit_test(a_picture_is_well_formed),
       cmocka_unit_test(a_long_run_is_coalesced),
       cmocka_unit_test(a_picture_is_named_for_its_script),
+      cmocka_unit_test(a_picture_has_no_limits),
       cmocka_unit_test(nothing_recorded_is_an_error),
       cmocka_unit_test(watching_begins_and_ends_anywhere),
   };

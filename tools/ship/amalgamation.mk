@@ -11,11 +11,12 @@ units = $(foreach isa,$(KERNEL_ISAS),\
     $(foreach k,$(filter-out table,$(KERNEL_LOOPS)) table,\
       $(call kernel_unit,$(k),$(isa)))) \
   $(foreach k,$(KERNEL_PLAIN),$(call kernel_unit,$(k))) \
-  $(foreach s,$(SOURCES),$(call unit,$(s),,$(OWN_FLAGS_$(s)))) \
+  $(foreach s,$(SOURCES),$(call unit,$(s),,$(call own_flags,$(s)))) \
   $(call unit,$(AMALGAMATION)/embedded.c)
 
 $(AMALGAMATION)/tally.c: $(SOURCES) $(MODULES) $(DOCS) tally.h $(wildcard vm/*.h \
-  vm/*/*.h vm/kernels/*.c compiler/*.h stdlib/*.h) tools/amalgamate tools/embed \
+  vm/*/*.h vm/kernels/*.c vm/kernels/generated/* compiler/*.h stdlib/*.h \
+  stdlib/generated/*.h) tools/amalgamate tools/embed \
   tools/ship/amalgamation.mk Makefile vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) $(DOCS) > $(@D)/embedded.c

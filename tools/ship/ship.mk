@@ -54,17 +54,46 @@ to = $(DESTDIR)$(1)
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
   -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED_ENDING@|$(SHARED_ENDING)|g'
 
+# What is installed has no debug information: that stays in $(BUILD).
+STRIP ?= strip
+bare  = $(STRIP) -S -x $(call to,$(1))
+
+# The installed command is small, for it needs the shared library, which it
+# finds from where it lies itself: the tree can be moved as a whole.
+RUNPATH = $(patsubst $(PREFIX)/%,\$$ORIGIN/../%,$(LIBDIR))
+LINK_COMMAND = $(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) \
+  -Wl,-rpath,$(RUNPATH) -o $(call to,$(PREFIX)/bin/tally) $(REPL) \
+  $(BUILD)/libtally.so $(LIBS)
+
+# Where the system's loader searches the folder it has to know of a new library;
+# what it does not search is said. Nothing to do below DESTDIR.
+define tell_loader
+@PATH=$$PATH:/sbin:/usr/sbin; \
+if [ -z '$(DESTDIR)' ] && command -v ldconfig >/dev/null; then \
+  if ! ldconfig -v -N 2>/dev/null | grep -q '^$(LIBDIR):'; then \
+    echo 'tally: link programs with -Wl,-rpath,$(LIBDIR):' \
+      'the loader does not search there'; \
+  elif [ "$$(id -u)" = 0 ]; then echo ldconfig && ldconfig; \
+  else echo 'tally: run ldconfig as root, for programs to find the library'; \
+  fi; \
+fi
+endef
+
 ## install   to PREFIX (/usr/local), below DESTDIR if that is set
 install: programs
 	install -d $(call to,$(PREFIX)/bin) $(call to,$(PREFIX)/include) \
 	  $(call to,$(LIBDIR)/pkgconfig) $(call to,$(LIBDIR)/cmake/tally) \
 	  $(call to,$(MANDIR)/man1)
-	install -m 755 $(BUILD)/tally $(call to,$(PREFIX)/bin)
+	$(LINK_COMMAND)
+	$(call bare,$(PREFIX)/bin/tally)
 	install -m 644 tally.h $(call to,$(PREFIX)/include)
 	install -m 644 $(BUILD)/libtally.a $(call to,$(LIBDIR))
+	$(STRIP) -S $(call to,$(LIBDIR)/libtally.a)
 	install -m 755 $(BUILD)/libtally.so $(call to,$(LIBDIR)/$(SHARED_FULL))
+	$(call bare,$(LIBDIR)/$(SHARED_FULL))
 	$(if $(KERNEL_SETS),install -d $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
-	  install -m 755 $(KERNEL_SETS) $(call to,$(LIBDIR)/$(KERNELS_DIR)))
+	  install -m 755 $(KERNEL_SETS) $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
+	  $(call bare,$(LIBDIR)/$(KERNELS_DIR)/*))
 	ln -sf $(SHARED_FULL) $(call to,$(LIBDIR)/$(SHARED_MAJOR))
 	ln -sf $(SHARED_MAJOR) $(call to,$(LIBDIR)/libtally$(SHARED_ENDING))
 	$(fill) tools/ship/tally.pc.in > $(call to,$(LIBDIR)/pkgconfig/tally.pc)
@@ -73,6 +102,7 @@ install: programs
 	$(fill) tools/ship/tally-config-version.cmake.in \
 	  > $(call to,$(LIBDIR)/cmake/tally/tally-config-version.cmake)
 	$(fill) tools/ship/tally.1 > $(call to,$(MANDIR)/man1/tally.1)
+	$(tell_loader)
 
 ## uninstall remove what install put there
 uninstall:

@@ -1,5 +1,6 @@
-// tally.h, in terms of everything else: life, running, errors. Values and
-// arrays are in api_value.c.
+// tally.h, in terms of everything else: opening, running, calling, global
+// variables, statistics. Values and arrays are in api_value.c and api_array.c,
+// errors in report.c.
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include "compiler/compile.h"
 #include "compiler/parser.h"
 #include "compiler/resolver.h"
+#include "stdlib/families.h"
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/text/format.h"
@@ -18,17 +20,22 @@
 #include "vm/io.h"
 #include "vm/values/list.h"
 #include "vm/memory/mapping.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 #include "vm/api/open.h"
 #include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
 
+// The handles and the report are made with the VM, so that later failures can
+// be reported.
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
   tally_options o = tally_default_options();
+  // A host compiled against an older tally.h has a shorter struct; what it does
+  // not have keeps its default.
   if (options != NULL) {
+    // Size 0 stands for a host that filled in the whole struct.
     size_t size = options->size == 0 ? sizeof o : options->size;
     memcpy(&o, options, size < sizeof o ? size : sizeof o);
     o.size = sizeof o;
@@ -37,7 +44,7 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
     if (o.write == NULL)
       o.write = tally_default_options().write;
   }
-  *out = tl_vm_open(&o, &tl_compiler);
+  *out = tl_vm_open(&o, &tl_compiler, &tl_standard_library);
   if (*out == NULL)
     return TALLY_ERR_MEMORY;
   if (tl_handles_open(*out) && tl_report_open(*out))
@@ -47,18 +54,22 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
   return TALLY_ERR_MEMORY;
 }
 
+// Not from inside a hook: the VM is still in use there.
 size_t tally_close(tally_vm *vm) {
   if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
   tl_report_close(vm);
   tl_exports_close(vm);
-  // First, for what scripts hold of the host's may in turn hold handles.
+  // Modules first: resources of the host's that scripts hold may in turn hold
+  // handles.
   tl_modules_clear(vm);
   size_t held = tl_handles_close(vm);
   tl_vm_close(vm);
   return held;
 }
 
+// From any thread or signal handler: one atomic operation on a word that code
+// polls.
 void tally_interrupt(tally_vm *vm) {
   if (vm != NULL)
     atomic_fetch_or_explicit(&vm->interrupted, TL_INTERRUPTED,
@@ -78,11 +89,8 @@ bool tl_may_run(tl_vm *vm) {
                  "code, import or set variables");
 }
 
-bool tl_fail_null(tl_vm *vm, const char *what) {
-  return tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
-}
-
-// Calls from inside a running script share its budget and deadline.
+// Begins a call that runs code. Calls from inside a running script share that
+// script's budget and deadline.
 static inline bool begin(tl_vm *vm) {
   if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
@@ -91,176 +99,9 @@ static inline bool begin(tl_vm *vm) {
   return true;
 }
 
-// --- Errors -----------------------------------------------------------------
-
-struct tl_report {
-  tally_error_info info;
-  tl_pending_error kept;  // inside a hook: what it will pass on
-  char *text;
-  size_t text_size;
-  char *message;
-  size_t message_size;
-  tl_list *trace;  // keeps the lines alive
-  const char *lines[64];
-};
-
-static void forget(tl_vm *vm) {
-  struct tl_report *r = vm->report;
-  if (r->text != NULL)
-    tl_free(vm, r->text, r->text_size);
-  if (r->message != NULL)
-    tl_free(vm, r->message, r->message_size);
-  if (r->trace != NULL)
-    tl_drop(vm, tl_own_list(r->trace));
-  tl_pending_error kept = r->kept;
-  memset(r, 0, sizeof *r);
-  r->kept = kept;
-}
-
-// Made with the VM: what is needed to say that there is no memory.
-bool tl_report_open(tl_vm *vm) {
-  vm->report = tl_alloc_zeroed(vm, sizeof *vm->report, "an error report");
-  return vm->report != NULL;
-}
-
-void tl_report_close(tl_vm *vm) {
-  if (vm->report == NULL)
-    return;
-  forget(vm);
-  tl_report_forget(vm);
-  tl_free(vm, vm->report, sizeof *vm->report);
-  vm->report = NULL;
-}
-
-static void write_report(tl_vm *vm, tl_text *text) {
-  const tl_pending_error *e = &vm->error;
-  if (e->compiled && e->excerpt != NULL) {
-    tl_text_puts(text, e->excerpt);
-    return;
-  }
-  if (e->file != NULL && e->line > 0) {
-    tl_text_printf(text, "%s:%d:%d: ", e->file->text, e->line, e->column);
-  }
-  tl_text_printf(text, "%s error: %s", tl_error_kind_name(e->status),
-                 e->message == NULL ? "" : e->message);
-  if (e->excerpt != NULL) {
-    tl_text_putc(text, '\n');
-    tl_text_puts(text, e->excerpt);
-  }
-  for (int64_t i = 0; e->trace != NULL && i < e->trace->length; i++) {
-    tl_text_puts(text, "\n   ");
-    tl_text_puts(text, e->trace->items[i].string->text);
-  }
-}
-
-static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
-                       size_t *size) {
-  *size = nbytes + 1;
-  char *copy = tl_alloc(vm, *size, "an error report");
-  if (copy == NULL)
-    return NULL;
-  memcpy(copy, from, nbytes);
-  copy[nbytes] = 0;
-  return copy;
-}
-
-// Turns the pending error into the report that tally_error gives.
-tally_status tl_report(tl_vm *vm) {
-  if (!vm->error.set)
-    return TALLY_OK;
-  tally_status status = vm->error.status;
-  struct tl_report *r = vm->report;
-  forget(vm);
-  tl_text text;
-  tl_text_open(&text, vm);
-  write_report(vm, &text);
-  if (!text.failed) {
-    r->text = keep_text(vm, text.bytes, text.length, &r->text_size);
-  }
-  tl_text_close(&text);
-  const char *message = vm->error.message == NULL ? "" : vm->error.message;
-  r->message = keep_text(vm, message, strlen(message), &r->message_size);
-  r->trace = vm->error.trace;
-  vm->error.trace = NULL;
-  size_t lines = 0;
-  for (int64_t i = 0; r->trace != NULL && i < r->trace->length && lines < 64;
-       i++) {
-    r->lines[lines++] = r->trace->items[i].string->text;
-  }
-  r->info = (tally_error_info){
-      .status = status,
-      .kind = tl_error_kind_name(status),
-      .message = r->message == NULL ? "no memory" : r->message,
-      .file = vm->error.file == NULL ? "" : vm->error.file->text,
-      .line = vm->error.line,
-      .column = vm->error.column,
-      .report = r->text == NULL ? "memory error: no memory" : r->text,
-      .trace_count = lines,
-      .trace = r->lines};
-  if (vm->error.file != NULL) {
-    // A compilation's file name goes with the pending error; copy what shows.
-    snprintf(vm->report_file, sizeof vm->report_file, "%s",
-             vm->error.file->text);
-    r->info.file = vm->report_file;
-  }
-  if (vm->host_depth > 0 && !r->kept.is_final) {
-    tl_report_forget(vm);
-    r->kept = vm->error;
-    if (r->trace != NULL)
-      r->kept.trace = tl_retain(vm, tl_borrow(tl_own_list(r->trace))).list;
-    vm->error = (tl_pending_error){.set = false};
-  }
-  tl_error_clear(vm);
-  return status;
-}
-
-bool tl_report_is_final(const tl_vm *vm) {
-  return vm->report->kept.is_final;
-}
-
-void tl_report_forget(tl_vm *vm) {
-  tl_pending_error now = vm->error;
-  vm->error = vm->report->kept;
-  tl_error_clear(vm);
-  vm->error = now;
-  vm->report->kept = (tl_pending_error){.set = false};
-}
-
-bool tl_report_raise(tl_vm *vm, tally_status status) {
-  tl_pending_error *kept = &vm->report->kept;
-  if (!kept->set || (kept->status != status && !kept->is_final))
-    return false;
-  forget(vm);  // the trace goes on: it may have one owner alone
-  tl_error_clear(vm);
-  vm->error = *kept;
-  *kept = (tl_pending_error){.set = false};
-  return true;
-}
-
-tally_status tally_raise(tally_vm *vm, tally_status status, const char *format,
-                         ...) {
-  TL_ENTER(vm);
-  if (status <= TALLY_OK || status >= TALLY_STATUS_COUNT)
-    status = TALLY_ERR_HOST;
-  if (tl_given(vm, format, "the message")) {
-    va_list args;
-    va_start(args, format);
-    tl_fail_v(vm, status, format, args);
-    va_end(args);
-  }
-  return tl_report(vm);
-}
-
-const tally_error_info *tally_error(tally_vm *vm) {
-  static const tally_error_info none = {
-      .kind = "", .message = "", .file = "", .report = ""};
-  if (vm == NULL || vm->report == NULL)
-    return &none;
-  return vm->report->info.message == NULL ? &none : &vm->report->info;
-}
-
 // --- Running ----------------------------------------------------------------
 
+// Compiles a text and runs it once; *out, unless NULL, gets its value.
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   tl_unit *unit = NULL;
@@ -270,19 +111,19 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
   }
   if (unit == NULL)
     return tl_report(vm);
-  // Code without functions is over when it has run: evaluating the same text
-  // for ever takes no more memory.
-  bool is_lent = vm->watch == NULL && tl_unit_lend(unit);
+  // Records of a run refer to code by address, so watched code stays.
+  bool is_borrowed = vm->watch == NULL && tl_unit_borrow(unit);
   tl_slot value = tl_none();
   bool ok = tl_run_unit(vm, unit, &value) &&
             (out == NULL || tl_handle_new(vm, &value, out));
   tl_drop(vm, value);
   tally_status status = ok ? TALLY_OK : tl_report(vm);
-  if (is_lent)
+  if (is_borrowed)
     tl_unit_free(vm, unit);
   return status;
 }
 
+// A text whose value is the value of its last expression.
 tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, source, "the source"))
@@ -290,6 +131,8 @@ tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
   return run_text(vm, "<eval>", source, strlen(source), TL_UNIT_EVAL, out);
 }
 
+// An input at a prompt: the value of an expression is shown, in [width]
+// columns.
 tally_status tally_interact(tally_vm *vm, const char *source, int width) {
   TL_ENTER(vm);
   if (!tl_given(vm, source, "the source"))
@@ -298,6 +141,8 @@ tally_status tally_interact(tally_vm *vm, const char *source, int width) {
   return run_text(vm, "<prompt>", source, strlen(source), TL_UNIT_PROMPT, NULL);
 }
 
+// Whether an input is whole is the parser's question alone; no VM state is
+// touched.
 tally_input tally_check_input(tally_vm *vm, const char *source) {
   if (!tl_enter(vm) || source == NULL)
     return TALLY_INPUT_COMPLETE;
@@ -307,6 +152,7 @@ tally_input tally_check_input(tally_vm *vm, const char *source) {
                                        : TALLY_INPUT_COMPLETE;
 }
 
+// Sets os.args from the host's strings.
 static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   if (argc > 0 && !tl_given(vm, argv, "the arguments"))
     return false;
@@ -333,9 +179,10 @@ static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   return true;
 }
 
-// Imports are looked for beside the script.
+// Imports are looked for beside the script, whose path this is.
 static bool set_directory(tl_vm *vm, const char *path) {
   const char *slash = strrchr(path, '/');
+  // Only the first script decides where imports are looked for.
   if (slash == NULL || vm->main->path != NULL)
     return true;
   size_t nbytes = slash == path ? 1 : (size_t)(slash - path);
@@ -346,6 +193,7 @@ static bool set_directory(tl_vm *vm, const char *path) {
   return true;
 }
 
+// A whole script, with its directory for imports and its arguments for os.args.
 tally_status tally_run_source(tally_vm *vm, const char *name,
                               const char *source, size_t nbytes, int argc,
                               const char *const *argv) {
@@ -358,6 +206,8 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
   return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
 }
 
+// Reads the file by the host's right, not the script's: no capability is
+// needed.
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
   TL_ENTER(vm);
@@ -376,6 +226,8 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
   return status;
 }
 
+// Compiles without running: the unit's own code becomes a function of no
+// parameters.
 tally_status tally_compile(tally_vm *vm, const char *source,
                            tally_value *function) {
   TL_ENTER(vm);
@@ -396,6 +248,8 @@ tally_status tally_compile(tally_vm *vm, const char *source,
   return tl_handle_new(vm, &value, function) ? TALLY_OK : tl_report(vm);
 }
 
+// Whether a call may have so many arguments; else fails and releases those that
+// were marked by tally_take.
 static bool check_count(tl_vm *vm, int count, const tally_value *args) {
   if (count > 0 && !tl_given(vm, args, "the arguments"))
     return false;
@@ -408,7 +262,8 @@ static bool check_count(tl_vm *vm, int count, const tally_value *args) {
   return false;
 }
 
-// The arguments go straight to where the function's parameters are.
+// Calls a function with the host's handles: their values go straight to the
+// slots where the function's parameters are.
 static tally_status apply(tl_vm *vm, tl_slot function, int count,
                           const tally_value *args, tally_value *out) {
   tl_slot value = tl_none();
@@ -424,6 +279,7 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
   if ((plain < count && !tl_handles_read(vm, count, args, window)) ||
       !tl_call_in(vm, function, (uint32_t)count, window, &value))
     return tl_report(vm);
+  // Numbers need no handle in the table.
   if (!tl_is_heap(value)) {
     if (out != NULL)
       *out = tl_plain_value(value);
@@ -435,6 +291,8 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+// Reports a call that could not begin, and releases the arguments marked by
+// tally_take.
 static tally_status refuse_call(tl_vm *vm, int count, const tally_value *args) {
   if (args != NULL && count > 0)
     tl_handles_abandon(vm, (size_t)count, args);
@@ -452,6 +310,7 @@ tally_status tally_apply(tally_vm *vm, tally_value function, int count,
   return status;
 }
 
+// The variable of the main module, borrowed; false after tl_fail (kind name).
 static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   if (!tl_given(vm, name, "the name"))
     return false;
@@ -463,12 +322,13 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   return true;
 }
 
+// A variable of the main module goes before a built-in of the same name.
 tally_status tally_call(tally_vm *vm, const char *name, int count,
                         const tally_value *args, tally_value *out) {
   TL_ENTER(vm);
   tl_slot *function;
   if (find_global(vm, name, &function)) {
-    // A count of its own: the call may rebind the name.
+    // The call may assign the name, and must not lose the function.
     tl_slot held = tl_retain(vm, *function);
     tally_status status = apply(vm, held, count, args, out);
     tl_drop(vm, held);
@@ -478,10 +338,12 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
       name == NULL ? NULL : tl_function_find(vm, NULL, name, strlen(name));
   if (builtin == NULL)
     return refuse_call(vm, count, args);
+  // The name is no variable's, but a built-in's: that was no error.
   tl_error_clear(vm);
   return apply(vm, tl_builtin_slot(builtin), count, args, out);
 }
 
+// The handle gets a count of its own, as the variable may be assigned later.
 tally_status tally_get_global(tally_vm *vm, const char *name,
                               tally_value *out) {
   TL_ENTER(vm);
@@ -493,7 +355,7 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
   return tl_handle_new(vm, &value, out) ? TALLY_OK : tl_report(vm);
 }
 
-// Takes the value.
+// Assigns a variable of the main module. Takes the value.
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   int32_t index = -1;
   if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
@@ -509,6 +371,7 @@ static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   return TALLY_OK;
 }
 
+// The handle stays the host's, unless it is marked by tally_take.
 tally_status tally_set_global(tally_vm *vm, const char *name,
                               tally_value value) {
   TL_ENTER(vm);
@@ -518,6 +381,7 @@ tally_status tally_set_global(tally_vm *vm, const char *name,
   return set_global(vm, name, s);
 }
 
+// Takes the handle, so that the variable may become the only owner.
 tally_status tally_move_global(tally_vm *vm, const char *name,
                                tally_value value) {
   TL_ENTER(vm);
@@ -541,11 +405,7 @@ void tally_get_stats(tally_vm *vm, tally_stats *out) {
 void tally_reset_stats(tally_vm *vm) {
   if (vm == NULL)
     return;
-  tally_stats now = vm->stats;
-  memset(&vm->stats, 0, sizeof vm->stats);
-  vm->stats.live = now.live;
-  vm->stats.live_bytes = vm->stats.peak_bytes = now.live_bytes;
-  vm->stats.ext_bytes = now.ext_bytes;
+  tl_stats_reset(vm);
 }
 
 void tally_count(tally_vm *vm, int on) {
@@ -557,7 +417,8 @@ size_t tally_trim(tally_vm *vm) {
   return tl_enter(vm) ? tl_memory_trim(vm) : 0;
 }
 
-// NULL [source]: the file [name] is read.
+// The source text: as given, or, with NULL, read from the file [name] into
+// *file, which the caller frees if its data is not NULL.
 static bool read_source(tally_vm *vm, const char *name, const char **source,
                         size_t *nbytes, tl_bytes *file) {
   *file = (tl_bytes){.data = NULL};
@@ -570,6 +431,7 @@ static bool read_source(tally_vm *vm, const char *name, const char **source,
   return true;
 }
 
+// The unit is freed at once: nothing of it runs.
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
   TL_ENTER(vm);
@@ -594,17 +456,19 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
-tally_status tally_format_source(tally_vm *vm, const char *name,
-                                 const char *source, size_t nbytes,
-                                 tally_value *out) {
-  TL_ENTER(vm);
+// Gives the host a string that [make] makes of a script's text.
+static tally_status from_source(tally_vm *vm, const char *name,
+                                const char *source, size_t nbytes,
+                                bool (*make)(tl_vm *, const char *,
+                                             const char *, size_t, tl_slot *),
+                                tally_value *out) {
   tl_bytes file;
   tl_slot slot;
   if (!begin(vm) || !tl_given(vm, name, "the name") ||
       !tl_given(vm, out, "the result") ||
       !read_source(vm, name, &source, &nbytes, &file))
     return tl_report(vm);
-  bool ok = tl_format_source(vm, name, source, nbytes, &slot);
+  bool ok = make(vm, name, source, nbytes, &slot);
   if (file.data != NULL)
     tl_bytes_free(vm, &file);
   if (!ok)
@@ -612,4 +476,18 @@ tally_status tally_format_source(tally_vm *vm, const char *name,
   ok = tl_handle_new(vm, &slot, out);
   tl_drop(vm, slot);
   return ok ? TALLY_OK : tl_report(vm);
+}
+
+tally_status tally_format_source(tally_vm *vm, const char *name,
+                                 const char *source, size_t nbytes,
+                                 tally_value *out) {
+  TL_ENTER(vm);
+  return from_source(vm, name, source, nbytes, tl_format_source, out);
+}
+
+tally_status tally_describe_source(tally_vm *vm, const char *name,
+                                   const char *source, size_t nbytes,
+                                   tally_value *out) {
+  TL_ENTER(vm);
+  return from_source(vm, name, source, nbytes, tl_describe_source, out);
 }

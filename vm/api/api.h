@@ -1,4 +1,25 @@
-// Inside the public API: handles, the last error's report, checks on entry.
+// Inside the public API (tally.h): handles, the last error's report, checks on
+// entry.
+//
+//     host                   this folder                     VM
+//     tally_value v ──────▶  tl_handle_get ────────────────▶ slot, borrowed
+//     tally_take(v) ──────▶  tl_handle_argument ───────────▶ slot, owned
+//     tally_value   ◀──────  tl_give, tl_handle_new  ◀────── slot
+//     tally_status  ◀──────  tl_report ◀─ pending error ◀─── tl_fail
+//
+// Every function of tally.h has the same form:
+//
+//     TL_ENTER(vm);                     a VM, and no release hook runs
+//     if (!tl_given(vm, out, "…") ||    pointers that must be there
+//         !tl_handle_get(vm, v, &s))
+//       return tl_report(vm);           the pending error is reported
+//     … work on slots …
+//     return tl_give(vm, result, out);
+//
+// Files: api.c runs code, api_value.c and api_array.c convert, native.c and
+// resource.c call the host's functions and types, api_arrow*.c and api_dlpack.c
+// exchange arrays with other libraries, parcel.c sends values to other VMs,
+// report.c keeps the last error, open.c puts a VM together.
 #ifndef TALLY_VM_API_H
 #define TALLY_VM_API_H
 
@@ -9,36 +30,40 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 // --- Entry ------------------------------------------------------------------
 
 // Whether a call may use this VM at all: it is there, and no release hook is
-// running. Where not, a call does nothing and returns TALLY_ERR_HOST.
+// running. If not, a call does nothing and returns TALLY_ERR_HOST.
 static inline bool tl_enter(const tl_vm *vm) {
   return vm != NULL && vm->access != TL_ACCESS_NONE;
 }
 #define TL_ENTER(vm) \
   if (!tl_enter(vm)) \
   return TALLY_ERR_HOST
-// Whether it may run code and change variables; false after tl_fail in hooks
-// that may not.
+// Whether code may run and variables may change; false after tl_fail inside
+// hooks that may not do so.
 bool tl_may_run(tl_vm *vm);
-// False (kind host) where a pointer that the host must give is NULL.
+// Fails (kind host): a pointer that the host must give is NULL. Returns false.
 bool tl_fail_null(tl_vm *vm, const char *what);
+// Whether the pointer is there; false after tl_fail, with [what] in the
+// message.
 static inline bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
   return pointer != NULL || tl_fail_null(vm, what);
 }
-// False (kind value) where text of the host's is not UTF-8, kind host where it
-// is NULL.
+// Whether the host's text is valid UTF-8; false after tl_fail: kind value where
+// it is not, kind host where it is NULL.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
 
 // --- Handles (handles.c) ----------------------------------------------------
 
-// Bools, numbers up to 8 bytes and none are in the handle itself, so that they
-// cost the host nothing: a mark above a slot's tag, and the payload.
+// Bools, numbers up to 8 bytes and none stand in the handle itself, so that
+// they cost the host nothing: a mark above a slot's tag, and the payload.
 #define TL_PLAIN (UINT64_C(0x54414c59) << 32)
 
+// The handle of such a value.
 static inline tally_value tl_plain_value(tl_slot value) {
   return (tally_value){TL_PLAIN | value.tag, value.u};
 }
 
-// Only what tl_plain_value gave: a handle that was made up is no pointer.
+// Whether the handle is one that tl_plain_value gave; then *out is its value. A
+// handle that the host made up is not taken for a pointer.
 static inline bool tl_is_plain(tally_value handle, tl_slot *out) {
   uint64_t tag = handle.handle ^ TL_PLAIN;
   int dtype = (int)(tag >> 8 & 0xff);
@@ -53,49 +78,62 @@ static inline bool tl_is_plain(tally_value handle, tl_slot *out) {
   return true;
 }
 
+// Makes the table of handles; false after tl_fail.
 bool tl_handles_open(tl_vm *vm);
-size_t tl_handles_close(tl_vm *vm);  // returns how many were still held
-// Each value that the host holds, for the auditor.
+// Releases all handles and the table; returns how many were still held.
+size_t tl_handles_close(tl_vm *vm);
+// Calls [each] with every value that the host holds, for the auditor's recount.
 void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value), void *context);
-// Takes the value (or retains a borrowed one) into a new handle.
+// Makes a handle for *value: what the slot owns is taken, what it borrows is
+// retained. False after tl_fail, with the value as it was.
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out);
-// A handle that borrows [value], which outlives it: no count is written unless
-// the host retains it.
-bool tl_handle_lend(tl_vm *vm, tl_slot value, tally_value *out);
-// The value, borrowed; kind host for a released or foreign handle.
+// Makes a handle that borrows [value], which has to outlive it: no count is
+// written unless the host retains the handle.
+bool tl_handle_borrow(tl_vm *vm, tl_slot value, tally_value *out);
+// The handle's value, borrowed. False after tl_fail (kind host) for a released
+// handle or one of another VM.
 bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out);
-// The value, owned; the handle is released.
+// The handle's value, owned; the handle is released.
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out);
-// As an argument is given: owned if it is marked by tally_take, else borrowed.
+// A handle as an argument: owned if the host marked it by tally_take, else
+// borrowed.
 bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out);
-// All arguments of a call so; on failure none is owned, and those marked are
-// released.
+// All arguments of a call so. On failure nothing in [out] is owned, and the
+// marked handles have been released.
 bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
                      tl_slot *out);
-// Releases those of [count] handles that are marked as taken.
+// Releases those of [count] handles that are marked by tally_take, as a call
+// does that fails before it reads them.
 void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles);
-// A handle that is filled when its value has been made, so that nothing can
-// fail in between.
+// Makes a handle that is filled later (tl_handle_fill), so that nothing can
+// fail once its value has been made.
 bool tl_handle_reserve(tl_vm *vm, tally_value *out);
+// Puts an owned value into a reserved handle.
 void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value);
 
-// Gives an owned value to the host, or drops it and reports the failure.
+// Gives an owned value to the host as *out; on failure drops it and reports.
 tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out);
-// "as_int needs an integer: got string"; the status of that error.
+// Reports that the host asked for [needed] and the value is something else;
+// returns the status.
 tally_status tl_report_wrong_type(tl_vm *vm, const char *needed, tl_slot got);
 
 // --- Errors (api.c) ---------------------------------------------------------
 
-// The pending error becomes the last error; returns its status. Inside a hook
-// it is kept too, so that the hook's failure passes it on as it was.
+// Turns the pending error into the report that tally_error shows, and returns
+// its status. Inside a hook the error is also kept, so that the hook's failure
+// passes it on as it was.
 tally_status tl_report(tl_vm *vm);
-// Makes what a hook reported pending again: false where that was nothing, or
-// of another status.
+// Makes the error that a hook reported pending again. False where it reported
+// none, or one of another status.
 bool tl_report_raise(tl_vm *vm, tally_status status);
-// An interrupt, a budget or a deadline that a hook met and did not pass on.
+// Whether a hook met an interrupt, a budget or a deadline and did not pass it
+// on.
 bool tl_report_is_final(const tl_vm *vm);
-void tl_report_forget(tl_vm *vm);  // what is kept
+// Gives up the error kept for a hook.
+void tl_report_forget(tl_vm *vm);
+// Makes the report with the VM, so that lack of memory can be reported; false:
+// no memory.
 bool tl_report_open(tl_vm *vm);
 void tl_report_close(tl_vm *vm);
 

@@ -1,4 +1,7 @@
-// tally.h: arrays over the host's memory, and arrays shown to the host.
+// tally.h: arrays over the host's memory (tally_from_buffer), and arrays shown
+// to the host (tally_to_buffer). What the host says of its memory is checked
+// before anything is made: every item inside the block, aligned, and not
+// written twice.
 
 #include <string.h>
 
@@ -8,6 +11,8 @@
 #include "vm/types/layout.h"
 #include "vm/nested/nested.h"
 
+// The host gets pointers into the array, which stay good as long as it holds
+// the value.
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -29,7 +34,8 @@ tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   return TALLY_OK;
 }
 
-// Shape and dtype of a fixed-size array type; false: it is no such type.
+// Shape and dtype of a fixed-size array type such as 2 * 3 * float32; false: it
+// is none over numbers.
 static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
                         tl_dtype *dtype) {
   *ndim = 0;
@@ -41,7 +47,7 @@ static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
   return *ndim > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
 }
 
-// The same of an array of C structs, whose bytes are one axis more; *layout
+// The same for an array of C structs, whose bytes are one axis more; *layout
 // stays NULL where the type is none. False after tl_fail.
 static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
                          tl_type **layout) {
@@ -61,9 +67,8 @@ static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
   return true;
 }
 
-// Whether every item lies inside [0, nbytes).
-//
-// A stride of INT64_MIN has no magnitude, and passes any block.
+// Whether every item lies inside [0, nbytes). A stride of INT64_MIN, which has
+// no magnitude, never does.
 static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
                  size_t itemsize, size_t nbytes) {
   int64_t low = 0, high = (int64_t)itemsize;
@@ -84,7 +89,8 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
   return low >= 0 && (uint64_t)high <= nbytes;
 }
 
-// Kernels read whole items. A complex one is aligned as its two parts are.
+// Kernels read whole items, so data and strides have to be multiples of the
+// alignment. That of a complex item is its parts'.
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                    tl_dtype dtype) {
   bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
@@ -98,8 +104,9 @@ static int64_t magnitude(int64_t i) {
   return i < 0 ? -i : i;
 }
 
-// Whether no two items share memory: each axis, from the shortest stride to the
-// longest, steps over all that the ones before it cover.
+// Whether no two items share memory, so that the array may be written: each
+// axis, from the shortest stride to the longest, has to step over all that the
+// ones before it cover.
 static bool is_injective(int ndim, const int64_t *shape, const int64_t *strides,
                          size_t itemsize) {
   int order[TL_MAX_DIMS], count = 0;
@@ -122,6 +129,8 @@ static bool is_injective(int ndim, const int64_t *shape, const int64_t *strides,
   return true;
 }
 
+// Checks in the order of the contract in tally.h: type, shape, alignment; then
+// makes the array, read-only where items may share memory.
 tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
                                tally_value *out) {
   TL_ENTER(vm);
@@ -155,6 +164,7 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
   if (buffer->strides != NULL) {
     size_t given = (size_t)ndim - (layout != NULL);  // a struct's bytes: 1
+    // A struct's bytes are an axis of their own, whose stride is 1.
     memcpy(strides, buffer->strides, given * sizeof *strides);
   }
   if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
@@ -175,8 +185,8 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   }
   bool read_only = buffer->read_only != 0 || size == 0 ||
                    !is_injective(ndim, shape, strides, tl_itemsize(dtype));
-  // The handle first: when the array is made, nothing may fail any more, since
-  // giving the array up would release the data.
+  // The handle is reserved first: once the array is made nothing may fail any
+  // more, since giving the array up would release the host's data.
   tally_value handle;
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);

@@ -18,14 +18,14 @@
 
 #include "vm/array/array.h"
 #include "vm/api/arrow.h"
-#include "vm/values/category.h"
+#include "vm/nested/indexed.h"
 #include "vm/api/exports.h"
 #include "vm/memory/memory.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -36,6 +36,7 @@ static const struct {
   char format;
   uint8_t dtype;
 } formats[] = {
+    // Arrow's letters for plain numbers.
     {'c', TL_INT8},    {'C', TL_UINT8},   {'s', TL_INT16}, {'S', TL_UINT16},
     {'i', TL_INT32},   {'I', TL_UINT32},  {'l', TL_INT64}, {'L', TL_UINT64},
     {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
@@ -52,6 +53,7 @@ static const struct {
     {"ts", TL_INT64},  {"tD", TL_INT64},  {"tiM", TL_INT32},
 };
 
+// The dtype of a format of numbers, dates or times; TL_DTYPE_COUNT: it is none.
 static tl_dtype dtype_of(const char *format) {
   for (int i = 0; i < FORMATS; i++) {
     if (formats[i].format == format[0] && format[1] == 0)
@@ -64,6 +66,7 @@ static tl_dtype dtype_of(const char *format) {
   return TL_DTYPE_COUNT;
 }
 
+// The reverse of dtype_of, for plain numbers.
 char tl_arrow_format(tl_dtype dtype) {
   for (int i = 0; i < FORMATS; i++) {
     if (formats[i].dtype == dtype)
@@ -87,20 +90,25 @@ static const struct {
 
 // --- In: checks -------------------------------------------------------------
 
+// Bit number [i] of a bitmap, the lowest of each byte first.
 static bool bit_at(const void *bits, int64_t i) {
   return (((const uint8_t *)bits)[i / 8] >> (i % 8) & 1) != 0;
 }
 
+// The error of a column that is not taken, with its name and format. Returns
+// false.
 static bool refuse(tl_vm *vm, const schema *s, const char *what) {
   return tl_fail(vm, TALLY_ERR_TYPE, "the Arrow column \"%s\" of format %s %s",
                  s->name == NULL ? "" : s->name, s->format, what);
 }
 
+// Whether the array says for each item if it is there.
 static bool has_validity(const arrow *a) {
   return a->null_count != 0 && a->n_buffers > 0 && a->buffers != NULL &&
          a->buffers[0] != NULL && a->length > 0 && a->offset >= 0;
 }
 
+// How many items are missing, counted: a null_count may be -1 for unknown.
 static int64_t count_missing(const arrow *a) {
   int64_t missing = 0;
   for (int64_t i = 0; has_validity(a) && i < a->length; i++)
@@ -119,7 +127,8 @@ static bool check_valid(tl_vm *vm, const schema *s, const arrow *a) {
                  s->name == NULL ? "" : s->name, (long long)missing);
 }
 
-// true where an item is missing; none where no item is.
+// *out is an array of bools, true where an item is missing, or none where no
+// item is. False after tl_fail.
 static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
   *out = tl_none();
   if (count_missing(a) == 0)
@@ -133,6 +142,8 @@ static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
   return true;
 }
 
+// Whether buffers and children are as many as the format has, and lengths do
+// not overflow: what another library gives is not trusted.
 static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
                          int64_t buffers, int64_t children) {
   bool ok =
@@ -151,14 +162,16 @@ static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
 
 // --- In: columns ------------------------------------------------------------
 
-// An Arrow array that an array of ours is over: moved here, and released with
-// it.
+// An Arrow array that an array of ours is over: it was moved here, and is
+// released with ours. Made by the host's allocator, since it may outlive the
+// VM's accounting.
 typedef struct holder {
   arrow array;
   void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
   void *context;
 } holder;
 
+// The release function of such an array.
 static void let_go(void *context, void *data) {
   (void)data;
   holder *h = context;
@@ -170,8 +183,9 @@ static void let_go(void *context, void *data) {
 static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
                    tl_slot *out);
 
-// Numbers: [rows] of [width] items each, 0: a plain column. On success [a] has
-// been moved from.
+// An array over Arrow's own buffer: [rows] of [width] items, -1: a plain
+// column. On success [owner], the Arrow array that has to stay, has been moved
+// from. Data that are not aligned are copied, and [owner] is left.
 static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
                         arrow *owner, int64_t first, int64_t rows,
                         int64_t width, tl_slot *out) {
@@ -186,6 +200,7 @@ static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
     return refuse(vm, s, "has no data");
   if (size > 0)
     data += (size_t)first * itemsize;
+  // Nothing to share, or not readable by whole items: a copy.
   if (size == 0 || !tl_is_aligned(ndim, strides, data, dtype)) {
     tl_array *copy = tl_array_new(vm, dtype, ndim, shape);
     if (copy == NULL)
@@ -205,18 +220,21 @@ static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
     vm->options.resize(vm->options.context, h, sizeof *h, 0);
     return false;
   }
+  // Arrow's rule for moving: copy the struct and mark the old one as released.
   h->array = *owner;
   owner->release = NULL;
   *out = tl_own_array(array);
   return true;
 }
 
+// A plain column of numbers, not copied.
 static bool import_numbers(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
                            tl_slot *out) {
   return check_counts(vm, s, a, 2, 0) &&
          over_buffer(vm, s, a, dtype, a, a->offset, a->length, -1, out);
 }
 
+// Bools are packed as bits in Arrow, so they are copied.
 static bool import_bools(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   if (!check_counts(vm, s, a, 2, 0))
     return false;
@@ -231,15 +249,17 @@ static bool import_bools(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   return true;
 }
 
-// The offset of item [i]; -1 where it is less than the one before.
+// Where item [i] of a list or text begins, of 32 or 64 bits.
 static int64_t offset_at(const arrow *a, bool large, int64_t i) {
   int64_t at = a->offset + i;
   return large ? ((const int64_t *)a->buffers[1])[at]
                : ((const int32_t *)a->buffers[1])[at];
 }
 
+// Whether the offsets are there, aligned, and never go back.
 static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
                           bool large) {
+  // An empty list may come without offsets.
   if (a->length == 0)
     return true;
   size_t alignment = large ? 8 : 4;
@@ -255,7 +275,7 @@ static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
   return ok || refuse(vm, s, "has offsets that go back");
 }
 
-// Texts and bytes in Arrow's layouts.
+// Texts or bytes in one of Arrow's layouts.
 typedef struct pieces {
   const schema *s;
   const arrow *a;
@@ -263,6 +283,7 @@ typedef struct pieces {
   int64_t width;  // of w
 } pieces;
 
+// Checks that the buffers of the layout are there.
 static bool open_pieces(tl_vm *vm, pieces *p) {
   const schema *s = p->s;
   const arrow *a = p->a;
@@ -285,8 +306,9 @@ static bool open_pieces(tl_vm *vm, pieces *p) {
           refuse(vm, s, "is not laid out as that format is"));
 }
 
-// A view: a length and up to 12 bytes, or the first four of them and where all
-// are, in one of the buffers behind, whose sizes are the last buffer.
+// Finds item [i] of views. A view is a length and up to 12 bytes, or a length,
+// the first four bytes, and where all are: the number of a buffer and an offset
+// in it. The last buffer has the sizes of those buffers.
 static bool find_viewed(tl_vm *vm, const pieces *p, int64_t i,
                         const char **text, int64_t *nbytes) {
   const arrow *a = p->a;
@@ -310,6 +332,8 @@ static bool find_viewed(tl_vm *vm, const pieces *p, int64_t i,
   return true;
 }
 
+// Finds the bytes of item [i]; empty for one that is missing, whatever stands
+// there.
 static bool find_piece(tl_vm *vm, const pieces *p, int64_t i, const char **text,
                        int64_t *nbytes) {
   const arrow *a = p->a;
@@ -331,6 +355,7 @@ static bool find_piece(tl_vm *vm, const pieces *p, int64_t i, const char **text,
   return true;
 }
 
+// An array of strings, or of bytes, copied.
 static bool import_texts(tl_vm *vm, const schema *s, const arrow *a, bool bytes,
                          tl_slot *out) {
   pieces p = {.s = s, .a = a, .layout = s->format[0]};
@@ -351,10 +376,11 @@ static bool import_texts(tl_vm *vm, const schema *s, const arrow *a, bool bytes,
     }
   }
   *out = made;
-  return !bytes || tl_octets_close(vm, &made, out);
+  return !bytes || tl_raw_bytes_close(vm, &made, out);
 }
 
-// "+w:3": rows of three.
+// A fixed-size list, such as "+w:3" for rows of three: an array with one
+// dimension more.
 static bool import_rows(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   char *end;
   long long width = strtoll(s->format + 3, &end, 10);
@@ -377,12 +403,13 @@ static bool import_rows(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   return over_buffer(vm, of, child, dtype, child, first, a->length, width, out);
 }
 
-// Rows of different lengths, over the items' array.
+// A list: rows of different lengths over the items' array, which is not copied.
 static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
                          int depth, tl_slot *out) {
   if (!check_counts(vm, s, a, 2, 1) || !check_valid(vm, s, a) ||
       !check_offsets(vm, s, a, large))
     return false;
+  // The last offset is the largest, so it bounds all of them.
   if (a->length > 0 && offset_at(a, large, a->length) > a->children[0]->length)
     return refuse(vm, s, "has fewer items than its lists need");
   tl_slot items;
@@ -403,6 +430,7 @@ static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
   return tl_ragged_new(vm, offsets, &items, out);
 }
 
+// A struct: a record of columns.
 static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
                           tl_slot *out) {
   if (!check_counts(vm, s, a, 1, -1) || !check_valid(vm, s, a))
@@ -418,6 +446,8 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
     ok = child->length - a->offset >= a->length ||
          refuse(vm, of, "is shorter than its struct");
     if (ok) {
+      // The slice is passed on to the child, whose count of missing values is
+      // then unknown.
       child->offset += a->offset;
       child->length = a->length;
       if (a->offset > 0 || child->null_count > 0)
@@ -435,7 +465,7 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
   return ok;
 }
 
-// Nothing but missing values.
+// A column of nothing but missing values.
 static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
                          tl_slot *out) {
   if (a->length < 0)
@@ -452,10 +482,12 @@ static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
     memset(missing->data, 1, (size_t)a->length);
     memset(values->data, 0, (size_t)a->length * sizeof(int64_t));
   }
+  // The values are never seen: each is missing.
   tl_slot parts[2] = {tl_own_array(missing), tl_own_array(values)};
   return tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], out);
 }
 
+// The error of a format that has no type here, with a hint where there is one.
 static bool refuse_format(tl_vm *vm, const schema *s) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     if (strncmp(s->format, refused[i].format, strlen(refused[i].format)) == 0)
@@ -467,6 +499,7 @@ static bool refuse_format(tl_vm *vm, const schema *s) {
       "and dictionaries have");
 }
 
+// A column without children.
 static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);
   if (dtype != TL_DTYPE_COUNT)
@@ -485,9 +518,10 @@ static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
 
 // --- In: dictionaries -------------------------------------------------------
 
+// More values than that are no categories, but data.
 enum { MOST_CATEGORIES = 1 << 20 };
 
-// The bytes by which an item is known.
+// The bytes by which an item of a dictionary is known.
 static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
   const char *item = a->data + i * tl_strides(a)[0];
   *nbytes = tl_itemsize(tl_array_dtype(a));
@@ -497,14 +531,16 @@ static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
   return tl_string_item_text(tl_string_item_at(item));
 }
 
-// Whether values may be categories: each is there once. Floats may not, which
-// are equal in other ways than bit by bit.
+// Whether values may be categories: each is there once. Floats may not be,
+// since they can be equal without having the same bits. Uses a hash table
+// (FNV-1a).
 static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
   tl_dtype dtype = tl_array_dtype(a);
   *out = false;
   if (a->size > MOST_CATEGORIES ||
       (dtype != TL_STRING && dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
     return true;
+  // At most half full, so that a search ends soon.
   size_t room = 16;
   while (room < (size_t)a->size * 2) room *= 2;
   int32_t *table = tl_alloc_zeroed(vm, room * sizeof *table, "categories");
@@ -522,6 +558,7 @@ static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
       const char *other = bytes_of(a, table[at] - 1, &m);
       distinct = n != m || memcmp(item, other, n) != 0;
     }
+    // 0 is a free place, so indices are stored plus one.
     table[at] = (int32_t)(i + 1);
   }
   tl_free(vm, table, room * sizeof *table);
@@ -529,6 +566,7 @@ static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
   return true;
 }
 
+// The code of item [i], an index in the dictionary.
 static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
   const void *codes = a->buffers[1];
   int64_t at = a->offset + i;
@@ -550,7 +588,7 @@ static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
   }
 }
 
-// The codes as int32, 0 for missing ones; NULL after tl_fail.
+// The codes as an array of int32, with 0 for missing ones; NULL after tl_fail.
 static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
                             tl_dtype dtype, int64_t count) {
   if (a->length > 0 && (a->buffers[1] == NULL ||
@@ -573,13 +611,14 @@ static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
   return codes;
 }
 
-// The dictionary's values as an array of our own: another library's dictionary
-// may not be moved out of its array.
+// The dictionary's values as an array of our own: a dictionary belongs to its
+// array and may not be moved out of it.
 static bool read_dictionary(tl_vm *vm, const schema *s, const arrow *a,
                             int depth, tl_slot *out) {
-  arrow lent = *a;
-  lent.release = NULL;
-  if (!import(vm, s, &lent, depth + 1, out))
+  // Borrowed: without a release function nothing of it is moved out.
+  arrow borrowed = *a;
+  borrowed.release = NULL;
+  if (!import(vm, s, &borrowed, depth + 1, out))
     return false;
   if (!tl_is_array(*out) || tl_ndim(out->array) != 1) {
     tl_drop(vm, *out);
@@ -594,6 +633,8 @@ static bool read_dictionary(tl_vm *vm, const schema *s, const arrow *a,
   return copy != NULL;
 }
 
+// A dictionary column: categories if its values may be, else the values that
+// the codes stand for.
 static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
                               int depth, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);
@@ -616,7 +657,8 @@ static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
     return false;
   }
   if (are && tl_is_none(missing))
-    return tl_category_new(vm, &codes, &values, out);
+    return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &values, out);
+  // Not categories: the values themselves, one for each code.
   bool ok = tl_value_take(vm, values, array, &made);
   tl_drop(vm, codes);
   tl_drop(vm, values);
@@ -630,10 +672,13 @@ static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
 
 // --- In ---------------------------------------------------------------------
 
+// Makes a value of a column of any format; what it needs of [a] has been moved
+// out on success. False after tl_fail.
 static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
                    tl_slot *out) {
   const char *format = s->format;
   tl_slot missing, values;
+  // The recursion is on the C stack.
   if (depth > MAX_DEPTH)
     return refuse(vm, s, "nests too deeply");
   if (s->dictionary != NULL || a->dictionary != NULL)
@@ -660,6 +705,7 @@ static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
   return true;
 }
 
+// Releases what was not moved out.
 static void release_both(schema *s, arrow *a) {
   if (a->release != NULL)
     a->release(a);
@@ -667,6 +713,8 @@ static void release_both(schema *s, arrow *a) {
     s->release(s);
 }
 
+// Takes both structs on every path, as Arrow's consumers do: what an array of
+// ours goes on needing was moved out and is marked as released.
 tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
                               struct ArrowArray *a, tally_value *out) {
   if (s == NULL || a == NULL || !tl_enter(vm)) {

@@ -1,4 +1,10 @@
-// tally.h: values as Arrow arrays, through its C data interface.
+// tally.h: values as Arrow arrays, through its C data interface; in is in
+// api_arrow.c.
+//
+// Numbers are not copied: the Arrow array holds a handle to ours until its
+// release function is called, which may be after the VM closed (exports.h).
+// Bools and texts are copied into Arrow's layouts. Every export function fills
+// one schema and one array; on failure both are as if nothing had been made.
 
 #include <stdio.h>
 #include <string.h>
@@ -6,19 +12,22 @@
 #include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
+#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
-#include "vm/values/category.h"
+#include "vm/array/string_item.h"
+#include "vm/nested/indexed.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
 
-// A column and what it needs: one record for the schema and one for the array,
-// whose children are records of their own.
+// A column is one record for the schema and one for the array; their children
+// are records of their own.
 
+// What an exported array needs: the value it holds, its table of buffers, and
+// the bits of items that are there.
 typedef struct array_record {
   tl_export head;
   const void *buffers[3];
@@ -26,6 +35,7 @@ typedef struct array_record {
   size_t valid_size;
 } array_record;
 
+// The error of a value that has no Arrow form.
 static bool fail_out(tl_vm *vm, tl_slot got) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
@@ -34,6 +44,7 @@ static bool fail_out(tl_vm *vm, tl_slot got) {
                  tl_describe(got, text, sizeof text));
 }
 
+// Arrow's release function: children first, then the record.
 static void release_schema(schema *s) {
   for (int64_t i = 0; i < s->n_children; i++) {
     if (s->children[i]->release != NULL)
@@ -45,6 +56,7 @@ static void release_schema(schema *s) {
   tl_export_end(s->private_data);
 }
 
+// The same for arrays.
 static void release_array(arrow *a) {
   for (int64_t i = 0; i < a->n_children; i++) {
     if (a->children[i]->release != NULL)
@@ -59,7 +71,7 @@ static void release_array(arrow *a) {
   tl_export_end(&r->head);
 }
 
-// A table at [at] of pointers to [count] children, which lie behind it.
+// Makes the table at [at] of pointers to [count] children, which lie behind it.
 static void **children_at(char *at, int64_t count, size_t each) {
   void **table = (void **)(void *)at;
   char *items = at + (size_t)count * sizeof(void *);
@@ -67,9 +79,11 @@ static void **children_at(char *at, int64_t count, size_t each) {
   return table;
 }
 
+// A schema whose texts and children are in one record.
 static bool make_schema(tl_vm *vm, const char *format, const char *name,
                         int64_t count, schema *out) {
   size_t length = strlen(name) + 1, flat = strlen(format) + 1;
+  // Texts first, then the table of children, aligned for pointers.
   size_t texts = (length + flat + 15) / 16 * 16;
   size_t behind = (size_t)count * (sizeof(void *) + sizeof(schema));
   tl_slot none = tl_none();
@@ -89,10 +103,12 @@ static bool make_schema(tl_vm *vm, const char *format, const char *name,
   return true;
 }
 
-// An array over [value], or with [room] bytes of its own at *room_at.
+// An array that holds [value], or with [room] bytes of its own at *room_at; its
+// children are in the same record.
 static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
                        int64_t buffers, int64_t count, size_t room, arrow *out,
                        char **room_at) {
+  // Arrow recommends buffers aligned to 64 bytes.
   size_t head = (sizeof(array_record) + 63) / 64 * 64;
   size_t behind = (size_t)count * (sizeof(void *) + sizeof(arrow)), nbytes;
   if (tl_add_overflows(head + behind + 64, room, &nbytes))
@@ -118,7 +134,7 @@ static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
 static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a);
 
-// Takes what [dense] owns.
+// A dense array of numbers, not copied. Takes what [dense] owns.
 static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
                            schema *s, arrow *a) {
   char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};
@@ -126,6 +142,8 @@ static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
     return false;
   array_record *r = a->private_data;
   tl_slot held;
+  // A small view may have been copied out when it got its handle, so the data
+  // is read from there.
   tl_handle_get(vm, r->head.held, &held);
   r->buffers[1] = held.array->data;
   if (make_schema(vm, format, name, 0, s))
@@ -134,11 +152,13 @@ static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
   return false;
 }
 
+// Bools as bits.
 static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
                          schema *s, arrow *a) {
   char *bits = NULL;
   tl_slot none = tl_none();
   size_t nbytes = ((size_t)dense->size + 7) / 8;
+  // The record is zeroed, so bits of items that are false are clear.
   if (!make_array(vm, &none, dense->size, 2, 0, nbytes, a, &bits))
     return false;
   for (int64_t i = 0; i < dense->size; i++) {
@@ -152,9 +172,11 @@ static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
   return false;
 }
 
+// Strings end to end, with offsets of 64 bits.
 static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
                          schema *s, arrow *a) {
   const tl_string_item *items = tl_string_items(dense);
+  // Offsets and texts lie in one block: first the offsets.
   size_t total = 0, offsets = ((size_t)dense->size + 1) * sizeof(int64_t);
   for (int64_t i = 0; i < dense->size; i++)
     total += tl_string_item_length(&items[i]);
@@ -178,7 +200,7 @@ static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
   return false;
 }
 
-// Rows of a matrix as a fixed-size list.
+// The rows of a matrix as a fixed-size list.
 static bool export_rows(tl_vm *vm, tl_slot *dense, const char *name, schema *s,
                         arrow *a) {
   int64_t rows = tl_shape(dense->array)[0], width = tl_shape(dense->array)[1];
@@ -196,6 +218,7 @@ static bool export_rows(tl_vm *vm, tl_slot *dense, const char *name, schema *s,
   return false;
 }
 
+// An array of one dimension, or a matrix of numbers.
 static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
                          arrow *a) {
   int ndim = tl_ndim(value.array);
@@ -225,6 +248,7 @@ static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
   bool ok = export(vm, tl_borrow(n->parts[1]), name, s, a);
   if (ok) {
     array_record *r = a->private_data;
+    // One byte more, so that an empty array has a bitmap, too.
     size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
     r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
     r->valid_size = nbytes;
@@ -248,6 +272,7 @@ static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
   return ok;
 }
 
+// Ragged rows as a list with offsets of 64 bits.
 static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
                           arrow *a) {
   tl_slot offsets, items, held;
@@ -278,7 +303,8 @@ static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
   return ok;
 }
 
-// Codes, whose only child is the dictionary.
+// Categories as codes with a dictionary. The dictionary is made as a child,
+// which it then no longer is.
 static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
                             schema *s, arrow *a) {
   tl_slot from = tl_borrow(n->parts[0]), codes, held;
@@ -291,6 +317,7 @@ static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
   array_record *r = a->private_data;
   tl_handle_get(vm, r->head.held, &held);
   r->buffers[1] = held.array->data;
+  // The child's place becomes the dictionary's.
   a->dictionary = a->children[0];
   a->n_children = 0;
   a->children = NULL;
@@ -308,11 +335,15 @@ static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
   return false;
 }
 
+// A record of columns as a struct; the columns have to be equally long.
 static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
                           schema *s, arrow *a) {
   int64_t count = record->length, length = 0;
+  if (!tl_record_check_names(vm, record, "an Arrow struct"))
+    return false;
   for (int64_t i = 0; i < count; i++) {
     tl_slot column = record->fields[i].value;
+    // A column has one item for each row.
     if (tl_value_ndim(column) == 0)
       return fail_out(vm, column);
     int64_t n = tl_value_length(column, 0);
@@ -320,8 +351,9 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the columns of a struct have one length: %s has %lld, "
                      "%s %lld",
-                     record->fields[0].key->text, (long long)length,
-                     record->fields[i].key->text, (long long)n);
+                     tl_key_string(record->fields[0].key)->text,
+                     (long long)length,
+                     tl_key_string(record->fields[i].key)->text, (long long)n);
     }
     length = n;
   }
@@ -335,7 +367,8 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
   }
   for (int64_t i = 0; ok && i < count; i++) {
     ok = export(vm, tl_borrow(record->fields[i].value),
-                record->fields[i].key->text, s->children[i], a->children[i]);
+                tl_key_string(record->fields[i].key)->text, s->children[i],
+                a->children[i]);
   }
   if (!ok) {
     s->release(s);
@@ -344,23 +377,26 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
   return ok;
 }
 
-// As texts, which are laid out likewise; only the format differs.
-static bool export_octets(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                          arrow *a) {
+// Bytes are laid out as texts are; only the format differs.
+static bool export_raw_bytes(tl_vm *vm, tl_slot value, const char *name,
+                             schema *s, arrow *a) {
   if (tl_value_ndim(value) == 0)
     return fail_out(vm, value);
-  if (!export(vm, tl_octets_inside(value), name, s, a))
+  if (!export(vm, tl_raw_bytes_inside(value), name, s, a))
     return false;
   schema *leaf = s;
   while (leaf->format[0] == '+') leaf = leaf->children[0];
+  // The leaf is text, whose layout is that of bytes: only its letter changes,
+  // in our own copy of the format.
   ((char *)(uintptr_t)leaf->format)[0] = 'Z';
   return true;
 }
 
+// Exports a value of any kind.
 static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a) {
-  if (tl_is_octets(value))
-    return export_octets(vm, value, name, s, a);
+  if (tl_is_raw_bytes(value))
+    return export_raw_bytes(vm, value, name, s, a);
   if (tl_is_record(value))
     return export_record(vm, value.record, name, s, a);
   if (tl_is_form(value, TL_FORM_OPTION) && tl_nested_ndim(value.nested) == 1)
@@ -368,6 +404,7 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
   if (tl_is_form(value, TL_FORM_CATEGORY) && tl_nested_ndim(value.nested) == 1)
     return export_category(vm, value.nested, name, s, a);
   if (tl_is_form(value, TL_FORM_POINTER)) {
+    // Pointers become the values that they refer to.
     tl_slot plain = tl_borrow(value);
     if (!tl_spell_out(vm, 1, &plain))
       return false;
@@ -381,6 +418,7 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                             : fail_out(vm, value);
 }
 
+// Nothing is written to the host's structs before all has been made.
 tally_status tally_to_arrow(tally_vm *vm, tally_value v,
                             struct ArrowSchema *schema_out,
                             struct ArrowArray *array_out) {

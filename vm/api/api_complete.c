@@ -1,4 +1,9 @@
-// tally.h: the names that a word at a prompt may go on as.
+// tally.h: how a word at a prompt may go on (tally_complete), and what a
+// script's own functions say of themselves (tally_describe).
+//
+//     "sq"          names: variables, functions, words of the language
+//     "r.na"        members of the value r: fields, or a module's names
+//     "import li"   modules
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +13,15 @@
 #include "vm/embedded.h"
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/api/host.h"
 #include "vm/values/list.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
+#include "vm/text/signature.h"
 #include "vm/values/record.h"
 
-// The names found so far.
+// The names found so far, and the word that they have to begin with.
 typedef struct offers {
   tl_vm *vm;
   const char *word;  // what they begin with
@@ -24,9 +30,12 @@ typedef struct offers {
   bool failed;
 } offers;
 
+// Offers a name if it begins with the word; private names only to a word with
+// an underscore. After a failure nothing more is added.
 static void offer_text(offers *o, const char *name, size_t nbytes) {
   if (o->failed || nbytes < o->nbytes || memcmp(name, o->word, o->nbytes) != 0)
     return;
+  // A name with an underscore is private to its module.
   if (name[0] == '_' && o->nbytes == 0)
     return;  // private
   tl_string *string = tl_string_new(o->vm, name, nbytes);
@@ -38,12 +47,14 @@ static void offer_text(offers *o, const char *name, size_t nbytes) {
   tl_drop(o->vm, item);
 }
 
+// Offers a NUL-terminated name.
 static void offer(offers *o, const char *name) {
   offer_text(o, name, strlen(name));
 }
 
 // --- What there is ----------------------------------------------------------
 
+// The variables of a module that have a value.
 static void offer_variables(offers *o, const tl_module *module) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     const tl_string *name = module->variable_names[i];
@@ -52,7 +63,7 @@ static void offer_variables(offers *o, const tl_module *module) {
   }
 }
 
-// [module] NULL: what needs no import.
+// What the library has in a module; NULL: what needs no import.
 static void offer_library(offers *o, const char *module) {
   tl_documented d;
   for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
@@ -64,6 +75,7 @@ static void offer_library(offers *o, const char *module) {
   }
 }
 
+// The names of modules that can be imported.
 static void offer_modules(offers *o) {
   tl_documented d;
   for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
@@ -72,18 +84,21 @@ static void offer_modules(offers *o) {
   }
 }
 
+// The members of a value: fields of a record or a struct, names of a module.
 static void offer_members(offers *o, tl_slot value) {
   if (tl_is_record(value)) {
     for (int64_t i = 0; i < value.record->length; i++) {
-      const tl_string *key = value.record->fields[i].key;
-      offer_text(o, key->text, key->length);
+      const tl_string *key = tl_key_string(value.record->fields[i].key);
+      if (key != NULL)
+        offer_text(o, key->text, key->length);
     }
   } else if (tl_is_kind(value, TL_KIND_MODULE)) {
     const tl_module *module = value.pointer;
-    // Of the library's own modules what is documented; one read from a file has
-    // a path.
+    // Of the library's own modules, which have no path, only what is
+    // documented.
     bool is_library =
-        module->path == NULL && tl_embedded_find(module->name->text) != NULL;
+        module->path == NULL &&
+        tl_embedded_find(o->vm->library, module->name->text) != NULL;
     if (module->builtin != NULL)
       offer_library(o, module->builtin);
     else if (is_library)
@@ -98,6 +113,7 @@ static void offer_members(offers *o, tl_slot value) {
   }
 }
 
+// Everything that a word at the begin of an expression may be.
 static void offer_names(offers *o) {
   offer_variables(o, o->vm->main);
   offer_library(o, NULL);
@@ -110,7 +126,7 @@ static void offer_names(offers *o) {
 
 // --- What is asked ----------------------------------------------------------
 
-// Where the name begins that ends at [end].
+// Where the name that ends at [end] begins, by the lexer's rule for letters.
 static size_t name_begin(const char *text, size_t end) {
   size_t at = end;
   while (at > 0) {
@@ -140,8 +156,9 @@ static bool find_member(tl_slot value, const char *name, size_t nbytes,
   if (!tl_is_record(value))
     return false;
   for (int64_t i = 0; i < value.record->length; i++) {
-    const tl_string *key = value.record->fields[i].key;
-    if (key->length == nbytes && memcmp(key->text, name, nbytes) == 0) {
+    const tl_string *key = tl_key_string(value.record->fields[i].key);
+    if (key != NULL && key->length == nbytes &&
+        memcmp(key->text, name, nbytes) == 0) {
       *out = value.record->fields[i].value;
       return true;
     }
@@ -149,18 +166,21 @@ static bool find_member(tl_slot value, const char *name, size_t nbytes,
   return false;
 }
 
-// The value of the names with dots between them that end at [end], borrowed.
-static bool find_value(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
+// The value of names with dots between them, such as a.b.c, that end at [end];
+// borrowed.
+static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
   size_t begin = name_begin(text, end);
   if (begin == end)
     return false;
   tl_slot object = {.tag = TL_TAG_MODULE, .pointer = vm->main};
+  // The name is a member of what stands before the point.
   if (begin > 0 && text[begin - 1] == '.' &&
-      !find_value(vm, text, begin - 1, &object))
+      !find_named(vm, text, begin - 1, &object))
     return false;
   return find_member(object, text + begin, end - begin, out);
 }
 
+// Whether the word is a module's name behind `import`.
 static bool follows_import(const char *text, size_t begin) {
   static const char word[] = "import";
   size_t end = begin;
@@ -175,7 +195,7 @@ static int compare_names(const void *a, const void *b) {
                 ((const tl_slot *)b)->string->text);
 }
 
-// In order, each once.
+// Sorts the names and leaves each in once.
 static void tidy(tl_vm *vm, tl_list *list) {
   if (list->length == 0)
     return;
@@ -191,6 +211,8 @@ static void tidy(tl_vm *vm, tl_list *list) {
   list->length = kept;
 }
 
+// The text before the word decides what is offered; nothing is run, so only
+// existing values are looked at.
 tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, text, "the text") || !tl_given(vm, out, "the result"))
@@ -201,7 +223,7 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
     return tl_report(vm);
   tl_slot object;
   if (begin > 0 && text[begin - 1] == '.') {
-    if (find_value(vm, text, begin - 1, &object))
+    if (find_named(vm, text, begin - 1, &object))
       offer_members(&o, object);
   } else if (follows_import(text, begin)) {
     offer_modules(&o);
@@ -212,5 +234,48 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   tl_slot list = tl_own_list(o.list);
   bool ok = !o.failed && tl_handle_new(vm, &list, out);
   tl_drop(vm, list);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+// --- The script's own -------------------------------------------------------
+
+// Appends signature and documentation of a script function.
+static void describe_function(tl_text *text, tl_slot value) {
+  if (!tl_is_kind(value, TL_KIND_FUNCTION) &&
+      !tl_is_kind(value, TL_KIND_CLOSURE))
+    return;
+  const tl_prototype *p = tl_function_prototype(value);
+  const char *name = p->name->length > 0 ? p->name->text : "fn";
+  bool has_text = p->unit->text != NULL;
+  tl_put_signature(text, name, strlen(name),
+                   has_text ? p->unit->text + p->params_begin : "",
+                   has_text ? p->params_end - p->params_begin : 0);
+  if (p->doc != NULL)
+    tl_put_doc(text, p->doc->text, (size_t)p->doc->length);
+}
+
+// Of a module all of its functions; of a name that stands for something else
+// nothing.
+tally_status tally_describe(tally_vm *vm, const char *name, tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, name, "the name") || !tl_given(vm, out, "the result"))
+    return tl_report(vm);
+  tl_text text;
+  tl_slot value;
+  tl_text_open(&text, vm);
+  bool found = find_named(vm, name, strlen(name), &value);
+  if (found && tl_is_kind(value, TL_KIND_MODULE)) {
+    const tl_module *module = value.pointer;
+    for (uint32_t i = 0; i < module->variable_count; i++)
+      describe_function(&text, module->variables[i]);
+  } else if (found) {
+    describe_function(&text, value);
+  }
+  tl_string *string = tl_text_finish(&text);
+  if (string == NULL)
+    return tl_report(vm);
+  tl_slot slot = tl_own_string(string);
+  bool ok = tl_handle_new(vm, &slot, out);
+  tl_drop(vm, slot);
   return ok ? TALLY_OK : tl_report(vm);
 }

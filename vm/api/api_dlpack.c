@@ -1,24 +1,34 @@
-// tally.h: DLPack tensors in and out (dmlc/dlpack, version 1.0 and what came
+// tally.h: DLPack tensors in and out (dmlc/dlpack, version 1.0 and the one
 // before it).
+//
+// Both directions share memory: a tensor that came in is released when our
+// array's last owner is gone; one that went out holds a handle until its
+// deleter is called. A tensor may be written by us only if its producer says
+// that it was copied for us.
 
 #include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/api/exports.h"
+#include "vm/array/describe.h"
 
 // --- The exchange format, as dlpack.h lays it out ---------------------------
 
+// Where a tensor's memory is.
 typedef struct dl_device {
   int32_t type, id;
 } dl_device;
+// The devices whose memory the host can read.
 enum { DL_CPU = 1, DL_CUDA_HOST = 3 };
 
+// The type of items: kind, bits, and lanes of a vector type.
 typedef struct dl_dtype {
   uint8_t code, bits;
   uint16_t lanes;
 } dl_dtype;
 enum { DL_INT, DL_UINT, DL_FLOAT, DL_COMPLEX = 5, DL_BOOL };
 
+// A tensor: data, shape, and strides counted in items.
 typedef struct dl_tensor {
   void *data;
   dl_device device;
@@ -29,12 +39,14 @@ typedef struct dl_tensor {
   uint64_t byte_offset;
 } dl_tensor;
 
+// A tensor with its deleter: the form before version 1.0.
 typedef struct DLManagedTensor {
   dl_tensor tensor;
   void *context;
   void (*deleter)(struct DLManagedTensor *self);
 } legacy;
 
+// The form from version 1.0 on, which says whether the tensor may be written.
 typedef struct DLManagedTensorVersioned {
   uint32_t major, minor;
   void *context;
@@ -66,6 +78,7 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 // --- In ---------------------------------------------------------------------
 
+// The dtype of a tensor's items; false after tl_fail.
 static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
   for (int i = 0; i < DTYPES && from.lanes == 1; i++) {
     if (dtypes[i].code == from.code && dtypes[i].bits == from.bits) {
@@ -79,7 +92,8 @@ static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
                  from.code, from.bits, from.lanes);
 }
 
-// Strides in bytes, and the bytes from the first item's to the last one's end.
+// Strides in bytes, the number of items, and the bytes from the first item's
+// begin to the last one's end.
 static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
                     int64_t *strides, int64_t *size, size_t *extent) {
   int64_t itemsize = (int64_t)tl_itemsize(dtype), low = 0, high = itemsize;
@@ -92,6 +106,7 @@ static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
     if (t->strides != NULL &&
         __builtin_mul_overflow(t->strides[i], itemsize, &strides[i]))
       goto overflow;
+    // An empty tensor reaches nowhere.
     if (*size == 0)
       continue;
     if (__builtin_mul_overflow(t->shape[i] - 1, strides[i], &span))
@@ -109,6 +124,8 @@ overflow:
                  "the strides of a DLPack tensor overflow");
 }
 
+// Whether the tensor is in memory that we can read, of a rank and dtype that we
+// have.
 static bool check_tensor(tl_vm *vm, const dl_tensor *t, tl_dtype *dtype) {
   if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -126,7 +143,8 @@ static bool check_tensor(tl_vm *vm, const dl_tensor *t, tl_dtype *dtype) {
 
 typedef void release_hook(void *context, void *data);
 
-// *kept: the array holds the tensor; else it was copied.
+// Makes a value of a tensor. *kept: the array holds the tensor; else it was
+// copied and the tensor is to be deleted.
 static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
                    release_hook *release, void *context, tally_value *out,
                    bool *kept) {
@@ -157,6 +175,7 @@ static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
     tally_release(vm, handle);
     return false;
   }
+  // A tensor of rank 0 is a number, which is copied.
   if (t->ndim == 0) {
     memcpy(array->data, data, tl_itemsize(dtype));
     tl_slot item = tl_result(vm, array);
@@ -169,6 +188,7 @@ static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
   return true;
 }
 
+// The release functions of arrays over tensors.
 static void delete_legacy(void *context, void *data) {
   (void)data;
   legacy *t = context;
@@ -183,6 +203,8 @@ static void delete_versioned(void *context, void *data) {
     t->deleter(t);
 }
 
+// The older form does not say who else may write to the tensor, so it is
+// read-only.
 tally_status tally_from_dlpack(tally_vm *vm, struct DLManagedTensor *tensor,
                                tally_value *out) {
   TL_ENTER(vm);
@@ -196,6 +218,7 @@ tally_status tally_from_dlpack(tally_vm *vm, struct DLManagedTensor *tensor,
   return TALLY_OK;
 }
 
+// Another major version may have another layout, so nothing of it is read.
 tally_status tally_from_dlpack_versioned(tally_vm *vm,
                                          struct DLManagedTensorVersioned *t,
                                          tally_value *out) {
@@ -220,6 +243,7 @@ tally_status tally_from_dlpack_versioned(tally_vm *vm,
 
 // --- Out --------------------------------------------------------------------
 
+// A tensor that went out, with what it needs.
 typedef struct exported {
   tl_export head;
   union {
@@ -230,6 +254,7 @@ typedef struct exported {
   int64_t dims[];  // shape, then strides
 } exported;
 
+// The deleters of tensors that went out.
 static void end_legacy(legacy *t) {
   if (t != NULL)
     tl_export_end(t->context);
@@ -240,7 +265,8 @@ static void end_versioned(versioned *t) {
     tl_export_end(t->context);
 }
 
-// DLPack counts strides in items.
+// DLPack counts strides in items, so each has to be a multiple of the item's
+// size.
 static bool has_whole_strides(const tl_array *a) {
   int64_t itemsize = (int64_t)tl_itemsize(tl_array_dtype(a));
   for (int i = 0; i < tl_ndim(a); i++) {
@@ -250,6 +276,7 @@ static bool has_whole_strides(const tl_array *a) {
   return true;
 }
 
+// Exports a number or an array into *tensor; NULL after tl_fail.
 static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
   char text[TL_DESCRIBE];
   bool is_array = tl_is_array(value) && tl_array_dtype(value.array) < TL_STRING;
@@ -259,6 +286,7 @@ static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
             tl_describe(value, text, sizeof text));
     return NULL;
   }
+  // Such strides cannot be said in items, so the array is copied.
   if (is_array && !has_whole_strides(value.array)) {
     tl_array *copy = tl_array_copy(vm, value.array);
     if (copy == NULL)
@@ -296,7 +324,7 @@ static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
   return e;
 }
 
-// NULL: failed, [out] being the host's place for the result.
+// The same of a handle; [out] is the host's place for the result.
 static exported *export_value(tl_vm *vm, tally_value v, const void *out,
                               dl_tensor *tensor) {
   tl_slot value;
@@ -305,6 +333,7 @@ static exported *export_value(tl_vm *vm, tally_value v, const void *out,
   return ok ? export(vm, value, tensor) : NULL;
 }
 
+// The tensor points into the value, which the export holds.
 tally_status tally_to_dlpack(tally_vm *vm, tally_value v,
                              struct DLManagedTensor **out) {
   TL_ENTER(vm);
@@ -317,6 +346,7 @@ tally_status tally_to_dlpack(tally_vm *vm, tally_value v,
   return TALLY_OK;
 }
 
+// Read-only, since scripts rely on their values not changing.
 tally_status tally_to_dlpack_versioned(tally_vm *vm, tally_value v,
                                        struct DLManagedTensorVersioned **out) {
   TL_ENTER(vm);

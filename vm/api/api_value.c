@@ -1,19 +1,28 @@
-// tally.h: values in and out. Arrays are in api_array.c.
+// tally.h: scalars, strings, lists and records in and out. Arrays are in
+// api_array.c, handles in handles.c.
+//
+// Reading a value borrows it from its handle; making one gives the host a
+// handle of its own. Items and fields that the host marks by tally_take move,
+// others are counted.
 
 #include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/text/format.h"
 #include "vm/index/index.h"
 #include "vm/values/list.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
+#include "vm/nested/nested.h"
 #include "vm/types/type.h"
 
 // --- From C -----------------------------------------------------------------
 
+// Gives a scalar, which stands in the handle itself; fails only where [out] is
+// NULL.
 static inline tally_status give_plain(tl_vm *vm, tl_slot value,
                                       tally_value *out) {
   if (out == NULL)
@@ -42,6 +51,7 @@ tally_status tally_from_float(tally_vm *vm, double f, tally_value *out) {
   return give_plain(vm, tl_weak_float(f), out);
 }
 
+// complex128 does not fit a slot, so it needs memory.
 tally_status tally_from_complex(tally_vm *vm, double re, double im,
                                 tally_value *out) {
   TL_ENTER(vm);
@@ -61,6 +71,7 @@ bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
                  at);
 }
 
+// NULL of 0 bytes is an empty string.
 tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
                                tally_value *out) {
   TL_ENTER(vm);
@@ -73,11 +84,15 @@ tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
                         : tl_give(vm, tl_own_string(string), out);
 }
 
+// Fills a list with the values of [count] handles. On failure the marked
+// handles are released.
 static bool fill_list(tl_vm *vm, tl_list *list, size_t count,
                       const tally_value *items) {
   for (size_t i = 0; i < count; i++) {
     tl_slot item;
     if (!tl_handle_argument(vm, items[i], &item)) {
+      // Those that were read are in the list already, which is dropped with
+      // them.
       tl_handles_abandon(vm, count - i, items + i);
       return false;
     }
@@ -86,11 +101,14 @@ static bool fill_list(tl_vm *vm, tl_list *list, size_t count,
   return true;
 }
 
+// Items marked by tally_take move into the list, others are counted. On failure
+// all that were marked are released.
 tally_status tally_from_list(tally_vm *vm, size_t count,
                              const tally_value *items, tally_value *out) {
   TL_ENTER(vm);
   if (count > 0 && !tl_given(vm, items, "the items"))
     return tl_report(vm);
+  // The handles themselves could not be in memory.
   if (count > PTRDIFF_MAX / sizeof(tl_slot)) {
     tl_fail_memory(vm, count, "a list");  // so many items there cannot be
     return tl_report(vm);
@@ -107,6 +125,8 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
   return tl_give(vm, tl_own_list(list), out);
 }
 
+// Sets a field of a record that is made from handles; the handle is released on
+// failure, if marked.
 static bool set_field(tl_vm *vm, tl_record **record, const char *key,
                       tally_value value) {
   tl_slot s;
@@ -121,6 +141,7 @@ static bool set_field(tl_vm *vm, tl_record **record, const char *key,
   return ok;
 }
 
+// As tally_from_list; equal keys set one field, the last value wins.
 tally_status tally_from_record(tally_vm *vm, size_t count,
                                const char *const *keys,
                                const tally_value *values, tally_value *out) {
@@ -168,6 +189,7 @@ tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   return TALLY_OK;
 }
 
+// Any integer that int64 holds.
 tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -177,6 +199,7 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
     return tl_report_wrong_type(vm, "an integer", s);
   }
+  // No silent change of sign.
   if (tl_dtype_of(s) == TL_UINT64 && s.u > INT64_MAX) {
     return tl_report_wrong_type(vm, "an int64", s);
   }
@@ -184,6 +207,7 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   return TALLY_OK;
 }
 
+// Any number, by way of a cast.
 tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
                               double *im) {
   TL_ENTER(vm);
@@ -203,9 +227,11 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
   return TALLY_OK;
 }
 
+// The usual handle, a float64 in itself, is read without any call.
 tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   TL_ENTER(vm);
   tl_slot s;
+  // A float64 in the handle itself.
   if ((v.handle & ~TL_WEAK) == (TL_PLAIN | TL_TAG_F64) && out != NULL) {
     memcpy(out, &v.check, sizeof *out);
     return TALLY_OK;
@@ -228,6 +254,7 @@ tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   }
 }
 
+// The text is the string's own: valid as long as the host holds the value.
 tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
                              size_t *nbytes) {
   TL_ENTER(vm);
@@ -243,6 +270,7 @@ tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
   return TALLY_OK;
 }
 
+// Never fails: a released handle is "released".
 const char *tally_type(tally_vm *vm, tally_value v) {
   tl_slot s;
   if (!tl_enter(vm))
@@ -254,6 +282,7 @@ const char *tally_type(tally_vm *vm, tally_value v) {
   return tl_describe(s, vm->type_text, sizeof vm->type_text);
 }
 
+// The text as print shows it.
 tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -271,6 +300,7 @@ tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
                         : tl_give(vm, tl_own_string(string), out);
 }
 
+// 0 for everything without items; of a string the bytes.
 size_t tally_length(tally_vm *vm, tally_value v) {
   tl_slot s;
   if (!tl_enter(vm))
@@ -293,6 +323,7 @@ size_t tally_length(tally_vm *vm, tally_value v) {
   return 0;
 }
 
+// Items by index; of a record the values of fields in order.
 tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
                         tally_value *out) {
   TL_ENTER(vm);
@@ -303,6 +334,7 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
       !tl_handle_get(vm, v, &s))
     return tl_report(vm);
   if (tl_is_record(s)) {
+    // Fields of a record count from 0, in their order.
     if (index >= (size_t)s.record->length) {
       tl_fail(vm, TALLY_ERR_INDEX,
               "field %zu is out of range for a record of %lld", index,
@@ -316,6 +348,7 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
   return tl_give(vm, item, out);
 }
 
+// As x.name in the language, so that attributes such as shape work, too.
 tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   TL_ENTER(vm);
@@ -326,6 +359,7 @@ tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
   if (!tl_given(vm, key, "the key") ||
       !tl_check_host_text(vm, key, strlen(key)))
     return tl_report(vm);
+  // The language's fields are named by strings.
   tl_string *name = tl_string_from(vm, key);
   if (name == NULL)
     return tl_report(vm);

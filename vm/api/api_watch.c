@@ -1,11 +1,13 @@
-// tally.h: watching what runs do with memory.
-#include "stdlib/memory_plot.h"
+// tally.h: watching what runs do with memory: tally_watch, tally_plot_memory,
+// tally_explain. The records are vm/observe's; here they are started, and given
+// to the host as texts.
+#include "stdlib/memory_records.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
-#include "vm/interp/explain.h"
+#include "vm/observe/explain.h"
 #include "vm/io.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,7 @@ static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+// Starts anew: earlier records are stopped first.
 tally_status tally_watch(tally_vm *vm, unsigned what) {
   TL_ENTER(vm);
   tl_watch_stop(vm);
@@ -34,6 +37,41 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
   return TALLY_OK;
 }
 
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
+// Draws the timeline into the text. The drawing is done in Tally, by a VM of
+// its own, so that neither the watched VM's limits and interrupts nor its
+// counters are touched. False after tl_fail.
+static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
+  tally_options options = tally_default_options();
+  options.resize = vm->options.resize;
+  options.context = vm->options.context;
+  options.write = write_nothing;
+  options.capabilities = 0;
+  options.threads = 1;
+  tally_vm *painter;
+  if (tally_open(&options, &painter) != TALLY_OK)
+    return tl_fail_memory(vm, sizeof *painter, "a picture");
+  const char *name = form == TALLY_PLOT_SVG ? "timeline_svg" : "timeline_text";
+  tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn;
+  bool ok = tl_timeline_record(painter, vm->watched->timeline, &args[0]) &&
+            tl_call_embedded(painter, "inner/memory", name,
+                             form == TALLY_PLOT_SVG ? 1 : 2, args, &drawn);
+  if (ok) {
+    tl_text_add(text, drawn.string->text, drawn.string->length);
+    tl_drop(painter, drawn);
+  } else {
+    tally_status status = tl_report(painter);
+    tl_fail(vm, status, "%s", tally_error(painter)->message);
+  }
+  tally_close(painter);
+  return ok;
+}
+
+// Ends the recording, if it is not over yet.
 tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
                                tally_value *out) {
   TL_ENTER(vm);
@@ -46,15 +84,16 @@ tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
   }
   tl_text text;
   tl_text_open(&text, vm);
-  if (form == TALLY_PLOT_SVG)
-    tl_plot_svg(&text, vm->watched->timeline);
-  else
-    tl_plot_text(&text, vm->watched->timeline, width);
+  if (!draw(vm, form, width, &text)) {
+    tl_text_close(&text);
+    return tl_report(vm);
+  }
   return give_text(vm, &text, out);
 }
 
 // --- Explaining --------------------------------------------------------------
 
+// Compiles a file without running it; NULL after tl_fail.
 static tl_unit *compile_file(tl_vm *vm, const char *path) {
   tl_bytes file = {.data = NULL};
   if (!tl_io_read(vm, NULL, path, &file))
@@ -65,6 +104,7 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
   return unit;
 }
 
+// Writes what the code may do and, unless static, what the run did.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const tl_notes *notes =
@@ -77,6 +117,8 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
   return !text->failed;
 }
 
+// Runs the script while its operations are noted, or only compiles it. An error
+// of the script is part of the explanation.
 tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                            const char *const *argv, unsigned flags,
                            tally_value *out) {

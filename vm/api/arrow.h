@@ -1,5 +1,7 @@
 // Arrow's C data interface, as tally_from_arrow (api_arrow.c) and
-// tally_to_arrow (api_arrow_out.c) see it.
+// tally_to_arrow (api_arrow_out.c) see it. A column is a schema (what it is)
+// and an array (its buffers); each has a release function that its owner calls
+// once.
 #ifndef TALLY_VM_ARROW_H
 #define TALLY_VM_ARROW_H
 
@@ -7,6 +9,7 @@
 
 #include "vm/types/dtype.h"
 
+// The type of a column: its format string, and those of its children.
 struct ArrowSchema {
   const char *format, *name, *metadata;
   int64_t flags;
@@ -17,6 +20,8 @@ struct ArrowSchema {
   void *private_data;
 };
 
+// The data of a column: buffers as its format lays them out, from item [offset]
+// on.
 struct ArrowArray {
   int64_t length, null_count, offset, n_buffers, n_children;
   const void **buffers;
@@ -26,7 +31,7 @@ struct ArrowArray {
   void *private_data;
 };
 
-// The format of plain numbers; 0: none.
+// The format of plain numbers of a dtype, one letter; 0: none.
 char tl_arrow_format(tl_dtype dtype);
 
 #endif

@@ -1,4 +1,6 @@
-// Values that other libraries hold, through DLPack and Arrow.
+// Values that other libraries hold, through DLPack and Arrow: a doubly linked
+// list of records for each VM, so that any of them may end first, also after
+// the VM.
 
 #include "vm/api/exports.h"
 
@@ -6,6 +8,8 @@
 
 #include "vm/memory/memory.h"
 
+// The value gets its handle first: that may fail, and is then all there is to
+// undo.
 void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value) {
   tally_value held;
   if (!tl_handle_new(vm, value, &held))
@@ -30,6 +34,7 @@ void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value) {
   return e;
 }
 
+// May be called from any library's release, after the VM has closed, too.
 void tl_export_end(tl_export *e) {
   if (e->vm != NULL) {
     *e->link = e->next;
@@ -40,6 +45,7 @@ void tl_export_end(tl_export *e) {
   e->resize(e->context, e, e->nbytes, 0);
 }
 
+// The handles are released with all others, by tl_handles_close.
 void tl_exports_close(tl_vm *vm) {
   for (tl_export *e = vm->exports; e != NULL; e = e->next) e->vm = NULL;
   vm->exports = NULL;

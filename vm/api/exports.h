@@ -1,11 +1,17 @@
 // What other libraries hold of a VM's values: DLPack tensors, Arrow arrays.
+//
+//     tl_export_new   the value gets a handle, the record joins the VM's list
+//     tl_export_end   the other library lets go: handle and record are released
+//     tl_exports_close  the VM closes first: its values go, the records stay
+//                       until the other library lets go of them
 #ifndef TALLY_VM_EXPORTS_H
 #define TALLY_VM_EXPORTS_H
 
 #include "vm/api/api.h"
 
 // The head of a record that lives until the other side lets go, which may be
-// after the VM was closed: so its memory is the host's own, not counted.
+// after the VM was closed: so its memory is from the host's allocator and not
+// counted.
 typedef struct tl_export {
   struct tl_export *next, **link;  // of the VM's
   tl_vm *vm;                       // NULL: closed
@@ -15,15 +21,15 @@ typedef struct tl_export {
   tally_value held;
 } tl_export;
 
-// A zeroed record of [nbytes] that begins with a tl_export and holds a value.
-// Takes it; NULL after tl_fail.
+// A zeroed record of [nbytes] that begins with a tl_export and holds *value,
+// which is taken. NULL after tl_fail.
 void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value);
-// Lets go of the value, and of the record.
+// Gives up the value and frees the record.
 void tl_export_end(tl_export *e);
-// The VM closes: what is still out holds nothing any more.
+// The VM closes: records that are still out hold nothing any more.
 void tl_exports_close(tl_vm *vm);
 
-// Whether the items are readable in the host's address space and aligned.
+// Whether data and strides are multiples of the items' alignment (api_array.c).
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                    tl_dtype dtype);
 

@@ -1,8 +1,22 @@
 // Values held by the host: tally_value.
 //
+//     scalar   │ TL_PLAIN │ tag │  payload                 │  in itself
+//     other    │ index of a place │ check: VM + generation │
+//     places   │ value │ generation │ owners │ …            │
+//
 // A bool or a number up to 8 bytes, or none, is in the handle itself. Any other
-// is an index, and a check made of its place's generation and its VM: one that
-// was released or is another VM's is recognised, whatever stands there now.
+// handle is an index, and a check made of its place's generation and its VM: a
+// handle that was released or is another VM's is recognised, whatever stands in
+// the place now.
+//
+// A release hook may release handles, but their values are dropped only after
+// it has returned (deferred places): it runs in the middle of freeing something
+// else.
+//
+// Built for speed.
+//
+// Built for speed.
+// Built for speed.
 
 #include <string.h>
 
@@ -11,18 +25,24 @@
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
 
+// Where a value is held. An odd generation says that the place is in use; it
+// grows when a place is opened and when it is freed.
 typedef struct place {
   tl_slot value;
-  uint32_t generation;  // odd: in use
+  // Odd: the place is in use.
+  uint32_t generation;
   uint32_t owners;
   uint32_t next_free;
-  bool is_lent;  // the value outlives the handle, and is not owned
+  // The value outlives the handle, and is not owned by it.
+  bool is_borrowed;
 } place;
 
+// The table of a VM: places, and two lists of them linked by next_free.
 struct tl_handles {
   place *places;
   uint32_t count, capacity, first_free;
-  uint32_t first_deferred;  // released while a release hook ran
+  // Places released while a release hook ran, which are emptied afterwards.
+  uint32_t first_deferred;
   bool draining;
 };
 
@@ -37,6 +57,7 @@ bool tl_handles_open(tl_vm *vm) {
   return true;
 }
 
+// Ends a place: handles to it are recognised as released from now on.
 static void free_place(tl_vm *vm, place *p) {
   struct tl_handles *h = vm->handles;
   p->generation++;
@@ -44,6 +65,8 @@ static void free_place(tl_vm *vm, place *p) {
   h->first_free = (uint32_t)(p - h->places);
 }
 
+// The place is freed before its value is dropped: a resource's release may
+// release the same handle.
 size_t tl_handles_close(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
   if (h == NULL)
@@ -79,6 +102,7 @@ void tl_handles_each(const tl_vm *vm,
 
 // --- Places -----------------------------------------------------------------
 
+// A free place, with an even generation; false after tl_fail.
 static bool new_place(tl_vm *vm, uint32_t *out) {
   struct tl_handles *h = vm->handles;
   if (h->first_free != NO_PLACE) {
@@ -100,10 +124,12 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
   return true;
 }
 
+// What a handle to the place has to carry.
 static uint64_t check_of(const tl_vm *vm, const place *p) {
   return ((uint64_t)(uintptr_t)vm << 28) + p->generation;
 }
 
+// The place of a handle; NULL: it was released, or is another VM's.
 static place *find(const tl_vm *vm, tally_value handle) {
   struct tl_handles *h = vm->handles;
   if (handle.handle >= h->count)
@@ -112,7 +138,8 @@ static place *find(const tl_vm *vm, tally_value handle) {
   return check_of(vm, p) == handle.check && (p->generation & 1) != 0 ? p : NULL;
 }
 
-static bool open_place(tl_vm *vm, tl_slot value, bool is_lent,
+// Opens a place for [value] and makes its handle.
+static bool open_place(tl_vm *vm, tl_slot value, bool is_borrowed,
                        tally_value *out) {
   uint32_t index;
   if (!new_place(vm, &index))
@@ -121,13 +148,15 @@ static bool open_place(tl_vm *vm, tl_slot value, bool is_lent,
   p->value = value;
   p->generation++;
   p->owners = 1;
-  p->is_lent = is_lent;
+  p->is_borrowed = is_borrowed;
   *out = (tally_value){index, check_of(vm, p)};
   return true;
 }
 
 // --- Making and reading -----------------------------------------------------
 
+// The place is opened first and filled then, so that the value stays the
+// caller's if there is no place.
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   if (!tl_is_heap(*value)) {
     *out = tl_plain_value(*value);
@@ -139,7 +168,7 @@ bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   return true;
 }
 
-bool tl_handle_lend(tl_vm *vm, tl_slot value, tally_value *out) {
+bool tl_handle_borrow(tl_vm *vm, tl_slot value, tally_value *out) {
   if (!tl_is_heap(value)) {
     *out = tl_plain_value(value);
     return true;
@@ -155,6 +184,8 @@ void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value) {
   find(vm, handle)->value = tl_escape(vm, &value, TL_CAUSE_HOST);
 }
 
+// The message tells a mark of tally_take in the wrong place from a released
+// handle.
 bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
   if (tl_is_plain(handle, out))
     return true;
@@ -170,15 +201,17 @@ bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
   return true;
 }
 
-// What is lent becomes a value of the handle's own.
+// What is borrowed becomes a value of the handle's own.
 static void own_place(tl_vm *vm, place *p) {
-  if (!p->is_lent)
+  if (!p->is_borrowed)
     return;
   tl_slot value = tl_borrow(p->value);
-  p->is_lent = false;
+  p->is_borrowed = false;
   p->value = tl_escape(vm, &value, TL_CAUSE_HOST);
 }
 
+// With several owners the handle stays for the others, and the value gets a
+// count.
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
   handle.handle &= ~TAKE;
   if (!tl_handle_get(vm, handle, out))
@@ -217,6 +250,7 @@ bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out) {
                                      : tl_handle_get(vm, handle, out);
 }
 
+// Gives up one owner of a handle; the last one drops the value.
 static void release(tl_vm *vm, tally_value v) {
   place *p = find(vm, v);
   if (p == NULL || --p->owners > 0)
@@ -233,7 +267,8 @@ static void release(tl_vm *vm, tally_value v) {
     tl_drop(vm, value);
 }
 
-// One after the other: what is released here may release more.
+// Drops the values that were released during hooks, one after the other: what
+// is dropped here may release more.
 static void drain(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
   if (h == NULL || h->draining)
@@ -250,6 +285,8 @@ static void drain(tl_vm *vm) {
   h->draining = false;
 }
 
+// Inside the hook nothing may be done with the VM; handles that it releases
+// wait.
 void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
                      void *context, void *data) {
   if (hook == NULL)
@@ -285,6 +322,7 @@ tally_value tally_take(tally_value v) {
   return v;
 }
 
+// A borrowed value gets a count now, since the host wants to hold it longer.
 tally_value tally_retain(tally_vm *vm, tally_value v) {
   place *p = tl_enter(vm) ? find(vm, v) : NULL;
   if (p == NULL)
@@ -294,6 +332,7 @@ tally_value tally_retain(tally_vm *vm, tally_value v) {
   return v;
 }
 
+// Scalars have nothing to release; released handles are recognised and ignored.
 void tally_release(tally_vm *vm, tally_value v) {
   if (v.handle >> 32 != TL_PLAIN >> 32 && vm != NULL && vm->handles != NULL)
     release(vm, v);

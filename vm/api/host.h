@@ -1,4 +1,12 @@
 // What a host adds to a VM: functions, modules of them, types of resources.
+//
+//     tally_add_module ─▶ tl_host_function: a row like the library's own
+//     script: f(x)  ─▶ run_builtin ─▶ tl_host_call ─▶ tl_hook_run ─▶ the host
+//     script: r[i]  ─▶ vm->host->index ─▶ tl_resource_index ─▶ tl_hook_run
+//
+// Everything that calls the host goes through tl_hook_run, in native.c: it
+// makes handles for the arguments, limits what the hook may do, passes its
+// error on and takes its result.
 #ifndef TALLY_VM_HOST_H
 #define TALLY_VM_HOST_H
 
@@ -6,50 +14,56 @@
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
-// A function of the host's. The compiler and the VM see a row like those of
-// the library; a slot that refers to it points at the row.
+// A function of the host's. The compiler and the VM see a row like those of the
+// library; a slot that refers to the function points at the row.
 typedef struct tl_host_function {
-  tl_builtin row;  // first; flags has TL_HOST
+  // First, so that a pointer to the row is one to this; its flags have TL_HOST.
+  tl_builtin row;
   struct tl_host_function *next;
-  const char *module;  // NULL: everywhere
+  // The module that it is in; NULL: everywhere.
+  const char *module;
   tally_function *call;
-  tally_loop *loop;  // of an elementwise function, else NULL
+  // Of an elementwise function; else NULL.
+  tally_loop *loop;
   void *context;
-  uint64_t takes;  // bit i: argument i is given away
+  // Bit i: argument i is given away to the host.
+  uint64_t takes;
   int param_count;
-  tl_type *params[TL_MAX_PARAMS];  // patterns; NULL: anything
-  tl_type *result;                 // NULL: anything
-  size_t nbytes;                   // of this allocation, texts included
+  // Patterns of the signature; NULL: anything.
+  tl_type *params[TL_MAX_PARAMS];
+  tl_type *result;  // NULL: anything
+  // Of this allocation, texts included.
+  size_t nbytes;
 } tl_host_function;
 
-// A module that the host has added; its functions name it.
+// A module that the host has added; its functions refer to its name.
 typedef struct tl_host_module {
   struct tl_host_module *next;
   const char *name, *doc;
   size_t nbytes;
 } tl_host_module;
 
-// The library's function of that name, or the host's; NULL: there is none.
+// The host's function of that name, or the library's; NULL: there is none.
 const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
                                    const char *name, size_t nbytes);
-// Whether an import of that name finds a module of the library or the host;
-// its name, which lives as long as the VM, or NULL.
+// Whether an import of that name finds a module of the host or the library with
+// functions in C: its name, which lives as long as the VM, or NULL.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes);
 
+// Frees all functions and modules of the host.
 void tl_host_close(tl_vm *vm);
 
-// Calls a host's function as tl_builtin_fn does.
+// Calls a host's function; the contract is tl_builtin_fn's.
 bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
                   tl_slot *out);
 
-// Applies a host's loop to operands that broadcast (host_loop.c).
+// Applies a host's elementwise function to operands that broadcast (vm/engine).
 bool tl_host_loop(tl_vm *vm, const tl_host_function *function, tl_slot *args,
                   tl_slot *out);
 
-// Runs a hook of the host's with argument and result handles, in one place:
-// what it raises is raised in the VM, what it returns becomes *out (owned).
-// Arguments whose bit is set in [takes] are moved into handles that own them,
-// others are lent.
+// A call of the host: its name for messages, what it may do, and the arguments.
+// Those whose bit is set in [takes] are moved into handles that own them,
+// others are borrowed by their handles.
 typedef struct tl_hook_call {
   const char *name;  // for messages
   tl_access access;
@@ -57,20 +71,24 @@ typedef struct tl_hook_call {
   tl_slot *args;
   uint64_t takes;
 } tl_hook_call;
+// A hook in the form that tl_hook_run calls.
 typedef tally_status tl_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out);
+// Runs a hook with handles for its arguments. What it raises is raised in the
+// VM; what it returns becomes *out, owned. If it leaves the result untouched,
+// *declined is set (unless NULL) and *out is none.
 bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
                  void *context, tl_slot *out, bool *declined);
 
-// Runs a release hook (NULL: nothing to do) of a buffer or a resource. What it
-// gives back to the VM goes when it has returned. In handles.c.
+// Runs a release hook of a buffer or a resource; NULL: nothing to do. Handles
+// that the hook releases go when it has returned. In handles.c.
 void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
                      void *context, void *data);
 
 // --- Resources (resource.c) -------------------------------------------------
 
-// How `for` walks a resource of the library's: whether there is an item more,
-// asked before each, and that item (owned). False after tl_fail.
+// How `for` iterates over a resource of the library's: whether there is one
+// more item, asked before each, and that item (owned). False after tl_fail.
 typedef struct tl_walked {
   bool (*more)(tl_vm *vm, void *object, bool *more);
   bool (*next)(tl_vm *vm, void *object, tl_slot *out);
@@ -81,10 +99,13 @@ typedef struct tl_resource {
   tl_object head;
   const tally_resource *type;
   void *object;
-  size_t nbytes;            // of the host's memory
-  const tl_walked *walked;  // NULL: not by for
+  // Of the host's memory, which counts against the limit.
+  size_t nbytes;
+  // How `for` iterates over it; NULL: it does not.
+  const tl_walked *walked;
 } tl_resource;
 
+// Whether the slot is such a value.
 static inline bool tl_is_resource(tl_slot s) {
   return tl_is_kind(s, TL_KIND_HANDLE);
 }
@@ -92,17 +113,20 @@ static inline bool tl_is_resource(tl_slot s) {
 // Frees one whose last owner is gone: runs its release hook.
 void tl_resource_free(tl_vm *vm, tl_resource *resource);
 
-// Each false after tl_fail; *out is owned.
+// base.name; false after tl_fail; *out is owned.
 bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
                            tl_slot *out);
+// base[parts]; likewise.
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out);
+// callee(args); likewise. The arguments stay the caller's.
 bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
                       tl_slot *out);
-// *known: the operands' type has the operator.
+// An operator of which an operand is a resource. *known: the operands' type has
+// it; else *out is not set.
 bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
                          bool *known);
-// Its text as print shows it: owned, NULL after tl_fail.
+// The text as print shows it: owned, NULL after tl_fail.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s);
 
 #endif

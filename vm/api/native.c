@@ -1,4 +1,9 @@
-// Functions of the host's: registering them, finding them, calling them.
+// Functions of the host's: registering them (tally_add_module), finding them,
+// calling them.
+//
+// A row of the host becomes a tl_host_function, whose first part is a row like
+// the library's, so that the compiler needs no second kind of function. Its
+// optional signature "(float64, _) -> float64" is checked at each call.
 
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +15,7 @@
 
 // --- Finding ----------------------------------------------------------------
 
+// Whether both are the same module, or both NULL.
 static bool is_same(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
@@ -18,21 +24,23 @@ static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
 
+// The host's functions, the newest first, then the library's.
 const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
                                    const char *name, size_t nbytes) {
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
     if (is_same(f->module, module) && is_named(f->row.name, name, nbytes))
       return &f->row;
   }
-  return tl_builtin_find(module, name, nbytes);
+  return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
+// The host's modules, then the library's.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
   for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
     if (is_named(m->name, name, nbytes))
       return m->name;
   }
-  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
+  for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
     if (f->module != NULL && is_named(f->module, name, nbytes))
       return f->module;
   }
@@ -41,6 +49,7 @@ const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
 
 // --- Registering ------------------------------------------------------------
 
+// Copies a text to *at, which moves behind it; NULL stays NULL.
 static const char *copy_text(char **at, const char *text) {
   if (text == NULL)
     return NULL;
@@ -50,11 +59,15 @@ static const char *copy_text(char **at, const char *text) {
   return to;
 }
 
+// Bytes of a text with its NUL; 0 for NULL.
 static size_t text_size(const char *text) {
   return text == NULL ? 0 : strlen(text) + 1;
 }
 
+// Whether the text may be a name: letters, digits and underscores, no digit
+// first; bytes beyond ASCII are letters.
 static bool is_name(const char *text) {
+  // An empty text has its NUL among these, so it is no name either.
   if (text == NULL || strchr("0123456789", *text) != NULL)
     return false;
   for (const char *p = text; *p != 0; p++) {
@@ -66,12 +79,14 @@ static bool is_name(const char *text) {
   return true;
 }
 
-// Finds the end of one type of a list: a comma or a bracket outside others.
+// The end of one type in a list: a comma or a bracket that is not inside
+// others.
 static const char *type_end(const char *at) {
   int depth = 0;
   for (; *at != 0; at++) {
     if (depth == 0 && (*at == ',' || *at == ')'))
       return at;
+    // Commas inside structs and tuples belong to the type.
     depth += (*at == '{' || *at == '(') - (*at == '}' || *at == ')');
   }
   return at;
@@ -89,6 +104,7 @@ static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
                  name, signature);
 }
 
+// Parses one type of a signature; `_` stands for anything and leaves *out NULL.
 static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
                        tl_type **out) {
   // _ stands for anything.
@@ -99,6 +115,7 @@ static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
   return *out != NULL;
 }
 
+// Parses "(TYPE, TYPE) -> TYPE" with one type for each parameter.
 static bool parse_signature(tl_vm *vm, tl_host_function *f,
                             const char *signature) {
   const char *at = skip_blanks(signature);
@@ -125,6 +142,7 @@ static bool parse_signature(tl_vm *vm, tl_host_function *f,
   return parse_type(vm, at, strlen(at), &f->result);
 }
 
+// Checks name and texts of a row, and that the name is free.
 static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   if (!is_name(row->name)) {
     return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
@@ -147,6 +165,7 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
+// The flags of tl_builtin that a row's needs mean.
 static unsigned flags_of(const tally_native *row) {
   unsigned flags = TL_HOST;
   if ((row->needs & TALLY_MAY_FILES) != 0)
@@ -155,7 +174,8 @@ static unsigned flags_of(const tally_native *row) {
     flags |= TL_CLOCK;
   if ((row->needs & TALLY_MAY_ENVIRONMENT) != 0)
     flags |= TL_ENVIRONMENT;
-  // A loop sees numbers alone; anything else may run scripts.
+  // A loop sees numbers alone; any other function may run scripts and have
+  // effects.
   return row->loop != NULL ? flags : flags | TL_EFFECT | TL_CALLS;
 }
 
@@ -163,6 +183,8 @@ static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
 
+// Checks the parameters' text; elementwise functions have required parameters
+// alone.
 static bool check_params(tl_vm *vm, tl_host_function *f) {
   tl_param params[TL_MAX_PARAMS];
   f->param_count = tl_params_parse(f->row.params, params);
@@ -187,11 +209,13 @@ static bool check_params(tl_vm *vm, tl_host_function *f) {
   return true;
 }
 
-// The item type of a loop's parameter or result.
+// Whether the type is a dtype of numbers or bools, as parameters and results of
+// an elementwise function are.
 static bool is_loop_type(const tl_type *type) {
   return type != NULL && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
 }
 
+// Checks that the signature of an elementwise function has dtypes alone.
 static bool check_loop(tl_vm *vm, const tl_host_function *f) {
   bool ok = f->loop == NULL || is_loop_type(f->result);
   for (int i = 0; ok && f->loop != NULL && i < f->param_count; i++) {
@@ -203,12 +227,15 @@ static bool check_loop(tl_vm *vm, const tl_host_function *f) {
                        f->row.name);
 }
 
+// Makes the function of a row, its texts behind it in one block; NULL after
+// tl_fail.
 static tl_host_function *make_function(tl_vm *vm, const char *module,
                                        const tally_native *row) {
   if (!check_row(vm, module, row))
     return NULL;
   const char *doc = row->doc == NULL ? "" : row->doc;
   const char *params = row->params == NULL ? "" : row->params;
+  // One block for the function and its texts, as the host's may not live on.
   size_t nbytes = sizeof(tl_host_function) + text_size(row->name) +
                   text_size(params) + text_size(doc);
   tl_host_function *f = tl_alloc_zeroed(vm, nbytes, "a function of the host");
@@ -233,6 +260,7 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   return NULL;
 }
 
+// Adds a module by its name; NULL after tl_fail.
 static tl_host_module *make_module(tl_vm *vm, const tally_module *module) {
   if (!is_name(module->name)) {
     tl_fail(vm, TALLY_ERR_NAME, "a module's name is a word: got %s",
@@ -258,6 +286,7 @@ static tl_host_module *make_module(tl_vm *vm, const tally_module *module) {
   return m;
 }
 
+// Frees the functions added since [until] was the newest.
 static void free_newest(tl_vm *vm, const tl_host_function *until) {
   while (vm->host_functions != until) {
     tl_host_function *f = vm->host_functions;
@@ -277,15 +306,18 @@ void tl_host_close(tl_vm *vm) {
   while (vm->host_modules != NULL) free_newest_module(vm);
 }
 
-// The [index]th row, whatever the size of rows was when the host was compiled.
+// Row number [index], whatever the size of a row was when the host was
+// compiled.
 static tally_native row_at(const tally_module *module, size_t index) {
   size_t size = module->function_size;
   tally_native row = {.name = NULL};
   const char *from = (const char *)module->functions + index * size;
+  // Fields that an older host does not have are zero.
   memcpy(&row, from, size < sizeof row ? size : sizeof row);
   return row;
 }
 
+// Adds all rows of a module, or none.
 static bool add_functions(tl_vm *vm, const tally_module *module) {
   tl_host_module *m = NULL;
   tl_host_function *before = vm->host_functions;
@@ -298,6 +330,7 @@ static bool add_functions(tl_vm *vm, const tally_module *module) {
     tally_native row = row_at(module, i);
     tl_host_function *f = make_function(vm, m == NULL ? NULL : m->name, &row);
     if (f == NULL) {
+      // All rows or none: those that were added already go again.
       free_newest(vm, before);
       if (m != NULL)
         free_newest_module(vm);
@@ -309,6 +342,7 @@ static bool add_functions(tl_vm *vm, const tally_module *module) {
   return true;
 }
 
+// Both structs may be those of an older tally.h, so their sizes are the host's.
 tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
   if (!tl_enter(vm))
     return TALLY_ERR_HOST;
@@ -333,19 +367,22 @@ tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
 
 // --- Running hooks ----------------------------------------------------------
 
+// Makes a handle for each argument; *made says how many there are, also on
+// failure.
 static bool make_handles(tl_vm *vm, const tl_hook_call *call,
                          tally_value *handles, uint32_t *made) {
   for (*made = 0; *made < call->count; ++*made) {
     tl_slot *arg = &call->args[*made];
+    // The mask has 64 bits; arguments beyond are borrowed.
     bool takes = *made < 64 && (call->takes >> *made & 1) != 0;
     if (takes ? !tl_handle_new(vm, arg, &handles[*made])
-              : !tl_handle_lend(vm, *arg, &handles[*made]))
+              : !tl_handle_borrow(vm, *arg, &handles[*made]))
       return false;
   }
   return true;
 }
 
-// What a hook raised, or that it failed without saying why.
+// Raises what a hook reported, or that it failed without saying why.
 static bool pass_on(tl_vm *vm, const tl_hook_call *call, tally_status status) {
   if (tl_report_raise(vm, status))
     return false;
@@ -354,6 +391,8 @@ static bool pass_on(tl_vm *vm, const tl_hook_call *call, tally_status status) {
   return tl_fail(vm, status, "%s failed", call->name);
 }
 
+// Takes the value out of the hook's result handle; an untouched handle is none,
+// and says that the hook declined.
 static bool take_result(tl_vm *vm, const tl_hook_call *call, tally_value out,
                         tl_slot *result, bool *declined) {
   *result = tl_none();
@@ -369,6 +408,8 @@ static bool take_result(tl_vm *vm, const tl_hook_call *call, tally_value out,
                  call->name);
 }
 
+// In order: handles for the arguments, the hook with its access, what it raised
+// or returned, and the handles again.
 bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
                  void *context, tl_slot *out, bool *declined) {
   tally_value handles[TL_MAX_CALL_ARGUMENTS], result = {0, 0};
@@ -392,7 +433,9 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
     vm->access = before;
     if (status != TALLY_OK)
       ok = pass_on(vm, call, status);
-    else if (tl_report_is_final(vm))  // the host went on after an interrupt
+    // The hook met an interrupt and went on: the script is to stop all the
+    // same.
+    else if (tl_report_is_final(vm))
       ok = !tl_report_raise(vm, TALLY_ERR_LIMIT);
     tl_report_forget(vm);
     ok = ok && take_result(vm, call, result, out, declined);
@@ -401,13 +444,15 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
   }
   if (!ok)
     tally_release(vm, result);
-  // In order; what the hook released or retained is known by its generation.
+  // A handle that the hook released has another generation now, so releasing it
+  // again does nothing.
   for (uint32_t i = 0; i < made; i++) tally_release(vm, handles[i]);
   return ok;
 }
 
 // --- Calling ----------------------------------------------------------------
 
+// Checks the arguments against the signature, binding its type variables.
 static bool check_types(tl_vm *vm, const tl_host_function *f,
                         const tl_slot *args, tl_bindings *bindings) {
   tl_param params[TL_MAX_PARAMS];
@@ -428,6 +473,8 @@ static bool check_types(tl_vm *vm, const tl_host_function *f,
   return true;
 }
 
+// Elementwise functions go their own way; of others the signature is checked
+// before and after.
 bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
                   tl_slot *out) {
   const tl_host_function *f = (const tl_host_function *)(const void *)builtin;

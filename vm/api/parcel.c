@@ -1,18 +1,28 @@
-// tally.h: values on their way from one VM to another, in another thread
-// perhaps. A parcel belongs to no VM. Large arrays that nobody else has go with
-// their block; everything else is copied.
+// tally.h: values on their way from one VM to another, perhaps in another
+// thread. A parcel belongs to no VM.
+//
+//     VM a ─ tally_send ─▶ parcel: a tree of nodes ─ tally_receive ─▶ VM b
+//                            NODE_LIST
+//                             ├ NODE_PLAIN   3
+//                             ├ NODE_STRING  "abc"
+//                             └ NODE_BLOCK   a large array, not copied
+//
+// Large arrays with no other owner go with their block; everything else is
+// copied. Nodes come from the host's allocator, since no VM accounts for them.
 
 #include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/types/type.h"
 
+// What a node of the tree is.
 typedef enum node_kind {
   NODE_PLAIN,    // a number, bool or none
   NODE_STRING,   // text
@@ -24,6 +34,7 @@ typedef enum node_kind {
   NODE_RANGE,
 } node_kind;
 
+// A value in a parcel; which fields are used depends on its kind.
 typedef struct node {
   struct node *next;  // of all in the parcel, for freeing
   size_t nbytes;      // of this allocation
@@ -39,6 +50,7 @@ typedef struct node {
   char *data;
 } node;
 
+// The tree of a value, and the allocator that its nodes came from.
 struct tally_parcel {
   void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
   void *context;
@@ -46,10 +58,14 @@ struct tally_parcel {
   int depth;
 };
 
+// Packing and unpacking recurse, on the C stack.
 enum { MAX_DEPTH = 200 };
 
 // --- Packing ----------------------------------------------------------------
 
+// A node with [length] bytes of data and places for [count] children; NULL
+// after tl_fail. All nodes are linked, so that freeing needs no walk of the
+// tree.
 static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
                       size_t count) {
   size_t nbytes, links;
@@ -75,6 +91,7 @@ static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
 
 static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s);
 
+// A string's bytes, copied behind the node.
 static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
                        size_t nbytes) {
   node *n = new_node(vm, p, NODE_STRING, nbytes, 0);
@@ -83,12 +100,14 @@ static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
   return n;
 }
 
+// Notes dtype and shape, which the receiver's array gets.
 static void set_shape(node *n, const tl_array *a) {
   n->dtype = tl_array_dtype(a);
   n->ndim = tl_ndim(a);
   memcpy(n->shape, tl_shape(a), (size_t)n->ndim * sizeof(int64_t));
 }
 
+// An array of strings: one child for each.
 static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
   node *n = new_node(vm, p, NODE_STRINGS, 0, (size_t)a->size);
   if (n == NULL)
@@ -104,7 +123,7 @@ static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
   return n;
 }
 
-// A block of its own, that nothing else refers to, leaves the VM.
+// Hands over an array object with its block: the VM no longer counts it.
 static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_array *a = s->array;
   node *n = new_node(vm, p, NODE_BLOCK, 0, 0);
@@ -117,12 +136,15 @@ static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   return n;
 }
 
+// Whether the array has no other owner and a block of its own that may change
+// VMs.
 static bool may_leave(const tl_vm *vm, tl_slot s) {
   enum { NOT_OURS = TL_VIEW | TL_EXTERNAL | TL_READONLY | TL_IMMORTAL };
   return tl_is_unique(s) && (s.array->head.flags & NOT_OURS) == 0 &&
          tl_block_may_leave(vm, s.array->head.nbytes);
 }
 
+// Hands an array over if it may leave, else a dense copy of it.
 static node *pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   if (tl_is_array(*s) && tl_array_dtype(s->array) != TL_STRING &&
       may_leave(vm, *s))
@@ -148,31 +170,34 @@ static node *pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   return n;
 }
 
-// Items are moved out of a list that nobody else has.
+// Items move out of a list that has no other owner.
 static node *pack_list(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_list *list = s->list;
   bool unique = tl_is_unique(*s);
   node *n = new_node(vm, p, NODE_LIST, 0, (size_t)list->length);
   for (int64_t i = 0; n != NULL && i < list->length; i++) {
-    tl_slot lent = tl_borrow(list->items[i]);
-    n->children[i] = pack(vm, p, unique ? &list->items[i] : &lent);
+    tl_slot borrowed = tl_borrow(list->items[i]);
+    n->children[i] = pack(vm, p, unique ? &list->items[i] : &borrowed);
     if (n->children[i] == NULL)
       return NULL;
+    // What moved out of the list leaves none behind.
     if (unique && !tl_is_owned(list->items[i]))
       list->items[i] = tl_none();
   }
   return n;
 }
 
+// The same for a record's values; keys are copied.
 static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_record *record = s->record;
   bool unique = tl_is_unique(*s);
   node *n = new_node(vm, p, NODE_RECORD, 0, 2 * (size_t)record->length);
   for (int64_t i = 0; n != NULL && i < record->length; i++) {
     tl_field *field = &record->fields[i];
-    tl_slot lent = tl_borrow(field->value);
-    n->children[2 * i] = pack_text(vm, p, field->key->text, field->key->length);
-    n->children[2 * i + 1] = pack(vm, p, unique ? &field->value : &lent);
+    tl_slot borrowed = tl_borrow(field->value);
+    tl_slot key = tl_key_slot(field->key);
+    n->children[2 * i] = pack(vm, p, &key);
+    n->children[2 * i + 1] = pack(vm, p, unique ? &field->value : &borrowed);
     if (n->children[2 * i] == NULL || n->children[2 * i + 1] == NULL)
       return NULL;
     if (unique && !tl_is_owned(field->value))
@@ -181,6 +206,7 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   return n;
 }
 
+// Makes the node of a value of any kind that may go to another VM.
 static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   node *n;
   char text[TL_DESCRIBE];
@@ -216,6 +242,7 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   }
 }
 
+// The same, within the limit of depth: it recurses.
 static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   if (p->depth == MAX_DEPTH) {
     tl_fail(vm, TALLY_ERR_LIMIT, "a value for another VM nests at most %d deep",
@@ -232,11 +259,13 @@ static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s) {
 
 static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out);
 
+// Whether the receiving VM frees blocks as the sending one does.
 static bool is_same_allocator(const tl_vm *vm, const tally_parcel *p) {
   return vm->options.resize == p->resize &&
          (vm->memory->system || vm->options.context == p->context);
 }
 
+// A new array with copied items.
 static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape, const char *data, tl_slot *out) {
   tl_array *a = tl_array_new(vm, dtype, ndim, shape);
@@ -248,6 +277,7 @@ static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
   return true;
 }
 
+// Takes a block over, or copies it where the allocators differ.
 static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   tl_array *a = n->block;
   if (!is_same_allocator(vm, p)) {
@@ -278,6 +308,7 @@ static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
   return true;
 }
 
+// The list grows as items arrive, so that a failure drops just those.
 static bool unpack_list(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   tl_list *list = tl_list_new(vm, (int64_t)n->count);
   if (list == NULL)
@@ -293,6 +324,7 @@ static bool unpack_list(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
+// Keys and values alternate among the children.
 static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   tl_record *record = tl_record_new(vm, (int64_t)(n->count / 2));
   if (record == NULL)
@@ -301,7 +333,7 @@ static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
     tl_slot key = tl_none(), value = tl_none();
     bool ok = unpack(vm, p, n->children[i], &key) &&
               unpack(vm, p, n->children[i + 1], &value) &&
-              tl_record_set(vm, &record, key.string, &value);
+              tl_record_set_key(vm, &record, &key, &value);
     tl_drop(vm, key);
     tl_drop(vm, value);
     if (!ok) {
@@ -313,6 +345,7 @@ static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
+// Makes the value of a node, owned; false after tl_fail.
 static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   *out = tl_none();
   switch (n->kind) {
@@ -347,6 +380,7 @@ static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
 
 // --- tally.h ----------------------------------------------------------------
 
+// Needs no VM: parcels that were never received end here.
 void tally_free_parcel(tally_parcel *p) {
   if (p == NULL)
     return;
@@ -361,6 +395,8 @@ void tally_free_parcel(tally_parcel *p) {
   p->resize(p->context, p, sizeof *p, 0);
 }
 
+// Takes the handle, so that a large array with no other owner can leave with
+// its block.
 tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   TL_ENTER(vm);
   tl_slot value;
@@ -388,6 +424,7 @@ tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   return TALLY_OK;
 }
 
+// Takes the parcel on every path.
 tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
                            tally_value *out) {
   tl_slot value;

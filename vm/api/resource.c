@@ -1,5 +1,8 @@
 // Values of a host's own types: what the language does with them is asked of
-// the type's hooks, and the object goes with its last owner.
+// the type's hooks, and the object is released with its last owner.
+//
+// A type is a struct of hooks that may grow in later versions; a hook behind
+// the end of the host's struct is missing (HOOK).
 
 #include <string.h>
 
@@ -9,6 +12,7 @@
 #include "vm/memory/memory.h"
 #include "vm/engine/operand.h"
 
+// The object of a slot of that kind.
 static tl_resource *resource_of(tl_slot s) {
   return s.pointer;
 }
@@ -32,8 +36,8 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
     return tl_report(vm);
   size_t nbytes =
       HOOK(type, nbytes) == NULL ? 0 : type->nbytes(type->context, object);
-  // The handle first: when the value is made, nothing may fail any more, since
-  // giving it up would release the object.
+  // The handle is reserved first: once the value is made nothing may fail any
+  // more, since giving it up would release the object.
   tally_value handle;
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
@@ -59,6 +63,7 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   return TALLY_OK;
 }
 
+// The type's address says whether the value is of that type.
 tally_status tally_to_resource(tally_vm *vm, tally_value v,
                                const tally_resource *type, void **object) {
   if (!tl_enter(vm))
@@ -74,6 +79,7 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
   return TALLY_OK;
 }
 
+// The VM's own object goes first: the hook may do as it likes with the host's.
 void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   const tally_resource *type = resource->type;
   void *object = resource->object;
@@ -84,13 +90,15 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // --- What the language asks -------------------------------------------------
 
-// The way from a hook of a resource to one that tl_hook_run calls.
+// What a hook of a resource gets besides the arguments; the adapters below have
+// the form that tl_hook_run calls.
 typedef struct asking {
   const tally_resource *type;
   void *object;
   const char *text;  // the attribute's or the operator's name
 } asking;
 
+// Adapters from tl_hook to the type's hooks, one for each question.
 static tally_status ask_attribute(tl_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
   (void)count;
@@ -125,15 +133,18 @@ static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
   return a->type->repr(vm, a->type->context, a->object, out);
 }
 
+// The hooks and the object of a value.
 static asking asking_of(tl_slot s) {
   return (asking){resource_of(s)->type, resource_of(s)->object, ""};
 }
 
+// The error of a field that the type does not have.
 static bool fail_attribute(tl_vm *vm, tl_slot base, const tl_string *name) {
   return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
                  resource_of(base)->type->name, name->text);
 }
 
+// A hook that leaves the result untouched has no such field.
 bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
                            tl_slot *out) {
   asking a = asking_of(base);
@@ -160,6 +171,7 @@ bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
   return tl_hook_run(vm, &call, ask_index, &a, out, NULL);
 }
 
+// The only hook that may run code, as functions of the host may.
 bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
                       tl_slot *out) {
   asking a = asking_of(callee);
@@ -171,7 +183,8 @@ bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
   return tl_hook_run(vm, &call, ask_call, &a, out, NULL);
 }
 
-// The operand that answers: the first of a type with the hook.
+// The first operand of a type with the hook answers; if it declines, the next
+// one is asked.
 bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
                          bool *known) {
   *known = false;
@@ -198,6 +211,7 @@ bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
   return true;
 }
 
+// A type without the hook is shown as <name>.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s) {
   asking a = asking_of(s);
   tl_slot out = tl_none();

@@ -1,37 +1,26 @@
-// Arrays: making and freeing them, the slots that refer to them, their items.
+// Making and freeing arrays, the slots that refer to them, and their items as
+// values. An array is freed by tl_drop alone, which comes here through
+// tl_array_ops; the four cases of tl_array_free are a plain block, a view,
+// strings, and a host's block.
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 #include "vm/api/host.h"
-#include "vm/interp/promise.h"
-#include "vm/values/range.h"
-#include "vm/values/string_item.h"
+#include "vm/array/range.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
-
-// --- Strings in arrays ------------------------------------------------------
-
-tl_string *tl_empty_string(void) {
-  // The layout of a tl_string, whose text is a flexible member that standard C
-  // cannot initialise.
-  static struct {
-    tl_object head;
-    size_t length;
-    uint64_t hash;
-    char text[8];
-  } empty = {.head = {.count = 1,
-                      .kind = TL_KIND_STRING,
-                      .flags = TL_IMMORTAL | TL_BYTEWISE,
-                      .nbytes = sizeof empty}};
-  return (tl_string *)(void *)&empty;
-}
+#include "vm/events.h"
+#include "vm/objects.h"
+#include "vm/check.h"
 
 // --- Making and freeing -----------------------------------------------------
 
-// Larger arrays have room for six dimensions, so that they can be reshaped
-// where they are.
+// The bytes before the data, a multiple of 64. Larger arrays have room for six
+// dimensions, so that a reshape that adds axes can write its shape into the
+// header that is there (see may_relabel in view.c).
 static size_t header_size(int ndim, size_t nbytes) {
   if (nbytes >= 1024 && ndim < 6) {
     ndim = 6;
@@ -52,16 +41,24 @@ static tl_array *zeroed_object(tl_vm *vm, size_t nbytes) {
   return a;
 }
 
+// Makes header and block in one allocation. The in-place contract is asked
+// first: where a function with such a contract must not allocate, this fails
+// before any work is done.
 static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, bool zeros) {
+  TL_CHECK(dtype < TL_DTYPE_COUNT);
+  TL_CHECK(ndim >= 0);
+  TL_CHECK(ndim == 0 || shape != NULL);
   int64_t size;
   size_t nbytes, total;
   size_t itemsize = tl_itemsize(dtype);
-  if (vm->has_promises && !tl_promise_keeps(vm))
+  if (vm->has_contracts && !vm->observer->contract_keeps(vm))
     return NULL;
   if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes)) {
     return NULL;
   }
+  // Header and items are one allocation, so an array is made, moved and freed
+  // by one call.
   size_t header = header_size(ndim, nbytes);
   if (tl_add_overflows(header, nbytes, &total)) {
     tl_fail_memory(vm, nbytes, "an array");
@@ -81,7 +78,10 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
     tl_shape_strides(ndim, shape, itemsize, tl_strides(a));
   }
   if (dtype == TL_STRING)
+    // A string item is freed with the array, so it must be valid from the
+    // beginning.
     tl_string_items_clear(tl_string_items(a), size);
+  // Observers of memory count it from here on.
   tl_made_fresh(vm, a);
   return a;
 }
@@ -96,14 +96,20 @@ tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
   return make_array(vm, dtype, ndim, shape, true);
 }
 
+// The header has room for tl_array_extra behind the dimensions; the items stay
+// where the host has them.
 tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, const int64_t *strides,
                             void *data, size_t nbytes, bool read_only,
                             void (*release)(void *context, void *data),
                             void *context) {
+  TL_CHECK(dtype < TL_DTYPE_COUNT);
+  TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
+  TL_CHECK(nbytes == 0 || data != NULL);
   int64_t size;
   size_t unused, dims = (size_t)ndim * sizeof(int64_t);
   size_t itemsize = tl_itemsize(dtype);
+  // External bytes count against the memory limit before the header is made.
   if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &unused) ||
       !tl_account_external(vm, nbytes)) {
     return NULL;
@@ -114,6 +120,7 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
     tl_unaccount_external(vm, nbytes);
     return NULL;
   }
+  // A read-only block is never written in place: writes copy the array.
   a->head.flags = read_only ? TL_EXTERNAL | TL_READONLY : TL_EXTERNAL;
   a->head.dtype = (uint8_t)dtype;
   a->head.ndim = (uint8_t)ndim;
@@ -131,7 +138,11 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
   return a;
 }
 
+// The order matters in each case: what a view or an external block leads to is
+// released after the header.
 void tl_array_free(tl_vm *vm, tl_array *a) {
+  TL_CHECK(a->head.kind == TL_KIND_ARRAY);
+  // Most arrays are of this case: there is nothing but the allocation.
   if (a->head.flags == 0 && a->head.dtype != TL_STRING) {
     vm->stats.frees++;
     tl_object_free(vm, &a->head);
@@ -139,6 +150,7 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
   }
   if (tl_is_view(a)) {
     tl_array *owner = tl_array_more(a)->owner;
+    // The block is dropped after the view, whose fields say which one it is.
     bool counts = (a->head.flags & TL_HOLD) != 0 &&
                   (owner->head.flags & TL_IMMORTAL) == 0;
     tl_object_free(vm, &a->head);
@@ -152,9 +164,11 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
     tl_array_extra *more = tl_array_more(a);
     tl_unaccount_external(vm, more->nbytes);
     void *data = a->data;
+    // The host's function runs last and with copies: it may call into the VM,
+    // and the header must be gone by then.
     tl_array_extra extra = *more;
     tl_object_free(vm, &a->head);
-    tl_release_hook(vm, extra.release, extra.context, data);
+    vm->host->release(vm, extra.release, extra.context, data);
     return;
   }
   vm->stats.frees++;
@@ -163,32 +177,22 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
 
 // --- Slots ------------------------------------------------------------------
 
-uint64_t tl_array_tag(const tl_array *a) {
-  uint64_t tag = TL_TAG(TL_CLASS_ARRAY, a->head.dtype);
-  uint64_t ndim = a->head.ndim < 7 ? a->head.ndim : 7;
-  tag |= ndim << 24;
-  if (tl_is_contiguous(a))
-    tag |= TL_DENSE;
-  // What owns its data has no gaps, except where the host's memory has some:
-  // that is written through paths alone (path.c).
-  enum { NOT_DIRECT = TL_VIEW | TL_READONLY | TL_IMMORTAL };
-  if ((a->head.flags & NOT_DIRECT) == 0 &&
-      ((tag & TL_DENSE) != 0 || (a->head.flags & TL_EXTERNAL) == 0))
-    tag |= TL_DIRECT;
-  return tag;
-}
-
 tl_slot tl_own_array(tl_array *a) {
   return (tl_slot){.tag = tl_array_tag(a) | TL_OWNED, .array = a};
 }
 
+// The tag says all but the count: other slots may own the array too.
 bool tl_array_is_reusable(tl_slot s) {
   const uint64_t needed = TL_CLASS_ARRAY | TL_OWNED | TL_DENSE | TL_DIRECT;
   return (s.tag & needed) == needed && s.object->count == 1;
 }
 
+// Scripts have no arrays of rank 0 but complex128: a reduction over all axes,
+// say, gives a typed scalar.
 tl_slot tl_result(tl_vm *vm, tl_array *a) {
+  TL_CHECK(a->head.count > 0);
   tl_slot owned = tl_own_array(a);
+  // A complex128 does not fit a slot, so that it stays an array of rank 0.
   if (a->head.ndim > 0 || a->head.dtype == TL_COMPLEX128)
     return owned;
   tl_slot item = tl_item(vm, a, a->data);
@@ -196,6 +200,7 @@ tl_slot tl_result(tl_vm *vm, tl_array *a) {
   return item;
 }
 
+// A weak one is a literal: it takes the precision of the other operand.
 tl_slot tl_new_complex(tl_vm *vm, double re, double im, bool weak) {
   tl_array *a = tl_array_new(vm, TL_COMPLEX128, 0, NULL);
   if (a == NULL)
@@ -209,7 +214,10 @@ tl_slot tl_new_complex(tl_vm *vm, double re, double im, bool weak) {
 
 // --- Items ------------------------------------------------------------------
 
+// Complex128 makes an array of rank 0; strings a string, or a count of the one
+// that is there.
 tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item) {
+  TL_CHECK(item != NULL);
   if (a->head.dtype == TL_COMPLEX128) {
     const tl_c128 *c = (const void *)item;
     return tl_new_complex(vm, c->re, c->im, false);
@@ -218,57 +226,4 @@ tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item) {
     return tl_scalar_load(tl_array_dtype(a), item);
   }
   return tl_string_item_value(vm, tl_string_item_at(item));
-}
-
-static bool store_string(tl_vm *vm, char *item, tl_slot value) {
-  if (!tl_is_string(value)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "cannot store %s into an array of strings",
-                   tl_describe(value, text, sizeof text));
-  }
-  tl_string_item_put(vm, tl_string_item_at(item), value.string);
-  return true;
-}
-
-bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
-  if (a->head.dtype == TL_STRING)
-    return store_string(vm, item, value);
-  if (tl_is_scalar(value) && tl_dtype_of(value) == a->head.dtype) {
-    tl_scalar_store(value, item);
-    return true;
-  }
-  return tl_scalar_convert(vm, value, tl_array_dtype(a), item);
-}
-
-// --- Values as arrays -------------------------------------------------------
-
-static bool scalar_as_array(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, (tl_dtype)tl_dtype_of(s), 0, NULL);
-  if (a == NULL)
-    return false;
-  tl_scalar_store(s, a->data);
-  *out = tl_own_array(a);
-  return true;
-}
-
-bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
-  if (tl_is_array(s)) {
-    *out = tl_borrow(s);
-    return true;
-  }
-  if (tl_is_scalar(s))
-    return scalar_as_array(vm, s, out);
-  if (tl_is_range(s)) {
-    tl_array *a = tl_range_to_array(vm, s.range);
-    if (a == NULL)
-      return false;
-    *out = tl_own_array(a);
-    return true;
-  }
-  return tl_arg_fail(vm, function, NULL,
-                     tl_is_list(s) ? "an array or a number (asarray(l) makes "
-                                     "an array of a list)"
-                                   : "an array or a number",
-                     s);
 }

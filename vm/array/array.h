@@ -1,16 +1,48 @@
 // Arrays: a header with shape and strides over a block of items. Views are
 // arrays over another array's block, closed under slicing, transposition and
-// broadcasting.
+// broadcasting: whatever strides a view has, another view of it is again a
+// header over the same block.
+//
+// One allocation holds an array that owns its items. A view is a header alone,
+// which refers to the owner of the block and, while TL_HOLD is set, counts it.
+// An external array has a header over memory of the host or of a mapped file.
+//
+//   x = [[1, 2, 3], [4, 5, 6]]                y = x[:, 1]
+//
+//   slot x: tag (class, dtype, rank, DENSE, DIRECT) | pointer
+//                                                       |
+//   head | data | size 6 | shape 2 3 | strides 24 8 | pad | 1 2 3 4 5 6
+//     ^      |                                              ^   ^
+//     |      +----------------------------------------------+   |
+//     +-- owner ---+                                            |
+//   head VIEW | data | size 2 | shape 2 | strides 24 | owner    |
+//                 +---------------------------------------------+
+//
+// The tag of a slot mirrors the header, so that the interpreter knows dtype,
+// rank and layout without reading it: TL_DENSE says that the items lie in rows
+// without gaps, TL_DIRECT that the array owns a writable block. Whoever
+// changes a header makes the tag again with tl_own_array or tl_array_tag.
+//
+// The order of calls for a function that makes an array: tl_broadcast or a
+// shape of its own, tl_array_over or tl_array_new, a tl_walk (or the engine)
+// that fills it, tl_result for what the script sees. Files: array.c and
+// resize.c make and change headers, view.c has views and who counts their
+// block, copy.c, cast.c and transpose.c move items, layout.c chooses the axis
+// order of results, shape.c and walk.c are the arithmetic of strides,
+// element.h is the interpreter's inlined access to single items, string_item.h
+// the items of string arrays, and describe.h names values in messages.
 #ifndef TALLY_VM_ARRAY_H
 #define TALLY_VM_ARRAY_H
 
 #include "vm/memory/memory.h"
 
+// The most axes that an array can have; shapes on the stack have this size.
 enum { TL_MAX_DIMS = 32 };
 
-// head.dtype and head.ndim say the rest of the type. The fields up to dims[4)
-// fill 64 bytes; the data follow on the next line of the same allocation, so
-// they are aligned to 64 bytes whatever their size.
+// The header of an array. head.dtype and head.ndim say the rest of the type.
+// The fields up to dims[4) fill 64 bytes; the data of an array that owns its
+// block follow on the next line of the same allocation, so they are aligned to
+// 64 bytes whatever their size.
 struct tl_array {
   tl_object head;
   char *data;      // the item at index 0, 0, …
@@ -19,6 +51,8 @@ struct tl_array {
                    // TL_EXTERNAL a tl_array_extra
 };
 
+// What lies behind dims of a view, which has the owner alone, and of an array
+// over a host's block, which has the rest.
 typedef struct tl_array_extra {
   tl_array *owner;  // of a view: the array whose data these are, never a view;
                     // counted if TL_HOLD is set
@@ -27,6 +61,9 @@ typedef struct tl_array_extra {
   size_t nbytes;
 } tl_array_extra;
 
+// The parts of the header, by name. tl_shape() and tl_strides() return
+// borrowed pointers into it, each to tl_ndim() numbers; strides are in bytes
+// and may be 0 or negative.
 static inline int tl_ndim(const tl_array *a) {
   return a->head.ndim;
 }
@@ -39,134 +76,175 @@ static inline int64_t *tl_shape(const tl_array *a) {
 static inline int64_t *tl_strides(const tl_array *a) {
   return (int64_t *)a->dims + a->head.ndim;
 }
+// Whether the items belong to another array's block.
 static inline bool tl_is_view(const tl_array *a) {
   return (a->head.flags & TL_VIEW) != 0;
 }
-// Behind dims, for TL_VIEW (where owner is all there is) and TL_EXTERNAL.
+// The functions of this folder that the layers below call, through a table
+// because they may not include this header (vm/objects.h).
+extern const struct tl_array_ops tl_array_ops;
+
+// The extra fields behind dims. Only of arrays with TL_VIEW, where owner is
+// the only one that exists, or with TL_EXTERNAL.
 static inline tl_array_extra *tl_array_more(const tl_array *a) {
   return (tl_array_extra *)((int64_t *)a->dims + 2 * a->head.ndim);
 }
-// The array that owns a view's data; of an owning array, itself.
+// The array that owns a view's data; of an owning array, itself. Returns
+// borrowed.
 tl_array *tl_array_owner(const tl_array *a);
 
 // --- Making -----------------------------------------------------------------
 
-// A new C-contiguous array, items uninitialised (strings: empty). Fails where
-// the size overflows (kind shape) or memory is short. shape may have ndim 0.
+// A new C-contiguous array of count 1, items uninitialised (strings: empty).
+// Fails where the size overflows (kind shape) or memory is short. shape may be
+// NULL where ndim is 0.
 tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
                        const int64_t *shape);
+// The same with zeros as items. Large ones get fresh pages of the system,
+// which are zeros without a pass over them.
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape);
 
-// A new array, whose items are all alike or not set yet, with its axes in
-// memory as those of the n arrays that have its shape, where these agree; else
-// as it was. For results that scripts see: who goes on with items one after the
-// other wants rows. [made] may be NULL; returns it.
+// Gives [made], whose items are all alike or not set yet, the axis order in
+// memory of the n arrays that have its shape, where these agree; else leaves
+// it in rows. For results that scripts see; code that goes on through the
+// items one after the other wants rows. [made] may be NULL; returns it.
 tl_array *tl_array_ordered(const tl_vm *vm, tl_array *made, int n,
                            const tl_array *const *arrays);
-// Whether an array of that shape would be ordered otherwise than in rows.
+// Whether tl_array_ordered would order an array of that shape otherwise than
+// in rows.
 bool tl_has_other_order(const tl_vm *vm, int ndim, const int64_t *shape, int n,
                         const tl_array *const *arrays);
 
-// An array over a host's or mapped block: [strides] in bytes, NULL for
-// row-major. Where it is not read-only, no two items may share memory. [nbytes]
-// are accounted as external; release (may be NULL) runs once, at the array's
-// end; on failure it is not called.
+// An array over a host's or a mapped block of [nbytes] bytes at [data], which
+// are accounted as external memory.
+//
+//   strides    in bytes; NULL: row-major
+//   read_only  no instruction writes the items; else no two items may share
+//              memory
+//   release    runs once, at the array's end; may be NULL
+//
+// On failure release is not called: the caller still owns the block.
 tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, const int64_t *strides,
                             void *data, size_t nbytes, bool read_only,
                             void (*release)(void *context, void *data),
                             void *context);
 
-// Frees an array whose last owner is gone: its hold on a block, its strings,
+// Frees an array whose last count is gone: its hold on a block, its strings,
 // an external block, its memory. tl_drop and nothing else calls it.
 void tl_array_free(tl_vm *vm, tl_array *a);
 
-// The slot that owns [a], its tag mirroring it. Does not turn rank 0 into a
-// scalar: see tl_result.
+// A slot that owns [a]; its tag mirrors dtype, rank and layout. Takes the
+// caller's count. Does not turn rank 0 into a scalar: see tl_result.
 tl_slot tl_own_array(tl_array *a);
-// The tag of a slot that refers to [a] without owning it.
+// The tag of a slot that refers to [a] without owning it. It has to be
+// computed again whenever shape, strides or flags of [a] change.
 uint64_t tl_array_tag(const tl_array *a);
 
 // Takes a new array; returns the slot a script sees: a rank-0 array becomes a
 // typed scalar (complex128 stays a rank-0 array; a string item a string).
 tl_slot tl_result(tl_vm *vm, tl_array *a);
+// Takes [a], converts it to [dtype] and writes what a script sees of it into
+// *out, owned. False after a conversion failed.
+bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
 
 // A view with the given geometry over the block of base->array, dtype and data
-// pointer as given. If [base] owns, the view takes over its hold on the block
-// and base no longer owns; else the view borrows the block (no TL_HOLD): good
-// only while the base lives. tl_hold makes it independent. Where base owns an
-// array that nobody else has and the geometry is all of it in order, the result
-// is that array.
+// pointer as given; the caller has checked that all of it lies in the block.
+//
+//   base owns      the view takes over its hold on the block; base no longer
+//                  owns
+//   base borrows   the view borrows the block (no TL_HOLD): good only while the
+//                  base lives, until tl_hold makes it independent
+//
+// Where base owns an array that nobody else has and the geometry is all of it
+// in order, the result is that array. NULL where memory is short; base is as
+// it was then.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
-// Makes a view count its block, if it does not yet. Nothing for other values.
-void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause);
 
-// C-contiguous: what [s] has is taken over if it is dense (and owned), else a
-// copy is made. *out owns, or borrows if s was borrowed and dense.
+// Makes *out the value of [s] with C-contiguous items. Where s is dense, *out
+// takes over what s had, owned or borrowed, and s no longer owns; else *out
+// owns a copy and s stays as it was.
 bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out);
-// A new array with the same items, C-contiguous, never a view.
+// A new array with the same items, C-contiguous, never a view. Counted as a
+// copy in the statistics. NULL where memory is short or the VM was stopped.
 tl_array *tl_array_copy(tl_vm *vm, const tl_array *a);
-// The same converted; checks that values fit as the language's conversions do
-// (NaN or out of range into integers is kind value). Complex into real fails.
+// The same with the items converted; checks that values fit as the language's
+// conversions do (NaN or out of range into integers is kind value). Complex
+// into real fails (kind type).
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // The same, but the axes of the result lie in memory as those of [a] do.
 tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
-// Where the slot alone has the transpose of a square block, moves the items
-// into that order where they are: the slot then owns the block itself.
+// Where the slot has the transpose of a square block that nobody else has,
+// moves the items into that order within the block: the slot then owns the
+// block itself, in rows. Else does nothing.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
-// Whether the owned slot is an array that may be overwritten wholly in place:
-// unique, DIRECT, dense.
+// Whether the owned slot is an array that may be overwritten as a whole in its
+// own memory: unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);
 
-// Copies items of [from] into [to] (equal dtype; from broadcasts to to's
-// shape, already checked). Handles overlap. Retains strings and drops old.
+// Copies the items of [from] over those of [to], whatever memory they share.
+// The dtypes are equal and from broadcasts to to's shape; the caller has
+// checked both. Strings are counted. Does not poll, so a script never sees
+// half an assignment; it fails only before the first write.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from);
-// The same into a part of a new array, that shares nothing with [from]. It
+// The same into a part of a new array that shares no memory with [from]. It
 // polls, so it may fail with the items half written.
 bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from);
 
-// Whether the two may share an item's memory (by their extents: true may be
-// wrong, false is not).
+// Whether the two may share an item's memory. Judged by their extents and by
+// one common period, so true may be wrong, but false is not.
+//
+//   x[:, 0], x[:, 1]     false
+//   x[0:3], x[2:5]       true
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
-// The first byte and the one after the last that [a] covers.
+// Sets [begin, end) to the smallest range of addresses that covers all items
+// of [a]; an empty one where there are none.
 void tl_array_extent(const tl_array *a, char **begin, char **end);
 
-// What an uninitialised string item is: "", immortal.
+// The value of an uninitialised string item: "", immortal.
 tl_string *tl_empty_string(void);
 
 // --- In a dying array's memory: reuse.c, resize.c ---------------------------
 
-// An array for a result of the dense array [x]'s shape whose items are read
-// before they are written: x itself where it is dying and its items are as
-// large (x then no longer owns, and has the result's dtype), else a new one.
+// An array for a result of the dense array [x]'s shape, where each item is
+// read before the result's is written: x itself where it is dying and its
+// items are as large (x then no longer owns, and has the result's dtype), else
+// a new one.
 tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype);
 
-// Whether the slot's array is dying and may become longer or shorter where it
-// is; where it may not, the reason is counted.
+// Whether the slot's array is dying and may become longer or shorter in its
+// own memory. Where it may not, the reason is counted.
 bool tl_array_resizes(tl_vm *vm, tl_slot s);
 // Makes such an array [length] long in its first axis, with room for [more]
-// rows behind; the new items are uninitialised (strings: empty). s owns it
-// still, at another address. False leaves it as it was.
+// rows behind; the new items are uninitialised (strings: empty). s still owns
+// it, maybe at another address. False leaves it as it was.
 bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more);
-// Makes such an array [length] long in its first axis, which is no more than it
-// was, and gives the room behind back; what is cut off of strings is empty.
+// Makes such an array [length] long in its first axis, which is at most its
+// length, and gives the memory behind back. The caller has emptied the strings
+// that are cut off.
 void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length);
-// Takes such an array, whose first items are the result: it gets this shape of
-// at most as many axes and bytes, and gives back what lies behind. Not for
-// strings.
+// Takes such an array, whose first items are the result: it gets this dtype
+// and this shape, of at most as many axes and bytes, and gives back the memory
+// behind. Empties the slot. Returns owned. Not for strings.
 tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
                           const int64_t *shape);
 
 // --- Shapes -----------------------------------------------------------------
 
+// Whether the items lie in row-major order without gaps. Axes of length 1 do
+// not matter, and an array of at most one item is always contiguous.
 bool tl_is_contiguous(const tl_array *a);
-// Items of a shape, checked: false (kind shape) on overflow or a negative
-// dimension; *nbytes gets items * itemsize.
+// Sets *size to the items of a shape and *nbytes to items * itemsize. False
+// (kind shape) where a dimension is negative, there are more than TL_MAX_DIMS,
+// or the bytes overflow.
 bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
                    int64_t *size, size_t *nbytes);
-// Row-major strides in bytes.
+// Writes the row-major strides in bytes. A dimension of 0 counts as 1, so that
+// the strides of an empty array are those of a full one.
+//
+//   2 * 3 * 4 of 8 bytes     96 32 8
 void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
                       int64_t *strides);
 
@@ -178,24 +256,35 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
 //                       broadcast: axis 1 is 4 against 5"
 bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape);
-// The strides with which [a] is walked as [shape]: 0 along repeated axes.
+// Writes the strides with which [a] is walked as [shape], to which it
+// broadcasts: 0 along repeated axes.
+//
+//   3 of 8 bytes, as 2 * 3         0 8
+//   2 * 1 of 8 bytes, as 2 * 3     8 0
 void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
                           int64_t *strides);
-// How far apart in memory items of such a stride are.
+// The distance in memory of items of such a stride.
 static inline int64_t tl_distance(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
-// Sorts axes by how far apart their items are, the farthest first; equal ones
-// stay in their order. Whether any moved.
+// Sorts the [count] axes in [axes] by the distance of their items, the
+// farthest first; equal ones stay in their order. Whether any moved.
+//
+//   strides 8 32, axes 0 1     axes 1 0, true
 bool tl_axes_by_stride(int count, const int64_t *strides, int *axes);
 
-// An axis argument: negative counts from the end; false (kind index) names the
-// function, the axis and the number of axes.
+// Checks an axis argument, of which a negative one counts from the end. False
+// (kind index) after a message that names the function, the axis and the
+// number of axes.
 bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim, int *out);
 
 // Walks the items of up to 4 arrays of one shape in row-major order, giving
-// runs along the innermost axis. Dimensions of length 1 are dropped and
-// neighbours merged where every operand allows.
+// runs along the innermost axis. Dimensions of length 1 are dropped, and
+// neighbours are merged where every operand allows, so a run is as long as it
+// can be:
+//
+//   for (tl_walk_begin(&walk, …); !walk.done; tl_walk_next(&walk))
+//     walk.length items at walk.data[k], walk.step[k] bytes apart
 typedef struct tl_walk {
   int n, ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -206,28 +295,38 @@ typedef struct tl_walk {
   int64_t step[4];  // bytes between a run's items
   bool done;
 } tl_walk;
+// Starts at the first run. [strides] has one array of [ndim] strides in bytes
+// for each of the [n] operands; nothing is borrowed after the call. A shape
+// without items is done at once.
 void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
                    char *const *data, const int64_t *const *strides);
+// Goes to the next run, or sets done behind the last one.
 void tl_walk_next(tl_walk *walk);
 
 // --- Values as arrays -------------------------------------------------------
 
-// A number or bool: an unboxed scalar or a rank-0 complex128.
+// Whether the value is a number or bool: an unboxed scalar or a rank-0
+// complex128, which does not fit a slot.
 static inline bool tl_is_number(tl_slot s) {
   return tl_is_scalar(s) || (tl_is_array(s) && s.array->head.ndim == 0 &&
                              s.array->head.dtype == TL_COMPLEX128);
 }
+// A complex128 number, as an array of rank 0; [weak] like a literal's. Returns
+// owned; unset where memory is short.
 tl_slot tl_new_complex(tl_vm *vm, double re, double im,
                        bool weak);  // unset: failed
 
-// An argument as an array: an array itself is borrowed into *out (nothing
-// owned unless made here), a scalar becomes a rank-0 array, a range an int64
-// array, a list or string fails (kind type) naming [function]. What *out owns
-// the caller drops.
+// An argument as an array: an array itself is borrowed into *out, a scalar
+// becomes a rank-0 array, a range an int64 array, a list or string fails (kind
+// type) naming [function]. The caller drops what *out owns, if it owns.
 bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out);
 
-// Items, for code that is not hot.
+// The item at an address within [a], as a value: owned where it is on the
+// heap. Unset where memory is short. For code that is not hot.
 tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item);  // owned/typed
+// Stores a value at an address within [a], converted by the rule of assignment
+// (no higher kind, and it must fit). Releases a string that stood there. False
+// after tl_fail leaves the item as it was.
 bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value);
 
 #endif

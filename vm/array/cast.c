@@ -1,10 +1,22 @@
-// Conversions: whole values (float32(x)) and single items for assignment.
+// Conversions: whole values (float32(x)) and single items for assignment. Two
+// rules differ:
+//
+//   float32(x), tl_cast         any kind but complex into real; values must fit
+//   x[i] = v, tl_scalar_convert the kind may not rise (no float into integers)
+//
+// Both ask the kernels' check of a pair of dtypes before the cast, which
+// itself never fails but wraps or saturates.
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/error.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
+#include "vm/array/string_item.h"
+#include "vm/check.h"
 
+// Fails (kind type) with a message that says which function does convert the
+// value.
 static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   char text[TL_DESCRIBE];
   tl_describe(s, text, sizeof text);
@@ -34,6 +46,7 @@ static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
                  name, text);
 }
 
+// Fails (kind value) because the number is outside of the dtype's range.
 static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const char *name = tl_dtypes[dtype].name;
   switch (tl_dtypes[tl_dtype_of(s)].kind) {
@@ -50,7 +63,8 @@ static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   }
 }
 
-// Converts one scalar's item; the kinds must be convertible.
+// Converts one scalar's item; a kernel for the pair of dtypes must exist. [s]
+// is the same value, for the message.
 static bool convert_item(tl_vm *vm, tl_slot s, tl_dtype from, const void *item,
                          tl_dtype dtype, void *out) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -61,7 +75,9 @@ static bool convert_item(tl_vm *vm, tl_slot s, tl_dtype from, const void *item,
   return true;
 }
 
+// Converts a number, which may be a complex128 in an array of rank 0.
 static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
+  // Room for an item of any dtype; complex128 is the largest.
   tl_c128 item = {0, 0}, to = {0, 0};
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
   if (tl_is_array(s)) {
@@ -69,6 +85,7 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   } else {
     tl_scalar_store(s, &item);
   }
+  // No kernel: text, or complex to anything but complex.
   if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL) {
     return refuse(vm, s, dtype);
   }
@@ -79,7 +96,8 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   return !tl_is_unset(*out);
 }
 
-// A dying array whose items have the size: converted where they are.
+// Converts a dying array whose items have the new size in its own memory.
+// *done stays false where a value does not fit: then nothing was written.
 static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
                           bool *done) {
   tl_array *array = s->array;
@@ -87,11 +105,14 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
   const tl_kernel_table *kernels = tl_kernels();
   tl_check *fits = kernels->cast_check[from][dtype];
   size_t n = (size_t)array->size;
-  // What does not fit is found again, with its value, by the copying way.
+  // The copying path finds the value that does not fit again and names it.
   if (fits != NULL && !fits(array->data, n))
     return true;
+  // A pass over the array's own items must run to its end, so its cost is
+  // charged before it starts.
   if (n >= 64 * 1024 && !tl_poll(vm, n / 1024))
     return false;
+  // The items have one size, so a kernel may convert each over itself.
   tl_array *target = tl_reuse(vm, s, dtype, tl_ndim(array), tl_shape(array));
   kernels->cast[from][dtype](target->data, target->data, n);
   *out = tl_own_array(target);
@@ -99,6 +120,8 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
   return true;
 }
 
+// Converts an array: passed on where the dtype is the same, in place where it
+// is dying, else into a new one.
 static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   tl_array *array = s->array;
   tl_dtype from = tl_array_dtype(array);
@@ -110,6 +133,7 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
       tl_kernels()->cast[from][dtype] == NULL) {
     return refuse(vm, *s, dtype);
   }
+  // A dying array of items of that size is converted without a copy.
   if (tl_can_reuse(vm, *s, dtype, tl_ndim(array), tl_shape(array))) {
     bool done = false;
     if (!cast_in_place(vm, s, dtype, out, &done))
@@ -124,12 +148,15 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   return true;
 }
 
+// Ranges become int64 arrays first; a string is passed on where strings are
+// wanted; everything else has no conversion.
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   if (tl_is_range(*s)) {
     tl_array *array = tl_range_to_array(vm, s->range);
     if (array == NULL)
       return false;
     tl_slot made = tl_own_array(array);
+    // The array of the range is dying here, so it may become the result.
     bool ok = cast_array(vm, &made, dtype, out);
     if (tl_is_owned(made))
       tl_drop(vm, made);
@@ -146,6 +173,7 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   return refuse(vm, *s, dtype);
 }
 
+// The rule of assignment: the kind may not rise, and the value must fit.
 bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
   if (!tl_is_number(s) || dtype >= TL_STRING) {
     char text[TL_DESCRIBE];
@@ -153,6 +181,7 @@ bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
                    tl_dtypes[dtype].name, tl_describe(s, text, sizeof text));
   }
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
+  // Bool, integer, float, complex: a kind never falls by assignment.
   if (tl_kind_rank(from) > tl_kind_rank(dtype)) {
     const char *name = tl_dtypes[dtype].name;
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -166,4 +195,78 @@ bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
     tl_scalar_store(s, &value);
   }
   return convert_item(vm, s, from, &value, dtype, item);
+}
+
+// The result of a function of the library, computed in a wide dtype, in the
+// dtype that the script expects.
+bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
+  if (tl_array_dtype(a) != dtype) {
+    tl_array *cast = tl_array_cast(vm, a, dtype);
+    tl_drop(vm, tl_own_array(a));
+    if (!cast)
+      return false;
+    a = cast;
+  }
+  *out = tl_result(vm, a);
+  return !tl_is_unset(*out);
+}
+
+// --- Items and values by conversion ------------------------------------------
+
+// Stores a string into an item of a string array; other values fail (kind
+// type), because nothing becomes text by assignment.
+static bool store_string(tl_vm *vm, char *item, tl_slot value) {
+  if (!tl_is_string(value)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "cannot store %s into an array of strings",
+                   tl_describe(value, text, sizeof text));
+  }
+  tl_string_item_put(vm, tl_string_item_at(item), value.string);
+  return true;
+}
+
+// The array's own dtype needs neither a check nor a kernel.
+bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
+  TL_CHECK(item != NULL);
+  if (a->head.dtype == TL_STRING)
+    return store_string(vm, item, value);
+  if (tl_is_scalar(value) && tl_dtype_of(value) == a->head.dtype) {
+    tl_scalar_store(value, item);
+    return true;
+  }
+  return tl_scalar_convert(vm, value, tl_array_dtype(a), item);
+}
+
+// A scalar as an array of rank 0 of its dtype, owned by *out.
+static bool scalar_as_array(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_array *a = tl_array_new(vm, (tl_dtype)tl_dtype_of(s), 0, NULL);
+  if (a == NULL)
+    return false;
+  tl_scalar_store(s, a->data);
+  *out = tl_own_array(a);
+  return true;
+}
+
+// A list is not converted silently: a list of lists of numbers could be meant
+// in more than one way.
+bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
+  if (tl_is_array(s)) {
+    *out = tl_borrow(s);
+    return true;
+  }
+  if (tl_is_scalar(s))
+    return scalar_as_array(vm, s, out);
+  if (tl_is_range(s)) {
+    tl_array *a = tl_range_to_array(vm, s.range);
+    if (a == NULL)
+      return false;
+    *out = tl_own_array(a);
+    return true;
+  }
+  return tl_arg_fail(vm, function, NULL,
+                     tl_is_list(s) ? "an array or a number (asarray(l) makes "
+                                     "an array of a list)"
+                                   : "an array or a number",
+                     s);
 }

@@ -1,15 +1,27 @@
 // Copying items: into new arrays, converted, or over other items.
+//
+// Every copy is a walk over two arrays in the order of the target's memory.
+// Which loop does the runs depends on the layout:
+//
+//   both rows contiguous      memcpy
+//   one of them strided       pack or unpack of the kernels
+//   transposed source         tiles, so that whole cache lines are read
+//   rows of a few bytes       many rows with one call
+//
+// Arrays that overlap are copied in the direction in which nothing is read
+// after it was overwritten, or through a temporary copy.
 #include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
 // --- Extents ----------------------------------------------------------------
 
+// Axes of negative stride reach down from the first item, the others up.
 void tl_array_extent(const tl_array *a, char **begin, char **end) {
   *begin = *end = a->data;
   if (a->size == 0)
@@ -24,6 +36,8 @@ void tl_array_extent(const tl_array *a, char **begin, char **end) {
   }
 }
 
+// The largest distance of an axis with more than one item: the bytes after
+// which the array's pattern repeats, if it does.
 static int64_t longest_stride(const tl_array *a) {
   int64_t longest = 0;
   for (int i = 0; i < tl_ndim(a); i++) {
@@ -35,8 +49,8 @@ static int64_t longest_stride(const tl_array *a) {
   return longest;
 }
 
-// The bytes from the first to the last of an array's items, but for axes along
-// which they are a multiple of [period] apart.
+// The bytes from the first to the last of an array's items within one period:
+// axes whose stride is a multiple of [period] do not count.
 static int64_t extent_within(const tl_array *a, int64_t period) {
   int64_t extent = (int64_t)tl_itemsize(tl_array_dtype(a));
   for (int i = 0; i < tl_ndim(a); i++) {
@@ -47,15 +61,17 @@ static int64_t extent_within(const tl_array *a, int64_t period) {
   return extent;
 }
 
-// Whether two arrays lie side by side in the rows of one memory, as columns
-// of a matrix do: in each period of bytes one has its part and the other has
-// another.
+// Whether two arrays lie side by side in the rows of one memory, as columns of
+// a matrix do: in each period of bytes one has its part and the other another.
+//
+//   aaaabb..aaaabb..aaaabb..      period 8, a within 4, b within 2
 static bool are_interleaved(const tl_array *a, const char *a_begin,
                             const tl_array *b, const char *b_begin) {
   int64_t a_longest = longest_stride(a), b_longest = longest_stride(b);
   int64_t period = a_longest > b_longest ? a_longest : b_longest;
   if (period == 0)
     return false;
+  // Where b begins within a's period.
   int64_t between = (b_begin - a_begin) % period;
   if (between < 0)
     between += period;
@@ -63,6 +79,8 @@ static bool are_interleaved(const tl_array *a, const char *a_begin,
          period - between >= extent_within(b, period);
 }
 
+// Extents alone would say that two columns of one matrix overlap, so x[:, 0] =
+// x[:, 1] would need a copy.
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
   char *a_begin, *a_end, *b_begin, *b_end;
   tl_array_extent(a, &a_begin, &a_end);
@@ -73,7 +91,8 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
 
 // --- Moving bytes -----------------------------------------------------------
 
-// Always inlined, so that a literal item size makes each move an instruction.
+// Moves [n] items, steps in bytes. Always inlined, so that a literal item size
+// makes each move an instruction.
 static inline __attribute__((always_inline)) void move_each(
     char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
     size_t n, size_t itemsize) {
@@ -82,7 +101,8 @@ static inline __attribute__((always_inline)) void move_each(
   }
 }
 
-// One by one, in order.
+// Moves items one by one in order, so that a copy within one array may rely on
+// which are read first.
 static void move_steps(char *to, ptrdiff_t to_step, const char *from,
                        ptrdiff_t from_step, size_t n, size_t itemsize) {
   switch (itemsize) {
@@ -104,9 +124,10 @@ static void move_steps(char *to, ptrdiff_t to_step, const char *from,
   }
 }
 
-// C libraries copy 2 kB to 1 MB by string instructions, which on some
-// processors (AMD's Zen 3 and 4) take nine times as long where the target
-// begins a few bytes behind the source, but for pages between: then in pieces.
+// As memcpy. C libraries copy 2 kB to 1 MB by string instructions, which on
+// some processors (AMD's Zen 3 and 4) are many times slower where the target
+// begins a few bytes behind the source, but for whole pages between: then the
+// copy goes in pieces.
 static void copy_bytes(char *to, const char *from, size_t n) {
   enum { PAGE = 4096, BEHIND = 16, PIECE = 2048, MOST = 1 << 20 };
   size_t behind = ((size_t)(uintptr_t)to - (size_t)(uintptr_t)from) % PAGE;
@@ -116,7 +137,8 @@ static void copy_bytes(char *to, const char *from, size_t n) {
   memcpy(to, from, n);
 }
 
-// One run of a walk, from its operand 1 to its operand 0.
+// Copies one run of a walk, from its operand 1 to its operand 0, with the
+// kernel for the steps at hand.
 static void copy_run(char *to, ptrdiff_t to_step, const char *from,
                      ptrdiff_t from_step, size_t n, size_t itemsize) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -134,8 +156,8 @@ static void copy_run(char *to, ptrdiff_t to_step, const char *from,
   }
 }
 
-// How a copy may be stopped: a new array's may, since nobody has seen it; one
-// over a script's array runs to its end.
+// Says whether a copy polls. One into a new array may stop halfway, since
+// nobody has seen the array; one over a script's array runs to its end.
 typedef struct mover {
   tl_vm *vm;  // NULL: does not stop
   int64_t unpolled;
@@ -143,17 +165,19 @@ typedef struct mover {
 
 enum { POLL_ITEMS = 1 << 17 };
 
-// [n] more items are to be moved; false after tl_fail.
+// Accounts for [n] items that are to be moved, and polls now and then; false
+// after tl_fail.
 static bool may_move(mover *m, int64_t n) {
   m->unpolled += n;
   if (m->vm == NULL || m->unpolled < POLL_ITEMS)
     return true;
+  // A poll costs more than a short run, so work is gathered.
   uint64_t work = (uint64_t)m->unpolled / 1024;
   m->unpolled = 0;
   return tl_poll(m->vm, work);
 }
 
-// A long run goes in pieces.
+// Copies run by run; a long run goes in pieces, between which it polls.
 static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
   for (; !walk->done; tl_walk_next(walk)) {
     int64_t n = 0;
@@ -173,6 +197,8 @@ static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
 // rows read whole cache lines.
 enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
 
+// Copies a matrix of [rows] by [columns] in tiles; strides in bytes, items of
+// a target row are contiguous.
 static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
                        int64_t from_row, int64_t from_column, int64_t rows,
                        int64_t columns, size_t itemsize) {
@@ -191,8 +217,8 @@ static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
   return true;
 }
 
-// Copies the two innermost dimensions as tiles where that pays: the target's
-// rows are contiguous, the source's are not but its columns nearly are.
+// Whether the two innermost dimensions are copied as tiles: the target's rows
+// are contiguous, the source's are not but its columns nearly are.
 static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
   if (walk->ndim == 0 || walk->step[0] != (int64_t)itemsize)
     return false;
@@ -201,7 +227,10 @@ static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
          tl_distance(walk->strides[1][row]) < tl_distance(walk->step[1]);
 }
 
+// Copies the two innermost dimensions of the walk as tiles, and walks the
+// others.
 static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
+  // The walk goes on over the outer dimensions alone.
   int row = --walk->ndim;  // the tiles take this dimension too
   for (; !walk->done; tl_walk_next(walk)) {
     if (!copy_tiles(m, walk->data[0], walk->strides[0][row], walk->data[1],
@@ -213,15 +242,16 @@ static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   return true;
 }
 
-// Rows of a few bytes: many of them at a time.
+// Whether the rows have a few bytes only, so that a call for each of them
+// would cost more than the copy.
 static bool has_short_rows(const tl_walk *walk, size_t itemsize) {
   enum { SHORT_BYTES = 512 };
   return walk->ndim > 0 && walk->step[0] == (int64_t)itemsize &&
          walk->length * (int64_t)itemsize <= SHORT_BYTES;
 }
 
-// Some rows at a time, of the longer of the last two axes; for each of them the
-// items of the other one.
+// Copies many short rows with each call, along the longer of the last two
+// axes; for each item of the shorter one it starts again.
 static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
   enum { ROWS = 512 };
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
@@ -241,8 +271,7 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
       for (int64_t k = 0; k < others; k++) {
         if (!may_move(m, n * walk->length))
           return false;
-        pack(walk->data[0] + i * to[axis] + k * to[other],
-             (ptrdiff_t)to[axis],
+        pack(walk->data[0] + i * to[axis] + k * to[other], (ptrdiff_t)to[axis],
              walk->data[1] + i * from[axis] + k * from[other],
              (ptrdiff_t)from[axis], (ptrdiff_t)walk->step[1], (size_t)n,
              (size_t)walk->length);
@@ -252,13 +281,15 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
   return true;
 }
 
-// Begins a walk over two arrays in the order in which the first one lies in
-// memory.
+// Begins a walk over two arrays of to's shape in the order in which the first
+// one lies in memory, whose items are then written one behind the other.
 static void walk_in_order(tl_walk *walk, const tl_array *to, char *const *data,
                           const int64_t *to_strides,
                           const int64_t *from_strides) {
   int64_t shape[TL_MAX_DIMS], strides[2][TL_MAX_DIMS];
   int ndim = tl_ndim(to), axes[TL_MAX_DIMS];
+  // The target is written in the order of its memory; the source is read in
+  // whatever order that gives.
   for (int i = 0; i < ndim; i++) axes[i] = i;
   tl_axes_by_stride(ndim, to_strides, axes);
   for (int i = 0; i < ndim; i++) {
@@ -270,7 +301,8 @@ static void walk_in_order(tl_walk *walk, const tl_array *to, char *const *data,
                 (const int64_t *[]){strides[0], strides[1]});
 }
 
-// Copies the bytes of [from], walked with [from_strides], over [to].
+// Copies the bytes of [from], walked with [from_strides], over [to], with the
+// loop that suits their layout.
 static bool move_items(mover *m, tl_array *to, const tl_array *from,
                        const int64_t *from_strides) {
   tl_walk walk;
@@ -284,6 +316,7 @@ static bool move_items(mover *m, tl_array *to, const tl_array *from,
 
 // --- Strings ----------------------------------------------------------------
 
+// Copies string items one by one, each of which counts its text.
 static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
                          const int64_t *from_strides) {
   tl_walk walk;
@@ -302,7 +335,8 @@ static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
 
 // --- Whole arrays -----------------------------------------------------------
 
-// [may_stop] says that nobody has seen [to]; else it cannot fail.
+// Copies the items of [from], broadcast, over [to]. [may_stop] says that
+// nobody has seen [to]; else it cannot fail.
 static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
                        bool may_stop) {
   int64_t strides[TL_MAX_DIMS];
@@ -314,6 +348,8 @@ static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
   return true;
 }
 
+// Contiguous in rows whatever the source's layout is: the callers go on
+// through rows.
 tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   tl_dtype dtype = tl_array_dtype(a);
   tl_array *copy = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
@@ -325,13 +361,13 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   }
   vm->stats.copies++;
   if (vm->watch != NULL)
-    tl_watch_copy(vm, copy);
+    vm->observer->copied(vm, copy);
   vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
   return copy;
 }
 
 // Whether two arrays of one shape have the same strides too, none negative:
-// then all items lie a constant distance apart.
+// then each pair of items lies a constant distance apart.
 static bool is_shifted(const tl_array *to, const tl_array *from) {
   if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from)) {
     return false;
@@ -345,11 +381,13 @@ static bool is_shifted(const tl_array *to, const tl_array *from) {
   return true;
 }
 
-// Begins a walk by falling addresses, which is by rising ones from the end.
+// Begins a walk by falling addresses, which is one over the reversed arrays:
+// all strides negated, data at the last item.
 static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
   int64_t strides[TL_MAX_DIMS];
   char *data[] = {to->data, from->data};
   for (int i = 0; i < tl_ndim(to); i++) {
+    // Both arrays have the same strides, so one array of them serves both.
     strides[i] = -tl_strides(to)[i];
     data[0] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
     data[1] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
@@ -357,8 +395,10 @@ static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
   walk_in_order(walk, to, data, strides, strides);
 }
 
-// Whether the walk's addresses only rise, or only fall.
+// Whether the walk's addresses only rise, or only fall: each axis steps over
+// all that the inner ones reach.
 static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
+  // From the run outwards: an axis must step over everything inside of it.
   int64_t reach = tl_distance(walk->step[0]) * (walk->length - 1);
   if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize) {
     return false;
@@ -373,10 +413,12 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   return true;
 }
 
+// Moves one run whose items may overlap, in the order of the walk.
 static void move_run(const tl_walk *walk, size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
   int64_t step = walk->step[0], n = walk->length;
   if (tl_distance(step) == (int64_t)itemsize) {
+    // memmove wants the lowest address, and handles the overlap itself.
     int64_t back = step < 0 ? step * (n - 1) : 0;
     memmove(to + back, from + back, (size_t)n * itemsize);
     return;
@@ -384,14 +426,16 @@ static void move_run(const tl_walk *walk, size_t itemsize) {
   move_steps(to, step, from, step, (size_t)n, itemsize);
 }
 
-// x[:, 1:] = x[:, :-1]: each item is read before it is written over if the walk
-// goes the way that the items do not. False: not such a case.
+// Assigns between shifted views of one array, such as x[:, 1:] = x[:, :-1]: an
+// item is read before it is overwritten if the walk goes against the shift.
+// False where the arrays are not such a pair; nothing is written then.
 static bool move_shifted(tl_array *to, const tl_array *from) {
   tl_walk walk;
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
   if (!is_shifted(to, from)) {
     return false;
   }
+  // The same items: nothing to do.
   if (to->data == from->data) {
     return true;
   }
@@ -410,6 +454,8 @@ static bool move_shifted(tl_array *to, const tl_array *from) {
   return true;
 }
 
+// Without overlap the order does not matter; with a shift the right order
+// does; else through a copy.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   if (!tl_arrays_overlap(to, from)) {
     return copy_items(vm, to, from, false);
@@ -417,11 +463,12 @@ bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   if (move_shifted(to, from)) {
     return true;
   }
-  tl_array *apart = tl_array_copy(vm, from);
-  if (apart == NULL)
+  // The general case of overlap: all is read before anything is written.
+  tl_array *disjoint = tl_array_copy(vm, from);
+  if (disjoint == NULL)
     return false;
-  copy_items(vm, to, apart, false);
-  tl_drop(vm, tl_own_array(apart));
+  copy_items(vm, to, disjoint, false);
+  tl_drop(vm, tl_own_array(disjoint));
   return true;
 }
 
@@ -429,6 +476,7 @@ bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
   return copy_items(vm, to, from, true);
 }
 
+// A dense array is taken over as it is: its slot hands over what it had.
 bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
   if ((s->tag & TL_DENSE) != 0) {
     tl_copy_slot(out, s);
@@ -444,7 +492,10 @@ bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
 
 // --- Conversion -------------------------------------------------------------
 
+// Fails (kind value) with the item that is out of the range of [to].
 static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
+  // Floats and integers are printed in full, so that the message shows the
+  // value.
   const char *name = tl_dtypes[to].name;
   if (tl_dtype_is_real(from)) {
     double value = from == TL_FLOAT64 ? *(const double *)(const void *)item
@@ -463,7 +514,8 @@ static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
 
 enum { BLOCK = 256 };  // items that are converted at a time
 
-// Converts [n] items, [step] bytes apart, to the contiguous [to].
+// Converts [n] items, [step] bytes apart, to the contiguous [to]. False after
+// tl_fail at the first value that does not fit.
 static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
                      tl_dtype dtype, char *to, int64_t n) {
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
@@ -473,11 +525,13 @@ static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
   for (int64_t i = 0; i < n; i += BLOCK) {
     size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
     const char *block = items + i * step;
+    // Kernels want contiguous items.
     if (step != (int64_t)size) {
       kernels->pack[tl_move_size(size)](packed, block, (ptrdiff_t)step, count);
       block = packed;
     }
     if (fits != NULL && !fits(block, count)) {
+      // The check says that an item of the block fails; the message names it.
       while (fits(block, 1)) block += size;
       return fail_item(vm, from, block, dtype);
     }
@@ -487,6 +541,8 @@ static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
   return true;
 }
 
+// Converted run by run into a new array in rows, with a check of each block
+// before it is written.
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   tl_dtype from = tl_array_dtype(a);
   if (from == dtype)

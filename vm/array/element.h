@@ -1,7 +1,11 @@
 // Items of arrays and lists, read and written by the dispatch loop itself:
-// scalars in, scalars out, nothing allocated. What is not plain (another rank,
-// an index out of range, a shared array) is left to the general ways, which
-// also raise the errors.
+// scalars in, scalars out, nothing allocated.
+//
+// All these functions return whether they did it. False changes nothing and
+// means that the case is not plain (another rank, an index out of range, a
+// shared array, a string): the caller then takes the general path, which also
+// raises the errors. Two dtypes come first in each, float64 and int64, because
+// most loops of scripts are over these.
 #ifndef TALLY_VM_ELEMENT_H
 #define TALLY_VM_ELEMENT_H
 
@@ -10,10 +14,13 @@
 #include "vm/array/array.h"
 #include "vm/values/list.h"
 
-// The tag's rank.
+// The rank in a tag: 0 to 6; 7 stands for 7 and more.
 #define TL_RANK(tag) ((tag) >> 24 & 7u)
 
-// Wraps a negative index; false where it is out of range.
+// Wraps a negative index; false where it is out of range. One comparison
+// without a sign serves the common case.
+//
+//   length 3:  2 stays 2, -1 becomes 2, 3 and -4 are out of range
 static inline bool tl_index_wrap(int64_t *index, int64_t length) {
   uint64_t i = (uint64_t)*index, n = (uint64_t)length;
   if (__builtin_expect(i < n, 1))
@@ -23,11 +30,13 @@ static inline bool tl_index_wrap(int64_t *index, int64_t length) {
   return i < n;
 }
 
-// Whether a tag is that of an array of rank [rank].
+// Whether a tag is that of an array of rank [rank], at most 6.
 static inline bool tl_is_of_rank(uint64_t tag, uint32_t rank) {
   return ((uint32_t)tag & (7u << 24 | 0xffu)) == (TL_CLASS_ARRAY | rank << 24);
 }
 
+// Loads an item as a scalar. False for strings and complex128, which are not
+// unboxed; *a is unchanged then.
 static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
   uint64_t bits;
   if (dtype == TL_FLOAT64) {
@@ -54,7 +63,7 @@ static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
   return true;
 }
 
-// a = base[index] of an array of rank 1, or of a list, whose item is lent.
+// a = base[index] of an array of rank 1 or of a list, whose item is borrowed.
 static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
                                   const tl_slot *index) {
   if (__builtin_expect((uint8_t)index->tag != TL_CLASS_I64, 0))
@@ -78,7 +87,8 @@ static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
   return false;
 }
 
-// The same where there is nothing to take: the item is a scalar.
+// The same, but false where a list's item is owned by the list: the caller
+// wants a value that depends on no owner.
 static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
                                    const tl_slot *index) {
   int64_t i = index->i;
@@ -91,7 +101,8 @@ static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
   return tl_element_get(a, base, index);
 }
 
-// Where base[first, second] of an array of rank 2 is; false: not there.
+// Sets *item to the address of base[first, second], where base is an array of
+// rank 2; false where an index is no int64 or out of range.
 static inline bool tl_element_at2(const tl_slot *base, const tl_slot *first,
                                   const tl_slot *second, char **item) {
   if (__builtin_expect((uint8_t)(first->tag | second->tag) != TL_CLASS_I64, 0))
@@ -105,6 +116,7 @@ static inline bool tl_element_at2(const tl_slot *base, const tl_slot *first,
   return true;
 }
 
+// a = base[first, second] of an array of rank 2.
 static inline bool tl_element_get2(tl_slot *a, const tl_slot *base,
                                    const tl_slot *first,
                                    const tl_slot *second) {
@@ -114,7 +126,8 @@ static inline bool tl_element_get2(tl_slot *a, const tl_slot *base,
          tl_element_load(a, tl_dtype_of(*base), item);
 }
 
-// Stores a scalar whose dtype is the array's, or a weak number into floats.
+// Stores a scalar whose dtype is the array's, or an int64 into float64. False:
+// another path has to convert it or to fail.
 static inline bool tl_element_store(char *item, int dtype,
                                     const tl_slot *value) {
   unsigned class = (uint8_t)value->tag;
@@ -149,7 +162,7 @@ static inline bool tl_element_store(char *item, int dtype,
 }
 
 // Whether the slot is the only owner of an array of that rank whose items may
-// be written.
+// be written: one comparison of the tag, one of the count.
 static inline bool tl_element_is_writable(const tl_slot *s, uint64_t rank) {
   const uint64_t mask =
       UINT64_C(0xff) | TL_OWNED | TL_DIRECT | UINT64_C(7) << 24;
@@ -173,7 +186,7 @@ static inline bool tl_item_set(const tl_slot *target, const tl_slot *value,
   return true;
 }
 
-// target[index] = value.
+// target[index] = value for an array of rank 1.
 static inline bool tl_element_set(const tl_slot *target, const tl_slot *value,
                                   const tl_slot *index) {
   if (__builtin_expect(!tl_element_is_writable(target, 1), 0) ||
@@ -187,6 +200,7 @@ static inline bool tl_element_set(const tl_slot *target, const tl_slot *value,
                           value);
 }
 
+// target[first, second] = value for an array of rank 2.
 static inline bool tl_element_set2(const tl_slot *target, const tl_slot *value,
                                    const tl_slot *first,
                                    const tl_slot *second) {

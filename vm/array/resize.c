@@ -1,13 +1,22 @@
-// Dying arrays that become longer or shorter where they are: append and concat
-// go on behind the items, a selection moves down over them.
+// Dying arrays that become longer or shorter in their own memory: append and
+// concat go on behind the items, a selection moves down over them.
+//
+//   tl_array_resizes   may it?
+//   tl_array_widen     longer, with room behind; the caller fills the new items
+//   tl_array_cut       shorter, same type
+//   tl_array_narrow    shorter, of another shape and dtype: the final result
+//
+// The allocation is header and block in one, so a resize may move both; data
+// and the slot's pointer are set again after it.
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
-static tl_refusal refusal_of(tl_slot s) {
+// The reason why the slot's array cannot be resized, for the statistics.
+static tl_rejection rejection_of(tl_slot s) {
   if (!tl_is_owned(s))
     return TL_REFUSED_LIVE;
   if ((s.tag & TL_DIRECT) == 0 || (s.array->head.flags & TL_EXTERNAL) != 0)
@@ -15,20 +24,24 @@ static tl_refusal refusal_of(tl_slot s) {
   return s.object->count != 1 ? TL_REFUSED_SHARED : TL_REFUSED_SHAPE;
 }
 
+// External blocks belong to the host, and their size is fixed.
 bool tl_array_resizes(tl_vm *vm, tl_slot s) {
   if (vm->no_reuse || !tl_is_array(s))
     return false;
   if (tl_array_is_reusable(s) && (s.array->head.flags & TL_EXTERNAL) == 0)
     return true;
-  tl_refused(vm, refusal_of(s), s);
+  tl_refused(vm, rejection_of(s), s);
   return false;
 }
 
+// Both sizes are checked before anything changes: the length itself and with
+// the room behind it.
 bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   tl_array *a = s->array;
   int64_t shape[TL_MAX_DIMS], size, unused, old_size = a->size;
   size_t need, room, front = (size_t)(a->data - (char *)a);
   size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  // A copy, since the header may move.
   memcpy(shape, tl_shape(a), (size_t)tl_ndim(a) * sizeof *shape);
   shape[0] = length;
   if (!tl_shape_size(vm, tl_ndim(a), shape, itemsize, &size, &need))
@@ -38,6 +51,8 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
     return false;
   if (tl_add_overflows(room, front, &room))
     return tl_fail_memory(vm, room, "an array");
+  // Room behind the items is used before more is asked for, which makes a loop
+  // of appends linear.
   if (front + need > a->head.nbytes) {
     a = tl_realloc(vm, a, a->head.nbytes, room, "an array");
     if (a == NULL)
@@ -53,9 +68,11 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   return true;
 }
 
+// The first axis alone changes, so strides and other dimensions stay.
 void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
   tl_array *a = s->array;
   size_t front = (size_t)(a->data - (char *)a), nbytes = a->head.nbytes;
+  // Dense, so the first stride is the bytes of a row.
   size_t row = (size_t)tl_strides(a)[0];
   a = tl_shrink(vm, a, &nbytes, front + (size_t)length * row);
   a->head.nbytes = nbytes;
@@ -65,12 +82,15 @@ void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
   s->array = a;
 }
 
+// The header keeps its place in front of the data, so the new shape fits: it
+// has at most as many axes.
 tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
   tl_array *a = s->array;
   size_t itemsize = tl_itemsize(dtype), nbytes = a->head.nbytes;
   size_t front = (size_t)(a->data - (char *)a);
   int64_t dims[TL_MAX_DIMS], size = 1;
+  // [shape] may point into the header, which moves.
   for (int i = 0; i < ndim; i++) size *= dims[i] = shape[i];
   a = tl_shrink(vm, a, &nbytes, front + (size_t)size * itemsize);
   a->head.nbytes = nbytes;

@@ -1,9 +1,14 @@
-// Shapes: sizes checked against overflow, strides, broadcasting, axes.
+// Shapes: sizes checked against overflow, strides, broadcasting, axes, and the
+// tag that mirrors a header. No function here touches items.
 #include <inttypes.h>
 
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/error.h"
+#include "vm/check.h"
 
+// Every array's size goes through here, so nothing after it needs to check for
+// overflow again.
 bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
                    int64_t *size, size_t *nbytes) {
   if (ndim > TL_MAX_DIMS) {
@@ -41,8 +46,11 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
   return true;
 }
 
+// From the last axis outwards; items of an empty array have no addresses, but
+// its strides are reported.
 void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
                       int64_t *strides) {
+  TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
   int64_t stride = (int64_t)itemsize;
   for (int i = ndim - 1; i >= 0; i--) {
     strides[i] = stride;
@@ -50,6 +58,7 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
   }
 }
 
+// Axes of length 1 are passed over: their stride is never used.
 bool tl_is_contiguous(const tl_array *a) {
   if (a->size <= 1)
     return true;
@@ -65,6 +74,8 @@ bool tl_is_contiguous(const tl_array *a) {
   return true;
 }
 
+// Fails (kind shape) with both types and the axis of the result at which they
+// differ.
 static bool fail_broadcast(tl_vm *vm, const tl_array *a, const tl_array *b,
                            int ndim, int axis) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
@@ -78,8 +89,11 @@ static bool fail_broadcast(tl_vm *vm, const tl_array *a, const tl_array *b,
       tl_shape(b)[axis - ndim + tl_ndim(b)]);
 }
 
+// Axis by axis, so that the message can name the first one that differs and
+// the two operands.
 bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape) {
+  TL_CHECK(n > 0);
   int dims = 0;
   for (int k = 0; k < n; k++) {
     if (tl_ndim(arrays[k]) > dims)
@@ -89,10 +103,13 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
     int decided = -1;  // the operand that gives this dimension
     shape[axis] = 1;
     for (int k = 0; k < n; k++) {
+      // Shapes are aligned at the right: axis of the result against axis of
+      // the operand, negative where it has none.
       int own = axis - dims + tl_ndim(arrays[k]);
       if (own < 0)
         continue;
       int64_t dim = tl_shape(arrays[k])[own];
+      // A dimension of 1 repeats, an equal one agrees.
       if (dim == 1 || dim == shape[axis])
         continue;
       if (decided >= 0) {
@@ -106,8 +123,11 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
   return true;
 }
 
+// Axes that the array lacks, and those of length 1, get a stride of 0: the
+// walk reads their items again.
 void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
                           int64_t *strides) {
+  TL_CHECK(ndim >= tl_ndim(a));
   int shift = ndim - tl_ndim(a);
   for (int i = 0; i < ndim; i++) {
     int own = i - shift;
@@ -116,12 +136,14 @@ void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
   }
 }
 
+// An insertion sort: there are few axes, mostly in order already, and equal
+// strides must not change places.
 bool tl_axes_by_stride(int count, const int64_t *strides, int *axes) {
   bool moved = false;
   for (int i = 1; i < count; i++) {
     int axis = axes[i], at = i;
-    int64_t apart = tl_distance(strides[axis]);
-    for (; at > 0 && tl_distance(strides[axes[at - 1]]) < apart; at--) {
+    int64_t disjoint = tl_distance(strides[axis]);
+    for (; at > 0 && tl_distance(strides[axes[at - 1]]) < disjoint; at--) {
       axes[at] = axes[at - 1];
       moved = true;
     }
@@ -130,8 +152,10 @@ bool tl_axes_by_stride(int count, const int64_t *strides, int *axes) {
   return moved;
 }
 
+// The message gives the axis as the script wrote it.
 bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
              int *out) {
+  TL_CHECK(ndim >= 0);
   if (axis < -ndim || axis >= ndim) {
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "%s: axis %" PRId64 " is out of range for %d %s", function,
@@ -139,4 +163,22 @@ bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
   }
   *out = (int)(axis < 0 ? axis + ndim : axis);
   return true;
+}
+
+// Everything that the dispatch loop wants to know of an array without reading
+// its header.
+uint64_t tl_array_tag(const tl_array *a) {
+  uint64_t tag = TL_TAG(TL_CLASS_ARRAY, a->head.dtype);
+  // Three bits of the tag: 7 stands for 7 and more.
+  uint64_t ndim = a->head.ndim < 7 ? a->head.ndim : 7;
+  tag |= ndim << 24;
+  if (tl_is_contiguous(a))
+    tag |= TL_DENSE;
+  // An array that owns its data has no gaps, except where a host's memory has
+  // some: that one is written by the general paths alone (vm/index/path.c).
+  enum { NOT_DIRECT = TL_VIEW | TL_READONLY | TL_IMMORTAL };
+  if ((a->head.flags & NOT_DIRECT) == 0 &&
+      ((tag & TL_DENSE) != 0 || (a->head.flags & TL_EXTERNAL) == 0))
+    tag |= TL_DIRECT;
+  return tag;
 }

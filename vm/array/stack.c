@@ -1,21 +1,33 @@
 // Array literals and comprehensions: items stacked to one more dimension.
+//
+//   [1, 2.5]              weak int64, weak float64    2 * float64
+//   [int8(1), 300]        typed int8, weak int64      false, kind value
+//   [[1, 2], [3, 4]]      rows of one shape           2 * 2 * int64
+//
+// A first pass over the items finds dtype and shape and fails for items that
+// do not fit; a second one stores them, so that no array is made in vain.
+//
+// Built for size.
 
 #include "vm/array/stack.h"
 
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
-#include "vm/values/range.h"
-#include "vm/values/string.h"
+#include "vm/array/range.h"
+#include "vm/string.h"
 
-// The dtype that holds all items: promoted among typed ones, which weak ones
-// then join. false after tl_fail.
+// The dtype that holds all items so far: promoted among typed ones, which weak
+// ones then join.
 typedef struct survey {
   tl_dtype typed, weak;  // TL_DTYPE_COUNT: none of that sort yet
   bool strings;
 } survey;
 
+// Fails (kind type): the item does not go with the first one, or the first is
+// nothing that an array holds.
 static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
   if (index == 0) {
@@ -31,11 +43,16 @@ static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
                  tl_describe(item, b, sizeof b));
 }
 
+// Promotes the survey by one more dtype, apart for literals (weak) and typed
+// values.
 static void join_dtype(survey *s, tl_dtype dtype, bool weak) {
+  // Literals are promoted among themselves and meet the typed items at the
+  // end.
   tl_dtype *into = weak ? &s->weak : &s->typed;
   *into = *into == TL_DTYPE_COUNT ? dtype : tl_dtype_promote(*into, dtype);
 }
 
+// Takes an item into the survey; false after tl_fail.
 static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   tl_slot item = items[i];
   bool is_array = tl_is_array(item);
@@ -57,6 +74,8 @@ static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   return true;
 }
 
+// The dtype of the array: typed items decide, and literals only widen it where
+// their kind is higher.
 static tl_dtype result_dtype(const survey *s) {
   if (s->strings)
     return TL_STRING;
@@ -67,14 +86,17 @@ static tl_dtype result_dtype(const survey *s) {
   return tl_dtype_promote_weak(s->weak, s->typed);
 }
 
+// The rank of an item, to which the array adds one axis. A range is a vector.
 static int item_ndim(tl_slot item) {
   return tl_is_array(item) ? tl_ndim(item.array) : tl_is_range(item) ? 1 : 0;
 }
 
+// The length of an item, of rank 1 or more, along an axis.
 static int64_t item_length(tl_slot item, int axis) {
   return tl_is_range(item) ? item.range->length : tl_shape(item.array)[axis];
 }
 
+// Checks that an item has the shape of the first one; false (kind shape).
 static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
   int ndim = item_ndim(items[0]);
   bool same = item_ndim(items[i]) == ndim;
@@ -91,7 +113,8 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
                  tl_describe(items[i], b, sizeof b));
 }
 
-// Scalars of the array's own dtype need no conversion.
+// Scalars of the array's own dtype need no conversion; others are converted by
+// the rule of assignment.
 static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
   if (tl_is_scalar(item) && tl_dtype_of(item) == to->head.dtype) {
     tl_scalar_store(item, at);
@@ -100,7 +123,11 @@ static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
   return tl_item_store(vm, to, at, item);
 }
 
+// Stores an item of rank 1 or more as row [i]: converted, then copied through
+// a view of the row.
 static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
+  // The row is converted to the array's dtype if need be, and copied into its
+  // place.
   tl_slot row = tl_borrow(item), converted, whole = tl_own_array(to);
   if (tl_is_range(item)) {
     if (!tl_as_array(vm, "[ ]", item, &row))
@@ -110,6 +137,7 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
     tl_drop(vm, row);
     return false;
   }
+  // The view must not take the array's only count over.
   whole = tl_borrow(whole);
   tl_array *view = tl_view_new(
       vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
@@ -122,12 +150,15 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
   return ok;
 }
 
+// Shape and dtype come from all items before the array is made; a failure
+// leaves nothing behind.
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
   for (int64_t i = 0; i < count; i++) {
     if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i))
       return false;
   }
+  // [] is an array of no floats.
   tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
   int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));
   if (ndim > TL_MAX_DIMS) {
@@ -136,6 +167,7 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   }
   int64_t shape[TL_MAX_DIMS] = {count};
   for (int axis = 1; axis < ndim; axis++) {
+    // All items have this shape, as same_shape checked.
     shape[axis] = item_length(items[0], axis - 1);
   }
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);

@@ -1,4 +1,9 @@
-// Transposing a square matrix within its own memory.
+// Transposing a square matrix within its own memory. Where x.T is all that is
+// left of x, the items can be moved instead of copied:
+//
+//   . b c        . d g      tile b goes to d's place and d to b's,
+//   d . f   ->   b . h      each transposed, through a small buffer
+//   g h .        c f .
 
 #include <string.h>
 
@@ -8,7 +13,8 @@
 
 enum { TILE = 16, WIDEST = 16 };  // items of a tile's side, bytes of an item
 
-// Whether the slot's alone is a view of all of a square block by columns.
+// Whether the slot has, alone, a view of all of a square block with the axes
+// exchanged, and the view has the block alone.
 static bool is_transposed(tl_slot s) {
   if (!tl_is_array(s) || !tl_is_unique(s) || !tl_is_view(s.array))
     return false;
@@ -26,7 +32,8 @@ static bool is_transposed(tl_slot s) {
          strides[0] == rows[1] && strides[1] == rows[0];
 }
 
-// Exchanges a tile with its mirror image, each transposed.
+// Exchanges a tile with its mirror image, each transposed. [row] is the bytes
+// of a matrix row; on the diagonal both are the same tile.
 static void swap_tiles(char *tile, char *mirror, int64_t row, size_t itemsize,
                        int64_t height, int64_t width) {
   char kept[TILE * TILE * WIDEST];
@@ -42,6 +49,8 @@ static void swap_tiles(char *tile, char *mirror, int64_t row, size_t itemsize,
   }
 }
 
+// Transposes the square matrix tile by tile: each tile above the diagonal with
+// the one below it.
 static void transpose(tl_array *a) {
   size_t itemsize = tl_itemsize(tl_array_dtype(a));
   int64_t n = tl_shape(a)[0], item = (int64_t)itemsize, row = n * item;
@@ -55,12 +64,14 @@ static void transpose(tl_array *a) {
   }
 }
 
+// The view is dropped; its hold on the block becomes the slot's ownership.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s) {
   if (vm->no_reuse || !is_transposed(*s))
     return;
   tl_array *owner = tl_array_owner(s->array);
   transpose(owner);
-  // The view's count of its block becomes the slot's.
+  // The view's count of its block becomes the slot's; dropping the view must
+  // not take it away.
   s->array->head.flags &= (uint8_t)~TL_HOLD;
   tl_drop(vm, *s);
   *s = tl_own_array(owner);

@@ -1,27 +1,43 @@
-// Views: arrays over another array's block, and who keeps the block.
+// Views: arrays over another array's block, and who counts that block.
+//
+//   borrowed   no TL_HOLD: the compiler has proved that the base outlives it
+//   holding    TL_HOLD: the view has a count of the block's owner
+//
+// A view of a view refers to the owner of the block, never to the view
+// between, so that no chain builds up. A view that is stored gets its hold
+// (retain_block) and is copied where it would keep a large block alive for a
+// few items (tl_let_go).
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/array/nested.h"
+#include "vm/objects.h"
 #include "vm/vm.h"
+#include "vm/check.h"
 
+// A view refers to the owner itself, so this is never a chain.
 tl_array *tl_array_owner(const tl_array *a) {
   return tl_is_view(a) ? tl_array_more(a)->owner : (tl_array *)a;
 }
 
+// The items of a shape that is known to be sound.
 static int64_t count_items(int ndim, const int64_t *shape) {
   int64_t size = 1;
   for (int i = 0; i < ndim; i++) size *= shape[i];
   return size;
 }
 
-// Takes base's share of the block over into [view]; base no longer owns.
+// Moves base's share of the block over to [view]; base no longer owns. Where
+// base is a view that others have too, the block gets one more count.
 static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
+  TL_CHECK(tl_is_owned(*base));
   tl_array *from = base->array;
   base->tag &= ~TL_OWNED;
   if (!tl_is_view(from)) {
     view->head.flags |= TL_HOLD;  // the count that base owned
     return;
   }
+  // The base dies here, so its hold moves; nothing is counted.
   if (from->head.count == 1) {
     view->head.flags |= from->head.flags & TL_HOLD;
     from->head.flags &= (uint8_t)~TL_HOLD;
@@ -33,12 +49,14 @@ static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
 }
 
 // Whether the geometry is all of the block in order, and the block this slot's
-// alone: then the array itself can take the geometry on, and stays one that may
-// be written in place. reshape(temporary, …) is such a case.
+// alone: then the array itself can take on the new shape, and may still be
+// written in place. reshape(temporary, …) is such a case. The shape has to fit
+// the header.
 static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
                         const char *data, int ndim, const int64_t *shape,
                         const int64_t *strides) {
   const tl_array *a = base.array;
+  // The new dimensions must fit before the data.
   const int64_t *end = a->dims + 2 * ndim;
   if (!tl_array_is_reusable(base) || vm->no_reuse || data != a->data ||
       (a->head.flags & TL_EXTERNAL) != 0 || dtype != tl_array_dtype(a) ||
@@ -55,7 +73,9 @@ static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
   return a->size > 0;
 }
 
+// Gives the array the new shape and takes it over from the slot.
 static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape) {
+  TL_CHECK(tl_is_owned(*base));
   tl_array *a = base->array;
   // [shape] may point into the array's own dimensions.
   memmove(a->dims, shape, (size_t)ndim * sizeof *shape);
@@ -66,8 +86,13 @@ static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape) {
   return a;
 }
 
+// The header of a view is small: the block's owner is all that it has besides
+// the geometry.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides) {
+  TL_CHECK(tl_is_array(*base));
+  TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
+  TL_CHECK(dtype < TL_DTYPE_COUNT);
   if (may_relabel(vm, *base, dtype, data, ndim, shape, strides)) {
     return relabel(base, ndim, shape);
   }
@@ -77,6 +102,7 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   tl_array *view = tl_object_new(vm, TL_KIND_ARRAY, nbytes, "a view");
   if (view == NULL)
     return NULL;
+  // A view of a read-only array is read-only too.
   const tl_array *from = base->array;
   view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
   view->head.dtype = (uint8_t)dtype;
@@ -93,17 +119,14 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   return view;
 }
 
-void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
-  if (!tl_is_array(s)) {
-    if (tl_is_counted(s))
-      tl_keep_items(vm, s.object);
+// Counts the block of a view that is stored somewhere, once. [cause] is for
+// the statistics of counted values.
+static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
+  if (!tl_is_view(view) || (view->head.flags & TL_HOLD) != 0)
     return;
-  }
-  tl_array *a = s.array;
-  if (!tl_is_view(a) || (a->head.flags & TL_HOLD) != 0)
-    return;
-  tl_array *owner = tl_array_more(a)->owner;
-  a->head.flags |= TL_HOLD;
+  tl_array *owner = tl_array_more(view)->owner;
+  view->head.flags |= TL_HOLD;
+  // Constants live as long as their module: nothing to count.
   if ((owner->head.flags & TL_IMMORTAL) != 0)
     return;
   tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
@@ -111,3 +134,76 @@ void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
   if (vm->counting)
     (&vm->stats.promotions_item)[cause]++;
 }
+
+// Whether [s] is a view of less than an eighth of a large block that nothing
+// else needs: then a copy of the part lets the block go.
+static bool hoards(tl_slot s) {
+  enum { SMALL = 4096 };
+  const tl_array *a = s.array;
+  if (a->head.count != 1 || (a->head.flags & TL_HOLD) == 0)
+    return false;
+  const tl_array *owner = tl_array_owner(a);
+  if (owner->head.count != 1 || owner->head.flags & TL_IMMORTAL)
+    return false;
+  // Blocks below SMALL bytes are not worth a copy.
+  size_t all = (size_t)owner->size * tl_itemsize(tl_array_dtype(owner));
+  size_t part = (size_t)a->size * tl_itemsize(tl_array_dtype(a));
+  return all >= SMALL && part < all / 8;
+}
+
+// The same of a nested array.
+static bool nest_hoards(tl_slot s) {
+  enum { SMALL = 4096 };
+  if (s.object->count != 1)
+    return false;
+  int64_t held = tl_value_held(s);
+  return held >= SMALL && tl_value_shown(s) < held / 8 &&
+         tl_nested_keeps_alone(s.nested);
+}
+
+// Replaces the view by a copy of its items, so that its block ends. Where
+// memory is short the view stays, without an error: it is as good a value.
+static tl_slot copy_out(tl_vm *vm, tl_slot s) {
+  TL_CHECK(tl_is_owned(s));
+  // An error that is pending already stays.
+  bool failed = tl_failed(vm);
+  tl_slot copy = tl_none();
+  bool ok;
+  if (tl_is_nested(s)) {
+    ok = vm->nested->copy(vm, s, &copy);
+  } else {
+    tl_array *a = tl_array_copy(vm, s.array);
+    ok = a != NULL;
+    if (ok)
+      copy = tl_own_array(a);
+  }
+  if (!ok) {
+    if (!failed)
+      tl_error_clear(vm);
+    return s;
+  }
+  tl_drop(vm, s);
+  return copy;
+}
+
+// Called where a value is stored for longer than the call that made it.
+void tl_let_go(tl_vm *vm, tl_slot *s) {
+  if (tl_is_array(*s) ? tl_is_view(s->array) && hoards(*s)
+                      : tl_is_nested(*s) && nest_hoards(*s))
+    *s = copy_out(vm, *s);
+}
+
+// What happens to a value that is stored in a container or a global: its block
+// is counted, or copied out of where it would hoard memory.
+static tl_slot keep(tl_vm *vm, tl_slot s) {
+  if (tl_is_array(s))
+    retain_block(vm, s.array, TL_CAUSE_VIEW);
+  tl_let_go(vm, &s);
+  return s;
+}
+
+const struct tl_array_ops tl_array_ops = {
+    .free = tl_array_free,
+    .retain_block = retain_block,
+    .keep = keep,
+};

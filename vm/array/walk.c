@@ -1,4 +1,8 @@
-// Walking the items of arrays in row-major order, in runs.
+// Walking the items of arrays in row-major order, in runs. The innermost axis
+// is the run; the others are counted like the digits of an odometer.
+//
+//   shape 2 * 3 * 4, dense                one run of 24 items
+//   shape 2 * 3 * 4, transposed inside    2 * 3 runs of 4 items
 #include "vm/array/array.h"
 
 // Whether dimension [inner] continues dimension [outer] for every operand, so
@@ -13,6 +17,8 @@ static bool merges(const tl_walk *walk, int outer, int64_t inner_length,
   return true;
 }
 
+// Adds the next inner dimension: a part of the last one where they merge, else
+// one of its own.
 static void add_dimension(tl_walk *walk, int64_t length,
                           const int64_t *strides) {
   int last = walk->ndim - 1;
@@ -25,6 +31,8 @@ static void add_dimension(tl_walk *walk, int64_t length,
   for (int k = 0; k < walk->n; k++) walk->strides[k][last] = strides[k];
 }
 
+// The innermost dimension becomes the run; the others are counted. A shape of
+// no axes has one item.
 void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
                    char *const *data, const int64_t *const *strides) {
   walk->n = n;
@@ -45,12 +53,14 @@ void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
     for (int k = 0; k < n; k++) walk->step[k] = 0;
     return;
   }
-  int last = --walk->ndim;  // the runs; what is left is counted in index
+  int last = --walk->ndim;  // the runs; the other axes are counted in index
   walk->length = walk->done ? 0 : walk->shape[last];
   for (int k = 0; k < n; k++) walk->step[k] = walk->strides[k][last];
   for (int i = 0; i < last; i++) walk->index[i] = 0;
 }
 
+// Steps the last dimension; where it is at its end, goes back to its start and
+// steps the next outer one.
 void tl_walk_next(tl_walk *walk) {
   for (int i = walk->ndim - 1; i >= 0; i--) {
     if (++walk->index[i] < walk->shape[i]) {
@@ -59,6 +69,7 @@ void tl_walk_next(tl_walk *walk) {
     }
     walk->index[i] = 0;
     for (int k = 0; k < walk->n; k++) {
+      // Back to the start of this axis; the next outer one steps.
       walk->data[k] -= walk->strides[k][i] * (walk->shape[i] - 1);
     }
   }

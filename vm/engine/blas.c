@@ -1,4 +1,7 @@
-// Loads BLAS and LAPACK, and calls their matrix product.
+// Loads BLAS and LAPACK, and calls their matrix product. There is one library
+// for the process, found at the first large product; see blas.h for which.
+//
+// Built for size.
 
 #include "vm/engine/blas.h"
 
@@ -13,6 +16,7 @@
 
 static const char letters[] = "sdcz";
 
+// The letters of LAPACK's names.
 char tl_blas_letter(tl_dtype dtype) {
   switch (dtype) {
     case TL_FLOAT32:
@@ -38,8 +42,10 @@ static struct {
   int threads;  // set last; the library has one number for the process
 } loaded;
 
+// The address of a symbol in either file, or NULL.
 static void *find(const char *symbol) {
   for (int i = 0; i < 2; i++) {
+    // Products are in the first file; LAPACK may be in either.
     void *at = loaded.files[i] ? tl_dl_find(loaded.files[i], symbol) : NULL;
     if (at)
       return at;
@@ -47,8 +53,10 @@ static void *find(const char *symbol) {
   return NULL;
 }
 
-// Whether the open file is known to be fast, by a function of its own.
+// Whether the open file is known to be fast, by a function that only such a
+// library has.
 static bool is_tuned(void *file) {
+  // The plain reference library has none of these.
   static const char *const marks[] = {"openblas_get_config",
                                       "bli_info_get_version_str",
                                       "mkl_get_version", NULL};
@@ -58,6 +66,8 @@ static bool is_tuned(void *file) {
   return false;
 }
 
+// Opens a library, with LAPACK in a file of its own; false where it is missing
+// or, unless [trusted], only the reference library.
 static bool take(const char *file, const char *lapack, bool trusted) {
   loaded.files[0] = tl_dl_open(file);
   if (!loaded.files[0])
@@ -75,6 +85,7 @@ static bool take(const char *file, const char *lapack, bool trusted) {
   return false;
 }
 
+// Looks for libraries by name, or takes the one that TALLY_BLAS names.
 static void look(void) {
   static const struct {
     const char *file, *lapack;
@@ -92,6 +103,7 @@ static void look(void) {
   };
   const char *wish = getenv("TALLY_BLAS");
   if (wish && *wish) {
+    // A library that is named is trusted to be fast.
     if (strcmp(wish, "off") != 0)
       take(wish, NULL, true);
     return;
@@ -101,11 +113,13 @@ static void look(void) {
       return;
 }
 
-// dlsym gives functions as objects, which C does not convert.
+// Copies an address to a pointer to a function: dlsym gives functions as
+// objects, which C does not convert.
 static void as_function(void *address, void *to) {
   memcpy(to, &address, sizeof address);
 }
 
+// Called once in a process.
 static void load(void) {
   look();
   if (!loaded.files[0])
@@ -117,6 +131,8 @@ static void load(void) {
   }
 }
 
+// The number of threads belongs to the library, not to a VM: it is set again
+// when another VM wants another.
 bool tl_blas_ready(tl_vm *vm, int threads) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (vm->options.no_blas || (vm->options.capabilities & TALLY_MAY_FILES) == 0)
@@ -130,7 +146,9 @@ bool tl_blas_ready(tl_vm *vm, int threads) {
   return true;
 }
 
+// Fortran's compilers put an underscore behind names.
 void *tl_blas_function(char letter, const char *name) {
+  // Long enough for every name of BLAS and LAPACK.
   char symbol[40];
   snprintf(symbol, sizeof symbol, "%c%s_", letter, name);
   return find(symbol);
@@ -150,13 +168,17 @@ typedef void syrk_fn(const char *uplo, const char *trans, const int *n,
                      const int *lda, const void *beta, void *c, const int *ldc,
                      size_t, size_t);
 
-// How a matrix is told to Fortran; false: its items do not lie side by side.
+// Describes a matrix for Fortran by order and leading dimension; false where
+// neither rows nor columns are contiguous. The stride of an axis of length 1
+// does not matter.
 static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
                    int64_t size, char *order, int *leading) {
+  // Of one row or column any stride will do, as long as Fortran accepts it.
   if (rows == 1)
     row = column == size ? columns * size : size;
   if (columns == 1)
     column = row == size && rows > 1 ? rows * size : size;
+  // Overlapping or negative strides are no matrix to Fortran.
   bool by_rows = column == size && row >= columns * size;
   int64_t step = by_rows ? row : column;
   if ((!by_rows && (row != size || column < rows * size)) || step % size != 0 ||
@@ -167,11 +189,12 @@ static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
   return *leading > 0;
 }
 
+// Whether the sizes fit Fortran's 32-bit integers.
 static bool fits(int64_t m, int64_t n, int64_t k) {
   return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
 }
 
-// The number that scales a product, in the letter's dtype.
+// The constant 1, which scales a product, in the letter's dtype.
 static const void *one_of(char letter) {
   static const float one32[2] = {1, 0};
   static const double one64[2] = {1, 0};
@@ -186,6 +209,8 @@ static void *of_letter(void *const functions[4], char letter) {
   return functions[strchr(letters, letter) - letters];
 }
 
+// False before anything is written, so that the caller may compute the product
+// itself.
 bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
                   int64_t b_column, int64_t m, int64_t n, int64_t k) {
@@ -202,6 +227,7 @@ bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
   if (!gemm)
     return false;
   const int rows = (int)m, columns = (int)n, terms = (int)k;
+  // c^T = b^T @ a^T: the operands change places.
   gemm(&order_b, &order_a, &columns, &rows, &terms, one_of(letter), b, &ldb, a,
        &lda, zero, c, &ldc, 1, 1);
   return true;

@@ -13,11 +13,13 @@
 
 #include "vm/value.h"
 
-// How Fortran's names begin for a dtype: s, d, c, z; 0 where there is none.
+// The letter with which Fortran's names begin for a dtype: s, d, c, z; 0 where
+// there is none.
 char tl_blas_letter(tl_dtype dtype);
 
-// Whether the VM may use a loaded library: not with no_blas, nor where it has
-// no access to files; and there is one. Has it use so many threads from now on.
+// Whether the VM may use a loaded library: there is one, and the VM has
+// neither no_blas nor is without access to files. Loads it at the first call.
+// The library uses [threads] threads from now on.
 bool tl_blas_ready(tl_vm *vm, int threads);
 
 // The address of a function by its Fortran name without the letter ("getrf"),
@@ -28,14 +30,14 @@ void *tl_blas_function(char letter, const char *name);
 // sizes alone: the same script gives the same bits each time.
 enum { TL_BLAS_LEAST = 64 * 64 * 64 };
 
-// c = a @ b, c with c_row from row to row and items side by side; m by k times
-// k by n items, strides in bytes. Only where tl_blas_ready; any thread may
-// call. False: no loaded library takes such a product, nothing is done.
+// c = a @ b, c with c_row bytes from row to row and contiguous items; m by k
+// times k by n items, strides in bytes. Only where tl_blas_ready; any thread
+// may call. False: no loaded library takes such a product, nothing is done.
 bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
                   int64_t b_column, int64_t m, int64_t n, int64_t k);
 
-// The same for a times its own transpose, m by m: the diagonal and what is
+// The same for a times its own transpose, m by m: the diagonal and the part
 // below it; above, c stays as it was.
 bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, int64_t m, int64_t k);

@@ -228,8 +228,14 @@ typedef enum tl_rule {
     "Each item without its fraction; the dtype stays.\n"                       \
     "    trunc([1.5, -1.5])    # [1.0, -1.0]\n")                               \
   X(ROUND, round, 1, ROUND, "",                                                \
-    "Each item rounded to a whole number, halves to even; the dtype stays.\n"  \
-    "    round([0.5, 1.5, 2.5])    # [0.0, 2.0, 2.0]\n")                       \
+    "Each item rounded to so many decimals, halves to even; keeps dtypes.\n"   \
+    "As NumPy: times 10^decimals, rounded, divided by it again, so what\n"     \
+    "looks like a half may be a little more or less. Below 0 tens and so\n"    \
+    "on are rounded, of integers by way of float64; what then does not\n"      \
+    "fit the dtype is an error (kind value).\n"                                \
+    "    round([0.5, 1.5, 2.5])      # [0.0, 2.0, 2.0]\n"                      \
+    "    round([3.14159, 2.5], 2)    # [3.14, 2.5]\n"                          \
+    "    round([1234, 1250], -2)     # [1200, 1200]\n")                        \
   X(ISNAN, isnan, 1, TEST, "",                                                 \
     "Whether each item is not a number.\n"                                     \
     "    isnan([1.0, nan])    # [false, true]\n")                              \

@@ -1,21 +1,24 @@
-// Elementwise operations on any operands, by a plan; what is plain goes the
-// short way first.
+// Elementwise operations on any operands, by a plan; the short path comes
+// first. See engine.h for the order of the steps.
 #include "vm/engine/engine_internal.h"
 
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/engine/short.h"
 
 // --- Checks -----------------------------------------------------------------
 
-// Asks [check] about all items of an operand, whatever its layout.
+// Asks the predicate [check] about all items of an operand, whatever its
+// layout: strided ones are packed block by block.
 static bool any_item(const tl_operand *x, tl_check *check) {
   if (x->array == NULL)
     return check(x->data, 1);
   const tl_array *a = x->array;
   if (tl_is_contiguous(a))
     return check(a->data, (size_t)a->size);
+  // A block on the stack, so that a check of strided items allocates nothing.
   enum { ITEMS = 256 };
   _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
   const int64_t *strides = tl_strides(a);
@@ -36,13 +39,16 @@ static bool any_item(const tl_operand *x, tl_check *check) {
   return false;
 }
 
+// Whether the operand is an array without items.
 static bool is_empty(const tl_operand *x) {
   return x->array != NULL && x->array->size == 0;
 }
 
+// Integers alone can fail: a zero divisor, a negative power or shift. Bools
+// divide as bytes.
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing) {
-  // Of what has no items none is divided by another.
+  // Floats never fail, and where there are no items nothing is divided.
   if (!tl_dtype_is_integer(typing->computed) || is_empty(&x[0]))
     return true;
   const tl_kernel_table *kernels = tl_kernels();
@@ -75,13 +81,14 @@ bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
   }
 }
 
-// --- The general way --------------------------------------------------------
+// --- The general path -------------------------------------------------------
 
-// Adds the operation's steps over the operands' streams; returns the result's
-// value.
+// Adds the operation's steps over the operands' streams; returns the number of
+// the result's value in the plan.
 static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
                       const tl_typing *typing) {
   const tl_kernel_table *kernels = tl_kernels();
+  // The numbers of the operands' streams in the plan, after their casts.
   int values[TL_MAX_OPERANDS] = {0, 0, 0};
   int arity = tl_ops[op].arity;
   size_t itemsize = tl_itemsize(typing->result);
@@ -94,6 +101,8 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
       return tl_plan_unary(plan, kernels->unary[op][dtype], values[0],
                            itemsize);
     case 2: {
+      // Only where int64 meets uint64 do the operands differ; there are no
+      // scalar forms of these.
       bool alike = typing->operands[0] == typing->operands[1];
       return tl_plan_binary(plan, tl_binary_kernel(op, typing),
                             alike ? kernels->binary_vs[op][dtype] : NULL,
@@ -107,7 +116,8 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
 }
 
 // Runs the operation into [target], whose dtype is the result's or one that it
-// is cast to.
+// is cast to. [may_stop]: nobody has seen the target, so the VM may be stopped
+// halfway.
 static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
                      const tl_typing *typing, tl_array *target, bool may_stop) {
   tl_plan plan;
@@ -125,6 +135,7 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   tl_dtype dtype = tl_array_dtype(target);
   int output = tl_plan_stream(&plan, target->data, tl_itemsize(dtype),
                               tl_strides(target));
+  // The axes are ordered and merged once all streams are known.
   tl_plan_arrange(&plan, output);
   int value = plan_steps(&plan, op, x, typing);
   tl_plan_finish(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
@@ -138,10 +149,12 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
 enum { SMALL_ITEMS = 256 };
 typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
 
-// The items of an array as [to] walks them, in a row.
+// The items of an array as [to] walks them, contiguous: in its own memory if
+// they are, else in [buffer].
 static const char *small_items(const tl_operand *x, const tl_array *to,
                                small_buffer buffer) {
   const tl_array *a = x->array;
+  // As many items as the target: nothing repeats.
   if (a->size == to->size && tl_is_contiguous(a))
     return a->data;
   const tl_kernel_table *kernels = tl_kernels();
@@ -160,6 +173,8 @@ static const char *small_items(const tl_operand *x, const tl_array *to,
   return buffer;
 }
 
+// Runs the operation without a plan: operands are packed, converted and
+// computed at once.
 static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
                       tl_array *target) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -168,6 +183,7 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
   size_t n = (size_t)target->size;
   int arity = tl_ops[op].arity;
   for (int i = 0; i < arity; i++) {
+    // Buffers are per operand, since kernels may not overlap their inputs.
     tl_dtype from = x[i].dtype, to = typing->operands[i];
     if (x[i].array == NULL) {  // converted when dtypes were decided
       in[i] = items[i];
@@ -193,6 +209,7 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
   }
 }
 
+// Whether the result is one for run_small.
 static bool is_small(const tl_array *target) {
   return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2 &&
          tl_is_contiguous(target);
@@ -200,6 +217,8 @@ static bool is_small(const tl_array *target) {
 
 // --- Arrays of any size -----------------------------------------------------
 
+// Broadcasts the operands that are arrays; false (kind shape) with the
+// operands' types below the message.
 static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
                          const tl_slot *slots, int *ndim, int64_t *shape) {
   const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
@@ -215,52 +234,38 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
   return false;
 }
 
-// Whether operand [index] may be written while the others are read.
-static bool is_safe_target(const tl_operand *x, int arity, int index) {
-  for (int i = 0; i < arity; i++) {
-    if (i == index || x[i].array == NULL)
-      continue;
-    if (tl_arrays_overlap(x[i].array, x[index].array) &&
-        !tl_arrays_coincide(x[i].array, x[index].array)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 enum { POLL_ITEMS = 64 * 1024 };
 
 // The dying operand that takes the result; NULL with *failed where the VM was
-// stopped. A pass over it must finish, so it is paid for before it starts.
+// stopped. A pass over it must finish, so its work is charged before it
+// starts.
 static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
                              const tl_typing *typing, int ndim,
                              const int64_t *shape, bool keeps, bool *failed) {
-  int arity = tl_ops[op].arity, refused = -1;
+  // All operands are offered; the first that is dying and fits is taken.
+  tl_reusable operands[TL_MAX_OPERANDS];
+  int arity = tl_ops[op].arity, first = -1;
   for (int i = 0; i < arity; i++) {
-    if (x[i].array == NULL)
-      continue;
-    if (refused < 0)
-      refused = i;
-    if (!tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) ||
-        !(keeps || tl_is_contiguous(x[i].array)) ||
-        !is_safe_target(x, arity, i)) {
-      continue;
-    }
-    int64_t size = x[i].array->size;
-    if (size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024)) {
-      *failed = true;
-      return NULL;
-    }
-    return tl_reuse(vm, x[i].owner, typing->result, ndim, shape);
+    operands[i] = (tl_reusable){x[i].owner, x[i].array};
+    if (x[i].array != NULL && first < 0)
+      first = i;
+  }
+  int found = tl_find_reusable(vm, operands, arity, typing->result, ndim, shape,
+                               keeps ? TL_REUSE_ANY : TL_REUSE_ROW_MAJOR);
+  if (found >= 0) {
+    int64_t size = x[found].array->size;
+    *failed = size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024);
+    return *failed ? NULL
+                   : tl_reuse(vm, x[found].owner, typing->result, ndim, shape);
   }
   // Counts why not, for the first array.
-  if (refused >= 0 &&
-      !tl_can_reuse(vm, *x[refused].owner, typing->result, ndim, shape)) {
-    tl_reuse(vm, x[refused].owner, typing->result, ndim, shape);
-  }
+  if (first >= 0 &&
+      !tl_can_reuse(vm, *x[first].owner, typing->result, ndim, shape))
+    tl_reuse(vm, x[first].owner, typing->result, ndim, shape);
   return NULL;
 }
 
+// A new array for the result, ordered in memory like the operands if [keeps].
 static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                             tl_dtype dtype, int ndim, const int64_t *shape,
                             bool keeps) {
@@ -274,6 +279,8 @@ static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                           arrays);
 }
 
+// The operation where an operand is an array: typing, shape, checks, target,
+// loop.
 static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
                            const tl_slot *slots, bool keeps, tl_slot *out) {
   tl_typing typing;
@@ -287,6 +294,8 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   bool failed = false;
   tl_array *target =
       find_target(vm, op, x, &typing, ndim, shape, keeps, &failed);
+  // A reused operand holds values until its last item is written: such a pass
+  // may not stop halfway.
   bool reused = target != NULL;
   if (failed)
     return false;
@@ -312,6 +321,7 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   return true;
 }
 
+// The operation on opened operands, of arrays or of scalars.
 static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
                     bool keeps, tl_slot *out) {
   for (int i = 0; i < tl_ops[op].arity; i++) {
@@ -323,17 +333,20 @@ static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
          tl_scalar_compute(vm, op, x, &typing, out);
 }
 
+// The operands of an operation, as far as they are opened.
 typedef struct opened {
   tl_operand x[TL_MAX_OPERANDS];
   int count;
   bool all_numbers;
 } opened;
 
-// The operands of an operation, up to the first that is no number; to be closed
-// also where it fails.
+// Opens the operands, up to the first that is no number; close them also where
+// it fails.
 static bool open_operands(tl_vm *vm, tl_op op, tl_slot *operands, opened *o) {
   o->count = 0;
   o->all_numbers = true;
+  // The first operand that is no number decides: the operation is another one
+  // then.
   while (o->all_numbers && o->count < tl_ops[op].arity) {
     if (!tl_operand_open(vm, &operands[o->count], &o->x[o->count],
                          &o->all_numbers))
@@ -343,10 +356,13 @@ static bool open_operands(tl_vm *vm, tl_op op, tl_slot *operands, opened *o) {
   return true;
 }
 
+// Drops what opening made.
 static void close_operands(tl_vm *vm, opened *o) {
   while (o->count > 0) tl_operand_close(vm, &o->x[--o->count]);
 }
 
+// The entry of both forms; the short path first, because most operations of
+// scripts are over short arrays.
 static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
                         tl_slot *out) {
   if (tl_short(vm, op, operands, out))
@@ -371,27 +387,29 @@ bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
 
 // --- Into a part of an array ------------------------------------------------
 
-// Operands that overlap the target otherwise than item on item are copied.
+// Copies the operands that overlap the target otherwise than item on item:
+// their items would be overwritten before they are read.
 static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
                              const tl_array *target) {
   for (int i = 0; i < arity; i++) {
-    if (x[i].array == NULL || tl_arrays_coincide(x[i].array, target) ||
-        !tl_arrays_overlap(x[i].array, target)) {
+    if (x[i].array == NULL || !tl_arrays_collide(x[i].array, target))
       continue;
-    }
     tl_array *copy = tl_array_copy(vm, x[i].array);
     if (copy == NULL)
       return false;
     tl_clear(vm, &x[i].made);
     x[i].made = tl_own_array(copy);
     x[i].array = copy;
+    // The copy is the operand's own and is dropped when it is closed.
     x[i].data = copy->data;
   }
   return true;
 }
 
+// Checks that the result broadcasts to the target; false (kind shape).
 static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
                         const tl_array *target) {
+  // The result may repeat along the target, but never the other way round.
   bool same = ndim <= tl_ndim(target);
   for (int i = 0; same && i < ndim; i++) {
     int64_t length = tl_shape(target)[tl_ndim(target) - ndim + i];
@@ -406,6 +424,7 @@ static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
                  tl_describe(s, text, sizeof text));
 }
 
+// The operation on opened operands into a part of an array.
 static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
                          const tl_slot *slots, tl_array *target) {
   tl_typing typing;
@@ -414,6 +433,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
   tl_dtype dtype = tl_array_dtype(target);
   if (!tl_operands_resolve(vm, op, x, slots, &typing))
     return false;
+  // The rule of assignment, before anything is computed: x[i] += 0.5 of
+  // integers fails as x[i] = 0.5 does.
   if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s gives %s, which an array of %s cannot hold; convert "
@@ -436,7 +457,7 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
   return run_into(vm, op, x, &typing, target, false);
 }
 
-// Strings and the like: computed apart, then assigned.
+// Strings and the like: computed into an array of their own, then assigned.
 static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
                        tl_array *target) {
   tl_slot result, array;
@@ -460,6 +481,7 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
   return ok;
 }
 
+// No operand is reused here: the target is the memory of the result.
 bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target) {
   opened o;

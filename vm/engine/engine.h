@@ -1,5 +1,27 @@
 // The vector engine: elementwise operations, casts and reductions over arrays
 // of any layout, in blocks that stay in cache.
+//
+// An elementwise operation takes one of four paths, the first that fits:
+//
+//   tl_short       one short dense operation, checked by the tags (short.h)
+//   scalars        kernels with n = 1 (scalar_ops.c)
+//   small arrays   up to a few hundred items, through buffers on the stack
+//   a plan         streams of operands, casts and the operation as steps, run
+//                  block by block (plan.h)
+//   other values   strings, lists, nested arrays, host's values (string_ops.c)
+//
+// The steps of the general path, and who does them:
+//
+//   operands   tl_operand_open      slot -> data, dtype, weak (promote.c)
+//   typing     tl_operands_resolve  the dtype computed in, the result's
+//   shape      tl_broadcast         (vm/array)
+//   checks     tl_operands_check    zero divisors: all that may fail
+//   target     tl_find_reusable     a dying operand, or a new array
+//   loop       tl_plan_run          kernels over blocks, polling
+//
+// So an operation that fails has written nothing. Reductions are in reduce*.c
+// and scan.c, products of matrices in matmul.h, the host's own loops in
+// host_loop.c.
 #ifndef TALLY_VM_ENGINE_H
 #define TALLY_VM_ENGINE_H
 
@@ -9,19 +31,21 @@
 // Applies [op] to as many operands as it has, with promotion (weak scalars
 // included) and broadcasting; ranges count as int64 arrays. Operands that own
 // are dying: the result may take over an array's memory, whose slot then no
-// longer owns. Otherwise operands stay as they are, on failure always.
-// *out is owned. All checks come before the first write.
+// longer owns. Otherwise operands stay as they are, on failure always. *out is
+// owned. All checks come before the first write.
 //
-// == and != on anything but numbers and arrays of them give one bool; + joins
+// == and != of anything but numbers and arrays of them give one bool; + joins
 // strings (and string arrays, elementwise).
 bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 
 // The same for results that scripts see: the axes of an array lie in memory as
-// those of the operands do. Else they are in row-major order.
+// those of the operands do. Otherwise they are in row-major order.
 bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 
-// a[...] = op(a, value) in place where that is safe, for `x[i] += v` on views:
-// [target] is a writable array view of the block, value broadcasts to it.
+// target[...] = op(operands), in the memory of [target], for `x[i] += v` on
+// views: [target] is a writable view of the block, and the result broadcasts
+// to it and has no higher kind (kind type). Operands that overlap the target
+// otherwise than item on item are copied first.
 bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target);
 
@@ -30,11 +54,13 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
 // still borrowed where it is the value itself.
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out);
 
-// A scalar converted for storing into an array of [dtype] (assignment rule:
-// a value of a higher kind is kind type; a weak one that does not fit too).
+// Writes a scalar, converted for storing into an array of [dtype], to [item]
+// (assignment rule: a value of a higher kind is kind type; one that does not
+// fit is kind value).
 bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item);
 
-// Reductions.
+// The reductions of a script. The kernels know folds (tl_fold), of which these
+// are made.
 typedef enum tl_reduction {
   TL_REDUCE_SUM,
   TL_REDUCE_PROD,
@@ -53,14 +79,33 @@ typedef enum tl_reduction {
 
 // Reduces [x] over the axes whose bits are set (all of them: over everything).
 // dtype TL_DTYPE_COUNT: the standard's choice (narrow integers sum in 64
-// bits). An empty reduction without identity fails (kind value). *out is
-// owned; with keepdims the axes stay with length 1.
+// bits). [parameter] is the correction of a variance. An empty reduction
+// without identity fails (kind value). *out is owned; with keepdims the axes
+// stay with length 1.
+//
+//   2 * 3 * 4, axes 0b10               2 * 4
+//   2 * 3 * 4, axes 0b10, keepdims     2 * 1 * 4
+//   2 * 3 * 4, axes 0b111              a scalar
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
 
-// Variances, or their roots, of the rows [at] 0 to [rows] of a dense vector, of
-// whose dtype [to] is; for dtypes that fit.
+// A norm is a fold of |x|^p and a root. For items of [given]: the floats that
+// are folded.
+tl_dtype tl_norm_items(tl_dtype given);
+// The floats of the norm of items of [given].
+tl_dtype tl_norm_result(tl_dtype given);
+// A sum of powers to the power of 1/p. Takes [sum]; *out is owned.
+bool tl_norm_root(tl_vm *vm, double p, tl_slot sum, tl_slot *out);
+// The norm, in floats of [dtype], of a fold's result, which it takes; *out is
+// owned.
+bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
+                 tl_slot *out);
+
+// Whether tl_var_rows has a loop for the dtype.
 bool tl_var_rows_fit(tl_dtype dtype);
+// Writes the variances, or their roots, of the rows at[i] to at[i + 1], [rows]
+// of them, of a dense vector to [to], which has its dtype. False where the VM
+// was stopped.
 bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
                  int64_t rows, double correction, bool root, tl_array *to);
 
@@ -68,14 +113,18 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
 // the fold of the items up to i. dtype as in tl_reduce. With [initial] the
 // result begins with 0 or 1 and is one longer (sums and products). Takes over
 // an owned array's memory. *out is owned.
+//
+//   [1, 2, 3], sum               [1, 3, 6]
+//   [1, 2, 3], sum, initial      [0, 1, 3, 6]
 bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
                    bool initial, tl_dtype dtype, tl_slot *out);
-// The dtype of the running fold of items of [from]; TL_DTYPE_COUNT: they are
-// refused, or are cut after they are folded in a wider one.
+// The dtype of the running fold of items of [from]; TL_DTYPE_COUNT: there is
+// none, or items are cut after they are folded in a wider one.
 tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
                              tl_dtype dtype);
-// The same of each of the rows [at] 0 to [rows] of a dense vector of the dtype
-// that tl_cumulative_dtype says, into another or into x itself.
+// The same of each of the rows at[i] to at[i + 1], [rows] of them, of a dense
+// vector of the dtype that tl_cumulative_dtype gives, into [to], which may be
+// x itself. False where the VM was stopped.
 bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
                         const int64_t *at, int64_t rows, tl_array *to);
 

@@ -2,6 +2,7 @@
 #ifndef TALLY_VM_ENGINE_INTERNAL_H
 #define TALLY_VM_ENGINE_INTERNAL_H
 
+#include "vm/array/reuse.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/engine/plan.h"
@@ -23,18 +24,5 @@ bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *operands,
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);
-
-// A dying array of this dtype's size and this shape, its memory to be written
-// as [dtype]: *slot no longer owns. NULL where it cannot be (counted, where
-// [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
-tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
-                   const int64_t *shape);
-// Whether tl_reuse would; counts nothing.
-bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
-                  const int64_t *shape);
-
-// Whether two arrays are walked alike, so that item i of both is at one
-// address.
-bool tl_arrays_coincide(const tl_array *a, const tl_array *b);
 
 #endif

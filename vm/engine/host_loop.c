@@ -1,8 +1,16 @@
-// Elementwise functions of the host's: operands are converted to the dtypes
-// that the signature names and broadcast; the host's loop gets runs of items.
-// The result is written over a dying operand where one fits.
+// Elementwise functions of the host: operands are converted to the dtypes that
+// the signature names and broadcast; the host's loop gets runs of items with
+// their steps:
+//
+//   loop(context, n, inputs[], steps[], output)    steps in bytes, 0: a scalar
+//
+// The result is written over a dying operand where one fits, so that a host's
+// function costs no more memory than an operation of the language.
+//
+// Built for size.
 
 #include "vm/api/api.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/api/host.h"
 #include "vm/engine/operand.h"
@@ -11,12 +19,13 @@ enum { CHUNK = 16 * 1024 };  // items between two polls
 
 // An operand in the dtype that the loop reads.
 typedef struct input {
-  tl_slot slot;     // what of it must be dropped
+  tl_slot slot;     // owns what opening made or took
   tl_array *array;  // NULL: a scalar, its item is at data
   char *data;
   tl_c128 item;
 } input;
 
+// Fails (kind type): the parameter is of another dtype.
 static bool refuse(tl_vm *vm, const tl_host_function *f, int index,
                    tl_slot got) {
   char text[TL_DESCRIBE];
@@ -44,6 +53,7 @@ static bool open_input(tl_vm *vm, const tl_host_function *f, int index,
   tl_slot from;
   if (!tl_as_array(vm, f->row.name, *arg, &from))
     return false;
+  // A dying argument hands its array over, whose memory may take the result.
   if (tl_is_array(*arg) && from.array == arg->array && !tl_is_owned(from)) {
     from.tag |= arg->tag & TL_OWNED;
     arg->tag &= ~TL_OWNED;
@@ -67,29 +77,31 @@ static bool open_input(tl_vm *vm, const tl_host_function *f, int index,
   return true;
 }
 
+// A dying input that is disjoint from the others, or a new array; NULL after
+// tl_fail.
 static tl_array *find_target(tl_vm *vm, input *inputs, int count,
                              tl_dtype dtype, int ndim, const int64_t *shape) {
-  for (int i = 0; i < count; i++) {
-    bool ok = inputs[i].array != NULL &&
-              tl_can_reuse(vm, inputs[i].slot, dtype, ndim, shape);
-    for (int k = 0; ok && k < count; k++) {
-      ok = k == i || inputs[k].array == NULL ||
-           !tl_arrays_overlap(inputs[k].array, inputs[i].array);
-    }
-    if (ok)
-      return tl_reuse(vm, &inputs[i].slot, dtype, ndim, shape);
-  }
-  return tl_array_new(vm, dtype, ndim, shape);
+  tl_reusable operands[TALLY_MAX_LOOP_INPUTS];
+  for (int i = 0; i < count; i++)
+    operands[i] = (tl_reusable){&inputs[i].slot, inputs[i].array};
+  int found = tl_find_reusable(vm, operands, count, dtype, ndim, shape,
+                               TL_REUSE_DISJOINT);
+  return found >= 0 ? tl_reuse(vm, &inputs[found].slot, dtype, ndim, shape)
+                    : tl_array_new(vm, dtype, ndim, shape);
 }
 
+// Calls the host's loop.
 static void run(const tl_host_function *f, size_t n, const void *const *inputs,
                 const ptrdiff_t *steps, void *output) {
   f->loop(f->context, n, inputs, steps, output);
 }
 
+// Calls the loop for runs of items of all operands, in chunks between which it
+// polls.
 static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
                  tl_array *out) {
   int count = f->param_count, ndim = tl_ndim(out);
+  // Scalars do not move.
   static const int64_t still[TL_MAX_DIMS];
   int64_t strides[TALLY_MAX_LOOP_INPUTS][TL_MAX_DIMS];
   char *data[TALLY_MAX_LOOP_INPUTS + 1] = {out->data};
@@ -121,6 +133,7 @@ static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
   return true;
 }
 
+// Calls the loop for one item.
 static bool apply_scalars(tl_vm *vm, const tl_host_function *f,
                           const input *inputs, tl_slot *out) {
   const void *from[TALLY_MAX_LOOP_INPUTS];
@@ -136,6 +149,7 @@ static bool apply_scalars(tl_vm *vm, const tl_host_function *f,
   return true;
 }
 
+// Broadcasts the arrays and calls the loop for all items.
 static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
                          int count, const tl_array *const *arrays,
                          tl_slot *out) {
@@ -155,6 +169,8 @@ static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
   return true;
 }
 
+// Inputs are opened one after the other and all closed at the end, also those
+// behind a failure. While the loop runs, the VM is closed to the host.
 bool tl_host_loop(tl_vm *vm, const tl_host_function *f, tl_slot *args,
                   tl_slot *out) {
   input inputs[TALLY_MAX_LOOP_INPUTS];

@@ -236,6 +236,12 @@ static bool walk_panels(walker *w, const tl_panel *panel) {
 
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context) {
+  if (lane->ndim == 1 && lane->from == lane->dtype &&
+      lane->shape[0] <= POLL_ITEMS &&
+      lane->strides[0] == (int64_t)tl_itemsize(lane->from)) {
+    piece(context, lane->base, (size_t)lane->shape[0]);
+    return tl_lane_poll(vm, unpolled, lane->shape[0]);
+  }
   walker w = {vm, lane, piece, context, unpolled};
   if (lane->ndim == 0)
     return give_run(&w, lane->base, 0, 1);

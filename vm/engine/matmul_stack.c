@@ -1,6 +1,14 @@
-// Products of stacks of matrices: by a loaded BLAS or the kernels' blocked
-// product; those with a vector, on either side, by one that reads the matrix
-// where it lies; those of a matrix with its own transpose at half the work.
+// Products of stacks of matrices, each by the first loop that fits:
+//
+//   small, no library         small_product      one call of the kernel
+//   m or n is 1               vector_product     the matrix is read in place
+//   a @ a.T, large            symmetric_product  half, then mirrored
+//   other                     all_blocks         blocks, threads, BLAS
+//
+// The choice depends on sizes and layout alone, so that the same script gives
+// the same bits each time and for any number of threads.
+//
+// Built for size.
 
 #include <stdatomic.h>
 #include <string.h>
@@ -8,7 +16,7 @@
 #include "vm/engine/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/matmul.h"
-#include "vm/engine/pool.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Multiplications between two polls, some tens of milliseconds: of a product
@@ -35,7 +43,7 @@ typedef struct task {
   size_t scratch_bytes;  // of each thread
 } task;
 
-// The least number of equal parts of n that are at most [most], or [least].
+// The size of equal parts of n that are at most [most], or [least].
 static int64_t part_of(int64_t n, double most, double least) {
   if (most < least)
     most = least;
@@ -45,13 +53,18 @@ static int64_t part_of(int64_t n, double most, double least) {
   return (n + count - 1) / count;
 }
 
-// A matrix times its transpose, as views of one block.
+// Whether the product is that of a matrix and its transpose, as views of one
+// block.
 static bool is_symmetric(const task *t) {
   return t->a == t->b && t->m == t->n && t->a_row == t->b_column &&
          t->a_column == t->b_row;
 }
 
+// Chooses blocks of the result whose work lies between two polls, and never so
+// small that packing would count.
 static void plan_blocks(task *t) {
+  // Floats are computed faster than other dtypes, so more of their work fits
+  // between two polls.
   const bool real = tl_dtype_is_real(t->dtype);
   const double share = is_symmetric(t) ? 2 : 1;  // half of it is computed
   const double work = share * (real ? REAL_WORK : OTHER_WORK);
@@ -60,17 +73,21 @@ static void plan_blocks(task *t) {
   t->columns = part_of(t->n, work / ((double)t->rows * k), least);
 }
 
+// Polls for the work of so many multiplications.
 static bool poll_work(tl_vm *vm, int64_t rows, int64_t columns, int64_t terms) {
   double work = (double)rows * (double)columns * (double)terms / 1024;
   return tl_poll(vm, work < 1 ? 1 : (uint64_t)work);
 }
 
+// The smaller of two.
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Room for every thread, in lines of memory of its own.
+// Memory for every thread's packed operands, in cache lines of its own.
 static bool make_scratch(task *t) {
+  // Each thread packs into memory of its own; whole lines, so that threads do
+  // not share one.
   size_t nbytes = tl_gemm_scratch(t->dtype, (size_t)t->rows, (size_t)t->columns,
                                   (size_t)t->k);
   t->scratch_bytes = (nbytes + 64) / 64 * 64;
@@ -79,7 +96,8 @@ static bool make_scratch(task *t) {
   return t->scratch != NULL;
 }
 
-// Some rows i.. and columns j.. of the result, whose rows are done in parts.
+// Some rows from i on and columns from j on of the result, whose rows are
+// computed in parts by threads.
 typedef struct piece {
   const task *task;
   int64_t i, j, rows, columns, parts;
@@ -92,12 +110,15 @@ typedef struct piece {
 // products in other ways.
 enum { TILE_ROWS = 48, LEAST_PART_ROWS = 96, LEAST_PART_WORK = 1 << 22 };
 
+// The first row of a part.
 static int64_t part_begin(const piece *p, int64_t part) {
   if (part == p->parts)
     return p->rows;
+  // Rounded down to whole tiles.
   return p->rows * part / p->parts / TILE_ROWS * TILE_ROWS;
 }
 
+// Computes one part, by a loaded library or by the kernels.
 static void multiply_part(piece *p, int64_t part, bool blas) {
   const task *t = p->task;
   const int64_t size = (int64_t)tl_itemsize(t->dtype), out_row = t->n * size;
@@ -115,6 +136,8 @@ static void multiply_part(piece *p, int64_t part, bool blas) {
     atomic_store(&p->refused, true);
 }
 
+// How a part is computed, as work for the pool: by the library, or by the
+// kernels.
 static void by_blas(void *context, int64_t part) {
   multiply_part(context, part, true);
 }
@@ -123,6 +146,7 @@ static void by_ours(void *context, int64_t part) {
   multiply_part(context, part, false);
 }
 
+// Runs the parts on the pool's threads, or the only one here.
 static void run_parts(piece *p, tl_pool_work *work) {
   if (p->parts == 1)
     work(p, 0);
@@ -130,10 +154,12 @@ static void run_parts(piece *p, tl_pool_work *work) {
     tl_pool_run(p->task->vm, p->parts, work, p, false, 0);
 }
 
-// Rows i.. and columns j.. of the result, at most a block of them.
+// Computes rows from i on and columns from j on of the result, at most a block
+// of them. Where the library does not take the layout, the kernels do.
 static bool block(task *t, int64_t i, int64_t j, int64_t rows,
                   int64_t columns) {
   const double work = (double)rows * (double)columns * (double)t->k;
+  // As doubles: the product of three sizes may overflow.
   const double parts = work / LEAST_PART_WORK;
   piece p = {.task = t, .i = i, .j = j, .rows = rows, .columns = columns};
   p.parts = smaller(t->threads, rows / LEAST_PART_ROWS);
@@ -145,6 +171,7 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
     return false;
   if (t->blas) {
     run_parts(&p, by_blas);
+    // A part that the library refused leaves all of the block to the kernels.
     if (!atomic_load(&p.refused))
       return true;
   }
@@ -154,6 +181,7 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
   return true;
 }
 
+// Computes the result block by block.
 static bool all_blocks(task *t) {
   for (int64_t i = 0; i < t->m; i += t->rows)
     for (int64_t j = 0; j < t->n; j += t->columns)
@@ -172,12 +200,13 @@ enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
 // once: each is computed up to its diagonal block.
 enum { STRIPS = 8 };
 
+// Whether half of a symmetric product is computed and mirrored.
 static bool is_worth_halving(const task *t) {
   return is_symmetric(t) &&
          (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
 }
 
-// Copies what is below the diagonal to its place above.
+// Copies the part below the diagonal to its place above, tile by tile.
 static void mirror(task *t) {
   enum { TILE = 16 };
   const size_t itemsize = tl_itemsize(t->dtype);
@@ -195,6 +224,7 @@ static void mirror(task *t) {
   }
 }
 
+// A block on the diagonal: by syrk, which computes half of it, or as a whole.
 static bool diagonal_block(task *t, int64_t i, int64_t rows) {
   const int64_t item = (int64_t)tl_itemsize(t->dtype), out_row = t->n * item;
   if (t->blas &&
@@ -204,7 +234,10 @@ static bool diagonal_block(task *t, int64_t i, int64_t rows) {
   return block(t, i, i, rows, rows);
 }
 
+// Computes the lower half in strips up to the diagonal, then mirrors it.
 static bool symmetric_product(task *t) {
+  // A strip computes up to its diagonal block, so a few strips waste little
+  // above it.
   const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
   const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
   const int64_t step =
@@ -223,12 +256,16 @@ static bool symmetric_product(task *t) {
 
 // --- With a vector -----------------------------------------------------------
 
-// A matrix of m rows and k columns, times a vector of k items.
+// A matrix of m rows and k columns, times a vector of k items, in panels
+// between polls. Panels are multiples of a leaf, so that the bits do not
+// depend on them.
 static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
                          int64_t a_row, int64_t a_column, const char *x,
                          int64_t x_stride, int64_t m, int64_t k) {
   const int64_t size = (int64_t)tl_itemsize(dtype);
+  // Rows of one panel, so that a panel has at least a leaf of terms.
   const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
+  // gemv adds to its target.
   memset(out, 0, (size_t)(m * size));
   for (int64_t i = 0; i < m; i += most) {
     int64_t rows = m - i < most ? m - i : most;
@@ -245,6 +282,7 @@ static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
   return true;
 }
 
+// A leaf needs no panels: one call, one poll.
 bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t a_stride, const char *b, int64_t b_stride,
                    int64_t k) {
@@ -256,7 +294,8 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
   return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
 }
 
-// A row times a matrix is that matrix, turned, times the row.
+// A product with a vector on either side: a row times a matrix is the matrix,
+// transposed, times the row.
 static bool vector_product(const task *t) {
   if (t->n == 1)
     return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
@@ -267,6 +306,7 @@ static bool vector_product(const task *t) {
 
 // --- Stacks ------------------------------------------------------------------
 
+// One product of the stack by the loop that suits it.
 static bool one_product(task *t) {
   if (t->m == 1 || t->n == 1)
     return vector_product(t);
@@ -276,24 +316,29 @@ static bool one_product(task *t) {
 // Many small products, each of which is one call.
 enum { SMALL_WORK = 4096, SMALL_AT_ONCE = 64 };
 
+// Whether the product is one of the many small ones.
 static bool is_small(const task *t) {
   return !t->blas && t->m > 1 && t->n > 1 && t->m * t->n * t->k <= SMALL_WORK;
 }
 
+// A small product in one call of the kernel, polling now and then.
 static bool small_product(task *t, int64_t done) {
   const int64_t size = (int64_t)tl_itemsize(t->dtype);
   if (!t->scratch && !make_scratch(t))
     return false;
-  tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row,
-                               t->a_column, t->b, t->b_row, t->b_column,
-                               (size_t)t->m, (size_t)t->n, (size_t)t->k,
-                               t->scratch);
+  tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row, t->a_column,
+                               t->b, t->b_row, t->b_column, (size_t)t->m,
+                               (size_t)t->n, (size_t)t->k, t->scratch);
   return done % SMALL_AT_ONCE != 0 || tl_poll(t->vm, SMALL_AT_ONCE / 4);
 }
 
+// Blocks and library are chosen once for the whole stack, whose products all
+// have one size.
 bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const int64_t *shape, const tl_matrices *a,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
+  // index counts through the stack; the operands' addresses follow by their
+  // strides.
   int64_t count = 1, index[TL_MAX_DIMS] = {0};
   for (int i = 0; i < ndim; i++) count *= shape[i];
   if (count == 0 || m == 0 || n == 0)

@@ -31,7 +31,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->failed = false;
   plan->plain = true;
   plan->packs = false;
-  plan->several = false;
+  plan->multi = false;
   plan->is_hosts = false;
 }
 
@@ -285,7 +285,7 @@ static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
 int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
   tl_plan_step *step = new_step(plan, 1);
   step->k1 = kernel;
-  step->a = (int8_t)a;
+  step->in[0] = (int8_t)a;
   return step_result(plan, step, itemsize, plan->values[a].single,
                      plan->values[a].constant);
 }
@@ -334,8 +334,8 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
   }
   tl_plan_step *step = new_step(plan, 2);
   step->k2 = kernel;
-  step->a = (int8_t)a;
-  step->b = (int8_t)b;
+  step->in[0] = (int8_t)a;
+  step->in[1] = (int8_t)b;
   return step_result(plan, step, itemsize, both,
                      plan->values[a].constant && plan->values[b].constant);
 }
@@ -351,32 +351,21 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
   }
   tl_plan_step *step = new_step(plan, 3);
   step->k3 = kernel;
-  step->a = (int8_t)a;
-  step->b = (int8_t)b;
-  step->c = (int8_t)c;
+  step->in[0] = (int8_t)a;
+  step->in[1] = (int8_t)b;
+  step->in[2] = (int8_t)c;
   return step_result(
       plan, step, itemsize, single,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
-int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
-                    const int *in, size_t itemsize) {
-  tl_plan_step *step = new_step(plan, arity);
-  step->a = (int8_t)in[0];
-  step->b = (int8_t)in[1];
-  step->c = (int8_t)in[2];
-  if (arity == 3) {
-    step->k3 = kernel.k3;
-    return step_result(plan, step, itemsize, false, false);
-  }
-  step->d = (int8_t)in[3];
-  if (arity == 4) {
-    step->k4 = kernel.k4;
-  } else {
-    step->k6 = kernel.k6;
-    step->e = (int8_t)in[4];
-    step->f = (int8_t)in[5];
-  }
+int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
+                  size_t itemsize) {
+  tl_plan_step *step =
+      new_step(plan, count > 4 ? TL_PLAN_FUSED_MORE : TL_PLAN_FUSED);
+  for (int i = 0; i < TL_TERM_OPERANDS; i++)
+    step->in[i] = (int8_t)in[i < count ? i : count - 1];
+  step->fused = loop;
   return step_result(plan, step, itemsize, false, false);
 }
 
@@ -384,10 +373,8 @@ int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
                  size_t itemsize) {
   tl_plan_step *step = new_step(plan, 0);
   bool single = true, constant = true;
-  int8_t *const operands[TALLY_MAX_LOOP_INPUTS] = {&step->a, &step->b,
-                                                   &step->c};
   for (int i = 0; i < function->param_count; i++) {
-    *operands[i] = (int8_t)in[i];
+    step->in[i] = (int8_t)in[i];
     single = single && plan->values[in[i]].single;
     constant = constant && plan->values[in[i]].constant;
   }
@@ -433,7 +420,7 @@ static void copy_to(tl_plan *plan, int value, int to) {
   bool repeat = v->single && !v->splat;
   step->k1 = repeat ? tl_kernels()->fill[size]
                     : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];
-  step->a = (int8_t)value;
+  step->in[0] = (int8_t)value;
   step->out = (int8_t)to;
 }
 
@@ -482,10 +469,9 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   plan->steps[at].out = (int8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
-    int8_t *in[] = {&s->a, &s->b, &s->c, &s->d, &s->e, &s->f};
-    for (size_t k = 0; k < sizeof in / sizeof *in; k++) {
-      if (*in[k] == value)
-        *in[k] = (int8_t)stream;
+    for (int k = 0; k < TL_TERM_OPERANDS; k++) {
+      if (s->in[k] == value)
+        s->in[k] = (int8_t)stream;
     }
   }
   for (int i = 0; i < plan->result_count; i++) {
@@ -494,9 +480,9 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   }
 }
 
-void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
-                            int count) {
-  plan->several = true;
+void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
+                          int count) {
+  plan->multi = true;
   for (int i = 0; i < count; i++) {
     if (results[i].stream < 0)
       add_result(plan, results[i].value);

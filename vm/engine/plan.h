@@ -50,18 +50,21 @@ typedef struct tl_plan_stream_state {
   int64_t *strides;
 } tl_plan_stream_state;
 
+// The arity of a step whose kernel computes several operations, of at most
+// four operands and of more.
+enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5 };
+
 typedef struct tl_plan_step {
-  uint8_t arity;
-  bool single;  // one item is enough
-  bool once;    // at the start of the run
-  int8_t out, a, b, c, d, e, f;
+  uint8_t arity;                     // operands; or TL_PLAN_FUSED…
+  bool single;                       // one item is enough
+  bool once;                         // at the start of the run
+  int8_t out, in[TL_TERM_OPERANDS];  // values
   union {
     const struct tl_host_function *host;  // arity 0
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
-    tl_kernel4 *k4;
-    tl_kernel6 *k6;
+    tl_fused_loop *fused;  // the last operand is repeated behind it
   };
 } tl_plan_step;
 
@@ -100,7 +103,7 @@ typedef struct tl_plan {
   bool failed;    // too many registers or steps
   bool plain;     // no stream is read by tiles or rows
   bool packs;     // a stream is moved through a register
-  bool several;   // several streams are written
+  bool multi;     // several streams are written
   bool is_hosts;  // a step is the host's: in one thread
   uint32_t free_registers;
   int once_count;    // steps at the start of the run; they come first
@@ -152,15 +155,10 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                    tl_kernel2 *sv, int a, int b, size_t itemsize);
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
-// A step of 3, 4 or 6 operands, which are used as they are: singles where the
-// kernel says so.
-typedef union tl_plan_kernel {
-  tl_kernel3 *k3;
-  tl_kernel4 *k4;
-  tl_kernel6 *k6;
-} tl_plan_kernel;
-int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
-                    const int *in, size_t itemsize);
+// A step of a fused kernel, whose operands are used as they are: singles where
+// its term says so.
+int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
+                  size_t itemsize);
 // A step of the host's (vm/api/host.h), with as many operands as it has
 // parameters, of the dtypes that it names.
 int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
@@ -177,8 +175,8 @@ typedef struct tl_plan_result {
   int stream;  // that is written, dense in row-major order; -1: to the sink
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
-void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
-                            int count);
+void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
+                          int count);
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false
 // means that it stopped halfway. Without, the caller has polled for all of it.

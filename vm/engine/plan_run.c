@@ -17,15 +17,30 @@ enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
 __attribute__((noinline)) static void call_host(const tl_plan_step *step,
                                                 const tl_plan_value *values,
                                                 char *out, size_t n) {
-  const int8_t operands[TALLY_MAX_LOOP_INPUTS] = {step->a, step->b, step->c};
   const void *inputs[TALLY_MAX_LOOP_INPUTS];
   ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS];
   for (int i = 0; i < step->host->param_count; i++) {
-    const tl_plan_value *v = &values[operands[i]];
+    const tl_plan_value *v = &values[step->in[i]];
     inputs[i] = v->at;
     steps[i] = v->single && !v->splat ? 0 : v->itemsize;
   }
   step->host->loop(step->host->context, n, inputs, steps, out);
+}
+
+// Points to the operands: what the kernel does not read need not be there.
+static inline void call_fused(const tl_plan_step *step,
+                              const tl_plan_value *values, char *out,
+                              size_t n) {
+  const void *in[TL_TERM_OPERANDS];
+  in[0] = values[step->in[0]].at;
+  in[1] = values[step->in[1]].at;
+  in[2] = values[step->in[2]].at;
+  in[3] = values[step->in[3]].at;
+  if (step->arity == TL_PLAN_FUSED_MORE) {
+    in[4] = values[step->in[4]].at;
+    in[5] = values[step->in[5]].at;
+  }
+  step->fused(out, in, n);
 }
 
 static inline __attribute__((always_inline)) void call_step(
@@ -38,22 +53,17 @@ static inline __attribute__((always_inline)) void call_step(
       call_host(step, values, out, n);
       break;
     case 1:
-      step->k1(out, values[step->a].at, n);
+      step->k1(out, values[step->in[0]].at, n);
       break;
     case 2:
-      step->k2(out, values[step->a].at, values[step->b].at, n);
+      step->k2(out, values[step->in[0]].at, values[step->in[1]].at, n);
       break;
     case 3:
-      step->k3(out, values[step->a].at, values[step->b].at, values[step->c].at,
-               n);
-      break;
-    case 4:
-      step->k4(out, values[step->a].at, values[step->b].at, values[step->c].at,
-               values[step->d].at, n);
+      step->k3(out, values[step->in[0]].at, values[step->in[1]].at,
+               values[step->in[2]].at, n);
       break;
     default:
-      step->k6(out, values[step->a].at, values[step->b].at, values[step->c].at,
-               values[step->d].at, values[step->e].at, values[step->f].at, n);
+      call_fused(step, values, out, n);
       break;
   }
 }
@@ -93,9 +103,9 @@ static bool is_pair(const tl_plan *plan, int s, int t) {
   const tl_plan_stream_state *a = &plan->streams[s], *b = &plan->streams[t];
   int inner = plan->ndim - 1;
   intptr_t step = a->strides[inner],
-           apart = (intptr_t)a->data - (intptr_t)b->data;
+           disjoint = (intptr_t)a->data - (intptr_t)b->data;
   return b->packed && t != plan->output && b->offsets == NULL &&
-         b->strides[inner] == step && apart < step && -apart < step &&
+         b->strides[inner] == step && disjoint < step && -disjoint < step &&
          plan->values[s].itemsize == plan->values[t].itemsize;
 }
 
@@ -469,7 +479,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
   _Alignas(64) registers room;
   const int64_t nbytes = register_bytes(plan);
-  bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->several;
+  bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->multi;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)

@@ -3,13 +3,21 @@
 // Weak scalars follow NEP 50: they take the other operand's dtype where it has
 // the same or a higher kind, and must then fit it. Comparisons are the
 // exception: they are exact for any two integers, as in NumPy 2.
+//
+//   int8 array + 1        int8       1 is weak
+//   int8 array + 1000     kind value: 1000 does not fit int8
+//   int8 array + 1.5      float64    a higher kind
+//   int8 array < 1000     bool       compared as int64
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/operand.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 
+// Arrays of rank 0 are scalars here, so that they do not take part in
+// broadcasting.
 bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
                      bool *is_number) {
   *is_number = true;
@@ -51,17 +59,23 @@ bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
   return true;
 }
 
+// Only an array that was made of a range is dropped: others belong to the
+// slot.
 void tl_operand_close(tl_vm *vm, tl_operand *operand) {
   tl_clear(vm, &operand->made);
 }
 
+// The name of an operation in messages.
 const char *tl_op_label(tl_op op) {
   const tl_op_info *info = &tl_ops[op];
   // The root sign is not what most people typed.
   return info->sign[0] != '\0' && op != TL_OP_SQRT ? info->sign : info->name;
 }
 
+// Whether the integer is in the range of an integer dtype.
 bool tl_int_fits(int64_t value, tl_dtype dtype) {
+  // Negative numbers shifted right keep their sign, so unsigned dtypes are
+  // tested apart from it.
   unsigned bits = 8 * (unsigned)tl_itemsize(dtype);
   if (tl_dtypes[dtype].kind == 'U') {
     return value >= 0 && (bits == 64 || value >> bits == 0);
@@ -70,6 +84,7 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
   return value >= -top - 1 && value <= top;
 }
 
+// The kinds of operands that an operation takes, for the message.
 static const char *needs(tl_op op) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_ARITH:
@@ -96,7 +111,7 @@ static const char *needs(tl_op op) {
   }
 }
 
-// "; use concat((a, b))" and the like, for what people try first.
+// "; use concat((a, b))" and the like, for common mistakes.
 static const char *proposal(tl_op op, const tl_slot *slots) {
   for (int i = 0; i < tl_ops[op].arity; i++) {
     if (tl_is_none(slots[i])) {
@@ -129,6 +144,7 @@ static const char *proposal(tl_op op, const tl_slot *slots) {
   return "";
 }
 
+// Fails (kind type) with the operands' types, and a proposal.
 bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
   char text[TL_MAX_OPERANDS][TL_DESCRIBE];
   int arity = tl_ops[op].arity;
@@ -151,7 +167,10 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
   return false;
 }
 
+// The common dtype of two operands.
 tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b) {
+  // A weak scalar takes the other's dtype; two weak ones, or none, promote as
+  // usual.
   if (a->weak != b->weak) {
     return a->weak ? tl_dtype_promote_weak(a->dtype, b->dtype)
                    : tl_dtype_promote_weak(b->dtype, a->dtype);
@@ -159,17 +178,20 @@ tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b) {
   return tl_dtype_promote(a->dtype, b->dtype);
 }
 
+// The item of a weak integer.
 static int64_t int_item(const tl_operand *operand) {
   int64_t value;
   memcpy(&value, &operand->item, sizeof value);
   return value;
 }
 
+// Whether the operand is an integer literal or the like.
 static bool is_weak_int(const tl_operand *operand) {
   return operand->weak && operand->dtype == TL_INT64;
 }
 
-// A weak integer that the other side cannot hold is compared as an int64.
+// Makes a weak integer that the other side cannot hold an int64, so that it is
+// compared exactly instead of failing.
 static void strengthen(tl_operand *a, const tl_operand *other) {
   if (is_weak_int(a) && !other->weak && tl_dtype_is_integer(other->dtype) &&
       !tl_int_fits(int_item(a), other->dtype)) {
@@ -177,18 +199,20 @@ static void strengthen(tl_operand *a, const tl_operand *other) {
   }
 }
 
+// Whether the dtype is a signed integer.
 static bool is_signed(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'I';
 }
 
-// uint64 with a signed integer: compared exactly, not as float64.
+// Whether uint64 meets a signed integer: compared exactly, not as float64.
 static bool is_mixed_compare(const tl_operand *a, const tl_operand *b) {
   return !a->weak && !b->weak &&
          ((a->dtype == TL_UINT64 && is_signed(b->dtype)) ||
           (b->dtype == TL_UINT64 && is_signed(a->dtype)));
 }
 
-// Turns a scalar's item into one of [dtype].
+// Converts a scalar operand's item to [dtype]. False (kind value) where a weak
+// integer does not fit.
 static bool convert_scalar(tl_vm *vm, tl_operand *operand, tl_dtype dtype) {
   if (operand->array != NULL || operand->dtype == dtype)
     return true;
@@ -197,12 +221,14 @@ static bool convert_scalar(tl_vm *vm, tl_operand *operand, tl_dtype dtype) {
     return tl_fail(vm, TALLY_ERR_VALUE, "%lld does not fit %s",
                    (long long)int_item(operand), tl_dtypes[dtype].name);
   }
+  // Source and target of a cast are disjoint.
   tl_c128 item = operand->item;
   tl_kernels()->cast[operand->dtype][dtype](&operand->item, &item, 1);
   operand->dtype = dtype;
   return true;
 }
 
+// The common dtype of the operands of [op], which may strengthen weak ones.
 static tl_dtype promote_all(tl_op op, tl_operand *x) {
   if (tl_ops[op].arity == 1)
     return x[0].dtype;
@@ -220,9 +246,14 @@ static tl_dtype promote_all(tl_op op, tl_operand *x) {
   return tl_operands_promote(&x[0], &x[1]);
 }
 
+// Decides in which dtype an operation is computed, those of operands and
+// result, and converts scalars. False where the operation does not take such
+// operands.
 bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
                          const tl_slot *slots, tl_typing *out) {
   int arity = tl_ops[op].arity;
+  // First the common dtype, then the one that the operation computes it in:
+  // integers divide as floats.
   tl_dtype promoted = promote_all(op, x);
   out->computed = tl_op_compute_dtype(op, promoted);
   if (out->computed == TL_DTYPE_COUNT ||
@@ -230,6 +261,8 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
     return tl_op_refuse(vm, op, slots);
   }
   out->result = tl_op_result(op, out->computed);
+  // The result is weak if all operands are; the condition of where does not
+  // count.
   out->weak = true;
   for (int i = 0; i < arity; i++) {
     out->operands[i] = out->computed;
@@ -243,6 +276,7 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
       out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;
     }
   }
+  // Bools are never weak.
   if (out->result == TL_BOOL)
     out->weak = false;
   for (int i = 0; i < arity; i++) {
@@ -252,11 +286,14 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   return true;
 }
 
+// The cheaper operation for an exponent that is one number: x ** 2 is square,
+// x ** 1 the value itself, x ** -1 of floats the reciprocal.
 tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
   if (exponent->array != NULL || exponent->dtype != computed)
     return TL_OP_POW;
   tl_c128 power;
   tl_kernels()->cast[computed][TL_COMPLEX128](&power, &exponent->item, 1);
+  // A complex exponent has no cheaper form.
   if (power.im != 0)
     return TL_OP_POW;
   if (power.re == 1)

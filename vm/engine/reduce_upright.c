@@ -2,10 +2,13 @@
 // transposed matrix do: in the order of a lane's own fold
 // (vm/kernels/reduce.c), but with an item of each of many lanes at a time, so
 // that memory is read in order.
+//
+// Built for size.
 #include <string.h>
 
+#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/kernels/ask.h"
+#include "vm/kernels/prefetch.h"
 #include "vm/vm.h"
 
 enum {
@@ -16,11 +19,16 @@ enum {
   LINE_BYTES = 64,
 };
 
-bool tl_reduce_is_upright(const tl_reducer *r, tl_fold fold) {
+bool tl_reduce_is_upright(const tl_reducer *r) {
   const tl_split *s = &r->split;
+  const tl_fold fold = r->method.fold;
   const bool is_product = fold == TL_FOLD_PROD && tl_dtype_is_real(r->dtype);
-  if ((fold != TL_FOLD_SUM && !is_product) || s->kept == 0 || s->reduced == 0 ||
-      s->length == 0 || s->kept_shape[s->kept - 1] < LEAST_LANES)
+  // Short lanes are rows, of which many go at a time.
+  const bool is_rows = s->kept == 1 && s->reduced == 1 &&
+                       s->length <= TL_SHORT_ROW && tl_dtype_is_real(r->dtype);
+  if ((fold != TL_FOLD_SUM && !is_product) || r->varies || is_rows ||
+      s->kept == 0 || s->reduced == 0 || s->length == 0 ||
+      s->kept_shape[s->kept - 1] < LEAST_LANES)
     return false;
   return s->kept_strides[s->kept - 1] == (int64_t)tl_itemsize(r->from) &&
          s->reduced_strides[s->reduced - 1] != (int64_t)tl_itemsize(r->from);
@@ -95,7 +103,7 @@ static void end_folds(upright *u, char *out) {
 // Rows lie too far apart for the processor to see what comes next.
 static void ask_for_row(const upright *u, uintptr_t row) {
   for (size_t at = 0; at < u->nbytes; at += LINE_BYTES)
-    tl_ask((const void *)row, at);
+    tl_prefetch((const void *)row, at);
 }
 
 // The folds of [width] lanes from [base] on.
@@ -118,7 +126,8 @@ static bool fold_upright(tl_reducer *r, upright *u, const char *base,
   return true;
 }
 
-bool tl_reduce_upright(tl_reducer *r, tl_fold fold) {
+bool tl_reduce_upright(tl_reducer *r) {
+  TL_CHECK(tl_reduce_is_upright(r));
   const tl_split *s = &r->split;
   int last = s->kept - 1;
   size_t itemsize = tl_itemsize(r->dtype), most = STRIP_BYTES / itemsize;
@@ -127,7 +136,7 @@ bool tl_reduce_upright(tl_reducer *r, tl_fold fold) {
   if (block == NULL)
     return false;
   const tl_kernel_table *kernels = tl_kernels();
-  const bool is_product = fold == TL_FOLD_PROD;
+  const bool is_product = r->method.fold == TL_FOLD_PROD;
   upright u = {
       .join =
           kernels->binary[is_product ? TL_OP_MULTIPLY : TL_OP_ADD][r->dtype],

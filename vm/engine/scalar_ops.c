@@ -4,6 +4,7 @@
 
 #include "vm/engine/engine_internal.h"
 
+// Operands differ in dtype only where int64 is compared with uint64.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
   const tl_kernel_table *kernels = tl_kernels();
   if (typing->operands[0] == typing->operands[1]) {
@@ -14,6 +15,7 @@ tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
              : kernels->compare_ui[op - TL_OP_EQUAL];
 }
 
+// The item as a value of [dtype]; unset where memory is short.
 static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
                            bool weak) {
   if (dtype == TL_COMPLEX128)
@@ -24,9 +26,11 @@ static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
   return s;
 }
 
+// The same checks and kernels as for arrays, with one item on the stack.
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing, tl_slot *out) {
   const tl_kernel_table *kernels = tl_kernels();
+  // Room for an item of any dtype.
   tl_c128 item = {0, 0};
   if (!tl_operands_check(vm, op, x, typing))
     return false;

@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-#include "vm/interp/function.h"
+#include "vm/array/reuse.h"
+#include "vm/bytecode/function.h"
 #include "vm/kernels/kernels.h"
 #include "vm/region/region.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -47,25 +48,11 @@ INLINE bool same_shape(const tl_array *a, const tl_array *b) {
          (a->head.ndim == 1 || a->dims[1] == b->dims[1]);
 }
 
-// Whether the operand ends here and its memory may be written.
-INLINE bool is_dying(const tl_vm *vm, tl_slot s) {
-  const uint64_t mine = TL_OWNED | TL_DIRECT;
-  return (s.tag & mine) == mine && s.array->head.count == 1 && !vm->no_reuse;
-}
-
 // Whether [other] may be read while [target] is written: another block, or the
 // very same items.
-INLINE bool is_apart(tl_slot target, tl_slot other) {
+INLINE bool is_disjoint(tl_slot target, tl_slot other) {
   return (other.tag & TL_DIRECT) != 0 ||
          tl_array_owner(other.array) != target.array;
-}
-
-INLINE tl_slot take_over(tl_vm *vm, tl_slot *operand) {
-  tl_slot taken = *operand;
-  operand->tag &= ~TL_OWNED;
-  tl_written_in_place(vm, taken.array);
-  vm->stats.temps_ended++;
-  return taken;
 }
 
 // An array as [like] is, whose items lie behind its header: made without
@@ -131,10 +118,10 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   if (results[op] == BOOL) {
     if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[0], TL_BOOL, out))
       return false;
-  } else if (is_dying(vm, x[0]) && is_apart(x[0], x[1])) {
-    *out = take_over(vm, &x[0]);
-  } else if (is_dying(vm, x[1]) && is_apart(x[1], x[0])) {
-    *out = take_over(vm, &x[1]);
+  } else if (tl_is_dying(vm, x[0]) && is_disjoint(x[0], x[1])) {
+    *out = tl_take_over(vm, &x[0]);
+  } else if (tl_is_dying(vm, x[1]) && is_disjoint(x[1], x[0])) {
+    *out = tl_take_over(vm, &x[1]);
   } else {
     if (!fresh_like(vm, x[0], dtype, out))
       return false;
@@ -185,8 +172,8 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
   if (results[op] == BOOL) {
     if (!fresh_like(vm, x[at], TL_BOOL, out))
       return false;
-  } else if (is_dying(vm, x[at])) {
-    *out = take_over(vm, &x[at]);
+  } else if (tl_is_dying(vm, x[at])) {
+    *out = tl_take_over(vm, &x[at]);
   } else {
     if (!fresh_like(vm, x[at], dtype, out))
       return false;
@@ -222,8 +209,8 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   if (kernel == NULL || a->size > limit)
     return false;
   tl_dtype result = tl_op_result(op, dtype);
-  if (result == dtype && is_dying(vm, *x)) {
-    *out = take_over(vm, x);
+  if (result == dtype && tl_is_dying(vm, *x)) {
+    *out = tl_take_over(vm, x);
   } else {
     if (!fresh_like(vm, *x, result, out))
       return false;
@@ -319,7 +306,7 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     tl_copy_slot(a, &result);
     return true;
   }
-  if (vm->has_promises || !binary(vm, op, x, ITEMS, &result))
+  if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -330,6 +317,15 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 // --- Two operations ---------------------------------------------------------
 
 enum { PAIR_ITEMS = 256 };  // of an intermediate result, on the stack
+
+// Two operations: d and the result of b op c, whose side in the second one is 0
+// (left) or 1. Modes are those of the instructions.
+typedef struct two {
+  tl_op op, then;
+  int side;
+  const tl_slot *b, *c, *d;
+  unsigned modes, then_modes;
+} two;
 
 // An operand of a pair: an array's items or one scalar.
 typedef struct side {
@@ -360,14 +356,14 @@ INLINE tl_kernel2 *find_kernel(const tl_kernel_table *kernels, tl_op op,
 // A dying array among the three: the intermediate result is apart, so that
 // only the last operand is read while it is written.
 INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
-  if (tl_is_array(x[2]) && is_dying(vm, x[2])) {
-    *out = take_over(vm, &x[2]);
+  if (tl_is_array(x[2]) && tl_is_dying(vm, x[2])) {
+    *out = tl_take_over(vm, &x[2]);
     return true;
   }
   for (int i = 0; i < 2; i++) {
-    if (tl_is_array(x[i]) && is_dying(vm, x[i]) &&
-        (!tl_is_array(x[2]) || is_apart(x[i], x[2]))) {
-      *out = take_over(vm, &x[i]);
+    if (tl_is_array(x[i]) && tl_is_dying(vm, x[i]) &&
+        (!tl_is_array(x[2]) || is_disjoint(x[i], x[2]))) {
+      *out = tl_take_over(vm, &x[i]);
       return true;
     }
   }
@@ -375,9 +371,9 @@ INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
 }
 
 // Runs both over a model's items; false: no memory, nothing has changed.
-INLINE bool run_two(tl_vm *vm, const tl_short_pair *p, tl_slot model,
-                    tl_kernel2 *first, tl_kernel2 *second, const void *b,
-                    const void *c, const void *d, tl_slot *a) {
+INLINE bool run_two(tl_vm *vm, const two *p, tl_slot model, tl_kernel2 *first,
+                    tl_kernel2 *second, const void *b, const void *c,
+                    const void *d, tl_slot *a) {
   bool left = p->side == 0;
   tl_slot x[3] = {read(p->b, p->modes), read(p->c, p->modes >> 2),
                   read(p->d, left ? p->then_modes >> 2 : p->then_modes)};
@@ -400,7 +396,7 @@ INLINE bool run_two(tl_vm *vm, const tl_short_pair *p, tl_slot model,
 }
 
 // Some of the three are scalars.
-static bool two_mixed(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+static bool two_mixed(tl_vm *vm, const two *p, tl_slot *a) {
   tl_slot model = tl_is_array(*p->b) ? *p->b : *p->c;
   if (!is_plain(model.tag) || model.array->size > PAIR_ITEMS || vm->no_reuse)
     return false;
@@ -420,9 +416,11 @@ static bool two_mixed(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
          run_two(vm, p, model, first, second, b.items, c.items, d.items, a);
 }
 
-bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
-  if (vm->has_promises)
-    return false;
+INLINE tl_slot *slot_of(tl_slot *base, uint16_t offset) {
+  return (tl_slot *)(void *)((char *)base + offset);
+}
+
+INLINE bool run_joined(tl_vm *vm, const two *p, tl_slot *a) {
   tl_slot model = *p->b;
   uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
   if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
@@ -437,6 +435,24 @@ bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
          run_two(vm, p, model, first, second, b->data, c->data, d->data, a);
 }
 
+bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
+                  const tl_ins *ins, tl_slot *base) {
+  const tl_ins *next = ins + 1;
+  bool is_left = next->b == ins->a;
+  int then = tl_first_opcode(next->op);
+  two p = {.op = op,
+           .then = then == TL_BC_ADD   ? TL_OP_ADD
+                   : then == TL_BC_SUB ? TL_OP_SUBTRACT
+                                       : TL_OP_MULTIPLY,
+           .side = is_left ? 0 : 1,
+           .b = b,
+           .c = c,
+           .d = slot_of(base, is_left ? next->c : next->b),
+           .modes = ins->modes,
+           .then_modes = next->modes};
+  return !vm->has_contracts && run_joined(vm, &p, slot_of(base, next->a));
+}
+
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
@@ -446,7 +462,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     tl_copy_slot(a, &result);
     return true;
   }
-  if (vm->has_promises || !unary(vm, op, &x, ITEMS, &result))
+  if (vm->has_contracts || !unary(vm, op, &x, ITEMS, &result))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);
@@ -454,7 +470,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 }
 
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
-  if (vm->has_promises)  // a refusal must come before the new array
+  if (vm->has_contracts)  // a refusal must come before the new array
     return false;
   switch (tl_ops[op].arity) {
     case 1:

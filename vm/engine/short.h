@@ -8,22 +8,18 @@
 #define TALLY_VM_SHORT_H
 
 #include "vm/array/array.h"
+#include "vm/bytecode/function.h"
 #include "vm/engine/elementwise.h"
 
 // Of the dispatch loop: operands with the instruction's modes for b and c (two
 // bits each), dropped here where they die. [a] may be an operand's slot.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes);
-// Two operations at once: d op the result of b op c, whose side in the second
-// operation is 0 (left) or 1. [then_modes] are the second instruction's; *a is
-// its result.
-typedef struct tl_short_pair {
-  tl_op op, then;
-  int side;
-  const tl_slot *b, *c, *d;
-  unsigned modes, then_modes;
-} tl_short_pair;
-bool tl_short_two(tl_vm *vm, const tl_short_pair *pair, tl_slot *a);
+// The instruction [ins], [op] of b and c, together with the next one, which
+// uses up its result and is a sum, a difference or a product (TL_WITH_NEXT):
+// that one's result is written, and no array is made between them.
+bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
+                  const tl_ins *ins, tl_slot *base);
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode);
 

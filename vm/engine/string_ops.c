@@ -1,23 +1,34 @@
-// Elementwise operations on what is no number: strings and arrays of them are
-// joined, ordered and selected, and == answers for every value.
+// Elementwise operations on values that are no numbers: strings and arrays of
+// them are joined, ordered and selected; nested arrays, the host's values and
+// lists go to their own code; and == answers for every value.
+//
+//   ["a", "b"] + "x"       ["ax", "bx"]
+//   ["a", "b"] < "b"       [true, false]
+//   (1, 2) == (1, 2)       true, one bool for the lists
+//   [1, 2] == none         kind type: is_missing or same says what is meant
+#include "vm/array/describe.h"
+#include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/error.h"
 #include "vm/api/host.h"
-#include "vm/nested/nested_elementwise.h"
-#include "vm/values/string_item.h"
+#include "vm/objects.h"
+#include "vm/array/string_item.h"
+#include "vm/values/list.h"
 
-// A string, or an array of strings.
+// Whether the value is a string, or an array of strings.
 static bool is_text(tl_slot s) {
   return tl_is_string(s) ||
          (tl_is_array(s) && tl_dtype_of(s) == (int)TL_STRING);
 }
 
+// A comparison of two strings.
 static bool compare_items(tl_op op, const tl_string_item *a,
                           const tl_string_item *b) {
   if (op == TL_OP_EQUAL)
     return tl_string_item_equal(a, b);
   if (op == TL_OP_NOT_EQUAL)
     return !tl_string_item_equal(a, b);
+  // By code points, as sort orders them.
   int order = tl_string_item_compare(a, b);
   switch (op) {
     case TL_OP_LESS:
@@ -31,11 +42,12 @@ static bool compare_items(tl_op op, const tl_string_item *a,
   }
 }
 
+// Whether the result is a bool for each pair.
 static bool is_comparison(tl_op op) {
   return tl_ops[op].rule == TL_RULE_COMPARE;
 }
 
-// A walk over operands of which some are scalars: their item is given with
+// A walk over operands of which some are scalars: they become one item with
 // strides of 0.
 typedef struct text_walk {
   tl_walk walk;
@@ -44,8 +56,10 @@ typedef struct text_walk {
   int64_t strides[TL_MAX_OPERANDS][TL_MAX_DIMS];
 } text_walk;
 
+// Adds an operand to the walk: a string, an array, or the bool of where.
 static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
                          const int64_t *shape, char **data) {
+  // A scalar is the same item everywhere.
   for (int i = 0; i < ndim; i++) w->strides[index][i] = 0;
   if (tl_is_array(s)) {
     *data = s.array->data;
@@ -59,7 +73,7 @@ static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
   }
 }
 
-// One item of the result at [out]; false after tl_fail.
+// Writes one item of the result at [out]; false after tl_fail.
 static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
   if (is_comparison(op)) {
     *(uint8_t *)out =
@@ -76,6 +90,7 @@ static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
                              tl_string_item_at(in[1]));
 }
 
+// Computes all items, in order; false after tl_fail.
 static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
                           tl_array *result) {
   text_walk w;
@@ -88,6 +103,7 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
   }
   tl_walk_begin(&w.walk, arity + 1, ndim, tl_shape(result), data, strides);
   for (; !w.walk.done; tl_walk_next(&w.walk)) {
+    // The result first, then the operands.
     char *at[TL_MAX_OPERANDS + 1];
     for (int i = 0; i <= arity; i++) at[i] = w.walk.data[i];
     for (int64_t k = 0; k < w.walk.length; k++) {
@@ -101,6 +117,7 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
   return true;
 }
 
+// The operation where an operand is an array.
 static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
                         tl_slot *out) {
   const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
@@ -115,6 +132,7 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
       tl_fail_operands(vm, slots[0], slots[1]);
     return false;
   }
+  // String items of a new array are empty, so a stop halfway leaves it valid.
   tl_dtype dtype = is_comparison(op) ? TL_BOOL : TL_STRING;
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
   if (array == NULL)
@@ -128,8 +146,10 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   return true;
 }
 
-// Two strings joined, in the memory of the first where that dies here.
+// Joins two strings, in the memory of the first where it dies here: a loop of
+// s += part is linear.
 static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
+  // s + s cannot grow in place: the second operand would move.
   bool over = tl_is_unique(*a) && a->string != b.string && !vm->no_reuse;
   tl_string *joined = over ? tl_string_append(vm, a->string, b.string)
                            : tl_string_concat(vm, a->string, b.string);
@@ -143,6 +163,7 @@ static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   return true;
 }
 
+// The operation on strings.
 static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
     tl_string_item a = tl_string_item_of(slots[0].string);
@@ -158,13 +179,71 @@ static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   return join(vm, &slots[0], slots[1], out);
 }
 
+// Whether an array is compared with none: the script wants to know which items
+// are missing, or whether an argument was given, and one bool answers neither
+// safely.
+static bool is_array_against_none(const tl_slot *slots) {
+  for (int i = 0; i < 2; i++) {
+    if (tl_is_none(slots[i]) && tl_value_ndim(slots[1 - i]) > 0)
+      return true;
+  }
+  return false;
+}
+
+// Fails (kind type) and names the functions for both.
+static bool fail_against_none(tl_vm *vm, tl_op op, const tl_slot *slots) {
+  char text[TL_DESCRIBE];
+  tl_slot array = slots[tl_is_none(slots[0])];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s %s none: is_missing(x) tells which items are missing, "
+                 "same(x, none) whether x itself is none",
+                 tl_describe(array, text, sizeof text), tl_op_label(op));
+}
+
+// <, <=, > and >= of lists: the first items that differ decide, as in sort.
+static bool order_lists(tl_vm *vm, tl_op op, const tl_slot *slots,
+                        tl_slot *out) {
+  int order;
+  if (!tl_compare(vm, slots[0], slots[1], &order))
+    return false;
+  bool is_less = op == TL_OP_LESS || op == TL_OP_LESS_EQUAL;
+  bool or_equal = op == TL_OP_LESS_EQUAL || op == TL_OP_GREATER_EQUAL;
+  *out = tl_bool(order == 0 ? or_equal : is_less == (order < 0));
+  return true;
+}
+
+// where(c, none, x): an item that the condition takes from none is missing. Of
+// one item the result is none, or the item itself.
+static bool where_none(tl_vm *vm, tl_slot *slots, tl_slot *out) {
+  // Exactly one of the choices is none.
+  tl_slot given = slots[tl_is_none(slots[1]) ? 2 : 1];
+  if (!tl_is_array(given) && !tl_is_scalar(given) && !tl_is_string(given))
+    return tl_op_refuse(vm, TL_OP_WHERE, slots);
+  if (tl_is_array(slots[0]) || (tl_is_array(given) && tl_is_bool(slots[0])))
+    return vm->nested->elementwise(vm, TL_OP_WHERE, slots, out);
+  if (!tl_is_bool(slots[0]))
+    return tl_op_refuse(vm, TL_OP_WHERE, slots);
+  *out = tl_retain(vm, tl_borrow(slots[slots[0].i != 0 ? 1 : 2]));
+  return true;
+}
+
+// The order of cases: arrays against none fail; nested arrays have their own
+// code; then text; then the host's values; lists are ordered; equality answers
+// for the rest.
 bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   bool texts = false;
+  if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
+      is_array_against_none(slots)) {
+    return fail_against_none(vm, op, slots);
+  }
   for (int i = 0; i < tl_ops[op].arity; i++) {
     if (tl_is_nested(slots[i]))
-      return tl_nested_elementwise(vm, op, slots, out);
+      return vm->nested->elementwise(vm, (int)op, slots, out);
   }
+  if (op == TL_OP_WHERE && tl_is_none(slots[1]) != tl_is_none(slots[2]))
+    return where_none(vm, slots, out);
   if (op == TL_OP_WHERE) {
+    // where of strings needs a bool, or an array of them.
     bool condition = tl_is_bool(slots[0]) || (tl_is_array(slots[0]) &&
                                               tl_dtype_of(slots[0]) == TL_BOOL);
     texts = condition && is_text(slots[1]) && is_text(slots[2]);
@@ -178,15 +257,21 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
     }
     return text_scalars(vm, op, slots, out);
   }
+  // The host is asked before the defaults, so that it can define == of its own
+  // values.
   bool known;
-  if (!tl_resource_operate(vm, op, slots, out, &known))
+  if (!vm->host->operate(vm, (int)op, slots, out, &known))
     return false;
   if (known)
     return true;
-  if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) {
+  bool lists = tl_is_list(slots[0]) && tl_is_list(slots[1]);
+  bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  if (lists && is_comparison(op) && !equality)
+    return order_lists(vm, op, slots, out);
+  if (!equality)
     return tl_op_refuse(vm, op, slots);
-  }
-  bool equal = tl_equal(vm, slots[0], slots[1]);
+  // Values of different kinds are not equal, which is no error.
+  bool equal = vm->nested->equal(vm, slots[0], slots[1]);
   if (tl_failed(vm))
     return false;
   *out = tl_bool(equal == (op == TL_OP_EQUAL));

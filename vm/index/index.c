@@ -1,19 +1,27 @@
-// Reading by index: arrays, lists, records, strings, ranges.
+// Reading by index: arrays, lists, records, strings, ranges. One function for
+// each kind of base, all chosen by tl_index_get at the end.
+//
+// Arrays go through a selection (select.h). Lists, strings and ranges have one
+// axis, whose index is read by read_one: an item, a slice, or an index array.
 #include "vm/index/index.h"
+#include "vm/objects.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "vm/api/host.h"
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
 
+// The fast path of reading and writing: one multiplication for each axis, no
+// allocation.
 bool tl_index_item_at(const tl_array *a, const tl_step *step,
                       const tl_slot *parts, char **item) {
   *item = a->data;
@@ -27,7 +35,8 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
     int64_t length = tl_shape(a)[i], at = parts[i].i;
     if (at < 0)
       at += length;
-    // What is out of range is reported by the general way, in its order.
+    // An index out of range is reported by the general path, which takes
+    // indices in their order.
     if ((uint64_t)at >= (uint64_t)length)
       return false;
     *item += at * tl_strides(a)[i];
@@ -35,12 +44,16 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
   return true;
 }
 
+// One item of an array as a scalar; a string or complex128 item may need
+// memory.
 static bool finish_item(tl_vm *vm, const tl_array *a, const char *item,
                         tl_slot *out) {
   *out = tl_item(vm, a, item);
   return !tl_is_unset(*out);
 }
 
+// x[mask] where the mask covers x: in x's own memory if x ends here, else a new
+// array.
 static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
                        tl_slot *out) {
   if (tl_compress_in_place(vm, base, mask, out))
@@ -53,6 +66,7 @@ static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
   return true;
 }
 
+// Makes the result of a selection: an item, a view, or a copy of chosen items.
 static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
                              tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
@@ -76,6 +90,8 @@ static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
   return true;
 }
 
+// The index of an array: fast path for integers, then masks of the whole, then
+// the general selection.
 static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                       const tl_slot *parts, tl_slot *out) {
   char *item;
@@ -87,17 +103,57 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (mask != NULL)
     return whole_mask(vm, base, mask, out);
   if (tl_is_option_mask(step, parts))
-    return tl_option_mask_get(vm, *base, parts[0].nested, out);
+    return vm->nested->get_mask(vm, *base, parts[0].nested, out);
   tl_selection selection;
   return tl_select(vm, a, step, parts, &selection) &&
          finish_selection(vm, base, &selection, out);
+}
+
+// --- Numbers ----------------------------------------------------------------
+
+tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
+  tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
+  if (box == NULL)
+    return NULL;
+  if (tl_is_array(number))
+    memcpy(box->data, number.array->data, tl_itemsize(tl_array_dtype(box)));
+  else
+    tl_scalar_store(number, box->data);
+  return box;
+}
+
+tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number) {
+  tl_slot out = tl_item(vm, box, box->data);
+  if (!tl_is_unset(out))
+    out.tag |= number.tag & TL_WEAK;
+  return out;
+}
+
+// A number is an array without axes: what indexes those indexes it, and a
+// result without axes is a number again.
+static bool number_get(tl_vm *vm, const tl_slot *base, const tl_step *step,
+                       const tl_slot *parts, tl_slot *out) {
+  tl_array *box = tl_number_box(vm, *base);
+  if (box == NULL)
+    return false;
+  tl_slot owned = tl_own_array(box);
+  tl_selection selection;
+  bool ok = tl_select(vm, box, step, parts, &selection);
+  if (ok && !selection.is_fancy && selection.ndim == 0) {
+    *out = tl_number_unbox(vm, box, *base);
+    ok = !tl_is_unset(*out);
+  } else if (ok) {
+    ok = finish_selection(vm, &owned, &selection, out);
+  }
+  tl_drop(vm, owned);
+  return ok;
 }
 
 // --- One index of one axis --------------------------------------------------
 
 typedef enum one_kind { ONE_ITEM, ONE_SLICE, ONE_ARRAY } one_kind;
 
-// What a list, string or range of [length] items is indexed by.
+// The index of something with one axis.
 typedef struct one {
   one_kind kind;
   int64_t at;
@@ -105,6 +161,7 @@ typedef struct one {
   tl_slot array;  // borrowed
 } one;
 
+// The error of an index that has no meaning for a list, string or range.
 static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
@@ -112,6 +169,8 @@ static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
                  tl_describe(s, text, sizeof text));
 }
 
+// Reads one value as an index among [length] items; negative integers count
+// from the end.
 static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
                        one *out) {
   if (tl_index_integer(s, &out->at)) {
@@ -140,6 +199,8 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
   return fail_one(vm, what, s);
 }
 
+// Reads the index of a list, string or range: an item, a slice, or an index
+// array.
 static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
                      const tl_slot *parts, int64_t length, one *out) {
   if (step->item_count != 1 || step->items[0].kind == TL_ITEM_ELLIPSIS) {
@@ -153,7 +214,8 @@ static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
   return tl_slice_resolve(vm, step->items[0], &parts, length, &out->slice);
 }
 
-// The places that an index array or a mask chooses among [length] items.
+// The places that an index array or a mask chooses among [length] items, as
+// int64: computed by indexing the numbers 0, 1, 2 …
 static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
   tl_range all = {.stop = length, .step = 1, .length = length};
   tl_array *numbers = tl_range_to_array(vm, &all);
@@ -169,8 +231,9 @@ static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
 
 // --- Lists ------------------------------------------------------------------
 
-// An item: moved out of a list that nobody else has, else as the list lives.
-// What that borrowed is borrowed from whoever lends it.
+// An item moves out of a list with no other owner; else it is borrowed or
+// counted as the list lives on. An item that the list borrows itself is
+// borrowed on.
 static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
                       tl_slot *out) {
   if (!tl_is_owned(*base)) {
@@ -183,15 +246,17 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
   }
 }
 
+// A slice of a list; items move out of a list that ends. With [lends] the slice
+// borrows items of a list that lives on.
 static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
                        bool lends, tl_slot *out) {
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
-  // What the list borrows the slice borrows.
+  // The list ends here and has no other owner, so its items move.
   bool moves = tl_is_owned(*base) && base->object->count == 1;
   if (moves)
-    made->head.flags |= base->object->flags & TL_LENT;
+    made->head.flags |= base->object->flags & TL_BORROWED;
   for (int64_t i = 0; i < slice.length; i++) {
     tl_slot *item = &base->list->items[slice.start + i * slice.step];
     if (moves) {
@@ -199,9 +264,9 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
       *item = tl_none();
     } else {
       tl_slot borrowed = tl_borrow(*item);
-      made->items[i] = lends
-                           ? tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
-                           : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] =
+          lends ? tl_borrow_item(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
+                : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
     }
   }
   made->length = slice.length;
@@ -209,6 +274,9 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
   return true;
 }
 
+// Items chosen by an index array or a mask. A list that ends gives each item
+// away once; where it is chosen again, the place of the first is noted in the
+// list's slot.
 static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
                         bool lends, tl_slot *out) {
   tl_array *places = places_of(vm, array, base->list->length);
@@ -224,18 +292,21 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
   bool gives = tl_is_owned(*base) && base->object->count == 1;
   for (int64_t i = 0; made != NULL && i < places->size; i++) {
     tl_slot *item = &base->list->items[at[i]];
-    // Of an item that has been given already its place is left.
+    // An item given away before: its slot has the place in [made] where it
+    // went.
     bool given = tl_is_unset(*item);
     tl_slot borrowed = tl_borrow(given ? made->items[item->i] : *item);
-    // What base borrows the choice may borrow, too.
-    bool stays = !tl_is_owned(*base) || ((base->object->flags & TL_LENT) != 0 &&
-                                         !given && !tl_is_owned(*item));
+    // An item that base borrows the choice may borrow, too.
+    bool stays =
+        !tl_is_owned(*base) || ((base->object->flags & TL_BORROWED) != 0 &&
+                                !given && !tl_is_owned(*item));
     if (gives && tl_is_owned(*item)) {
       made->items[i] = tl_escape(vm, item, TL_CAUSE_ITEM);
       *item = tl_unset();
       item->i = i;
     } else if (lends && stays) {
-      made->items[i] = tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] =
+          tl_borrow_item(vm, &made->head, &borrowed, TL_CAUSE_ITEM);
     } else {
       made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
     }
@@ -261,6 +332,8 @@ static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   return true;
 }
 
+// The compiler has seen an index that takes several items, and relies on the
+// result being the slot's own.
 bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
                    tl_slot *parts, tl_slot *out) {
   one index;
@@ -279,7 +352,8 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
     *out = tl_retain(vm, *out);
     return true;
   }
-  // All of a string by chance: only [:] may give that itself.
+  // The slice covers all of the string by chance. Only [:] may return the
+  // string itself, as the compiler relies on.
   tl_string *copy = tl_string_new(vm, out->string->text, out->string->length);
   if (copy == NULL)
     return false;
@@ -287,6 +361,7 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
   return true;
 }
 
+// Writing to a list takes an index or a slice, no index array.
 bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,
                    const tl_slot *parts, bool *is_item, tl_slice *out) {
   one index;
@@ -301,42 +376,40 @@ bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,
 
 // --- Records ----------------------------------------------------------------
 
+// A field's name is always a key; an index is one if its value may be a key.
 bool tl_record_key(tl_vm *vm, const tl_step *step, const tl_slot *parts,
-                   tl_string **key) {
-  *key = step->field;
-  if (*key != NULL)
+                   tl_slot *key) {
+  if (step->field != NULL) {
+    *key = (tl_slot){.tag = TL_TAG_STRING, .string = step->field};
     return true;
+  }
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE) {
-    if (tl_is_string(parts[0])) {
-      *key = parts[0].string;
-      return true;
-    }
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "a record is indexed by a key, a string: got %s",
-                   tl_describe(parts[0], text, sizeof text));
+    *key = tl_borrow(parts[0]);
+    return tl_key_is_plain(*key) || tl_key_check(vm, *key);
   }
   return tl_fail(vm, TALLY_ERR_TYPE,
-                 "a record is indexed by one key, a string");
+                 "a record is indexed by one key: two values as one key are a "
+                 "list, r[(a, b)]");
 }
 
-bool tl_record_value(tl_vm *vm, tl_slot *base, tl_string *key, tl_slot *out) {
-  tl_slot *value = tl_record_get(base->record, key);
+bool tl_record_value(tl_vm *vm, tl_slot *base, tl_slot key, tl_slot *out) {
+  tl_slot *value = tl_record_get_key(base->record, key);
   if (value == NULL)
-    return tl_fail_no_field(vm, *base, key);
+    return vm->nested->fail_no_field(vm, *base, key);
   list_item(vm, base, value, out);
   return true;
 }
 
 static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                        const tl_slot *parts, tl_slot *out) {
-  tl_string *key;
+  tl_slot key;
   return tl_record_key(vm, step, parts, &key) &&
          tl_record_value(vm, base, key, out);
 }
 
 // --- Strings ----------------------------------------------------------------
 
+// Characters [start, stop) as a new string.
 static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
                       int64_t stop, tl_slot *out) {
   size_t begin, end;
@@ -348,8 +421,8 @@ static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
   return true;
 }
 
-// The byte at which each cluster begins, and where the last one ends; for
-// slices that go backwards or leave clusters out.
+// A slice that goes backwards or leaves characters out: first finds the byte at
+// which each character begins, and where the last one ends.
 static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
                              tl_slice slice, tl_slot *out) {
   size_t nbytes = ((size_t)count + 1) * sizeof(size_t);
@@ -375,6 +448,8 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
   return made != NULL;
 }
 
+// Indices count characters, so a string that is not ASCII is walked from its
+// front.
 static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                        const tl_slot *parts, tl_slot *out) {
   one index;
@@ -390,6 +465,7 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   tl_slice slice = index.slice;
   if (slice.length == 0)
     return substring(vm, s, 0, 0, out);
+  // A string never changes, so all of it is the string itself.
   if (slice.step == 1 && slice.length == count) {  // all of it
     tl_copy_slot(out, base);
     base->tag &= ~TL_OWNED;
@@ -403,17 +479,21 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Ranges -----------------------------------------------------------------
 
+// A slice of a range is a range.
 static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
                         tl_slot *out) {
   int64_t start = range->start, step = range->step, stop;
   if (slice.length > 0)
     start = tl_range_item(range, slice.start);
+  // The step of a slice of one item says nothing, and could overflow.
   if (slice.length > 1)
     step *= slice.step;
   if (slice.length == 0) {
     stop = start;
   } else if (__builtin_mul_overflow(step, slice.length, &stop) ||
              __builtin_add_overflow(start, stop, &stop)) {
+    // The end beyond the last item may not fit int64; any end in that direction
+    // will do.
     stop = step > 0 ? INT64_MAX : INT64_MIN;
   }
   tl_range *made = tl_range_new(vm, start, stop, step);
@@ -423,7 +503,7 @@ static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
   return true;
 }
 
-// Anything but integers and slices makes an array of it.
+// Anything but integers and slices makes an array of the range first.
 static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
                          const tl_slot *parts, tl_slot *out) {
   tl_array *numbers = tl_range_to_array(vm, range);
@@ -435,14 +515,17 @@ static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
   return ok;
 }
 
+// Integers and slices of a range stay without an array.
 static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                       const tl_slot *parts, tl_slot *out) {
   one index;
   const tl_range *range = base->range;
+  // Integers and slices of a range need no array.
   bool is_plain = step->item_count == 1 &&
                   step->items[0].kind != TL_ITEM_ELLIPSIS &&
                   !(step->items[0].kind == TL_ITEM_VALUE &&
-                    (tl_is_none(parts[0]) || tl_is_array(parts[0])));
+                    (tl_is_none(parts[0]) || tl_is_bool(parts[0]) ||
+                     tl_is_list(parts[0]) || tl_is_array(parts[0])));
   if (!is_plain)
     return range_choice(vm, range, step, parts, out);
   if (!read_one(vm, "range", step, parts, range->length, &index))
@@ -455,6 +538,7 @@ static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Any value --------------------------------------------------------------
 
+// The error of a value that cannot be indexed.
 static bool fail_base(tl_vm *vm, tl_slot base) {
   char text[TL_DESCRIBE];
   const char *hint = tl_is_function(base) ? ": call it with ( )" : "";
@@ -462,6 +546,7 @@ static bool fail_base(tl_vm *vm, tl_slot base) {
                  tl_describe(base, text, sizeof text), hint);
 }
 
+// A host's value is indexed by values alone.
 static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                          tl_slot *parts, tl_slot *out) {
   for (uint16_t i = 0; i < step->item_count; i++) {
@@ -469,18 +554,19 @@ static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "a value of the host is indexed by values, not slices");
   }
-  return tl_resource_index(vm, *base, step->item_count, parts, out);
+  return vm->host->index(vm, *base, step->item_count, parts, out);
 }
 
+// By kind; arrays first, as they are most.
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out) {
   if (step->field != NULL)
-    return tl_field_get(vm, base, step->field, out);
+    return vm->nested->field(vm, base, step->field, out);
   if (tl_is_array(*base) && tl_ndim(base->array) > 0) {
     return array_get(vm, base, step, parts, out);
   }
-  if (tl_is_array(*base))
-    return fail_base(vm, *base);
+  if (tl_is_number(*base))
+    return number_get(vm, base, step, parts, out);
   switch (tl_dtype_of(*base)) {
     case TL_KIND_LIST:
       return list_get(vm, base, step, parts, out);
@@ -493,7 +579,7 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
     case TL_KIND_HANDLE:
       return resource_get(vm, base, step, parts, out);
     case TL_KIND_NESTED:
-      return tl_nested_get(vm, base, step, parts, out);
+      return vm->nested->get(vm, base, step, parts, out);
     default:
       return fail_base(vm, *base);
   }

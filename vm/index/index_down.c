@@ -1,6 +1,10 @@
-// Selections of a dying array that keep its order, x[x > 0], x[mask] and
-// x[[0, 2, 5]]: the items move down over those that are left out, so that the
-// result lies in the array's own memory. Nothing fails once an item has moved.
+// Selections of an array that ends here which keep its order, x[x > 0], x[mask]
+// and x[[0, 2, 5]]: the chosen items move down over those that are left out, so
+// that the result lies in the array's own memory. Nothing fails once an item
+// has moved.
+//
+//     x      │ a │ b │ c │ d │ e │      mask  1 0 1 1 0
+//     result │ a │ c │ d │              the rest of the block is given back
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
@@ -9,6 +13,8 @@
 
 enum { BLOCK = 512, POLL_EACH = 64 * 1024 };
 
+// Not if the mask lies in the same block: it would be overwritten while it is
+// read.
 bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
                           tl_slot *out) {
   tl_array *a = base->array;
@@ -23,8 +29,8 @@ bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
   return true;
 }
 
-// Whether the selection takes whole rows of the array along its first axis, or
-// items of a vector, the positions rising.
+// Whether the selection takes whole rows along the array's first axis, or items
+// of a vector, at rising positions, so that each moves down or stays.
 static bool keeps_order(const tl_array *a, const tl_selection *s) {
   size_t row = tl_itemsize(tl_array_dtype(a));
   if (s->fancy_at != 0 || s->fancy_ndim != 1 || s->data != a->data ||
@@ -46,7 +52,8 @@ static bool keeps_order(const tl_array *a, const tl_selection *s) {
   return true;
 }
 
-// Items of a vector, by way of a block: the kernel does not look for overlap.
+// Moves items of a vector by way of a block, since the kernel does not look for
+// overlap.
 static void move_items(char *data, size_t itemsize, const int64_t *index,
                        int64_t count) {
   _Alignas(64) char block[BLOCK * sizeof(tl_c128)];
@@ -58,6 +65,7 @@ static void move_items(char *data, size_t itemsize, const int64_t *index,
   }
 }
 
+// The same for the index array.
 bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
                         tl_slot *out) {
   tl_array *a = base->array;

@@ -1,9 +1,15 @@
 // Index arrays and masks: the positions they come to, and moving items there.
+//
+//     x[mask, :, idx]
+//       mask ─ true_indices ─▶ places ┐
+//       idx  ─ wrapped, checked ──────┴ broadcast, times strides ─▶ offsets
+//     tl_gather_items   reads at each position: a new array
+//     tl_scatter_items  writes there, after all positions were checked
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 enum {
@@ -14,6 +20,7 @@ enum {
 
 // --- Masks ------------------------------------------------------------------
 
+// By the kernel that counts, which adds up whole vectors.
 int64_t tl_count_true(const tl_array *dense_mask) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -25,6 +32,7 @@ int64_t tl_count_true(const tl_array *dense_mask) {
   return count;
 }
 
+// Such masks need no positions: a kernel goes over array and mask together.
 const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                               const tl_slot *parts) {
   if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
@@ -41,6 +49,7 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
   return tl_is_contiguous(mask) && tl_is_contiguous(base) ? mask : NULL;
 }
 
+// Counts first, so that the result has just the room that it needs.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
                             const tl_array *mask) {
   tl_dtype dtype = tl_array_dtype(a);
@@ -57,7 +66,7 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
   return out;
 }
 
-// One value for all selected items: select(mask, value, x) block by block.
+// One value for all chosen items: select(mask, value, x) block by block.
 static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
   const tl_kernel_table *kernels = tl_kernels();
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
@@ -84,7 +93,8 @@ void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
 
 // --- Making positions -------------------------------------------------------
 
-// Whether the axes [first, first + count) of [a] lie as one.
+// Whether the axes [first, first + count) of [a] lie as one, so that a place
+// among them times one stride is an offset.
 static bool axes_merge(const tl_array *a, int first, int count) {
   for (int i = first; i < first + count - 1; i++) {
     if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1]) {
@@ -108,7 +118,7 @@ static void offsets_of_places(const tl_array *a, int first, int count,
   }
 }
 
-// The true places of a mask as an int64 array, for axes from [axis] on.
+// The true places of a mask as an int64 array, for the axes from [axis] on.
 static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
                                 const tl_fancy *fancy, tl_positions *out) {
   tl_slot mask = {.tag = tl_array_tag(fancy->array),
@@ -140,6 +150,7 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
                               tl_slot *array) {
   tl_slot s = {.tag = tl_array_tag(fancy->array),
                .array = (tl_array *)fancy->array};
+  // Used as it is, if it is dense.
   if (fancy->array->head.dtype == TL_INT64) {
     if (!tl_array_contiguous(vm, &s, array))
       return false;
@@ -156,8 +167,24 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
   return true;
 }
 
+// A bool alone: the one place that there is, or none, along a new axis.
+static bool bool_positions(tl_vm *vm, const tl_fancy *fancy, tl_positions *out,
+                           tl_slot *array) {
+  int64_t count = fancy->is_true;
+  tl_array *places = tl_array_zeros(vm, TL_INT64, 1, &count);
+  if (places == NULL)
+    return false;
+  *array = tl_own_array(places);
+  *out = (tl_positions){(int64_t *)(void *)places->data, -1, 0, 0, fancy->axis};
+  return true;
+}
+
+// The positions of one index array, mask or bool. *array owns what they point
+// into.
 static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
                      tl_positions *out, tl_slot *array) {
+  if (fancy->array == NULL)
+    return bool_positions(vm, fancy, out, array);
   if (fancy->array->head.dtype != TL_BOOL) {
     return integer_positions(vm, base, fancy, out, array);
   }
@@ -168,7 +195,7 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
   return true;
 }
 
-// Repeats an index array to the shape that all of them have together.
+// Repeats an index array to the shape that all of them broadcast to.
 static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
                    tl_positions *positions) {
   if (array->array->size == selection->fancy_size)
@@ -188,13 +215,15 @@ static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
   return true;
 }
 
-// Adds the byte offsets of one index array to the sums.
+// Adds the byte offsets of one index array to the sums; false after tl_fail
+// where an index is out of range.
 static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
                         int64_t n) {
   int64_t wrapped[BLOCK];
   for (int64_t i = 0; i < n; i += BLOCK) {
     size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
     const int64_t *index = p->index + i;
+    // Not checked yet: negative ones are wrapped, in blocks.
     if (p->length >= 0) {
       size_t bad = tl_kernels()->wrap_indices(wrapped, index, p->length, count);
       if (bad < count)
@@ -227,6 +256,7 @@ static bool combine(tl_vm *vm, int count, const tl_positions *each,
   return true;
 }
 
+// Broadcasts the index arrays against each other.
 static bool broadcast_all(tl_vm *vm, int count, tl_slot *arrays,
                           tl_positions *each, tl_selection *out) {
   const tl_array *shapes[TL_MAX_DIMS];
@@ -246,6 +276,7 @@ static bool broadcast_all(tl_vm *vm, int count, tl_slot *arrays,
   return true;
 }
 
+// One array keeps its own positions; several become sums of byte offsets.
 bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
                        const tl_fancy *fancy, tl_selection *out) {
   tl_positions each[TL_MAX_DIMS];
@@ -268,7 +299,8 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
 
 // --- Reading positions ------------------------------------------------------
 
-// The positions [at, at + n), wrapped into [buffer] where they must be.
+// The positions [at, at + n), wrapped into [buffer] where some are negative;
+// NULL after tl_fail where one is out of range.
 static const int64_t *read_positions(tl_vm *vm, const tl_positions *p,
                                      int64_t at, size_t n, int64_t *buffer) {
   const int64_t *index = p->index + at;
@@ -281,6 +313,7 @@ static const int64_t *read_positions(tl_vm *vm, const tl_positions *p,
   return NULL;
 }
 
+// In blocks, into a buffer that is not used.
 bool tl_positions_check(tl_vm *vm, const tl_selection *selection) {
   int64_t buffer[BLOCK];
   const tl_positions *p = &selection->positions;
@@ -298,6 +331,7 @@ bool tl_positions_check(tl_vm *vm, const tl_selection *selection) {
 // The whole is walked as: outer dimensions (before fancy_at), positions, inner
 // dimensions. On the dense side that is one pass from front to back.
 
+// Moves items between a selection and a dense array.
 typedef struct mover {
   tl_vm *vm;
   const tl_selection *selection;
@@ -314,6 +348,8 @@ typedef struct mover {
   bool inner_dense;
 } mover;
 
+// Prepares the move: among the inner dimensions it finds out whether they are
+// dense.
 static void open_mover(tl_vm *vm, const tl_selection *selection, tl_dtype dtype,
                        char *dense, mover *m) {
   memset(m, 0, sizeof *m);
@@ -367,12 +403,14 @@ static void move_inner(mover *m, char *items) {
   }
 }
 
-// Single items at a block of positions, of which [known] can be looked at.
+// Single items at a block of positions, of which the kernel may look [known]
+// ahead to prefetch.
 static void move_block(mover *m, char *items, const int64_t *index, size_t n,
                        size_t known) {
   const tl_kernel_table *kernels = tl_kernels();
   const tl_positions *p = &m->selection->positions;
   ptrdiff_t stride = (ptrdiff_t)p->stride;
+  // Positions that jump beyond the caches: the kernel prefetches.
   if (m->gathers && p->reach > CACHED) {
     kernels->take_far[m->move](m->dense, items, stride, index, n, known);
   } else if (m->gathers) {
@@ -399,6 +437,7 @@ static bool move_positions(mover *m, char *items) {
     const int64_t *index = read_positions(m->vm, p, i, n, buffer);
     if (index == NULL)
       return false;
+    // Single items go by one call of a kernel for a block of positions.
     if (m->inner_ndim == 0) {
       move_block(m, items, index, n, index == buffer ? n : (size_t)(size - i));
       continue;
@@ -408,6 +447,7 @@ static bool move_positions(mover *m, char *items) {
   return true;
 }
 
+// The whole selection. Positions are checked even where no item is moved.
 static bool move_all(mover *m) {
   const tl_selection *s = m->selection;
   if (m->inner_size == 0)
@@ -434,7 +474,7 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   int64_t shape[TL_MAX_DIMS];
   if (!tl_selection_shape(vm, selection, &ndim, shape))
     return NULL;
-  // Strings are counted when all are there: so nothing may fail half-way.
+  // Strings get their counts when all are there, so nothing may fail before.
   if (dtype == TL_STRING && !tl_positions_check(vm, selection))
     return NULL;
   tl_array *out = tl_array_new(vm, dtype, ndim, shape);
@@ -453,6 +493,8 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   return out;
 }
 
+// Writes numbers to the selected places; one item for all is spread over a
+// block first.
 static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
                             const tl_array *value) {
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
@@ -468,8 +510,9 @@ static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
   move_all(&m);
 }
 
-// Strings are swapped one by one: a place may be there more than once. [from]
-// goes on through value's items, unless that is one for all.
+// Copies strings to the places below one position, one by one, since a place
+// may occur more than once. [from] goes on through value's items, unless that
+// is one for all.
 static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
                         const tl_array *value, const tl_string_item **from) {
   tl_walk walk;
@@ -484,6 +527,7 @@ static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
   }
 }
 
+// Writes strings to the selected places.
 static void scatter_strings(tl_vm *vm, const tl_selection *s,
                             const tl_array *value) {
   int64_t buffer[1];

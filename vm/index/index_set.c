@@ -1,18 +1,34 @@
 // Writing to the items of an array that an index selects.
+//
+//     read_value    the value as an array of the target's dtype
+//     fit_value     broadcasts to the place's shape, or an error
+//     spread_value  dense and disjoint from the target, for scattering
+//     then          one item, a region (a view), chosen items, or a mask
+//
+// Built for size.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/values/range.h"
+#include "vm/array/describe.h"
+#include "vm/array/range.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
 // --- The value --------------------------------------------------------------
 
+// The error of a value that does not go into items of [dtype]: never a silent
+// loss, such as a float into integers.
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
   char text[TL_DESCRIBE];
   const char *name = tl_dtypes[dtype].name;
   tl_dtype from = (tl_dtype)tl_dtype_of(value);
+  if (tl_is_none(value)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "cannot store none into %s items: items of astype(x, `?%s`) "
+                   "may be missing",
+                   name, name);
+  }
   if (tl_is_array(value) && from != TL_STRING && dtype != TL_STRING) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store %s into %s items: convert with %s(x)",
@@ -28,10 +44,7 @@ static bool store_one(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
   if (tl_is_number(value) &&
       (dtype == TL_STRING ||
        tl_kind_rank((tl_dtype)tl_dtype_of(value)) > tl_kind_rank(dtype))) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
-                   tl_describe(value, text, sizeof text),
-                   tl_dtypes[dtype].name);
+    return fail_kind(vm, value, dtype);
   }
   return tl_item_store(vm, a, item, value);
 }
@@ -48,6 +61,7 @@ static bool one_item(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
   return false;
 }
 
+// The array itself if it has the dtype, else cast to it where its kind allows.
 static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
   tl_dtype from = tl_array_dtype(value.array);
@@ -66,6 +80,7 @@ static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
   return true;
 }
 
+// A range as an array of [dtype].
 static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
   tl_array *array = tl_range_to_array(vm, value.range);
@@ -97,6 +112,8 @@ static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
 
 // --- Shapes -----------------------------------------------------------------
 
+// The error of a value that does not broadcast to the place: axis -1 for too
+// many dimensions.
 static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
   char text[TL_DESCRIBE], place[TL_DESCRIBE] = "";
@@ -147,6 +164,7 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
 
 // --- Writing ----------------------------------------------------------------
 
+// The value is broadcast to the whole target.
 bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   tl_slot from;
   if (!read_value(vm, tl_array_dtype(target), value, &from))
@@ -157,6 +175,7 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   return ok;
 }
 
+// Writes to a region that a view can show.
 static bool store_region(tl_vm *vm, tl_array *target,
                          const tl_selection *selection, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(target), .array = target};
@@ -171,7 +190,7 @@ static bool store_region(tl_vm *vm, tl_array *target,
 }
 
 // The value as scattering wants it: one item, or dense in the whole shape and
-// apart from the target.
+// disjoint from the target.
 static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
                          const int64_t *shape, tl_slot *value) {
   const tl_array *a = value->array;
@@ -209,6 +228,7 @@ static bool part_positions(tl_vm *vm, const tl_array *target,
   return true;
 }
 
+// Writes to places chosen by index arrays and masks.
 static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
                         tl_slot value) {
   int ndim;
@@ -229,6 +249,7 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
   return ok;
 }
 
+// Writes to the places of a mask over the whole array.
 static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
                          tl_slot value) {
   int64_t count = tl_count_true(mask);
@@ -243,8 +264,10 @@ static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
   return ok;
 }
 
+// Writes one item.
 static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   tl_dtype dtype = tl_array_dtype(target);
+  // The usual case: no conversion.
   if (tl_is_scalar(value) && tl_dtype_of(value) == (int)dtype) {
     tl_scalar_store(value, item);
     return true;
@@ -261,6 +284,7 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   return ok;
 }
 
+// From cheap to general: one item, a mask over the whole, then the selection.
 bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
                     const tl_slot *parts, tl_slot value) {
   char *item;

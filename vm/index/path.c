@@ -1,42 +1,57 @@
 // Updates through nested places: r.a[3].b = v.
 //
-// On the way down nothing is written. A container that only this update has is
-// changed where it is, once what lies below it has succeeded; any other is
-// copied first, its items kept by both. So a failure leaves the target alone.
+// On the way down nothing is written. A container that only this update refers
+// to is changed in place, once what lies below it has succeeded; any other is
+// copied first, and both have its items then. So a failure leaves the target
+// alone.
+//
+//     update(target, way)            by the target's kind:
+//       update_record ─ update_field ─▶ update(value, way below)
+//       update_list   ─ update_item  ─▶ update(item, way below)
+//       update_array  ─ store_below       arrays end the walk: views inside
+//       update_nested, update_range, update_number
+//
+// Built for size.
 #include <inttypes.h>
 
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_set.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
+#include "vm/objects.h"
 
-enum { MAX_STEPS = 1000 };  // each takes some of the C stack
+// Each step takes some of the C stack.
+enum { MAX_STEPS = 1000 };
 
-typedef tl_way way;
+typedef tl_nested_path way;
 
+// The rest of the way below its first step.
 static way below(way w) {
   int parts = tl_step_parts(w.steps);
   return (way){w.steps + 1, w.count - 1, w.parts + parts};
 }
 
 // The value on its way to its place.
-typedef struct cargo {
+typedef struct carried {
   tl_slot value;
-  bool was_lent;  // it was borrowed, and has been retained for the store
-} cargo;
+  bool was_borrowed;  // it was borrowed, and has been retained for the store
+  bool is_part;       // the target's type stays: no column is added
+} carried;
 
-static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out);
 
-// Whether the target's object may be changed where it is.
+// Whether the target's object may be changed in place.
 static bool may_change(tl_vm *vm, tl_slot target) {
   return tl_may_change(vm, target) && !vm->no_reuse;
 }
 
-// The target was changed in place, or copied: [made] is what it is now.
+// Ends an update: the target was changed in place, or copied; [made] is what it
+// is afterwards.
 static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
                    tl_slot *out) {
   if (!in_place && tl_is_owned(*target))
@@ -46,60 +61,64 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
   return true;
 }
 
-// Moves the value into the heap.
-static tl_slot unload(tl_vm *vm, cargo *cargo, tl_cause cause) {
-  if (cargo->was_lent && vm->counting) {
+// Moves the value into the heap, with its promotion counted for what it is
+// stored in.
+static tl_slot unload(tl_vm *vm, carried *carried, tl_cause cause) {
+  if (carried->was_borrowed && vm->counting) {
     if (cause == TL_CAUSE_ITEM)
       vm->stats.promotions_item++;
     else
       vm->stats.promotions_field++;
-    cargo->was_lent = false;
+    carried->was_borrowed = false;
   }
-  return tl_escape(vm, &cargo->value, cause);
+  return tl_escape(vm, &carried->value, cause);
 }
 
 // --- Records ----------------------------------------------------------------
 
-// A new key moves in where the index that gives it ends here: nothing fails
-// after that.
-static bool set_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
-                      cargo *cargo) {
-  bool was_lent = cargo->was_lent;
+// Sets a field. A new key moves in where the index that gives it ends here;
+// nothing fails after that.
+static bool set_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
+                      carried *carried) {
+  bool was_borrowed = carried->was_borrowed;
   bool ok = w.steps->field == NULL
-                ? tl_record_set_key(vm, record, &w.parts[0], &cargo->value)
-                : tl_record_set(vm, record, key, &cargo->value);
+                ? tl_record_set_key(vm, record, &w.parts[0], &carried->value)
+                : tl_record_set(vm, record, key.string, &carried->value);
   if (!ok)
     return false;
-  if (was_lent && vm->counting)
+  if (was_borrowed && vm->counting)
     vm->stats.promotions_field++;
   return true;
 }
 
-static bool update_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
-                         cargo *cargo) {
+// Sets a field, or updates its value at the rest of the way.
+static bool update_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
+                         carried *carried) {
   if (w.count == 1)
-    return set_field(vm, w, record, key, cargo);
-  tl_slot *value = tl_record_get(*record, key), made;
-  if (!update(vm, below(w), value, cargo, &made))
+    return set_field(vm, w, record, key, carried);
+  tl_slot *value = tl_record_get_key(*record, key), made;
+  if (!update(vm, below(w), value, carried, &made))
     return false;
   tl_copy_slot(value, &made);
   return true;
 }
 
-static bool update_record(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+// Updates a record; a missing field can be set but not be updated below.
+static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
                           tl_slot *out) {
-  tl_string *key;
+  tl_slot key;
   if (!tl_record_key(vm, w.steps, w.parts, &key))
     return false;
-  if (w.count > 1 && tl_record_get(target->record, key) == NULL) {
-    return tl_fail_no_field(vm, *target, key);
+  // Setting a field makes it; updating below it needs it to be there.
+  if (w.count > 1 && tl_record_get_key(target->record, key) == NULL) {
+    return vm->nested->fail_no_field(vm, *target, key);
   }
   bool in_place = may_change(vm, *target);
   tl_record *record = target->record;
-  tl_slot lent = tl_borrow(*target);
-  if (!in_place && !tl_record_unique(vm, &lent, 1, &record))
+  tl_slot borrowed = tl_borrow(*target);
+  if (!in_place && !tl_record_unique(vm, &borrowed, 1, &record))
     return false;
-  bool ok = update_field(vm, w, &record, key, cargo);
+  bool ok = update_field(vm, w, &record, key, carried);
   if (in_place)
     target->record = record;
   if (ok)
@@ -111,24 +130,28 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
 
 // --- Lists ------------------------------------------------------------------
 
-static bool update_item(tl_vm *vm, way w, tl_slot *item, cargo *cargo) {
+// Sets an item of a list, or updates it at the rest of the way.
+static bool update_item(tl_vm *vm, way w, tl_slot *item, carried *carried) {
   if (w.count > 1) {
     tl_slot made;
-    if (!update(vm, below(w), item, cargo, &made))
+    if (!update(vm, below(w), item, carried, &made))
       return false;
     tl_copy_slot(item, &made);
     return true;
   }
-  tl_slot old, new = unload(vm, cargo, TL_CAUSE_ITEM);
+  // The old item is dropped last: it may be what keeps others alive.
+  tl_slot old, new = unload(vm, carried, TL_CAUSE_ITEM);
   tl_copy_slot(&old, item);
   tl_copy_slot(item, &new);
   tl_drop(vm, old);
   return true;
 }
 
-// list[slice] = values: as many items as the slice has.
+// list[slice] = values, as many as the slice has; they move out of a list that
+// ends here.
 static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
                         tl_slot *values) {
+  // The values' list ends here: its items move.
   bool moves = tl_is_unique(*values);
   for (int64_t i = 0; i < slice.length; i++) {
     tl_slot *from = &values->list->items[i], old;
@@ -144,6 +167,7 @@ static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
   return true;
 }
 
+// Whether the values may be stored into a slice of a list.
 static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
   char text[TL_DESCRIBE];
   if (!tl_is_list(values)) {
@@ -159,17 +183,19 @@ static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
                  values.list->length, slice.length);
 }
 
-// The slice as a list of its own is updated and stored back.
+// Sets a slice. To update below it, the slice is made a list of its own,
+// updated and stored back.
 static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
-                         cargo *cargo) {
+                         carried *carried) {
   if (w.count == 1) {
-    return check_slice(vm, slice, cargo->value) &&
-           store_slice(vm, list, slice, &cargo->value);
+    return check_slice(vm, slice, carried->value) &&
+           store_slice(vm, list, slice, &carried->value);
   }
   tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part, made;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
-  bool ok = update(vm, below(w), &part, cargo, &made);
+  // What was taken out is updated by itself, and stored back.
+  bool ok = update(vm, below(w), &part, carried, &made);
   if (ok) {
     ok = check_slice(vm, slice, made) && store_slice(vm, list, slice, &made);
     tl_drop(vm, made);
@@ -178,23 +204,25 @@ static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
   return ok;
 }
 
-static bool update_list(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+// Updates a list at an item or a slice.
+static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
                         tl_slot *out) {
   bool is_item;
   tl_slice slice;
   if (w.steps->field != NULL) {
-    return tl_fail_no_field(vm, *target, w.steps->field);
+    tl_slot name = {.tag = TL_TAG_STRING, .string = w.steps->field};
+    return vm->nested->fail_no_field(vm, *target, name);
   }
   if (!tl_list_place(vm, target->list, w.steps, w.parts, &is_item, &slice)) {
     return false;
   }
   bool in_place = may_change(vm, *target);
   tl_list *list = target->list;
-  tl_slot lent = tl_borrow(*target);
-  if (!in_place && !tl_list_unique(vm, &lent, 0, &list))
+  tl_slot borrowed = tl_borrow(*target);
+  if (!in_place && !tl_list_unique(vm, &borrowed, 0, &list))
     return false;
-  bool ok = is_item ? update_item(vm, w, &list->items[slice.start], cargo)
-                    : update_slice(vm, w, list, slice, cargo);
+  bool ok = is_item ? update_item(vm, w, &list->items[slice.start], carried)
+                    : update_slice(vm, w, list, slice, carried);
   if (ok)
     return finish(vm, target, in_place, tl_own_list(list), out);
   if (!in_place)
@@ -209,7 +237,7 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
 // x.real = v, x.T[0] = v: through the view that the attribute is.
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
-  if (!tl_attribute_place(vm, &base, w.steps->field, &view))
+  if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
   bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
                          : store_below(vm, below(w), view.array, value);
@@ -217,19 +245,48 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   return ok;
 }
 
-// x[i][j] = v: views are written through; items chosen by a mask or an index
+// Updates a number at the steps of [w] as an array of rank 0, which is *box,
+// owned.
+static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
+                            tl_array **box) {
+  *box = tl_number_box(vm, number);
+  if (*box == NULL)
+    return false;
+  if (store_below(vm, w, *box, value))
+    return true;
+  tl_drop(vm, tl_own_array(*box));
+  return false;
+}
+
+// x[i][...] = v, where x[i] is a number: it is updated and stored back.
+static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
+                                 tl_slot value) {
+  tl_array *box;
+  if (!store_in_number(vm, below(w), number, value, &box))
+    return false;
+  tl_slot made = tl_own_array(box);
+  bool ok = tl_array_store(vm, a, w.steps, w.parts, made);
+  tl_drop(vm, made);
+  return ok;
+}
+
+// x[i][j] = v: a view is written through; items chosen by a mask or an index
 // array are a copy, which is stored back.
 static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   bool ok;
-  if (!tl_is_array(part) || tl_ndim(part.array) == 0) {
+  if (tl_is_number(part) && w.steps[1].field == NULL) {
+    ok = store_through_number(vm, w, a, part, value);
+  } else if (!tl_is_array(part) || tl_ndim(part.array) == 0) {
     char text[TL_DESCRIBE];
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
                  tl_describe(part, text, sizeof text));
   } else {
     ok = store_below(vm, below(w), part.array, value);
+    // A copy of chosen items: what was written to it goes back to where it came
+    // from.
     if (ok && !tl_is_view(part.array)) {
       ok = tl_array_store(vm, a, w.steps, w.parts, part);
     }
@@ -238,6 +295,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   return ok;
 }
 
+// Writes into an array that may be written: unique, or a view of such.
 static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   if (w.steps->field != NULL)
     return store_attribute(vm, w, a, value);
@@ -246,7 +304,8 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   return tl_array_store(vm, a, w.steps, w.parts, value);
 }
 
-static void count_refusal(tl_vm *vm, tl_slot target) {
+// Notes why the target could not be updated in place.
+static void count_rejection(tl_vm *vm, tl_slot target) {
   if (vm->no_reuse)
     return;
   tl_refused(vm,
@@ -256,18 +315,21 @@ static void count_refusal(tl_vm *vm, tl_slot target) {
              target);
 }
 
-static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+// Updates an array, in place or in a copy.
+static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
   tl_array *a = target->array;
   bool in_place = may_change(vm, *target) && (a->head.flags & NOT_OURS) == 0;
   if (!in_place) {
-    count_refusal(vm, *target);
+    count_rejection(vm, *target);
+    // Somebody else refers to the array, or it is not ours to write: the update
+    // is made in a copy.
     a = tl_array_copy(vm, a);
     if (a == NULL)
       return false;
   }
-  if (!store_below(vm, w, a, cargo->value)) {
+  if (!store_below(vm, w, a, carried->value)) {
     if (!in_place)
       tl_drop(vm, tl_own_array(a));
     return false;
@@ -277,22 +339,26 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
   return finish(vm, target, in_place, tl_own_array(a), out);
 }
 
-bool tl_array_store_below(tl_vm *vm, tl_way w, tl_array *a, tl_slot value) {
+bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
+                          tl_slot value) {
   return store_below(vm, w, a, value);
 }
 
 // --- Nested arrays ----------------------------------------------------------
 
-static bool update_nested(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+// Updates a nested array; its form decides what can be done in place.
+static bool update_nested(tl_vm *vm, way w, tl_slot *target, carried *carried,
                           tl_slot *out) {
   bool in_place = may_change(vm, *target);
   tl_nested *made;
-  if (!tl_nested_set(vm, w, *target, in_place, &cargo->value, &made))
+  if (!vm->nested->set(vm, &w, *target, in_place, !carried->is_part,
+                       &carried->value, &made))
     return false;
-  if (in_place)
+  // A nested array that was widened is a new one.
+  if (in_place && made == target->nested)
     vm->stats.inplace++;
-  else
-    count_refusal(vm, *target);
+  else if (!in_place)
+    count_rejection(vm, *target);
   return finish(vm, target, in_place, tl_own_nested(made), out);
 }
 
@@ -327,32 +393,47 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   return true;
 }
 
-bool tl_part_update(tl_vm *vm, tl_way w, tl_slot *part, tl_slot *value) {
+// A part keeps its type: cargo.is_part forbids that an array of structs gets
+// another column.
+bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
+                    tl_slot *value) {
   if (w.count == 0)
     return replace_part(vm, part, *value);
   tl_slot made;
-  cargo lent = {tl_borrow(*value), false};
-  if (!update(vm, w, part, &lent, &made))
+  carried borrowed = {tl_borrow(*value), false, true};
+  if (!update(vm, w, part, &borrowed, &made))
     return false;
   tl_copy_slot(part, &made);
   return true;
 }
 
 // A range whose items are set becomes the array that it stands for.
-static bool update_range(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+static bool update_range(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   tl_array *a = tl_range_to_array(vm, target->range);
   if (a == NULL)
     return false;
-  if (!store_below(vm, w, a, cargo->value)) {
+  if (!store_below(vm, w, a, carried->value)) {
     tl_drop(vm, tl_own_array(a));
     return false;
   }
   return finish(vm, target, false, tl_own_array(a), out);
 }
 
+// A number is a place without axes: s[()] = v sets it, and it keeps its dtype.
+static bool update_number(tl_vm *vm, way w, tl_slot *target, carried *carried,
+                          tl_slot *out) {
+  tl_array *box;
+  if (!store_in_number(vm, w, *target, carried->value, &box))
+    return false;
+  tl_slot made = tl_number_unbox(vm, box, *target);
+  tl_drop(vm, tl_own_array(box));
+  return !tl_is_unset(made) && finish(vm, target, false, made, out);
+}
+
 // --- Any value --------------------------------------------------------------
 
+// The error of a value without items or fields to set.
 static bool fail_target(tl_vm *vm, tl_slot target) {
   char text[TL_DESCRIBE];
   if (tl_is_string(target)) {
@@ -364,31 +445,36 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a module cannot be assigned to from outside");
   }
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set",
-                 tl_describe(target, text, sizeof text));
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
+                 tl_describe(target, text, sizeof text),
+                 tl_is_none(target) ? ": an empty record is (:), an empty list "
+                                      "(), and { } a block without a value"
+                                    : "");
 }
 
-static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+// Updates *target at the way [w]; *out is the new target, owned.
+static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out) {
   if (tl_is_array(*target) && tl_ndim(target->array) > 0) {
-    return update_array(vm, w, target, cargo, out);
+    return update_array(vm, w, target, carried, out);
   }
-  if (tl_is_array(*target))
-    return fail_target(vm, *target);
+  if (tl_is_number(*target) && w.steps->field == NULL)
+    return update_number(vm, w, target, carried, out);
   switch (tl_dtype_of(*target)) {
     case TL_KIND_LIST:
-      return update_list(vm, w, target, cargo, out);
+      return update_list(vm, w, target, carried, out);
     case TL_KIND_RECORD:
-      return update_record(vm, w, target, cargo, out);
+      return update_record(vm, w, target, carried, out);
     case TL_KIND_RANGE:
-      return update_range(vm, w, target, cargo, out);
+      return update_range(vm, w, target, carried, out);
     case TL_KIND_NESTED:
-      return update_nested(vm, w, target, cargo, out);
+      return update_nested(vm, w, target, carried, out);
     default:
       return fail_target(vm, *target);
   }
 }
 
+// Whether the path is short enough for the recursion.
 static bool check_length(tl_vm *vm, const tl_path *path) {
   if (path->step_count <= MAX_STEPS)
     return true;
@@ -396,31 +482,55 @@ static bool check_length(tl_vm *vm, const tl_path *path) {
                  MAX_STEPS, path->step_count);
 }
 
+// Whether a part is a mask that may have missing values.
+static bool is_open_mask(tl_slot s) {
+  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
+         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
+}
+
+// As update, where masks with missing values choose what they know: the first
+// of them is replaced by a plain mask meanwhile, and the rest by recursion.
+static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
+                         carried *carried, tl_slot *out) {
+  uint16_t at = 0;
+  while (at < count && !is_open_mask(w.parts[at])) at++;
+  if (at == count)
+    return update(vm, w, target, carried, out);
+  tl_slot open = w.parts[at], known;
+  if (!vm->nested->known_mask(vm, open.nested, &known))
+    return false;
+  w.parts[at] = known;
+  bool ok = update_known(vm, w, count, target, carried, out);
+  w.parts[at] = open;
+  tl_drop(vm, known);
+  return ok;
+}
+
 bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *value, tl_slot *out) {
   if (!check_length(vm, path))
     return false;
   way w = {path->steps, path->step_count, parts};
-  cargo cargo = {*value, false};
-  // A lent value may be part of the target: it is kept before the target's
-  // counts are looked at, so that nothing is stored into itself. An array that
-  // is stored item by item needs no keeping.
+  carried carried = {*value, false, false};
+  // A borrowed value may be a part of the target. It gets a count before the
+  // target's counts are looked at, so that nothing is stored into itself. An
+  // array that is stored item by item needs none.
   bool into_array =
       (path->step_count == 1 && tl_is_array(*target)) || tl_is_nested(*target);
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
-    cargo.value = tl_retain(vm, *value);
-    cargo.was_lent = tl_is_owned(cargo.value);
+    carried.value = tl_retain(vm, *value);
+    carried.was_borrowed = tl_is_owned(carried.value);
   } else if (tl_is_owned(*value)) {  // so may its items be
     tl_keep_items(vm, value->object);
   }
-  bool lent = cargo.was_lent;
-  if (!update(vm, w, target, &cargo, out)) {
-    if (lent)
-      tl_drop(vm, cargo.value);
+  bool borrowed = carried.was_borrowed;
+  if (!update_known(vm, w, path->part_count, target, &carried, out)) {
+    if (borrowed)
+      tl_drop(vm, carried.value);
     return false;
   }
-  if (tl_is_owned(cargo.value))
-    tl_drop(vm, cargo.value);
+  if (tl_is_owned(carried.value))
+    tl_drop(vm, carried.value);
   value->tag &= ~TL_OWNED;
   return true;
 }
@@ -436,8 +546,8 @@ static tl_slot *find_item(tl_slot container, const tl_step *step,
   if (tl_is_record(container)) {
     if (step->field != NULL)
       return tl_record_get(container.record, step->field);
-    return one && tl_is_string(*parts)
-               ? tl_record_get(container.record, parts->string)
+    return one && tl_key_allowed(*parts)
+               ? tl_record_get_key(container.record, *parts)
                : NULL;
   }
   if (!tl_is_list(container) || !one || !tl_index_integer(*parts, &at))
@@ -448,6 +558,8 @@ static tl_slot *find_item(tl_slot container, const tl_step *step,
   return at >= 0 && at < length ? &container.list->items[at] : NULL;
 }
 
+// The slot at the end of a path on which every container may be changed in
+// place; NULL: there is none.
 static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
                            const tl_slot *parts) {
   tl_slot *at = target;
@@ -462,6 +574,7 @@ static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
   return at;
 }
 
+// The place is left unset, which is how tl_path_give_back recognises it.
 bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
                   tl_slot *parts, tl_slot *out) {
   tl_slot *place = find_place(vm, &target, path, parts);
@@ -474,6 +587,7 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
   return check_length(vm, path) && tl_path_get(vm, &target, path, parts, out);
 }
 
+// After the update stored another value there is nothing to put back.
 void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
                        const tl_slot *parts, tl_slot *item) {
   tl_slot *place = find_place(vm, &target, path, parts);
@@ -483,6 +597,7 @@ void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
   item->tag &= ~TL_OWNED;
 }
 
+// Each step's result is dropped once the next one has been read from it.
 bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot at, next;

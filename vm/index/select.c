@@ -1,12 +1,16 @@
 // Works out an index of an array: axes, slices, new axes, and where index
-// arrays and masks stand among them.
+// arrays and masks stand among them. Most indices are integers and slices of
+// step 1: select_plain does these alone; the reader does the rest, item by
+// item.
 #include "vm/index/select.h"
 #include "vm/nested/nested.h"
 
 #include <inttypes.h>
 
+#include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Integers and slices ----------------------------------------------------
@@ -31,8 +35,9 @@ bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length) {
                  index, axis, length);
 }
 
-// Where a start or stop counts from the end, and what lies outside goes to the
-// end it lies beyond: -1 or length going down, 0 or length going up.
+// Where a start or stop lies: negative ones count from the end, and what lies
+// outside goes to the end it lies beyond: -1 or length - 1 going down, 0 or
+// length going up.
 static int64_t clip(int64_t at, int64_t length, int64_t step) {
   if (at < 0) {
     at += length;
@@ -44,6 +49,8 @@ static int64_t clip(int64_t at, int64_t length, int64_t step) {
   return at;
 }
 
+// The slice from start to stop (excluded). Distances and steps are below 2**63,
+// and clipped ends are small, so nothing overflows.
 static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
   tl_slice slice = {start, step, 0};
   // Distances and steps are below 2**63, clipped ends are small.
@@ -55,6 +62,7 @@ static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
   return slice;
 }
 
+// Reads one part of a slice, if it is given and not none.
 static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
                        int64_t *out, bool *is_there) {
   *is_there = false;
@@ -72,6 +80,7 @@ static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
                  tl_describe(s, text, sizeof text));
 }
 
+// None as a part stands for a part that is not given.
 bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out) {
   int64_t start = 0, stop = 0, step = 1;
@@ -124,13 +133,19 @@ static bool is_mask(tl_slot s) {
   return tl_is_array(s) && s.array->head.dtype == TL_BOOL;
 }
 
-// The axes that a value stands for.
+// The index (), which an array without axes takes, and any other, too.
+static bool is_empty_index(tl_slot s) {
+  return tl_is_list(s) && s.list->length == 0;
+}
+
+// The axes that a value stands for. A bool is a mask of none.
 static int axes_of(tl_slot s) {
-  if (tl_is_none(s))
+  if (tl_is_none(s) || tl_is_bool(s))
     return 0;
   return is_mask(s) ? tl_ndim(s.array) : 1;
 }
 
+// The state of reading an index from left to right.
 typedef struct reader {
   tl_vm *vm;
   const tl_array *base;
@@ -144,6 +159,7 @@ typedef struct reader {
   int stage;
 } reader;
 
+// Counts the axes that the items stand for, to know how many an ellipsis is.
 static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
   int64_t axes = 0;
   int ellipses = 0;
@@ -151,8 +167,10 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
     tl_index_item item = step->items[i];
     if (item.kind == TL_ITEM_ELLIPSIS)
       ellipses++;
-    else
-      axes += item.kind == TL_ITEM_VALUE ? axes_of(*parts) : 1;
+    else if (item.kind != TL_ITEM_VALUE)
+      axes++;
+    else if (step->item_count > 1 || !is_empty_index(*parts))
+      axes += axes_of(*parts);
     parts += tl_item_parts(item);
   }
   if (ellipses > 1) {
@@ -161,6 +179,13 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
   if (axes > tl_ndim(r->base)) {
     char text[TL_DESCRIBE];
     tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
+    if (tl_ndim(r->base) == 0) {
+      return tl_fail(r->vm, TALLY_ERR_TYPE,
+                     "%s cannot be indexed: a number has no axes, so %" PRId64
+                     " %s too many",
+                     tl_dtypes[tl_array_dtype(r->base)].name, axes,
+                     axes == 1 ? "index is" : "indices are");
+    }
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
@@ -173,6 +198,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
 
 // --- Items ------------------------------------------------------------------
 
+// Adds a dimension to the basic part.
 static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   tl_selection *out = r->out;
   if (r->stage == 1)
@@ -187,6 +213,7 @@ static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   return true;
 }
 
+// A slice of the next axis.
 static bool add_slice(reader *r, tl_slice slice) {
   int64_t stride = tl_strides(r->base)[r->axis++];
   if (slice.length > 0)
@@ -197,6 +224,9 @@ static bool add_slice(reader *r, tl_slice slice) {
   return add_dimension(r, slice.length, stride);
 }
 
+// Notes that a fancy item stands here. NumPy's rule: dimensions of index arrays
+// that stand side by side go to the place of the first one; if something stands
+// between them, they go to the front.
 static void note_fancy(reader *r) {
   if (r->stage == 0)
     r->out->fancy_at = r->out->ndim;
@@ -206,6 +236,7 @@ static void note_fancy(reader *r) {
     r->stage = 1;
 }
 
+// An integer for the next axis.
 static bool add_integer(reader *r, int64_t index) {
   int64_t length = tl_shape(r->base)[r->axis];
   int64_t at = index < 0 ? index + length : index;
@@ -218,10 +249,12 @@ static bool add_integer(reader *r, int64_t index) {
   return true;
 }
 
+// Whether the mask has the lengths of its axes.
 static bool check_mask(reader *r, const tl_array *mask) {
   for (int i = 0; i < tl_ndim(mask); i++) {
     int64_t length = tl_shape(r->base)[r->axis + i];
-    if (tl_shape(mask)[i] == length)
+    // A mask of no items takes none, as the array API standard has it.
+    if (tl_shape(mask)[i] == length || tl_shape(mask)[i] == 0)
       continue;
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "the mask's axis %d has size %" PRId64
@@ -231,10 +264,10 @@ static bool check_mask(reader *r, const tl_array *mask) {
   return true;
 }
 
+// The error of a value that cannot index an array.
 static bool fail_kind(tl_vm *vm, tl_slot s) {
   char text[TL_DESCRIBE];
-  const char *hint = tl_is_list(s)   ? "; asarray(l) makes an array of it"
-                     : tl_is_bool(s) ? "; a mask is an array of bools"
+  const char *hint = tl_is_list(s) ? "; asarray(l) makes an array of it"
                      : tl_is_form(s, TL_FORM_OPTION)
                          ? "; fill_missing(mask, false) is a mask"
                          : "";
@@ -244,6 +277,23 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
                  tl_describe(s, text, sizeof text), hint);
 }
 
+// An index array, a mask or a bool. Bools stand for no axes, so there may be
+// more of them than axes.
+static bool add_fancy(reader *r, tl_fancy fancy, int axes) {
+  if (r->fancy_count == TL_MAX_DIMS) {
+    return tl_fail(r->vm, TALLY_ERR_INDEX,
+                   "an index has at most %d index arrays and masks",
+                   TL_MAX_DIMS);
+  }
+  note_fancy(r);
+  r->out->is_fancy = true;
+  r->fancy[r->fancy_count++] = fancy;
+  r->axis += axes;
+  return true;
+}
+
+// An array as index: of integers, or a mask. The literal [] is of floats and
+// taken for no indices.
 static bool add_array(reader *r, tl_slot s) {
   const tl_array *array = s.array;
   tl_dtype dtype = tl_array_dtype(array);
@@ -254,13 +304,10 @@ static bool add_array(reader *r, tl_slot s) {
   }
   if (dtype == TL_BOOL && !check_mask(r, array))
     return false;
-  note_fancy(r);
-  r->out->is_fancy = true;
-  r->fancy[r->fancy_count++] = (tl_fancy){array, r->axis};
-  r->axis += axes_of(s);
-  return true;
+  return add_fancy(r, (tl_fancy){.array = array, .axis = r->axis}, axes_of(s));
 }
 
+// One value of the index.
 static bool add_value(reader *r, tl_slot s) {
   int64_t index;
   if (tl_index_integer(s, &index))
@@ -269,6 +316,8 @@ static bool add_value(reader *r, tl_slot s) {
     return add_array(r, s);
   if (tl_is_none(s))
     return add_dimension(r, 1, 0);
+  if (tl_is_bool(s))
+    return add_fancy(r, (tl_fancy){.axis = r->axis, .is_true = s.i != 0}, 0);
   if (tl_is_range(s)) {
     int64_t length = tl_shape(r->base)[r->axis];
     return add_slice(r, tl_slice_of_range(s.range, length));
@@ -286,6 +335,7 @@ static bool add_whole(reader *r, int count) {
   return true;
 }
 
+// One item of the index; *parts is moved past its values.
 static bool add_item(reader *r, tl_index_item item, const tl_slot **parts) {
   if (item.kind == TL_ITEM_VALUE)
     return add_value(r, *(*parts)++);
@@ -304,14 +354,14 @@ static bool add_item(reader *r, tl_index_item item, const tl_slot **parts) {
 
 // --- The whole --------------------------------------------------------------
 
-// A bound of a slice that goes up: within the axis.
+// A bound of a slice of step 1, clipped to the axis; false: it is no int64.
 static bool plain_bound(tl_slot s, int64_t length, int64_t *out) {
   *out = clip(s.i, length, 1);
   return (s.tag & TL_CLASS_I64) != 0;
 }
 
-// What most indices are: integers within their axes and slices of step 1, whose
-// bounds are int64. False where anything else stands among them.
+// Integers within their axes and slices of step 1, whose bounds are int64.
+// False where anything else stands among them.
 static bool select_plain(const tl_array *base, const tl_step *step,
                          const tl_slot *parts, tl_selection *out) {
   const int ndim = tl_ndim(base);
@@ -362,7 +412,10 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
   out->ndim = 0;
   if (!count_axes(&r, step, parts))
     return false;
-  for (int i = 0; i < step->item_count; i++) {
+  bool is_whole = step->item_count == 1 &&
+                  step->items[0].kind == TL_ITEM_VALUE &&
+                  is_empty_index(parts[0]);
+  for (int i = 0; i < step->item_count && !is_whole; i++) {
     if (!add_item(&r, step->items[i], &parts))
       return false;
   }
@@ -376,6 +429,7 @@ void tl_selection_close(tl_vm *vm, tl_selection *selection) {
   tl_clear(vm, &selection->keep);
 }
 
+// The fancy dimensions are put in before dimension fancy_at of the others.
 bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
                         int64_t *shape) {
   int extra = selection->is_fancy ? selection->fancy_ndim : 0;

@@ -1,5 +1,14 @@
 // Inside indexing: what an index of an array selects, worked out once for
-// reading and for writing.
+// reading and for writing (numpy's basic and advanced indexing).
+//
+//     x[i, a:b, none, idx]       x: 4 axes
+//       basic part    data + i * stride; shape, strides of a:b and the new axis
+//       fancy part    idx: positions, times the stride of its axis
+//       fancy_at      before which of the basic dimensions those of idx stand
+//
+// Order of calls: tl_select, then either a view of the basic part, or
+// tl_gather_items / tl_positions_check and tl_scatter_items;
+// tl_selection_close.
 #ifndef TALLY_VM_SELECT_H
 #define TALLY_VM_SELECT_H
 
@@ -16,9 +25,9 @@ typedef struct tl_positions {
   int axis;        // for messages
 } tl_positions;
 
-// The basic part (integers, slices, new axes) as a view's geometry. Where the
-// index has arrays or masks (is_fancy), their dimensions are apart: they stand
-// before dimension [fancy_at] of the others.
+// The basic part (integers, slices, new axes) as a view's geometry. If the
+// index has arrays or masks (is_fancy), their dimensions are held separately:
+// they stand before dimension [fancy_at] of the others.
 typedef struct tl_selection {
   char *data;
   int ndim;
@@ -32,77 +41,102 @@ typedef struct tl_selection {
   tl_slot keep;  // owns what positions.index points into, or none
 } tl_selection;
 
-// The values that an item of an index, and a step, take from the parts.
+// The number of values that an item of an index takes from the parts.
 static inline int tl_item_parts(tl_index_item item) {
-  return item.kind == TL_ITEM_VALUE   ? 1
+  return item.kind == TL_ITEM_VALUE || item.kind == TL_ITEM_SPREAD ? 1
          : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
                                       : 0;
 }
+// The same for all items of a step.
 int tl_step_parts(const tl_step *step);
 
-// Works out base[…]; false after tl_fail. tl_selection_close when it is true.
+// Works out base[step]; false after tl_fail. tl_selection_close ends it when it
+// is true.
+//
+//   base of no axes   takes (), ..., none and bools: it stands for a number
+//   true, false       a mask of no axes: one place or none, as a new axis
+//   () alone          leaves every axis whole
 bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
                const tl_slot *parts, tl_selection *out);
+// Gives up what the positions lie in.
 void tl_selection_close(tl_vm *vm, tl_selection *selection);
 
-// The shape of the whole selection; false (kind shape): too many dimensions.
+// The shape of the whole selection; false after tl_fail (kind shape): too many
+// dimensions.
 bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
                         int64_t *shape);
 
 // An integer as an index or a slice's part: false if it is no integer scalar.
 // uint64 beyond int64 saturates.
 bool tl_index_integer(tl_slot s, int64_t *out);
+// The error of an index that is out of range; returns false.
 bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 
-// A slice of [length] items: what start, stop and step come to.
+// A slice of an axis: where it starts, its step, and how many items that gives.
 typedef struct tl_slice {
   int64_t start, step, length;
 } tl_slice;
-// [item] is a slice; parts are moved past its own.
+// Works out a slice of an axis of [length] items; *parts is moved past its
+// values. False after tl_fail.
 bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out);
-// A range value used as an index.
+// The slice that a range value stands for as an index.
 tl_slice tl_slice_of_range(const tl_range *range, int64_t length);
 
 // --- Places: index.c --------------------------------------------------------
 
-// The item where every axis has an integer within its range; else false.
+// Sets *item to the item's address where every axis has an integer within its
+// range; else false, without an error.
 bool tl_index_item_at(const tl_array *a, const tl_step *step,
                       const tl_slot *parts, char **item);
+// A number as an array of rank 0 of its own, for what indexes and updates it.
+// Returns owned; NULL after tl_fail.
+tl_array *tl_number_box(tl_vm *vm, tl_slot number);
+// What such an array holds, weak if [number] was: an index or an update leaves
+// the dtype, and a literal a literal. Returns owned; unset after tl_fail.
+tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number);
 // The items of a list that an index to be written names: one, or a slice.
 bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,
                    const tl_slot *parts, bool *is_item, tl_slice *out);
-// The key that a step names; fails (kind type) where it is no string.
+// Whether [s] may be a key of a record; else fails (kind type, or limit where a
+// list nests too deeply or has too many items).
+bool tl_key_check(tl_vm *vm, tl_slot s);
+// The key that a step names, borrowed; fails (kind type) where it may be none.
 bool tl_record_key(tl_vm *vm, const tl_step *step, const tl_slot *parts,
-                   tl_string **key);
-// A field's value as tl_index_get gives it; fails (kind index).
-bool tl_record_value(tl_vm *vm, tl_slot *base, tl_string *key, tl_slot *out);
+                   tl_slot *key);
+// The value at a key, as tl_index_get gives it; fails (kind index) if it is not
+// there.
+bool tl_record_value(tl_vm *vm, tl_slot *base, tl_slot key, tl_slot *out);
 
 // --- Positions: index_fancy.c ------------------------------------------------
 
-// Index arrays and masks, in order, with the axes that they stand for.
+// One index array or mask of an index, and the axes that it stands for.
 typedef struct tl_fancy {
-  const tl_array *array;
-  int axis;  // the first of its axes
+  const tl_array *array;  // NULL: a bool alone, a mask of no axes
+  int axis;               // the first of its axes
+  bool is_true;           // of a bool alone
 } tl_fancy;
-// Fills in the fancy part of the selection but for fancy_at.
+// Fills in the fancy part of the selection but for fancy_at, from [count]
+// arrays in order. False after tl_fail.
 bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
                        const tl_fancy *fancy, tl_selection *out);
 
-// The selected items as a new array; NULL after tl_fail.
+// The selected items as a new array, owned; NULL after tl_fail.
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype);
 // Checks all positions, so that scattering cannot fail.
 bool tl_positions_check(tl_vm *vm, const tl_selection *selection);
-// Writes value's items (equal dtype) over the selected ones, whose positions
+// Writes value's items (of equal dtype) over the selected ones, whose positions
 // have been checked. [value] is dense and has the selection's shape, or is one
 // item for all.
 void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
                       tl_array *value);
 
-// x[mask] where mask covers x and both are dense.
+// x[mask] where mask covers x and both are dense: a new array; NULL after
+// tl_fail.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a, const tl_array *mask);
-// x[mask] = value likewise; value has as many items as are selected, or one.
+// x[mask] = value likewise; value has as many items as are chosen, or one.
 void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value);
+// How many items of a dense mask are true.
 int64_t tl_count_true(const tl_array *dense_mask);
 
 // The mask of an index that is one mask over all of [base], both dense and no
@@ -112,29 +146,22 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 
 // --- In the array's own memory: index_down.c ---------------------------------
 
-// The same where *base is dying and may give its memory, its items' order being
-// kept. False: it may not, or after tl_fail; then nothing has changed.
+// x[mask] in x's own memory, where *base ends here and may give it. False: it
+// may not, or after tl_fail; nothing has changed then.
 bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
                           tl_slot *out);
+// The same for index arrays whose positions rise.
 bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
                         tl_slot *out);
 
 // --- Writing: index_set.c ----------------------------------------------------
 
-// target[…] = value for an array whose items may be written: unique, or a view
-// of such. All checks come before the first write; value is borrowed.
+// target[step] = value for an array whose items may be written: unique, or a
+// view of such. All checks come before the first write; value is borrowed.
+// False after tl_fail.
 bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
                     const tl_slot *parts, tl_slot value);
-// The same where target itself is the place, as x.real = v.
+// The same where target itself is the place, as in x.real = v.
 bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value);
-
-// --- Fields: field.c ---------------------------------------------------------
-
-// The array that a borrowed array's attribute shows, to be written through;
-// fails (kind type) where the attribute cannot be set or does not exist.
-bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
-                        tl_slot *out);
-// Fails: the value has no such field; a near one is proposed.
-bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name);
 
 #endif

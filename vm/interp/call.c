@@ -1,44 +1,58 @@
 // Calls of whatever can be called, from bytecode and from C.
+//
+//     tl_call          C code calls a value: arguments are copied to a window
+//     tl_do_call       the instruction CALL: window is there already
+//         │
+//       call_any ──── by what the callee is:
+//         ├ enter           script function: bind arguments, push a frame
+//         ├ call_library    built-in: bind, then run_builtin
+//         ├ call_type       float32(x): a conversion
+//         └ call_resource   a host's value
+//
+// Binding puts arguments by position, by name or spread from a container into
+// one slot for each parameter, and fills in defaults. run_builtin is also the
+// end of CALLB, whose arguments the compiler has bound.
 
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/nested/grid.h"
 #include "vm/array/array.h"
-#include "vm/values/category.h"
+#include "vm/nested/indexed.h"
 #include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/lift.h"
 #include "vm/values/list.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/memory/mapping.h"
 #include "vm/poll.h"
-#include "vm/interp/promise.h"
+#include "vm/events.h"
 #include "vm/values/record.h"
 #include "vm/interp/slots.h"
-#include "vm/text/suggest.h"
+#include "vm/suggest.h"
+#include "vm/objects.h"
 
+// How deep calls from C into scripts may nest: each takes C stack, which cannot
+// be measured in a portable manner.
 enum { NATIVE_DEPTH_MAX = 150 };
 
-tl_prototype *tl_function_prototype(tl_slot s) {
-  if (tl_is_kind(s, TL_KIND_FUNCTION))
-    return s.pointer;
-  const tl_closure *closure = s.pointer;
-  return closure->members[tl_member_index(s)];
-}
-
+// Without a frame, before the first call, the stack's own first slot is left
+// for a result.
 tl_slot *tl_free_slots(tl_vm *vm) {
   if (vm->frame < vm->frames)
     return vm->stack + 1;
   return vm->frame->base + vm->frame->function->slot_count + 1;
 }
 
+// The audit build clears the slots, since it recounts all of them.
 bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
                    tl_slot *base, uint32_t flags) {
   if (!tl_slots_reserve(vm, base + function->slot_count, vm->frame + 1))
     return false;
   tl_frame *frame = ++vm->frame;
+  // The caller's pc was saved before; this is where the new frame begins.
   frame->pc = function->code;
   frame->base = base;
   frame->function = function;
@@ -54,20 +68,23 @@ bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
 
 // --- Binding ----------------------------------------------------------------
 
-// Parameters of any callee, in one form.
+// The parameters of any callee in one form, so that binding is written once.
 typedef struct params {
   const char *function;
   uint32_t count;
-  tl_prototype *script;  // or
+  // One of the two is set: a script function or a built-in.
+  tl_prototype *script;
   const tl_builtin *builtin;
   tl_param builtin_params[TL_MAX_PARAMS];
 } params;
 
+// The kind of parameter [i].
 static tl_param_kind kind_of(const params *p, uint32_t i) {
   return p->script != NULL ? p->script->params[i].kind
                            : p->builtin_params[i].kind;
 }
 
+// The name of parameter [i], *nbytes long and not terminated.
 static const char *name_of(const params *p, uint32_t i, size_t *nbytes) {
   if (p->script != NULL) {
     *nbytes = p->script->params[i].name->length;
@@ -77,8 +94,15 @@ static const char *name_of(const params *p, uint32_t i, size_t *nbytes) {
   return p->builtin_params[i].name;
 }
 
+// Finds the parameters of [function] for binding. Fails (kind type) where it is
+// no function.
 static bool describe(tl_vm *vm, tl_slot function, params *p) {
-  *p = (params){.function = "the function"};
+  // The array of parameters is not cleared: that would take longer than a call
+  // of a script function does.
+  p->function = "the function";
+  p->count = 0;
+  p->script = NULL;
+  p->builtin = NULL;
   switch (tl_dtype_of(function)) {
     case TL_KIND_FUNCTION:
     case TL_KIND_CLOSURE:
@@ -104,6 +128,8 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
   return true;
 }
 
+// The index of the parameter of that name, -1 if there is none; a rest
+// parameter cannot be named.
 static int32_t find_param(const params *p, const tl_string *name) {
   for (uint32_t i = 0; i < p->count; i++) {
     size_t nbytes;
@@ -115,57 +141,23 @@ static int32_t find_param(const params *p, const tl_string *name) {
   return -1;
 }
 
+// The state of binding one call's arguments.
 typedef struct binder {
   tl_vm *vm;
   const params *p;
-  tl_slot *out;    // one for each parameter
-  uint32_t skip;   // leading parameters that are there already
-  uint32_t next;   // the next one by position
-  uint32_t given;  // arguments by position so far
-  int32_t rest;    // the rest parameter, -1
+  tl_slot *out;  // one for each parameter
+  // Leading parameters that have their values already (of tl_native).
+  uint32_t skip;
+  // The next parameter that takes an argument by position.
+  uint32_t next;
+  // Arguments by position so far.
+  uint32_t given;
+  // The index of the rest parameter, -1: none.
+  int32_t rest;
 } binder;
 
-// Appends " (x, y)", the names of one kind.
-static size_t spell_names(const tl_param *params, int count, bool by_name,
-                          char *out, size_t used) {
-  enum { LONG = 40 };  // of a name, more is left out
-  const char *before = " (";
-  for (int i = 0; i < count && used + LONG + 4 < TL_PARAMS_TEXT; i++) {
-    const tl_param *p = &params[i];
-    int length = p->name_length < LONG ? (int)p->name_length : LONG;
-    if (length == LONG)  // not within a code point
-      while ((p->name[length] & 0xc0) == 0x80) length--;
-    if ((p->kind == TL_PARAM_NAMED) != by_name || p->kind == TL_PARAM_REST)
-      continue;
-    used += (size_t)snprintf(out + used, TL_PARAMS_TEXT - used, "%s%.*s",
-                             before, length, p->name);
-    before = ", ";
-  }
-  if (before[0] == ',')
-    out[used++] = ')';
-  out[used] = 0;
-  return used;
-}
-
-void tl_params_spell(const tl_param *params, int count,
-                     char out[TL_PARAMS_TEXT]) {
-  int positions = 0, named = 0;
-  for (int i = 0; i < count; i++) {
-    positions += params[i].kind < TL_PARAM_REST;
-    named += params[i].kind == TL_PARAM_NAMED;
-  }
-  size_t used =
-      (size_t)snprintf(out, TL_PARAMS_TEXT, "%d argument%s by position",
-                       positions, positions == 1 ? "" : "s");
-  used = spell_names(params, count, false, out, used);
-  if (named == 0 || used + 60 > TL_PARAMS_TEXT)
-    return;
-  used +=
-      (size_t)snprintf(out + used, TL_PARAMS_TEXT - used,
-                       positions == 0 ? ", all by name" : ", others by name");
-  spell_names(params, count, true, out, used);
-}
-
+// The error for an argument too many: it lists what the function takes, without
+// the parameters that were filled in beforehand.
 static bool fail_too_many(const binder *b) {
   tl_param left[TL_MAX_PARAMS];  // those that were not there already
   int count = 0;
@@ -182,6 +174,8 @@ static bool fail_too_many(const binder *b) {
                  b->p->function, names);
 }
 
+// Binds the next argument by position: to the next parameter without a value,
+// or to the rest list. Takes what the slot owns.
 static bool bind_position(binder *b, tl_slot *value) {
   b->given++;
   while (b->next < b->p->count && kind_of(b->p, b->next) < TL_PARAM_REST) {
@@ -198,6 +192,8 @@ static bool bind_position(binder *b, tl_slot *value) {
   return fail_too_many(b);
 }
 
+// Binds an argument by its name; an unknown name is an error that suggests a
+// similar one.
 static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
   int32_t i = find_param(b->p, name);
   if (i < 0) {
@@ -222,12 +218,14 @@ static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
   return true;
 }
 
-// f(...list, ...record): a dying container gives its items away.
+// f(...list, ...record): items of a list bind by position, fields of a record
+// by name. A list that ends here, with no other owner, gives its items away.
 static bool bind_spread(binder *b, tl_slot *value) {
   bool take = tl_is_unique(*value);
   if (tl_is_list(*value)) {
     tl_list *list = value->list;
     for (int64_t i = 0; i < list->length; i++) {
+      // The list ends here: its items move.
       tl_slot item = take ? list->items[i] : tl_borrow(list->items[i]);
       if (take)
         list->items[i] = tl_none();
@@ -242,9 +240,11 @@ static bool bind_spread(binder *b, tl_slot *value) {
   }
   if (tl_is_record(*value)) {
     tl_record *record = value->record;
+    if (!tl_record_check_names(b->vm, record, "... before named arguments"))
+      return false;
     for (int64_t i = 0; i < record->length; i++) {
       tl_slot item = tl_retain(b->vm, record->fields[i].value);
-      bool ok = bind_name(b, record->fields[i].key, &item);
+      bool ok = bind_name(b, tl_key_string(record->fields[i].key), &item);
       tl_drop(b->vm, item);
       if (!ok)
         return false;
@@ -257,6 +257,7 @@ static bool bind_spread(binder *b, tl_slot *value) {
                  tl_describe(*value, text, sizeof text));
 }
 
+// Binds all arguments in their order; without a shape all are by position.
 static bool bind_all(binder *b, const tl_call_shape *shape, uint32_t count,
                      tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) {
@@ -270,6 +271,8 @@ static bool bind_all(binder *b, const tl_call_shape *shape, uint32_t count,
   return true;
 }
 
+// Fills in what was not given: a default of a built-in's signature. Defaults of
+// script functions are code at their beginning, which looks for unset slots.
 static bool bind_defaults(binder *b) {
   for (uint32_t i = b->skip; i < b->p->count; i++) {
     if (!tl_is_unset(b->out[i]))
@@ -286,7 +289,8 @@ static bool bind_defaults(binder *b) {
   return true;
 }
 
-// Fills out[skip …); what args own is taken, on failure too.
+// Fills out[skip …) with one slot for each parameter. What args own is taken,
+// on failure too.
 static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
                  uint32_t count, tl_slot *args, uint32_t skip, tl_slot *out) {
   binder b = {
@@ -314,7 +318,7 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
-// Makes a result independent of the arguments.
+// Makes a result independent of the arguments, for callers that may drop them.
 static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
   if ((builtin->flags & TL_RETURNS) != 0)
     *out = tl_escape(vm, out, TL_CAUSE_CALL);
@@ -322,7 +326,7 @@ static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
-// Rows in a grid become rows of rows.
+// Rows in a grid become rows of rows, for functions that know only these.
 static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) {
     tl_slot rows;
@@ -336,8 +340,8 @@ static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
   return true;
 }
 
-// Categorical arguments and pointers become their values for functions that do
-// not know them.
+// Replaces categorical arguments and pointers by their values for functions
+// that do not know these forms (by their flags).
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *args) {
   const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
@@ -357,10 +361,11 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
          (!grid || spell_grids(vm, count, args));
 }
 
-// Whether an argument that must come back as it was is better only lent: it may
-// be converted, or written too long to be finished before an interrupt.
-static bool is_lent(const tl_builtin *builtin, unsigned how,
-                    const tl_slot *args) {
+// Whether an argument that has to come back unchanged on failure is only
+// borrowed for the call, rather than handed over: the function may convert it,
+// or an interrupt may stop the function while it writes into a large one.
+static bool is_borrowed(const tl_builtin *builtin, unsigned how,
+                        const tl_slot *args) {
   enum { SMALL = 1 << 20 };
   tl_slot s = args[0];
   if ((how & TL_KEEPS) == 0)
@@ -372,10 +377,16 @@ static bool is_lent(const tl_builtin *builtin, unsigned how,
   if (tl_is_array(s))
     return (how & TL_STOPS) != 0 && s.array->head.nbytes > SMALL;
   return !tl_is_nested(s) || tl_is_spelled(s) || tl_is_form(s, TL_FORM_GRID) ||
-         tl_is_octets(s) || tl_is_lifted(builtin, args);
+         tl_is_raw_bytes(s) || tl_is_lifted(builtin, args);
 }
 
-// [held]: its caller has promised that the result is no new array.
+// Runs a built-in on bound arguments and drops them afterwards. [held]: the
+// caller has an in-place contract, which the result must not break by being a
+// new array.
+//
+// In order: convert arguments that it does not know, check its capabilities,
+// call it (directly, for a host, for bytes, or item by item), make its result
+// independent, then drop the arguments.
 static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                         bool held, uint32_t count, tl_slot *args,
                         tl_slot *out) {
@@ -391,13 +402,14 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   if ((builtin->flags & TL_ENVIRONMENT) != 0)
     needs |= TALLY_MAY_ENVIRONMENT;
   tl_slot own = args[0];
-  bool lent = is_lent(builtin, how, args);
-  if (lent)
+  bool borrowed = is_borrowed(builtin, how, args);
+  if (borrowed)
     args[0] = tl_borrow(own);
   bool was_keeping = vm->keeping, was_finishing = vm->finishing;
+  // The function learns from these two that its first argument has to come
+  // back.
   vm->keeping = keeps;
-  // Arrays that die here; what the function makes of other arguments does not
-  // count.
+  // One pass over the arguments finds out what the checks below need.
   uint32_t dying = 0;
   uint64_t tags = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -405,73 +417,83 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     tags |= args[i].tag;
   }
   bool plain = (tags & (TL_CLASS_OBJ | TL_CLASS_LIST)) == 0;
-  if ((how & TL_STOPS) != 0 && !lent && tl_is_array(own))
+  if ((how & TL_STOPS) != 0 && !borrowed && tl_is_array(own))
     vm->finishing = true;
-  // A file that was lost while code read it stops it before it shows anything.
+  // A mapped file may have become shorter, so what was read from it is zeros:
+  // the error has to come before the function shows or stores anything.
   bool ok =
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
       (plain || spell_out(vm, builtin, count, args)) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
-      ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
-       : !plain && tl_octets_given(builtin, count, args)
-           ? tl_octets_call(vm, builtin, count, args, out)
+      ((builtin->flags & TL_HOST) != 0 ? vm->host->call(vm, builtin, args, out)
+       : !plain && tl_raw_bytes_given(builtin, count, args)
+           ? tl_raw_bytes_call(vm, builtin, count, args, out)
        : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
                                      : builtin->call(vm, args, out));
   vm->keeping = was_keeping;
   vm->finishing = was_finishing;
-  // What the argument was converted to does not outlive the call.
+  // The result may borrow from the first argument only if that was not
+  // converted meanwhile, since a conversion ends with the call.
   if (ok && (!lends || (tl_is_owned(args[0]) && !lists)))
     own_result(vm, builtin, out);
-  if (ok && held && !tl_promise_returns(vm, builtin->name, *out))
+  if (ok && held && !vm->observer->contract_returns(vm, builtin->name, *out))
     ok = false;
-  // What came up during a long call is not left to the next poll.
+  // An interrupt during a long call takes effect now, not at the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
     tl_drop(vm, *out);
     ok = false;
   }
-  for (uint32_t i = keeps && !ok && !lent ? 1 : 0; i < count; i++) {
+  // A kept argument stays in its slot on failure; all others are dropped here.
+  for (uint32_t i = keeps && !ok && !borrowed ? 1 : 0; i < count; i++) {
     vm->stats.temps_ended +=
         ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
     tl_drop(vm, args[i]);
   }
-  if (lent && ok)
+  if (borrowed && ok)
     tl_drop(vm, own);
-  else if (lent)
+  else if (borrowed)
     args[0] = own;
+  if (!ok)  // its result, if it came that far, has been dropped
+    *out = tl_none();
   return ok;
 }
 
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
-  bool held = vm->has_promises && tl_promise_holds(vm, count, args);
+  // One test of a flag where no code has in-place contracts.
+  bool held =
+      vm->has_contracts && vm->observer->contract_holds(vm, count, args);
   bool ok = run_builtin(vm, builtin, how, held, count, args, out);
   if (!ok)
     tl_error_of_builtin(vm, builtin, args);
   return ok;
 }
 
+// Drops arguments after a failure and returns false, for `return drop_all(…)`.
 static bool drop_all(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
   return false;
 }
 
-// 3 * float32(x) is a mistake for float32(x).
+// The error for a type that does not convert: 3 * float32(x) is most often
+// meant as float32(x).
 static bool fail_conversion(tl_vm *vm, tl_type *type) {
   const tl_type *item = type;
   while (item->kind == TL_TYPE_FIXED) item = item->of;
   tl_string *text = tl_type_text(vm, type);
   if (text != NULL) {
-    tl_fail(vm, TALLY_ERR_TYPE,
-            "only the type of items converts, such as %s(x): got %s",
-            item->kind == TL_TYPE_DTYPE ? tl_dtypes[item->dtype].name
-                                        : "float32",
-            text->text);
+    tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "only the type of items converts, such as %s(x): got %s",
+        item->kind == TL_TYPE_DTYPE ? tl_dtypes[item->dtype].name : "float32",
+        text->text);
     tl_drop(vm, tl_own_string(text));
   }
   return false;
 }
 
-// Types are callable: float32(x) converts.
+// Types are callable: float32(x) converts an array or number, a struct type
+// converts a record, bytes(x) a string or list.
 static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
                       tl_slot *out) {
   bool ok;
@@ -484,11 +506,12 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
     if (ok)
       tl_hold(vm, *out, TL_CAUSE_VIEW);
   } else if (type->kind == TL_TYPE_BYTES) {
-    ok = tl_octets_of(vm, args[0], out);
+    ok = tl_raw_bytes_of(vm, args[0], out);
   } else if (type->kind != TL_TYPE_DTYPE) {
     ok = fail_conversion(vm, type);
   } else if (tl_is_nested(args[0])) {
-    const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
+    // Nested arrays are converted by the library's own function.
+    const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
     tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
     return run_builtin(vm, astype, 0, false, 3, inner, out);
   } else {
@@ -500,7 +523,8 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   return ok;
 }
 
-// By position only: a resource's parameters have no names.
+// A call of a host's value: by position only, since its parameters have no
+// names.
 static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                           uint32_t count, tl_slot *args, tl_slot *out) {
   bool ok = true;
@@ -509,11 +533,13 @@ static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
          tl_fail(vm, TALLY_ERR_TYPE,
                  "a call of a value of the host takes arguments by position");
   }
-  ok = ok && tl_resource_call(vm, callee, count, args, out);
+  ok = ok && vm->host->call_resource(vm, callee, count, args, out);
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
   return ok;
 }
 
+// Binds the arguments of a call of a built-in, or of a tl_native, whose own
+// values come first, and runs it.
 static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                          uint32_t count, tl_slot *args, tl_slot *out) {
   params p;
@@ -535,7 +561,23 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return ok;
 }
 
-// A script function: arguments go where its parameters are.
+// Whether [count] arguments by position are just the first parameters and all
+// others have defaults: then each already stands where its parameter is, and
+// nothing has to be bound.
+static bool stand_in_place(const tl_prototype *function, uint32_t count) {
+  if (count > function->param_count)
+    return false;
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    int kind = (int)function->params[i].kind;
+    if (kind == TL_PARAM_REST ||
+        kind == (i < count ? TL_PARAM_NAMED : TL_PARAM_REQUIRED))
+      return false;
+  }
+  return true;
+}
+
+// Calls a script function: puts the arguments where its parameters are, and
+// pushes its frame. Takes the arguments.
 static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                   uint32_t count, tl_slot *window, uint32_t flags) {
   tl_prototype *function = tl_function_prototype(callee);
@@ -543,7 +585,12 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       tl_is_kind(callee, TL_KIND_CLOSURE) ? callee.pointer : NULL;
   if (!tl_slots_reserve(vm, window + function->slot_count, vm->frame + 1))
     return drop_all(vm, count, window);
-  if (shape != NULL || !function->plain || count != function->param_count) {
+  // Nothing to bind: missing arguments are unset, and code at the function's
+  // beginning fills in their defaults.
+  if (shape == NULL && stand_in_place(function, count)) {
+    for (; count < function->param_count; count++) window[count] = tl_unset();
+  } else {
+    // Bound into memory of their own, as window and parameters overlap.
     tl_slot *bound =
         tl_alloc(vm, (function->param_count + 1) * sizeof(tl_slot), "a call");
     if (bound == NULL)
@@ -565,6 +612,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return true;
 }
 
+// Calls whatever [callee] is, as tl_do_call.
 static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                      uint32_t count, tl_slot *window, bool *pushed,
                      tl_slot *out) {
@@ -588,35 +636,50 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return true;
 }
 
-// Where a program makes promises.
+// The name by which an error speaks of the callee.
+static const char *name_of_callee(tl_slot callee) {
+  if (tl_is_kind(callee, TL_KIND_BUILTIN))
+    return ((const tl_builtin *)callee.pointer)->name;
+  if (tl_is_kind(callee, TL_KIND_NATIVE))
+    return ((const tl_native *)callee.pointer)->builtin->name;
+  if (tl_is_function(callee))
+    return tl_function_prototype(callee)->name->text;
+  return "this call";  // of a type or of a host's value
+}
+
+// As call_any, where the program has in-place contracts: whether the callee's
+// result is to be checked against the caller's contract. Not inlined, since few
+// programs have any.
 __attribute__((noinline)) static bool call_held(tl_vm *vm, tl_slot callee,
                                                 const tl_call_shape *shape,
                                                 uint32_t count, tl_slot *window,
                                                 bool *pushed, tl_slot *out) {
-  bool held = tl_promise_holds(vm, count, window);
+  bool held = vm->observer->contract_holds(vm, count, window);
   if (!call_any(vm, callee, shape, count, window, pushed, out))
     return false;
   if (!held)
     return true;
   if (!*pushed)
-    return tl_promise_returns(vm, tl_promise_callee(callee), *out);
-  if (tl_is_library(vm->frame->function->unit))
+    return vm->observer->contract_returns(vm, name_of_callee(callee), *out);
+  if (tl_is_library(vm, vm->frame->function->unit))
     vm->frame->flags |= TL_FRAME_HELD;
   return true;
 }
 
 bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                 uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
-  return vm->has_promises
+  return vm->has_contracts
              ? call_held(vm, callee, shape, count, window, pushed, out)
              : call_any(vm, callee, shape, count, window, pushed, out);
 }
 
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
+  // The slot below the window, which tl_free_slots left free, is the result's.
   tl_slot *base = tl_free_slots(vm);
   return tl_slots_reserve(vm, base + count + 1, vm->frame) ? base : NULL;
 }
 
+// Whether a call with [count] arguments needs no binding at all.
 static inline bool is_plain_call(tl_slot function, uint32_t count) {
   if (!tl_is_kind(function, TL_KIND_FUNCTION))
     return false;
@@ -624,15 +687,23 @@ static inline bool is_plain_call(tl_slot function, uint32_t count) {
   return p->plain && p->param_count == count;
 }
 
-// From C: the frame returns to us.
-bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
-                tl_slot *out) {
+// A call that fails may have written *out before; nobody may look at that.
+static bool fail_call(tl_slot *out) {
+  *out = tl_none();
+  return false;
+}
+
+// Runs a call from C: pushes an entry frame and interprets until it returns.
+// Takes the arguments.
+static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
+                    tl_slot *out) {
   if (vm->native_depth >= NATIVE_DEPTH_MAX) {
     drop_all(vm, n, base);
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the library call each other too deeply");
   }
-  // A million short calls of fold are as much work as a loop of its own.
+  // Library functions that call a function for each item poll here, or a long
+  // fold could not be interrupted.
   if (--vm->fuel <= 0 && !tl_refuel(vm))
     return drop_all(vm, n, base);
   vm->native_depth++;
@@ -660,17 +731,27 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   }
   vm->frame = before;
   vm->native_depth--;
+  // All calls have ended: values that assigned module variables had may go.
   if (vm->waiting != NULL && vm->frame < vm->frames)
     tl_drop_waiting(vm);
   return ok;
 }
 
+bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
+                tl_slot *out) {
+  return call_in(vm, function, n, base, out) || fail_call(out);
+}
+
+// Copies the arguments into a window, which the call then takes over.
 bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
              tl_slot *out) {
   uint32_t n = (uint32_t)count;
   tl_slot *base = tl_call_window(vm, n);
-  if (base == NULL)
-    return drop_all(vm, n, args);
+  if (base == NULL) {
+    drop_all(vm, n, args);
+    return fail_call(out);
+  }
+  // The arguments move: what the caller's slots owned the window owns.
   for (uint32_t i = 0; i < n; i++) {
     tl_copy_slot(&base[i], &args[i]);
     args[i].tag &= ~TL_OWNED;
@@ -678,9 +759,11 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
   return tl_call_in(vm, function, n, base, out);
 }
 
+// A unit's own code is its first prototype, called without arguments.
 bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     tl_prototype *p = unit->prototypes[i];
+    // Each function is proved once, before the first run of its unit.
     if (p->verified == 1)
       continue;
     if (!tl_verify(vm, p))
@@ -701,6 +784,7 @@ tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   native->builtin = builtin;
   native->count = count;
   for (uint32_t i = 0; i < count; i++) {
+    // The values are on the heap from now on, so they are counted.
     native->values[i] = tl_escape(vm, &values[i], TL_CAUSE_CAPTURE);
   }
   return native;

@@ -1,12 +1,16 @@
-// Instructions that the dispatch loop calls: handlers.h lists them. They read
-// their fields, and leave the work to what ops.c and others have for it.
+// Instructions that the dispatch loop calls; handlers.h lists them. A handler
+// reads its fields and modes, and leaves the work to a slow path of ops.c or to
+// the container's own functions.
 
 #include "vm/interp/handlers.h"
 
+#include "vm/objects.h"
 #include "vm/array/element.h"
+#include "vm/embedded.h"
 #include "vm/interp/interp.h"
 #include "vm/values/record.h"
 
+// The fields of [ins] as slots, its second word, and the modes of a and b.
 #define RA tl_slot_at(base, ins->a)
 #define RB tl_slot_at(base, ins->b)
 #define RC tl_slot_at(base, ins->c)
@@ -14,24 +18,29 @@
 #define MODE_A (ins->modes >> 4 & 3u)
 #define MODE_B (ins->modes & 3u)
 
+// The unit of the running function, whose tables the extras index.
 static const tl_unit *unit_of(const tl_vm *vm) {
   return vm->frame->function->unit;
 }
 
+// The path that the second word of an instruction names.
 static const tl_path *path_of(const tl_vm *vm, const tl_ins *ins) {
   return &unit_of(vm)->paths[EXTRA()];
 }
 
+// Writes a bool into a slot.
 static void put_bool(tl_slot *a, bool value) {
   a->tag = TL_TAG_BOOL;
   a->i = value;
 }
 
-// An operand as its mode has it.
+// An operand as its mode has it: a borrowed one without its owned bit, so that
+// whoever stores it takes a count.
 static tl_slot taken(const tl_slot *s, unsigned mode) {
   return mode == TL_MODE_BORROW ? tl_borrow(*s) : *s;
 }
 
+// Drops the index values of a path after the instruction has succeeded.
 static bool drop_all(tl_vm *vm, const tl_slot *slots, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, slots[i]);
   return true;
@@ -39,10 +48,21 @@ static bool drop_all(tl_vm *vm, const tl_slot *slots, uint32_t count) {
 
 // --- Variables --------------------------------------------------------------
 
+// A name that is also a built-in's gets a hint: the assignment in this function
+// makes it a variable here.
 bool tl_fail_unassigned(tl_vm *vm, const tl_string *name) {
+  if (vm->host->find_function(vm, NULL, name->text, name->length) != NULL ||
+      tl_embedded_global(vm->library, name->text) != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME,
+                   "%s is read before it is assigned: it is a variable here, "
+                   "which hides the built-in %s",
+                   name->text, name->text);
+  }
   return tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet", name->text);
 }
 
+// A module's variable is on the heap, so the value escapes into it: it gets a
+// count unless it gives away its own.
 bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_unit *unit = unit_of(vm);
   tl_slot value = taken(RA, MODE_A);
@@ -51,6 +71,9 @@ bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+// Moves the value out and leaves the variable unset, for an update such as
+// `x[i] = v` of a module's variable: it then has one owner and can be written
+// in place.
 bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const uint32_t index = tl_ins_extra(*ins);
   const tl_unit *unit = unit_of(vm);
@@ -62,6 +85,8 @@ bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+// Another function of the same closure group: the same object with another
+// index in the tag (bits 32-47).
 bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   (void)vm;
   tl_slot member = taken(RB, MODE_B);
@@ -71,6 +96,7 @@ bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+// The instructions below only name their operands; ops.c has the work.
 bool tl_exec_detach(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_detach(vm, RA, RB);
 }
@@ -81,27 +107,12 @@ bool tl_exec_matmul(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_matmul(vm, RA, RB, RC, ins->modes);
 }
 
+// The result goes to its slot when the operands have been dropped.
 bool tl_exec_in(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   bool found;
   if (!tl_do_in(vm, RB, RC, ins->modes, &found))
     return false;
   put_bool(RA, found);
-  return true;
-}
-
-bool tl_exec_notin(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  bool found;
-  if (!tl_do_in(vm, RB, RC, ins->modes, &found))
-    return false;
-  put_bool(RA, !found);
-  return true;
-}
-
-bool tl_exec_asbool(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  bool truth;
-  if (!tl_do_truth(vm, *RB, MODE_B, &truth))
-    return false;
-  put_bool(RA, truth);
   return true;
 }
 
@@ -123,6 +134,8 @@ bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_stack(vm, ins->b, RA + 1, RA);
 }
 
+// The items of a list literal's list as an array: they are borrowed from the
+// list, which is dropped after that.
 bool tl_exec_stacklist(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot list = *RB, result;
   if (!tl_do_stack(vm, (uint32_t)list.list->length, list.list->items, &result))
@@ -151,6 +164,8 @@ bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_fields(vm, RA, RB, MODE_B, &unit_of(vm)->keys[EXTRA()]);
 }
 
+// The index values are dropped only on success: after a failure the window goes
+// back as a whole (tl_drop_window).
 bool tl_exec_take(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   return tl_do_take(vm, RB, MODE_B, path_of(vm, ins), a + 1, a) &&
@@ -171,22 +186,26 @@ bool tl_exec_unpack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_unpack(vm, RA, RB, MODE_B, EXTRA());
 }
 
+// The step [i] or [i, j]: plain values, no slices.
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
-// record[key] = value where the slot is the record's only owner and the value
-// need not be kept first: the key is found once and nothing is built.
+// Whether record[key] = value can be stored directly: the slot is the record's
+// only owner, the key needs no conversion, and the value is a number or gives
+// its own count away. Then the key is looked up once and no path is built.
 static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
                                 const tl_slot *value, const tl_slot *key,
                                 unsigned modes) {
-  return tl_is_record(*target) && tl_is_string(*key) &&
+  return tl_is_record(*target) && tl_key_is_plain(*key) &&
          (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
          !vm->no_reuse &&
          (!tl_is_heap(*value) ||
           (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW &&
-           (value->object->flags & TL_LENT) == 0));
+           (value->object->flags & TL_BORROWED) == 0));
 }
 
+// Three attempts, from cheap to general: an item of a list, a field of a
+// record, and a path of one step.
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
@@ -201,6 +220,8 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
     tl_drop(vm, key);
     return true;
   }
+  // The general path takes the index values as parts; borrowed ones without
+  // their owned bit.
   tl_step step = {.item_count = count, .items = value_items};
   tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
   tl_slot parts[2] = {*i, *j};
@@ -216,46 +237,53 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
   return true;
 }
 
-// Where list[i] = value takes the heir's object out of a list that this alone
-// has, and cannot fail: that item; else NULL.
+// Returns the item of the list that target[i] = value displaces, if it is just
+// [heir]'s object, the list has one owner, and storing cannot fail; else NULL.
+// The list's count of the item can then simply become that variable's.
 static tl_slot *find_displaced(const tl_vm *vm, const tl_slot *target,
                                const tl_slot *value, const tl_slot *index,
-                               const tl_slot *heir) {
+                               const tl_slot *successor) {
   int64_t i = index->i;
   if (vm->no_reuse || !tl_is_list(*target) || !tl_is_unique(*target) ||
       (uint8_t)index->tag != TL_CLASS_I64 ||
       !tl_index_wrap(&i, target->list->length))
     return NULL;
   tl_slot *item = &target->list->items[i];
-  if (!tl_is_owned(*item) || !tl_is_heap(*heir) || tl_is_owned(*heir) ||
-      item->pointer != heir->pointer)
+  if (!tl_is_owned(*item) || !tl_is_heap(*successor) ||
+      tl_is_owned(*successor) || item->pointer != successor->pointer)
     return NULL;
-  // What is the list, or borrows it, shares it once it is kept.
-  bool shares = tl_is_heap(*value) &&
-                (value->pointer == target->pointer ||
-                 (tl_is_counted(*value) && (value->object->flags & TL_LENT)));
+  // If the value is the list itself or borrows from it, storing it makes the
+  // list shared, and the item may not be changed in place.
+  bool shares =
+      tl_is_heap(*value) &&
+      (value->pointer == target->pointer ||
+       (tl_is_counted(*value) && (value->object->flags & TL_BORROWED)));
   return shares ? NULL : item;
 }
 
+// Where the displaced item is not known to be the variable's, the variable gets
+// a count first, since the store may free the item. On failure that count is
+// dropped again.
 bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                     const tl_slot *i, tl_slot *heir, unsigned modes) {
-  tl_slot *item = find_displaced(vm, target, value, i, heir);
+                     const tl_slot *i, tl_slot *successor, unsigned modes) {
+  tl_slot *item = find_displaced(vm, target, value, i, successor);
   if (item != NULL) {
-    bool is_lent = (modes & 3u) == TL_MODE_BORROW;
-    tl_slot from = is_lent ? tl_borrow(*value) : *value;
+    bool is_borrowed = (modes & 3u) == TL_MODE_BORROW;
+    tl_slot from = is_borrowed ? tl_borrow(*value) : *value;
     tl_slot made = tl_escape(vm, &from, TL_CAUSE_ITEM);
-    heir->tag |= TL_OWNED;
+    successor->tag |= TL_OWNED;
     tl_copy_slot(item, &made);
     return true;
   }
-  bool was_owned = tl_is_owned(*heir);
-  tl_do_keep(vm, target, heir);
+  bool was_owned = tl_is_owned(*successor);
+  tl_do_keep(vm, target, successor);
   bool ok = tl_element_set(target, value, i) ||
             tl_exec_setel(vm, target, value, 1, i, i, modes);
-  // The target has kept what it had.
-  if (!ok && !was_owned && tl_is_owned(*heir)) {
-    tl_drop(vm, *heir);
-    heir->tag &= ~TL_OWNED;
+  // The store failed, so the target still owns the item: the variable's count
+  // is one too many.
+  if (!ok && !was_owned && tl_is_owned(*successor)) {
+    tl_drop(vm, *successor);
+    successor->tag &= ~TL_OWNED;
   }
   return ok;
 }
@@ -267,6 +295,7 @@ bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_check_types(vm, vm->frame->function, base);
 }
 
+// The value is dropped only when it has been shown.
 bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot value = taken(RA, MODE_A);
   if (!tl_do_show(vm, value))
@@ -275,6 +304,9 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+// Extra 0 is a `catch` of the script: the record was made by the unwinder,
+// because making it may fail. Extra 1 is a landing pad of the compiler, which
+// needs no record.
 bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   *a = tl_none();
@@ -285,6 +317,7 @@ bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+// The window of a CALLB begins with an argument that it may have to give back.
 void tl_drop_call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *window = RA + 1;
   uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
@@ -299,6 +332,7 @@ void tl_drop_call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // An instruction that takes its window over gives it back where it fails.
 // Calls of what may be no script function have done so themselves.
 void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  // Calls take their arguments on every path.
   if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB)
     return;
   tl_slot *window = base + ins->a / 16u + 1;

@@ -1,9 +1,16 @@
-// Instructions that the dispatch loop calls: those whose work is longer than
-// the call. What a handler's name is, its opcode says.
+// Instructions that the dispatch loop calls instead of having them inline:
+// those whose work is longer than the call. TL_CALLED_OPCODES lists them, and
+// from a line follow the declaration here, the definition in handlers.c and the
+// case in the loop:
+//
+//     OP(SETG, setg, 1)  ─▶  bool tl_exec_setg(vm, base, ins)   handlers.c
+//                        ─▶  OP(SETG) { TRY(tl_exec_setg(…)); ins += 1; … }
+//
+// What a handler does is what vm/bytecode/opcodes.h says of its opcode.
 #ifndef TALLY_VM_HANDLERS_H
 #define TALLY_VM_HANDLERS_H
 
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/vm.h"
 
 // The slot that a field of an instruction names, in bytes from the first.
@@ -19,8 +26,6 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(DETACH, detach, 1)         \
   OP(MATMUL, matmul, 1)         \
   OP(IN, in, 1)                 \
-  OP(NOTIN, notin, 1)           \
-  OP(ASBOOL, asbool, 1)         \
   OP(RANGE, range, 2)           \
   OP(LIST, list, 2)             \
   OP(RECORD, record, 2)         \
@@ -39,29 +44,36 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(CATCH, catch, 1)
 
 // Runs the instruction [ins] of the running frame, vm->frame, whose slots begin
-// at [base]; false after tl_fail.
+// at [base]. The frame's pc has been saved. Returns false after tl_fail.
 typedef bool tl_exec(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 #define OP(NAME, handler, words) tl_exec tl_exec_##handler;
 TL_CALLED_OPCODES(OP)
 #undef OP
 
-// target[i] = value, or target[i, j] = value, where the loop's own way did not
-// do. i and j as [modes] say; false after tl_fail.
+// target[i] = value (count 1) or target[i, j] = value (count 2), where the
+// loop's own path for arrays of numbers did not apply. [modes] as in the
+// instruction; i and j are dropped where they end, but only on success. False
+// after tl_fail.
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes);
-// target[i] = value, where [heir] may be the item that this takes out.
+// target[i] = value, where [heir] is a variable that perhaps holds the item
+// that this displaces: it then takes over the list's count of it, and is an
+// owner afterwards.
 bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                     const tl_slot *i, tl_slot *heir, unsigned modes);
+                     const tl_slot *i, tl_slot *successor, unsigned modes);
 
-// Of a CALL or CALLB that has not run and will not: ends its arguments; but the
-// one that it gives back goes there.
+// For a CALL or CALLB that has not run and will not, because a region in its
+// place failed: drops its arguments. An argument that the call gives back on
+// failure goes to its slot instead.
 void tl_drop_call(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 
-// Gives back the window that the instruction, which failed, was to take over.
+// After a failure: drops the window of operands that the instruction would have
+// taken over. Calls are left out, since what they call has dropped it.
 void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 
-// Fails (kind name), and is false: a variable that is read is not assigned.
+// Fails with kind name: the variable is read before it is assigned. The message
+// says so if the name hides a built-in.
 bool tl_fail_unassigned(tl_vm *vm, const tl_string *name);
 
 #endif

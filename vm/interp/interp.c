@@ -1,9 +1,24 @@
 // The dispatch loop. Scalars are computed here; everything else is called.
 //
 // A handler reads its fields from memory (ins->a …), which are slot numbers
-// times 16. A destination is dead when it is written. Before anything that may
-// fail, SAVE stores what the unwinder and nested calls need. What the loop
-// keeps in registers (ins, R, K, F) never has its address taken.
+// times 16. A destination is dead when it is written, so nothing has to be
+// dropped for it. Before anything that may fail, SAVE stores what the unwinder
+// and nested calls need. What the loop keeps in registers (ins, R, K, F) never
+// has its address taken.
+//
+//   F    the running call record       R    its slots
+//   K    its constants                 ins  the instruction under way
+//
+// The file reads as a table: values and moves, ownership, operators, building,
+// places, calls, jumps; then the shared paths for operands that are no plain
+// scalars, and at the end what happens on failure. interp_forms.h has the
+// macros of which families of handlers are made.
+//
+// These passes would merge its jumps back into one, and pair up slot words that
+// are cheaper apart. Its handlers are jumped to, so they are aligned.
+//
+// Flags: -fno-gcse -fno-crossjumping -fno-tree-slp-vectorize
+// Flags: -fno-slp-vectorize -falign-jumps -falign-labels
 
 #include "vm/interp/interp.h"
 
@@ -12,7 +27,7 @@
 
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"
-#include "vm/interp/promise.h"
+#include "vm/events.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/short.h"
@@ -27,7 +42,8 @@ bool TL_INTERPRET(tl_vm *vm) {
       TL_OPCODES(OP_)
 #undef OP_
   };
-  // Kept in a register: else each dispatch finds out where the table lies.
+  // The table's address stays in a register; otherwise each dispatch would load
+  // it again. The empty asm keeps the compiler from seeing through it.
   const void *const *ways = labels;
   __asm__("" : "+r"(ways));
 #endif
@@ -35,15 +51,11 @@ bool TL_INTERPRET(tl_vm *vm) {
   tl_slot *R = F->base;
   const tl_slot *K = F->function->constants;
   const tl_ins *ins = F->pc;
-  // Of an instruction on its way to a shared slow way.
-  const tl_slot *slow_b, *slow_c;
-  tl_op slow_op;
+  // What an instruction hands over to a shared slow path below. They are set
+  // before any jump there, which not every compiler sees.
+  const tl_slot *slow_b = NULL, *slow_c = NULL;
+  tl_op slow_op = TL_OP_COUNT;
   bool slow_negate;
-#ifndef TL_COUNTING
-  const tl_slot *slow_d;
-  tl_op slow_then;
-  int slow_side;
-#endif
   tl_slot literal;
 
 #if TL_THREADED
@@ -55,14 +67,15 @@ dispatch:
   switch ((tl_opcode)ins->op)
 #endif
   {
-    OP(COPY)
     OP(MOV) {
       tl_copy_slot(RA, RB);
       NEXT;
     }
+    // a = b as a borrow: the owned bit is not copied.
     OP(MOVB) {
       const tl_slot *b = RB;
       tl_slot *a = RA;
+      // A borrow: the same object, without the bit that says the slot owns it.
       uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
       a->tag = tag;
       a->u = payload;
@@ -72,10 +85,14 @@ dispatch:
       tl_copy_slot(RA, &K[tl_ins_extra(*ins)]);
       NEXT;
     }
+    // An int that takes its dtype from what it meets, without a constant in
+    // memory.
     OP(LOADI) {
       PUT_I64(RA, (int32_t)tl_ins_extra(*ins), TL_TAG_I64 | TL_WEAK);
       NEXT;
     }
+    // A module variable is borrowed. Its value outlives the borrow by the
+    // compiler's proof, or, where other code assigns it, by tl_module_assign.
     OP(GETG) {
       uint32_t index = tl_ins_extra(*ins);
       const tl_module *module = F->function->unit->module;
@@ -89,9 +106,13 @@ dispatch:
       a->u = payload;
       NEXT;
     }
+    // A captured value is borrowed from the running closure, which lives as
+    // long as its frame.
     OP(GETC) {
       uint32_t extra = tl_ins_extra(*ins), index = extra & 0x7fffffffu;
       const tl_slot *b = &F->closure->captures[index];
+      // Bit 31 is set where the compiler wants no check, since the code that
+      // follows tests for unset itself.
       if (UNLIKELY(tl_is_unset(*b)) && (extra >> 31) == 0) {
         SAVE();
         tl_fail(vm, TALLY_ERR_NAME,
@@ -105,6 +126,7 @@ dispatch:
       a->u = payload;
       NEXT;
     }
+    // The running function as a value: uncounted, as its caller keeps it.
     OP(SELF) {
       tl_slot *a = RA;
       if (F->closure == NULL) {
@@ -116,6 +138,7 @@ dispatch:
       }
       NEXT;
     }
+    // A local variable that some path may not have assigned.
     OP(CHECKSET) {
       if (UNLIKELY(tl_is_unset(*RA))) {
         const uint32_t name = tl_ins_extra(*ins);
@@ -124,7 +147,7 @@ dispatch:
       NEXT;
     }
 
-    // --- ownership
+    // This path has no other use of the value.
     OP(DROP) {
       tl_slot *a = RA;
       if (tl_is_owned(*a)) {
@@ -135,6 +158,7 @@ dispatch:
       NEXT;
     }
     OP(SETTLE) {
+      // The operations on ownership are in ops_ownership.c.
       tl_do_settle(RA, RB);
       NEXT;
     }
@@ -171,18 +195,21 @@ dispatch:
     ARITH(ADD, +, TL_OP_ADD)
     ARITH(SUB, -, TL_OP_SUBTRACT)
     ARITH(MUL, *, TL_OP_MULTIPLY)
+    // Division gives a float, of integers too.
     OP(DIV) {
       const tl_slot *b = RB, *c = RC;
       if (LIKELY(BOTH(b, c) == TL_CLASS_F64)) {
         PUT_F64(RA, b->f / c->f, b->tag & c->tag);
         NEXT;
       }
+      // Division of two integers, or of an integer and a float: always a float.
       if (LIKELY((BOTH(b, c) & ~MIXED) == 0)) {
         PUT_F64(RA, AS_F64(b) / AS_F64(c), MIXED_TAG(b, c));
         NEXT;
       }
       SLOW(b, c, TL_OP_DIVIDE);
     }
+    // Division by 0 and by -1 and all floats take the slow path.
     OP(FLOORDIV) {
       if (LIKELY(divide_ints(RA, RB, RC, false)))
         NEXT;
@@ -193,6 +220,7 @@ dispatch:
         NEXT;
       SLOW(RB, RC, TL_OP_REMAINDER);
     }
+    // Squares are most powers; others go through the elementwise operation.
     OP(POW) {
       if (pow_fast(RA, RB, RC))
         NEXT;
@@ -209,6 +237,8 @@ dispatch:
     COMPARE(LE, <=, TL_OP_LESS_EQUAL)
     COMPARE(GT, >, TL_OP_GREATER)
     COMPARE(GE, >=, TL_OP_GREATER_EQUAL)
+    // Unary operations. Negation and square root of scalars are common enough
+    // to be here; [extra] names the operation.
     OP(ELEM1) {
       uint32_t op = EXTRA();
       const tl_slot *b = RB;
@@ -229,12 +259,16 @@ dispatch:
       slow_op = (tl_op)op;
       goto short_unary;
     }
+    // Binary operations without an operator of their own, such as maximum(x,
+    // y).
     OP(ELEM2) {
       SLOW(RB, RC, (tl_op)EXTRA());
     }
+    // where(c, x, y) and clip(x, low, high): always elementwise.
     OP(ELEM3) {
       goto elementwise;
     }
+    // not of a bool; anything else is an error that says what to write.
     OP(NOT) {
       const tl_slot *b = RB;
       if (LIKELY((uint8_t)b->tag == TL_CLASS_BOOL)) {
@@ -246,6 +280,7 @@ dispatch:
       PUT_BOOL(RA, !truth);
       NEXT;
     }
+    // x + 3: the number stands in the instruction.
     OP(ADDI) {
       const tl_slot *b = RB;
       if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
@@ -272,9 +307,8 @@ dispatch:
       literal = tl_weak_int((int16_t)ins->c);
       SLOW(b, &literal, TL_OP_SUBTRACT);
     }
-    ARITH_K(ADDK, +, TL_OP_ADD)
-    ARITH_K(SUBK, -, TL_OP_SUBTRACT)
     ARITH_K(MULK, *, TL_OP_MULTIPLY)
+    // The constant's float stands beside it (c[1]).
     OP(DIVK) {
       const tl_slot *b = RB, *c = KC;
       if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
@@ -287,11 +321,6 @@ dispatch:
       }
       SLOW(b, c, TL_OP_DIVIDE);
     }
-    OP(FLOORDIVK) {
-      if (LIKELY(divide_ints(RA, RB, KC, false)))
-        NEXT;
-      SLOW(RB, KC, TL_OP_FLOOR_DIVIDE);
-    }
     OP(MODK) {
       if (LIKELY(divide_ints(RA, RB, KC, true)))
         NEXT;
@@ -303,21 +332,19 @@ dispatch:
       SLOW(RB, KC, TL_OP_POW);
     }
     BITS_K(BITANDK, &, TL_OP_BITWISE_AND)
-    BITS_K(BITORK, |, TL_OP_BITWISE_OR)
-    BITS_K(BITXORK, ^, TL_OP_BITWISE_XOR)
-    SHIFT(SHLK, KC, b->u << c->i, TL_OP_LEFT_SHIFT)
     SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
-    PAIRS(ADD, +, TL_OP_ADD)
-    PAIRS(SUB, -, TL_OP_SUBTRACT)
-    PAIRS(MUL, *, TL_OP_MULTIPLY)
+    ARITH_ADD(MUL_ADD_L, *, TL_OP_MULTIPLY, c)
+    ARITH_ADD(MUL_ADD_R, *, TL_OP_MULTIPLY, b)
+    ARITH_ADD(SUB_ADD_L, -, TL_OP_SUBTRACT, c)
 
-    // --- building
+    // list += item
     OP(PUSH) {
       TRY(tl_do_push(vm, RA, RB, ins->modes));
       NEXT;
     }
 
-    // --- places
+    // b[c]. Reading an element of an array or list in range needs no call;
+    // anything else may begin a region, or takes the general path.
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
@@ -325,6 +352,7 @@ dispatch:
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
       NEXT;
     }
+    // b[c, d] likewise.
     OP(GETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
@@ -334,6 +362,8 @@ dispatch:
       TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
       NEXT2;
     }
+    // b[…] with slices, masks or more than two indices; its values are a
+    // window.
     OP(INDEX) {
       tl_slot *a = RA;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
@@ -341,12 +371,15 @@ dispatch:
       TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
       NEXT2;
     }
+    // b.name
     OP(GETF) {
       tl_string *name = F->function->unit->names[EXTRA()];
       ASK_REGION(RB);
       TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
       NEXT2;
     }
+    // The item of b[c] for an update: a number of an array is only read, other
+    // items may move out.
     OP(TAKEEL) {
       if (LIKELY(tl_element_peek(RA, RB, RC)))
         NEXT2;
@@ -354,17 +387,20 @@ dispatch:
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
       NEXT2;
     }
+    // a[c] = b. Storing a number of the array's dtype in range needs no call.
     OP(SETEL) {
       if (LIKELY(tl_element_set(RA, RB, RC)))
         NEXT;
       TRY(tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
       NEXT;
     }
+    // a[c] = b, where another variable may still need the item that goes.
     OP(REPLACE) {
-      tl_slot *heir = SLOT(ins[1].a);
-      TRY(tl_exec_replace(vm, RA, RB, RC, heir, ins->modes & 0x3fu));
+      tl_slot *successor = SLOT(ins[1].a);
+      TRY(tl_exec_replace(vm, RA, RB, RC, successor, ins->modes & 0x3fu));
       NEXT2;
     }
+    // a[c, d] = b.
     OP(SETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
       if (LIKELY(tl_element_set2(RA, RB, RC, d)))
@@ -373,7 +409,9 @@ dispatch:
       NEXT2;
     }
 
-    // --- calls
+    // A script function that the compiler knows: the arguments stand in its
+    // slots already, and its summary says what becomes of them. So the call is
+    // a new record and a jump.
     OP(CALLK) {
       tl_prototype *callee = K[EXTRA()].pointer;
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
@@ -381,6 +419,7 @@ dispatch:
         ASK_REGION(large_argument(RA + 1, ins->b));
       POLL();
       F->pc = ins;
+      // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
       if (UNLIKELY(!tl_slots_reserve(vm, base + callee->slot_count, F + 1))) {
         vm->frame = F;
@@ -398,9 +437,11 @@ dispatch:
       ins = callee->code;
       DISPATCH;
     }
+    // A built-in: all of its parameters stand in the window, given or not.
     OP(CALLB) {
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
+      // The call may be the begin of a region over large arrays.
       if (builtin->flags & TL_BEGINS)
         ASK_REGION(a + 1);
       SAVE();
@@ -410,6 +451,7 @@ dispatch:
             tl_do_host_loop(vm, F->function, R, ins, &next);
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
+        // The region computed this call and what follows it.
         if (status == TL_REGION_DONE) {
           ins = next;
           DISPATCH;
@@ -417,7 +459,11 @@ dispatch:
       }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
+      // Compiled code knows what the result may borrow, so the built-in may
+      // return what its flags allow without taking counts.
       unsigned how = TL_MAY_BORROW;
+      // A call in an update such as x = push(x, 1) gives its first argument
+      // back if it fails.
       if (keeps)
         how |= tl_keeps_how(F->function, builtin,
                             (uint32_t)(ins - F->function->code));
@@ -429,12 +475,15 @@ dispatch:
       tl_copy_slot(a, &result);
       NEXT2;
     }
+    // Any callee. What it is, and whether arguments have to be bound, is found
+    // out in call.c.
     OP(CALL) {
       tl_slot *a = RA;
       tl_slot callee = *RB;
       uint32_t shape = EXTRA();
       if (ins->c > 0 && F->function->region_count > 0)
         ASK_REGION(large_argument(a + 1, ins->c));
+      // The callee may be no script function, so this call polls by itself.
       if (UNLIKELY(--vm->fuel == 0)) {
         SAVE();
         if (!tl_refuel(vm)) {
@@ -450,6 +499,7 @@ dispatch:
               ins->c, a + 1, &pushed, &result))) {
         FAIL();
       }
+      // A script function: go on in the frame that was pushed.
       if (pushed) {
         F = vm->frame;
         R = F->base;
@@ -460,6 +510,7 @@ dispatch:
       tl_copy_slot(a, &result);
       NEXT2;
     }
+    // A module, or a global function that the library has in Tally.
     OP(IMPORT) {
       const tl_string *spec = F->function->unit->names[tl_ins_extra(*ins)];
       SAVE();
@@ -474,14 +525,16 @@ dispatch:
     // --- what is called
     TL_CALLED_OPCODES(CALLED)
 
-    // --- ends of blocks
+    // Forward: no poll is needed.
     OP(JMP) {
       JUMP_LONG();
     }
+    // Backward: each iteration polls, so that every loop can be interrupted.
     OP(LOOP) {
       POLL();
       JUMP_LONG();
     }
+    // Jumps if the condition is true. It has to be one bool.
     OP(JT) {
       const tl_slot *a = RA;
       bool truth;
@@ -512,6 +565,7 @@ dispatch:
       }
       NEXT;
     }
+    // Jumps if the slot is set: whether an optional parameter was given.
     OP(JSET) {
       if (!tl_is_unset(*RA))
         JUMP_LONG();
@@ -524,15 +578,11 @@ dispatch:
     JUMP_IF(JNLT, <, TL_OP_LESS, true, RB)
     JUMP_IF(JNLE, <=, TL_OP_LESS_EQUAL, true, RB)
     JUMP_IF_K(JLTK, <, TL_OP_LESS, false)
-    JUMP_IF_K(JLEK, <=, TL_OP_LESS_EQUAL, false)
     JUMP_IF_K(JGTK, >, TL_OP_GREATER, false)
-    JUMP_IF_K(JGEK, >=, TL_OP_GREATER_EQUAL, false)
     JUMP_IF_K(JEQK, ==, TL_OP_EQUAL, false)
     JUMP_IF_K(JNEK, !=, TL_OP_NOT_EQUAL, false)
     JUMP_IF_K(JNLTK, <, TL_OP_LESS, true)
-    JUMP_IF_K(JNLEK, <=, TL_OP_LESS_EQUAL, true)
     JUMP_IF_K(JNGTK, >, TL_OP_GREATER, true)
-    JUMP_IF_K(JNGEK, >=, TL_OP_GREATER_EQUAL, true)
     OP(FORPREP) {
       tl_slot *a = RA;
       bool any;
@@ -545,7 +595,9 @@ dispatch:
       NEXT;
     }
     OP(FORR) {
-      // next, turns left, step: counting down cannot overflow.
+      // The hidden slots are the next value, iterations left, and step.
+      // Counting the iterations down cannot overflow, which comparing with the
+      // end could.
       tl_slot *a = RA;
       POLL();
       if (LIKELY(--a[1].u != 0)) {
@@ -556,10 +608,13 @@ dispatch:
       }
       NEXT;
     }
+    // The loop's variable, where the body assigns it: the hidden counter is not
+    // touched.
     OP(FORVAR) {
       tl_copy_slot(RA, SLOT(ins->b));
       NEXT;
     }
+    // Jumps into the body while the container has an item at the position.
     OP(MORE) {
       tl_slot *a = RA;
       bool more;
@@ -573,10 +628,13 @@ dispatch:
         JUMP_SHORT();
       NEXT;
     }
+    // The item at the position, which moves on.
     OP(NEXT) {
       tl_slot *b = RB;
       uint32_t what = EXTRA();
-      // Only a list's items are taken out of a container that dies.
+      // Fast path for arrays of numbers and for borrowed containers. An item is
+      // taken out only of a list that ends with the loop, which tl_do_next
+      // does.
       if (what != TL_NEXT_PAIR &&
           ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
            !tl_is_owned(*b)) &&
@@ -587,21 +645,27 @@ dispatch:
       TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, what));
       NEXT2;
     }
+    // The result goes to the slot below the frame, where the caller's
+    // instruction has its result; then the caller goes on behind its call.
     OP(RET) {
       const tl_slot *a = RA;
       uint64_t tag = a->tag, payload = a->u;
       if (MODE_A == TL_MODE_BORROW)
         tag &= ~TL_OWNED;
       if (UNLIKELY(F->flags != 0)) {
-        // Who called does not know what may lend the result.
+        // The caller is C, or called an unknown function, and so has no summary
+        // that says what the result borrows from: it becomes an owner here.
         tl_slot result = {.tag = tag, .u = payload};
         if (tl_is_heap(result))
           tl_do_own(vm, &result);
         tag = result.tag;
         payload = result.u;
         if (UNLIKELY((F->flags & TL_FRAME_HELD) != 0) &&
-            !tl_promise_returns(vm, F->function->name->text, result)) {
-          F--;  // the call fails
+            !vm->observer->contract_returns(vm, F->function->name->text,
+                                            result)) {
+          // The result breaks the caller's in-place contract, so the call
+          // itself fails.
+          F--;
           R = F->base;
           K = F->function->constants;
           ins = F->pc;
@@ -609,6 +673,7 @@ dispatch:
           FAIL();
         }
       }
+      // The slot below the frame's first is where the call's result belongs.
       R[-1].tag = tag;
       R[-1].u = payload;
       if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
@@ -621,10 +686,12 @@ dispatch:
       ins = F->pc;
       NEXT2;  // a call takes two words
     }
+    // The error is pending already.
     OP(RAISE) {
       SAVE();
       FAIL();
     }
+    // A second word is never reached by itself.
     OP(EXTRA) {
       NEXT;
     }
@@ -635,27 +702,19 @@ dispatch:
 #endif
   }
 
-    // --- What is no plain scalar
+  // --- Operands that are no plain scalars
 
-    // Small arrays, and these with scalars.
+  // Two operations on small arrays, or on these and scalars, computed at once.
+  WAY(short_joined) {
 #ifndef TL_COUNTING
-  WAY(short_pair) {
-    if (((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) == 0)
-      goto short_binary;
-    if (MAY_FUSE(slow_b, slow_c))
-      goto elementwise;
-    tl_short_pair pair = {.op = slow_op,
-                          .then = slow_then,
-                          .side = slow_side,
-                          .b = slow_b,
-                          .c = slow_c,
-                          .d = slow_d,
-                          .modes = ins->modes,
-                          .then_modes = ins[1].modes};
-    if (tl_short_two(vm, &pair, SLOT(ins[1].a)))
+    if ((ins->modes & TL_WITH_NEXT) != 0 &&
+        ((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) != 0 &&
+        !MAY_FUSE(slow_b, slow_c) &&
+        tl_short_two(vm, slow_op, slow_b, slow_c, ins, R))
       NEXT2;
-  }
 #endif
+    goto short_binary;
+  }
   WAY(short_binary) {
     if (MAY_FUSE(slow_b, slow_c))
       goto elementwise;
@@ -671,7 +730,8 @@ dispatch:
     if (tl_short_unary(vm, slow_op, RA, slow_b, MODE_B))
       NEXT2;
   }
-  // Anything elementwise.
+  // Any elementwise instruction: it may run as the begin of a region, which
+  // then continues behind all of it.
   WAY(elementwise) {
     SAVE();
     const tl_ins *next = tl_do_elementwise(vm, F->function, R, ins);
@@ -682,6 +742,7 @@ dispatch:
   }
   WAY(compare) {
     bool truth;
+    // A literal takes the float's dtype, as in arithmetic.
     if ((uint8_t)slow_b->tag == TL_CLASS_F64 &&
         (uint8_t)slow_c->tag == TL_CLASS_I64 && tl_is_weak(*slow_c)) {
       literal = tl_weak_float((double)slow_c->i);
@@ -697,6 +758,8 @@ dispatch:
   }
 
   WAY(fail) {
+    // From here on the error unwinds, frame by frame: place the error, drop
+    // what the frame owns, go to its handler or leave it for its caller.
     tl_drop_window(vm, R, ins);
   }
   for (;;) {

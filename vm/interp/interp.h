@@ -1,43 +1,93 @@
-// Inside the interpreter: what the dispatch loop leaves to others.
+// Inside the interpreter: the parts that the dispatch loop is made of.
+//
+// A running function is a call record (tl_frame) and a run of slots on one
+// stack. An instruction names slots as offsets from the frame's base. A scalar
+// lies in its slot; anything else is a pointer there, with one bit that says
+// whether the slot owns a count of it.
+//
+//                  frames                       stack of slots
+//         vm->frames ─ [host's call]     ┌──────────────────────────────┐
+//                      [main]    base ───▶ x │ y │ z │ t3 │ result      │
+//         vm->frame ── [norm]    base ─────────────────────▶ a │ b │ t2 │
+//                       pc                                 └────────────┘
+//
+// A call puts its arguments side by side (the window); the callee's slot 0 is
+// the first of them, and the slot below that gets the result. So a call copies
+// no arguments, and returning writes R[-1].
+//
+// Order of calls, for `norm(x)` called from a host:
+//
+//     tl_call             call.c    copies the arguments into a window
+//       tl_push_frame     call.c    reserves slots, sets pc to the first word
+//       tl_interpret      interp.c  runs until the entry frame returns
+//         a handler                 scalars are computed right there
+//         tl_short_binary           small arrays, in engine/short.c
+//         tl_do_elementwise         all other arrays; asks for a region first
+//         tl_exec_*       handlers.c  instructions longer than a call
+//         tl_do_*         ops*.c    the slow paths below
+//       fail:             interp.c  tl_error_place, tl_unwind, tl_error_trace
+//
+// Every slow path reads its operands by their modes (tl_mode in
+// bytecode/function.h): a consumed one may be written into or has to be
+// dropped, a borrowed one stays as it is. On success the operands that end are
+// dropped and the result is owned by its slot. On failure tl_fail
+// was called once, false is returned and nothing has been consumed: the
+// unwinder then drops what the frame owns, by its map of ranges. Calls are the
+// exception: they take their window of arguments on every path.
 #ifndef TALLY_VM_INTERP_H
 #define TALLY_VM_INTERP_H
 
 #include "vm/engine/engine.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/region/region.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 
 // Runs from the VM's top frame until the frame marked TL_FRAME_ENTRY returns.
-// The result, owned, is in the slot before that frame's first. False: an error
-// is pending and the entry frame is gone.
+// Its result, owned, is then in the slot before that frame's first. Returns
+// false where an error is pending: the entry frame is gone and all that the
+// frames owned has been dropped.
 bool tl_interpret(tl_vm *vm);
-bool tl_interpret_counting(tl_vm *vm);  // the same, counted
+// The same loop, compiled to count instructions and references
+// (interp_counting.c).
+bool tl_interpret_counting(tl_vm *vm);
 
-// A frame for [function] with its slots from [base] on; its arguments are
-// there already. false after tl_fail (kind limit): too deep.
+// Pushes a frame for [function] whose slots begin at [base], where its
+// arguments already are; [closure] is NULL for a function without captures,
+// [flags] are TL_FRAME_*. Makes sure that the slots and the record fit. Returns
+// false after tl_fail (kind limit) when the stack is full; nothing is pushed
+// and the arguments are still the caller's.
 bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
                    tl_slot *base, uint32_t flags);
-// The first slot above the running frame, free for a call from C.
+// Returns the first slot above the running frame (one is left below it for the
+// result): free for a call from C. It does not reserve anything.
 tl_slot *tl_free_slots(tl_vm *vm);
-// The same with room for [count] arguments; NULL after tl_fail (kind limit).
+// As tl_free_slots, with room for [count] arguments made sure of. Returns NULL
+// after tl_fail (kind limit).
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count);
-// As tl_call, of arguments that are in such a window already.
+// As tl_call, for arguments that already stand in a window of tl_call_window:
+// they are taken on every path. *out is owned, or none where this fails.
 bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
                 tl_slot *out);
 
 // --- Errors (unwind.c) ------------------------------------------------------
 
-// Sets the pending error's place, if it has none, from an instruction.
+// Gives the pending error the file, line, column and excerpt of the instruction
+// at [pc], if it has no place yet. In a function of the library the place stays
+// open, since its caller is to be shown; [base] are the function's slots, to
+// find out which argument a message speaks of.
 void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc);
-// Adds the call at [pc] to the pending error's trace; its place, if it has
-// none.
+// Adds the call at [pc] to the pending error's trace, as "called from
+// life.tly:30:6 in step". If the error has no place yet, this call becomes its
+// place.
 void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc);
-// Whether the source is the library's own.
-bool tl_is_library(const tl_unit *unit);
-// Gives up what the frame owns at [pc]. The handler that catches there, or
-// NULL; its kept slots are ready.
+// Whether the unit is one of the library's own texts in Tally: errors in it are
+// reported at the call of it.
+bool tl_is_library(const tl_vm *vm, const tl_unit *unit);
+// Drops what the frame owns at [pc], by the function's map of owned ranges.
+// Returns the handler that catches there, whose slots are kept and made owners
+// first; NULL when the frame ends.
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc);
 
@@ -49,8 +99,9 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
 // the call, which are compared only.
 void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
                          const tl_slot *args);
-// The same where a call was compiled to the operation itself: [text] is the
-// source from where the error is on.
+// The same where the compiler put the operation itself in place of a call:
+// [text] is the source from the error's place on, and names the built-in if it
+// begins with "name(".
 void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes);
 // Names a function of the library that is written in Tally, where its frame
 // ends by an error from inside: in place of what it called.
@@ -59,96 +110,174 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
 
 // --- Slow paths (ops.c): each false after tl_fail ---------------------------
 
-// Runs the elementwise instruction [ins], whatever its operands: where to go
-// on, which is further where a region ran as one. NULL after tl_fail.
+// Runs the elementwise instruction [ins], whatever its operands are. Returns
+// where to go on, which is behind a whole region where that ran as one; NULL
+// after tl_fail.
 const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
                                 tl_slot *base, const tl_ins *ins);
-// A call of the host's elementwise function, which a region may begin with; as
-// tl_region_run. Where that fails the arguments are dropped.
+// Tries to run a region that begins with a call of the host's own elementwise
+// function; returns as tl_region_run, with *next set when it is done. On
+// failure the arguments in the window have been dropped.
 tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
                                  tl_slot *base, const tl_ins *ins,
                                  const tl_ins **next);
-// A comparison that has to give one bool.
+// A comparison that a branch needs: sets *truth if the result is one bool, else
+// fails as tl_do_truth does. The operands are consumed by their modes only on
+// success.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth);
-// Reads operands by their modes; what they still own afterwards is dropped.
+// Matrix product of b and c into slot [a]. Operands are read by [modes] (b in
+// bits 0-1, c in bits 2-3); those that end are dropped.
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes);
-// Whether the container has an item that equals it; asks what `in` may ask.
+// Sets *found to whether [container] has an item equal to [item]: an item of a
+// list or array, a key of a record, a part of a string, a member of a range, a
+// row's item of ragged rows. Both are borrowed. Fails for a container of
+// another kind.
 bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
+// The instruction `in`: tl_contains, after which operands that end are dropped.
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found);
+// Makes the range b..c with step d, which have to be integers, in slot [a].
 bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                  const tl_slot *d);
-// One bool, else an error that proposes any or all.
+// Sets *truth if [s] is one bool. Anything else is an error whose message
+// proposes any, all or a comparison, since Tally has no truth of numbers or
+// lists.
 bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth);
+// Array literals: an array whose items along a new first axis are the [count]
+// items. Items that lie in the instruction's window (out + 1) are dropped.
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
+// A list of the [count] slots in the window, which it takes over. What a slot
+// only borrows the list borrows too (tl_borrow_item), as long as slots alone
+// refer to the list.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
+// As tl_do_list, for a record with the names [keys] and one value each.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out);
+// list += item, in place where the slot is the list's only owner, else in a
+// copy. [modes]: the item's in bits 0-1, the target's in bits 4-5.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes);
+// Formats b by [spec] (empty: as print does) into a string in slot [a]. A
+// string without a spec goes through as it is.
 bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned modes,
                   const tl_string *spec);
+// Joins the [count] strings of the window, which are consumed, into *out.
 bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out);
+// Makes the closure object of [group] with [count] captured values, which are
+// taken from the window.
 bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
                    tl_slot *captures, tl_slot *out);
+// b[i] into slot [a] by the general path; the loop has tried tl_element_get.
+// The result is a borrowed item, or a view or copy that the slot owns.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes);
+// The same for b[i, j]; j's mode is in bits 6-7.
 bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
                   const tl_slot *j, unsigned modes);
+// b[…] for any one step of a path: slices, masks, several indices, `...`.
+// [parts] are the index values in the window, which are dropped; *out gets the
+// result.
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out);
+// b.name into slot [a]: a field of a record, of a struct array, a member of a
+// module, or an attribute such as shape.
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name);
+// b.{x, y} into slot [a]: a record (or struct array) with those fields alone.
 bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys);
+// target path = value, such as p.rows[i].name = v. Writes in place as far as
+// each container on the way has one owner, copies the others. [parts] are the
+// values of the path's indices, which stay with the caller.
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes);
-// Takes the item at [path] of [container] out of it, or reads it.
+// The item at [path] of [container] for an update in place, `x[i] += 1`: it is
+// moved out where this container is the only owner, so that it has one owner
+// while it is computed with; else it is only read.
 bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
                 const tl_path *path, tl_slot *parts, tl_slot *out);
-// Gives back what was taken.
+// Puts back what tl_do_take moved out, where the update that was to store it
+// failed or did not happen. Never fails.
 void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
                   const tl_path *path, tl_slot *parts, unsigned modes);
+// a, b = value: checks the number of items and leaves a list of them in slot
+// [a]. [extra] as tl_unpack_extra has it, for `first, ...rest`.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
-                  uint32_t count);
+                  uint32_t extra);
+// Sets *more to whether the loop over [container] has an item at [position], an
+// index (in a string: a byte). Fails where the value cannot be iterated over.
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more);
+// The next item into slot [a], and [position] moved on. [what] is one of
+// TL_NEXT_*. A container that ends with the loop gives its items away instead
+// of lending them.
 bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
                 unsigned mode, uint32_t what);
+// Prepares the three hidden slots of `for i in start..stop..step`: from start,
+// stop, step they become next, iterations left, step. *any says whether there
+// is an iteration at all.
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
+// Checks the arguments against the patterns of the function's parameters,
+// binding type variables from left to right.
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
+// Prints a value as the prompt does after an expression; none prints nothing.
 bool tl_do_show(tl_vm *vm, tl_slot value);
-// With TL_KEEPS in [how] the first argument is left in its slot on failure, and
-// with TL_STOPS too as it was where the host stopped the function; with
-// TL_VIEWS a view of the first argument, if that is borrowed, may borrow its
-// block; with TL_RETURNS it may itself be the result, still borrowed; with
-// TL_LISTS the items of the result may be its.
+// Calls a built-in with [count] arguments in [args], which are consumed; *out
+// gets the result. [how] says what the call may do besides:
+//   TL_KEEPS      on failure the first argument is left in its slot
+//   TL_STOPS      the same, and as it was if the host interrupted the function
+//   TL_MAY_BORROW what the builtin's own flags allow of the following:
+//     TL_VIEWS    a view of the first argument, which is borrowed, may borrow
+//                 its block
+//     TL_RETURNS  the first argument may itself be the result, still borrowed
+//     TL_LISTS    the items of the result may be the first argument's
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
-// How a call that keeps its first argument is made at [pc].
+// Which of TL_KEEPS and TL_STOPS a call at [pc] needs that gives its first
+// argument back on failure: whether a landing pad will look at the argument.
 unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
                       uint32_t pc);
 
 // --- Ownership (ops_ownership.c) --------------------------------------------
+// SETTLE x, y: y is the same object as x, which ends. If x owns and y does not,
+// the ownership moves to y.
 void tl_do_settle(tl_slot *x, tl_slot *y);
+// INHERIT x, y: y may be an item of x, which ends. y takes over the count that
+// x had of the item, or gets one of its own.
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y);
+// LEAVE x, y: x ends and y may depend on it in any relation. Does what HOLD,
+// SETTLE and INHERIT do for what y turns out to be, then drops x.
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y);
+// KEEP x, y: y may be an item of x, which is about to change or end; y gets a
+// count of its own if that cannot be excluded.
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y);
+// HOLD y, x: the view in y gets a count of the block that it shows, and x's own
+// count where x is just the owner of that block.
 void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x);
+// DETACH y, x: x is about to be written in place, so a view of its block in y
+// gets a copy of what it shows. Returns false after tl_fail (kind memory).
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x);
+// OWN x: the slot becomes an owner of what it holds, and a view of its block.
 void tl_do_own(tl_vm *vm, tl_slot *x);
+// KEEPALL x: the container in x gets counts of all items that it borrows.
 void tl_do_keepall(tl_vm *vm, tl_slot *x);
+// KEEPOF x, y: the container in y gets counts of those items that it borrows
+// and x may own.
 void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y);
 
 // --- Calls of whatever is called (call.c) -----------------------------------
 
-// Calls a callee that is no plain script function: binds the arguments in the
-// window first. Either pushes a frame (*pushed) or leaves the result in *out.
+// Calls anything that can be called: script functions with named, spread or
+// default arguments, closures, built-ins, types, the host's values. The [count]
+// arguments in [window] are taken on every path; [shape] says how each is
+// given, NULL: all by position. A script function gets a frame (*pushed is set
+// and the loop goes on there); of anything else the result is in *out.
 bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                 uint32_t count, tl_slot *window, bool *pushed, tl_slot *out);
 
-// Debug builds: recounts everything (audit.c).
+// In audit builds, before each instruction: recounts every reference of the VM
+// and compares (verify/audit.c).
 void tl_audit(tl_vm *vm, const tl_ins *pc);
 
 #endif

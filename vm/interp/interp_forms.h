@@ -1,11 +1,20 @@
 // What the handlers of the dispatch loop are made of: the fields of an
-// instruction, the ways on from it, and the forms that families of scalar
-// instructions share. For interp.c alone, which is compiled twice: so there is
-// no guard.
+// instruction, how each goes on to the next one, and the forms that families of
+// scalar instructions share. For interp.c alone, which is compiled twice, so
+// there is no include guard.
+//
+// A handler reads like this when its macros are expanded:
+//
+//     L_ADD:                                       OP(ADD)
+//       b = slot at ins->b, c = slot at ins->c     RB, RC
+//       both are int64: write a, go on             PUT_I64, NEXT
+//       otherwise go to a shared path              SLOW
 
 // This source is compiled twice: interp_counting.c makes the twin that counts
 // references, so that counting costs nothing where it is off.
 #ifdef TL_COUNTING
+// The loop's name: the counting twin has another, and counts before each
+// instruction.
 #define TL_INTERPRET tl_interpret_counting
 #define COUNT()                                            \
   do {                                                     \
@@ -19,6 +28,7 @@
 #define COUNT() (void)0
 #endif
 
+// Which way a branch usually goes, for the compiler's layout.
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -30,6 +40,8 @@
 #define TL_THREADED 0
 #endif
 
+// The operands of the instruction at ins, as slots and constants: fields are
+// byte offsets already, so that no shift is needed.
 #define SLOT(offset) ((tl_slot *)(void *)((char *)R + (offset)))
 #define RA SLOT(ins->a)
 #define RB SLOT(ins->b)
@@ -41,11 +53,16 @@
 #define MODE_C (ins->modes >> 2 & 3u)
 #define MODE_A (ins->modes >> 4 & 3u)
 
+// The classes of two slots at once: equal to one class if both have that class,
+// since each class is a bit or'ed with itself; anything else falls through to a
+// slower case.
 #define BOTH(b, c) ((unsigned)((b)->tag | (c)->tag) & 0xffu)
 // An int64 with a float64: the float's dtype, weak if both are.
 #define MIXED ((unsigned)TL_CLASS_F64 | (unsigned)TL_CLASS_I64)
 #define AS_F64(s) ((uint8_t)(s)->tag == TL_CLASS_F64 ? (s)->f : (double)(s)->i)
 #define MIXED_TAG(b, c) (TL_TAG_F64 | ((b)->tag & (c)->tag & TL_WEAK))
+// Writes a scalar. The value is computed into a local first, as a may be b or
+// c.
 #define PUT_F64(a, value, mark) \
   do {                          \
     double v_ = (value);        \
@@ -67,7 +84,9 @@
     (a)->i = v_;            \
   } while (0)
 
+// Stores where the loop is, for whoever may fail, call back or read the frame.
 #define SAVE() (F->pc = ins, vm->frame = F)
+// Leaves a handler after tl_fail; TRY does so if the call returns false.
 #define FAIL() goto fail
 #define TRY(call)          \
   do {                     \
@@ -76,6 +95,8 @@
       FAIL();              \
   } while (0)
 
+// Counts down the fuel, and asks for interrupts, deadline and budget when it is
+// used up (poll.h).
 #define POLL()                     \
   do {                             \
     if (UNLIKELY(--vm->fuel == 0)) \
@@ -83,6 +104,7 @@
   } while (0)
 
 #ifdef TALLY_AUDIT
+// In audit builds everything is recounted before each instruction.
 #define AUDIT()        \
   do {                 \
     SAVE();            \
@@ -93,7 +115,10 @@
 #endif
 
 #if TL_THREADED
-#define OP(name) L_##name:  // an instruction
+// An instruction's label, and going on to the next one: by a computed jump
+// where the compiler has that, so that each handler has a jump of its own to be
+// predicted; else through one switch.
+#define OP(name) L_##name:
 #define DISPATCH                             \
   do {                                       \
     AUDIT();                                 \
@@ -105,10 +130,11 @@
 #define DISPATCH goto dispatch
 #endif
 
+// A path that several instructions share.
 #define WAY(name) \
   name:  // shared by instructions
 
-// On to the next instruction, after one of one word or of two.
+// On to the next instruction, after one of one word (NEXT) or of two (NEXT2).
 #define NEXT  \
   do {        \
     ins++;    \
@@ -120,7 +146,7 @@
     DISPATCH; \
   } while (0)
 
-// An instruction of so many words that handlers.c has.
+// An instruction that handlers.c has: OP name, handler, words.
 #define CALLED(name, handler, words)    \
   OP(name) {                            \
     TRY(tl_exec_##handler(vm, R, ins)); \
@@ -128,7 +154,8 @@
     DISPATCH;                           \
   }
 
-// Not plain scalars: to the shared ways at the loop's end.
+// Goes to the shared path for operands that are no two plain scalars: [op] is
+// the elementwise operation that computes the same.
 #define SLOW(b, c, op) \
   do {                 \
     slow_b = (b);      \
@@ -137,7 +164,8 @@
     goto short_binary; \
   } while (0)
 
-// The argument with the most items.
+// Returns the argument with the most items: it decides whether a region is
+// worth its set-up.
 static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
   const tl_slot *most = window;
   for (uint32_t i = 1; i < count; i++) {
@@ -147,11 +175,13 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
   return most;
 }
 
-// Whether an operation is to be run as part of a region.
+// Whether an operation on b and c is to be run as part of a region.
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
-// Perhaps the begin of a region that runs as one.
+// Where a region may begin with this instruction: tries it for the array s, and
+// goes on behind the region if that ran. If it declined, nothing has changed
+// and the instruction runs by itself.
 #define ASK_REGION(s)                                             \
   do {                                                            \
     SAVE();                                                       \
@@ -171,76 +201,67 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     }                                                             \
   } while (0)
 
-// Scalar arithmetic: floats first, then integers, which wrap.
-#define ARITH(name, op, slow)                               \
-  OP(name) {                                                \
-    const tl_slot *b = RB, *c = RC;                         \
-    unsigned both = BOTH(b, c);                             \
-    if (both == TL_CLASS_F64) {                             \
+// Scalar arithmetic: floats first, then integers, which wrap. What is neither
+// is for the code behind.
+#define SCALARS(op)                                         \
+  do {                                                      \
+    unsigned both_ = BOTH(b, c);                            \
+    if (both_ == TL_CLASS_F64) {                            \
       PUT_F64(RA, b->f op c->f, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both == TL_CLASS_I64)) {                     \
+    if (LIKELY(both_ == TL_CLASS_I64)) {                    \
       PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both == MIXED)) {                            \
+    if (LIKELY(both_ == MIXED)) {                           \
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
       NEXT;                                                 \
     }                                                       \
-    SLOW(b, c, slow);                                       \
+  } while (0)
+
+// Perhaps arrays, and to be done with the next instruction.
+#define SLOW_JOINED(b, c, op) \
+  do {                        \
+    slow_b = (b);             \
+    slow_c = (c);             \
+    slow_op = (op);           \
+    goto short_joined;        \
+  } while (0)
+
+#define ARITH(name, op, slow)       \
+  OP(name) {                        \
+    const tl_slot *b = RB, *c = RC; \
+    SCALARS(op);                    \
+    SLOW_JOINED(b, c, slow);        \
   }
 
-// Two at once: the first's result is an operand of the next instruction and
-// not seen again. Anything but three floats or three integers goes one by one.
+// Together with the sum in the next instruction, whose other operand is its
+// [other]. Anything but three floats or three integers goes one by one.
 #ifdef TL_COUNTING
-#define PAIR(name, op, slow, D, at, then_op, second) ARITH(name, op, slow)
+#define ARITH_ADD(name, op, slow, other) ARITH(name, op, slow)
 #else
-#define PAIR(name, op, slow, D, at, then_op, second)             \
-  OP(name) {                                                     \
-    const tl_slot *b = RB, *c = RC, *d = SLOT(ins[1].D);         \
-    unsigned all = (unsigned)(b->tag | c->tag | d->tag) & 0xffu; \
-    if (all == TL_CLASS_F64) {                                   \
-      double x = b->f op c->f, y = d->f;                         \
-      PUT_F64(SLOT(ins[1].a), second, b->tag & c->tag & d->tag); \
-      NEXT2;                                                     \
-    }                                                            \
-    if (LIKELY(all == TL_CLASS_I64)) {                           \
-      uint64_t x = b->u op c->u, y = d->u;                       \
-      PUT_I64(SLOT(ins[1].a), second, b->tag & c->tag & d->tag); \
-      NEXT2;                                                     \
-    }                                                            \
-    unsigned both = BOTH(b, c);                                  \
-    if (both == TL_CLASS_F64) {                                  \
-      PUT_F64(RA, b->f op c->f, b->tag & c->tag);                \
-      NEXT;                                                      \
-    }                                                            \
-    if (both == TL_CLASS_I64) {                                  \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                \
-      NEXT;                                                      \
-    }                                                            \
-    if (both == MIXED) {                                         \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));      \
-      NEXT;                                                      \
-    }                                                            \
-    slow_b = b;                                                  \
-    slow_c = c;                                                  \
-    slow_op = (slow);                                            \
-    slow_d = d;                                                  \
-    slow_then = (then_op);                                       \
-    slow_side = (at);                                            \
-    goto short_pair;                                             \
+#define ARITH_ADD(name, op, slow, other)                               \
+  OP(name) {                                                           \
+    const tl_slot *b = RB, *c = RC, *d = SLOT(ins[1].other);           \
+    unsigned all = (unsigned)(b->tag | c->tag | d->tag) & 0xffu;       \
+    if (all == TL_CLASS_F64) {                                         \
+      double first = b->f op c->f;                                     \
+      PUT_F64(SLOT(ins[1].a), first + d->f, b->tag & c->tag & d->tag); \
+      NEXT2;                                                           \
+    }                                                                  \
+    if (LIKELY(all == TL_CLASS_I64)) {                                 \
+      uint64_t first = b->u op c->u;                                   \
+      PUT_I64(SLOT(ins[1].a), first + d->u, b->tag & c->tag & d->tag); \
+      NEXT2;                                                           \
+    }                                                                  \
+    SCALARS(op);                                                       \
+    SLOW_JOINED(b, c, slow);                                           \
   }
 #endif
-#define PAIRS(name, op, slow)                               \
-  PAIR(name##_ADD_L, op, slow, c, 0, TL_OP_ADD, x + y)      \
-  PAIR(name##_SUB_L, op, slow, c, 0, TL_OP_SUBTRACT, x - y) \
-  PAIR(name##_MUL_L, op, slow, c, 0, TL_OP_MULTIPLY, x *y)  \
-  PAIR(name##_ADD_R, op, slow, b, 1, TL_OP_ADD, y + x)      \
-  PAIR(name##_SUB_R, op, slow, b, 1, TL_OP_SUBTRACT, y - x) \
-  PAIR(name##_MUL_R, op, slow, b, 1, TL_OP_MULTIPLY, y *x)
 
-// With a literal: an int64 and its float stand side by side.
+// With a literal: in the constants an int64 is followed by the same number as a
+// float (c[1]), so that a float needs no conversion.
 #define ARITH_K(name, op, slow)                             \
   OP(name) {                                                \
     const tl_slot *b = RB, *c = KC;                         \
@@ -259,6 +280,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                                       \
   }
 
+// A comparison of scalars that gives a bool. NaN compares as C does.
 #define COMPARE(name, op, slow)         \
   OP(name) {                            \
     const tl_slot *b = RB, *c = RC;     \
@@ -274,6 +296,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                   \
   }
 
+// Bitwise operators, of integers and of bools.
 #define BITS(name, op, slow)                      \
   OP(name) {                                      \
     const tl_slot *b = RB, *c = RC;               \
@@ -289,6 +312,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                             \
   }
 
+// Shifts by 0 to 63; other amounts are defined by the elementwise operation.
 #define SHIFT(name, C, shifted, slow)                      \
   OP(name) {                                               \
     const tl_slot *b = RB, *c = (C);                       \
@@ -299,6 +323,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                                      \
   }
 
+// Bitwise operators with an integer literal.
 #define BITS_K(name, op, slow)                                \
   OP(name) {                                                  \
     const tl_slot *b = RB, *c = KC;                           \
@@ -309,6 +334,8 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                                         \
   }
 
+// Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
+// next word.
 #define JUMP_SHORT()                       \
   do {                                     \
     ins += (ptrdiff_t)(int16_t)ins->c + 1; \
@@ -320,6 +347,8 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     DISPATCH;                                          \
   } while (0)
 
+// Jumps if the condition holds, else goes on. Backward jumps close loops, so
+// they poll.
 #define JUMP_WHEN(condition)   \
   do {                         \
     if (condition) {           \
@@ -330,7 +359,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     NEXT;                      \
   } while (0)
 
-// Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
+// Compare and jump; [negate] is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.
 #define JUMP_IF(name, op, slow, negate, right) \
   OP(name) {                                   \
@@ -347,7 +376,8 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     goto compare;                              \
   }
 
-// With a literal: an int64 and its float stand side by side.
+// The same with a literal: in the constants an int64 and its float stand side
+// by side.
 #define JUMP_IF_K(name, op, slow, negate)        \
   OP(name) {                                     \
     const tl_slot *b = RA, *c = KB;              \
@@ -362,6 +392,8 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     goto compare;                                \
   }
 
+// x ** 2, which is most powers: sets a to the product, whose bits are those of
+// pow. Returns false for everything else.
 static inline bool pow_fast(tl_slot *a, const tl_slot *b, const tl_slot *c) {
   unsigned both = BOTH(b, c);
   if (both == TL_CLASS_F64 && c->f == 2.0) {
@@ -381,6 +413,9 @@ static inline bool pow_fast(tl_slot *a, const tl_slot *b, const tl_slot *c) {
   return false;
 }
 
+// Floor division of integers, or its remainder, which has the divisor's sign.
+// Returns false for other operands, and for divisors 0 (an error) and -1 (whose
+// quotient may overflow).
 static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
                                bool remainder) {
   if (BOTH(b, c) != TL_CLASS_I64 || c->i == 0 || c->i == -1)

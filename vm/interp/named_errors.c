@@ -1,24 +1,37 @@
-// Which function a message speaks of: the one that was called, as the script
-// would write it ("linalg.pinv"), and not what that one is made of.
+// Which function a message speaks of: the one that the script called, as the
+// script would write it, and not what that is made of.
+//
+//     linalg.pinv(x) calls svd, which fails:   "svd: x has no rows"
+//     after tl_error_of_function:              "linalg.pinv: a has no rows"
+//
+// Both names are replaced, the function's and the argument's. A message that
+// begins with no function's name gets one in front, if it is about arguments at
+// all.
+//
+// Built for size.
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/embedded.h"
 #include "vm/interp/interp.h"
 #include "vm/memory/memory_internal.h"
 
+// Whether the zero-terminated [name] is just the text.
 static bool is_word(const char *name, const char *text, size_t nbytes) {
   return strncmp(name, text, nbytes) == 0 && name[nbytes] == 0;
 }
 
-static bool is_function(const char *text, size_t nbytes) {
-  for (const tl_family *family = tl_library; family->rows; family++)
+// Whether the library has a function of that name, in C or in Tally.
+static bool is_function(const tl_vm *vm, const char *text, size_t nbytes) {
+  for (const tl_family *family = vm->library->families; family->rows; family++)
     for (const tl_builtin *row = family->rows; row->name; row++)
       if (is_word(row->name, text, nbytes))
         return true;
-  for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++)
+  for (const struct tl_embedded *e = vm->library->embedded->modules; e->name;
+       e++)
     for (const struct tl_embedded_function *f = e->functions; f->name; f++)
       if (is_word(f->name, text, nbytes))
         return true;
@@ -29,9 +42,9 @@ static bool begins_with(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-// The length of the function's name that a message begins with, as in
-// "max: …" and "sqrt needs …"; 0: it begins with none.
-static size_t name_length(const char *message) {
+// The length of the function's name that a message begins with, as in "max: …"
+// or "sqrt needs …"; 0: it begins with none.
+static size_t name_length(const tl_vm *vm, const char *message) {
   size_t n = 0, from = 0;
   for (; isalnum((unsigned char)message[n]) || message[n] == '_' ||
          message[n] == '.';
@@ -43,11 +56,11 @@ static size_t name_length(const char *message) {
   bool ends = begins_with(behind, ": ") || begins_with(behind, " needs ") ||
               begins_with(behind, " takes ") ||
               begins_with(behind, " has no parameter ");
-  return ends && is_function(message + from, n - from) ? n : 0;
+  return ends && is_function(vm, message + from, n - from) ? n : 0;
 }
 
 // Puts a text in place of [replaced] bytes of the message. Where there is no
-// memory for that the message stays.
+// memory for the new message the old one stays.
 static void splice(tl_vm *vm, size_t at, size_t replaced, const char *text,
                    size_t nbytes) {
   tl_pending_error *error = &vm->error;
@@ -65,7 +78,7 @@ static void splice(tl_vm *vm, size_t at, size_t replaced, const char *text,
   error->message_size = size;
 }
 
-// Puts module.name in place of the message's first bytes.
+// Puts module.name in place of the message's first bytes, or in front of it.
 static void put_name(tl_vm *vm, const char *module, const char *name,
                      size_t replaced) {
   char text[160];
@@ -75,15 +88,19 @@ static void put_name(tl_vm *vm, const char *module, const char *name,
          (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
+// Whether two slots hold the same value: bits of ownership and of weak literals
+// aside.
 static bool is_same(tl_slot a, tl_slot b) {
   const uint64_t notes = TL_OWNED | TL_WEAK;
   return (a.tag & ~notes) == (b.tag & ~notes) && a.u == b.u;
 }
 
+// Whether the name stands for an argument that the message could not name.
 static bool is_unknown(const char *name) {
   return begins_with(name, TL_UNKNOWN_ARGUMENT " ");
 }
 
+// The parameter that got the value which was rejected; NULL.
 static const tl_param *param_of_value(const tl_vm *vm, const tl_param *params,
                                       int count, const tl_slot *args) {
   for (int i = 0; i < count; i++)
@@ -92,6 +109,7 @@ static const tl_param *param_of_value(const tl_vm *vm, const tl_param *params,
   return NULL;
 }
 
+// The parameter of that name; NULL.
 static const tl_param *param_of_name(const char *name, size_t nbytes,
                                      const tl_param *params, int count) {
   for (int i = 0; i < count; i++)
@@ -101,15 +119,18 @@ static const tl_param *param_of_name(const char *name, size_t nbytes,
   return NULL;
 }
 
-// The parameter whose argument was refused: that of the name, unless an inner
-// function gave it, or which got the value; where nothing is known, the only
-// one that is needed. NULL: none.
+// The parameter whose argument was rejected: the one of the name in the
+// message, unless an inner function gave that name and its value was another;
+// else the one that got the value; else, where nothing is known, the only one
+// that is required. NULL: none.
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
   size_t nbytes = vm->error.refused_size;
   const tl_param *named = param_of_name(name, nbytes, params, count);
-  if (named != NULL && !vm->error.refused_known)
+  // Of two that have the value the one of the name: both may be none.
+  if (named != NULL && (!vm->error.refused_known ||
+                        is_same(args[named - params], vm->error.refused)))
     return named;
   const tl_param *got = param_of_value(vm, params, count, args);
   if (got != NULL || named != NULL)
@@ -119,8 +140,8 @@ static const tl_param *refused_param(const tl_vm *vm, const char *name,
   return is_alone && is_unknown(name) ? &params[0] : NULL;
 }
 
-// A message that begins with a name of [length] bytes goes on with that of an
-// argument: the function's own, or one of those that it calls itself.
+// Behind a function's name of [length] bytes the message goes on with an
+// argument's name: replaces that by the name of this function's own parameter.
 static void put_argument(tl_vm *vm, const tl_param *params, int count,
                          size_t length, const tl_slot *args) {
   tl_pending_error *error = &vm->error;
@@ -140,14 +161,16 @@ static void put_argument(tl_vm *vm, const tl_param *params, int count,
   error->refused_known = true;
 }
 
-// Whether it says what is wrong with the arguments of a call, and not that
-// something else failed meanwhile.
+// Whether an error of this kind says what is wrong with a call's arguments, and
+// not that something else failed meanwhile.
 static bool is_of_arguments(tally_status kind) {
   return kind == TALLY_ERR_NAME || kind == TALLY_ERR_TYPE ||
          kind == TALLY_ERR_SHAPE || kind == TALLY_ERR_INDEX ||
          kind == TALLY_ERR_VALUE || kind == TALLY_ERR_DOMAIN;
 }
 
+// Only the innermost call whose name a script would write gives the name: an
+// error that has a place or a name already is left alone.
 void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
                          const tl_slot *args) {
   tl_pending_error *error = &vm->error;
@@ -155,16 +178,19 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
     return;
   if ((builtin->flags & TL_HOST) != 0)
     return;  // a host has its own words, as a script has
-  size_t length = name_length(error->message);
+  const char *module = tl_builtin_module(vm->library, builtin);
+  if (module != NULL && module[0] == '_')
+    return;  // it speaks of the library's function that called it
+  size_t length = name_length(vm, error->message);
   // astype may have been written int8(x), as such messages say.
-  if (length == 0 &&
-      (!is_of_arguments(error->status) || tl_builtin_is_cast(builtin)))
+  if (length == 0 && (!is_of_arguments(error->status) ||
+                      tl_builtin_fused(builtin) == TL_FUSED_CAST))
     return;
   error->named = true;
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
   put_argument(vm, params, count, length, args);
-  put_name(vm, tl_builtin_module(builtin), builtin->name, length);
+  put_name(vm, module, builtin->name, length);
 }
 
 void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes) {
@@ -172,12 +198,12 @@ void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes) {
   while (n < nbytes && (isalnum((unsigned char)text[n]) || text[n] == '_')) n++;
   if (n == nbytes || text[n] != '(' || vm->error.refused_size > 0)
     return;
-  const tl_builtin *builtin = tl_builtin_find(NULL, text, n);
+  const tl_builtin *builtin = tl_builtin_find(vm->library, NULL, text, n);
   if (builtin != NULL)
     tl_error_of_builtin(vm, builtin, NULL);
 }
 
-// A message that shows all of a large argument is no help: its ends are kept.
+// Cuts the middle out of a message that shows all of a large argument.
 static void shorten(tl_vm *vm) {
   enum { LONG = 900, BEGIN = 500, END = 300 };
   const char *message = vm->error.message;
@@ -189,6 +215,7 @@ static void shorten(tl_vm *vm) {
   splice(vm, from, to - from, " … ", strlen(" … "));
 }
 
+// The parameters of a script function in the form of those of a built-in.
 static int params_of(const tl_prototype *function,
                      tl_param out[TL_MAX_PARAMS]) {
   int count = 0;
@@ -201,21 +228,24 @@ static int params_of(const tl_prototype *function,
   return count;
 }
 
+// A function in Tally of the library: its name takes the place of the name of
+// whatever it called.
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
                           const tl_slot *args) {
   tl_pending_error *error = &vm->error;
   const char *module = function->unit->module->name->text;
   const char *name = function->name->text;
+  // A module read from a file is the user's own, with its own places.
   if (error->placed || function->unit->module->path != NULL ||
-      tl_embedded_member(module, name) == NULL)
+      tl_embedded_member(vm->library, module, name) == NULL)
     return;
-  size_t length = name_length(error->message);
+  size_t length = name_length(vm, error->message);
   if (length == 0 && !is_of_arguments(error->status))
     return;
   error->named = true;
   tl_param params[TL_MAX_PARAMS];
   put_argument(vm, params, params_of(function, params), length, args);
-  put_name(vm, tl_embedded_find(module)->is_global ? NULL : module, name,
-           length);
+  put_name(vm, tl_embedded_find(vm->library, module)->is_global ? NULL : module,
+           name, length);
   shorten(vm);
 }

@@ -1,20 +1,28 @@
-// The interpreter's slow paths: operands read by their modes, handed to the
-// engine and the containers, and dropped. ops_elementwise.c has the
-// elementwise ones.
+// The interpreter's slow paths: operands are read by their modes, handed to the
+// engine and the containers, and dropped where they end. interp.h has the
+// contracts; ops_elementwise.c, ops_in.c and ops_ownership.c have the others.
+//
+// Each function here follows one order, so that a failure consumes nothing:
+//
+//     read(operand, mode)   borrowed ones lose their owned bit
+//     compute into a local  false: return, all operands are as they were
+//     drop what ends        which may have become the result's memory already
+//     put(a, result)        last, as a may be an operand's slot
 
 #include "vm/interp/interp.h"
 
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/interp/promise.h"
+#include "vm/array/describe.h"
+#include "vm/events.h"
 #include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/values/list.h"
 #include "vm/engine/matmul.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested_join.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
 
@@ -24,13 +32,15 @@ static tl_slot read(const tl_slot *s, unsigned mode) {
   return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
 }
 
+// Writes the result; the slot's earlier value has been consumed.
 static void put(tl_slot *a, tl_slot value) {
   tl_copy_slot(a, &value);
 }
 
 // --- Operators --------------------------------------------------------------
 
-// Drops an operand that the operation did not write into.
+// Drops an operand that the operation did not write into, counting arrays that
+// ended without being reused.
 static void end(tl_vm *vm, tl_slot operand) {
   if (!tl_is_owned(operand))
     return;
@@ -38,26 +48,30 @@ static void end(tl_vm *vm, tl_slot operand) {
   tl_drop(vm, operand);
 }
 
+// The product never takes an operand's memory, so both are only dropped.
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes) {
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
   if (!tl_matmul(vm, operands, &result) ||
-      (vm->has_promises && !tl_promise_makes(vm, result, TL_WHY_PRODUCT)))
+      (vm->has_contracts &&
+       !vm->observer->contract_makes(vm, result, TL_WHY_PRODUCT)))
     return false;
-  // A product too small to poll may have read a file that is not there any
-  // more.
+  // A product too small to poll inside may have read a mapped file that has
+  // become shorter: what it computed is then of no use.
   if ((vm->interrupted & TL_FILE_LOST) != 0 && !tl_poll(vm, 0)) {
     tl_drop(vm, result);
     return false;
   }
   end(vm, operands[0]);
   end(vm, operands[1]);
+  // Last, as a may be an operand's slot.
   put(a, result);
   return true;
 }
 
 // --- in ---------------------------------------------------------------------
 
+// A container that ends is asked first and dropped then.
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found) {
   *found = false;
@@ -70,6 +84,8 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 
 // --- Ranges and truth -------------------------------------------------------
 
+// An integer of any dtype as int64; else an error that names [what] of the
+// range.
 static bool whole(tl_vm *vm, const tl_slot *s, const char *what, int64_t *out) {
   if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s))) {
     *out = s->i;
@@ -94,6 +110,7 @@ bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   return true;
 }
 
+// Messages differ by what the value is, as the remedy does.
 bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
   (void)mode;
   if (tl_is_bool(s)) {
@@ -105,7 +122,7 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
   if (tl_is_array(s) && s.array->head.dtype == TL_BOOL) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a condition is one bool, and this is %s: write any(…) or "
-                   "all(…)",
+                   "all(…); item by item write ¬x, x & y, x | y",
                    text);
   }
   if (tl_is_number(s) || tl_is_array(s)) {
@@ -136,25 +153,30 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   if (step == 0) {
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a range is not 0");
   }
-  uint64_t turns = 0;
+  // Iterations, in unsigned arithmetic: the distance of two int64 may not fit
+  // one.
+  uint64_t iterations = 0;
   if (step > 0 && start < stop) {
-    turns = ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1;
+    iterations = ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1;
   } else if (step < 0 && start > stop) {
-    turns = ((uint64_t)start - (uint64_t)stop - 1) / (0 - (uint64_t)step) + 1;
+    iterations =
+        ((uint64_t)start - (uint64_t)stop - 1) / (0 - (uint64_t)step) + 1;
   }
-  if (turns > INT64_MAX)
-    turns = INT64_MAX;
-  *any = turns > 0;
+  // More iterations than any loop will run; the counter stays a signed number.
+  if (iterations > INT64_MAX)
+    iterations = INT64_MAX;
+  *any = iterations > 0;
   hidden[0] = tl_weak_int(start);
-  hidden[1] = tl_weak_int((int64_t)turns);
+  hidden[1] = tl_weak_int((int64_t)iterations);
   hidden[2] = tl_weak_int(step);
   return true;
 }
 
 // --- Building ---------------------------------------------------------------
 
-// Makes each slot of a window whole before the first of them is stored: a
-// store may copy a view out and let its block go, which others here may borrow.
+// Makes the views in a window count their blocks before the first slot is
+// stored: a store may copy a view out and drop its block, which other slots of
+// the window may borrow.
 static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
   for (uint32_t i = 0; count > 1 && i < count; i++)
     if (tl_is_array(slots[i]))
@@ -167,28 +189,31 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
     return false;
   hold_all(vm, count, items);
   for (uint32_t i = 0; i < count; i++) {
-    list->items[i] = tl_lend(vm, &list->head, &items[i], TL_CAUSE_ITEM);
+    // Nothing below the allocation can fail, so no item is lost.
+    list->items[i] = tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
   }
   list->length = count;
   put(out, tl_own_list(list));
   return true;
 }
 
-// Sets a field of a record that is being made, with room for it; what the slot
-// only borrows stays lent.
-static bool set_lent(tl_vm *vm, tl_record **record, tl_string *key,
-                     tl_slot *value) {
-  bool whole = !tl_is_counted(*value) || (value->object->flags & TL_LENT) == 0;
+// Sets a field of a record that is being made and has room for it. What the
+// slot only borrows the record borrows too.
+static bool set_borrowed(tl_vm *vm, tl_record **record, tl_string *key,
+                         tl_slot *value) {
+  bool whole =
+      !tl_is_counted(*value) || (value->object->flags & TL_BORROWED) == 0;
   if (whole && (tl_is_owned(*value) || !tl_is_counted(*value)))
     return tl_record_set(vm, record, key, value);
   tl_slot nothing = tl_none();
   if (!tl_record_set(vm, record, key, &nothing))
     return false;
   *tl_record_get(*record, key) =
-      tl_lend(vm, &(*record)->head, value, TL_CAUSE_FIELD);
+      tl_borrow_item(vm, &(*record)->head, value, TL_CAUSE_FIELD);
   return true;
 }
 
+// What a slot only borrows the record borrows, as lists do.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out) {
   tl_record *record = tl_record_new(vm, keys->count);
@@ -197,7 +222,7 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   // The record has room for all: nothing below fails.
   hold_all(vm, keys->count, values);
   for (uint32_t i = 0; i < keys->count; i++) {
-    if (set_lent(vm, &record, keys->names[i], &values[i]))
+    if (set_borrowed(vm, &record, keys->names[i], &values[i]))
       continue;
     tl_drop(vm, tl_own_record(record));
     return false;
@@ -210,9 +235,11 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_slot result;
   if (!tl_stack_any(vm, count, items, &result) ||
-      (vm->has_promises && !tl_promise_makes(vm, result, TL_WHY_STACK)))
+      (vm->has_contracts &&
+       !vm->observer->contract_makes(vm, result, TL_WHY_STACK)))
     return false;
-  // Items of a window are ours to drop; a list's go with the list.
+  // Items of a window are this instruction's to drop; a list's go with the
+  // list.
   if (out + 1 == items) {
     for (uint32_t i = 0; i < count; i++) tl_drop(vm, items[i]);
   }
@@ -223,13 +250,15 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
-  // What the list borrows already it goes on borrowing.
+  // A list with one owner may grow while it borrows items: it goes on borrowing
+  // these.
   tl_list *unique = target.list;
   bool in_place = tl_is_owned(target) && target.object->count == 1;
   if (!in_place && !tl_list_unique(vm, &target, 1, &unique))
     return false;
-  bool ok = tl_list_push_lent(vm, &unique, &value);
-  // A target that was only lent stays as it was where this fails.
+  bool ok = tl_list_push_borrowed(vm, &unique, &value);
+  // The target was borrowed, so it is a copy that failed to grow: the slot
+  // keeps the original.
   if (!ok && !tl_is_owned(read(list, modes >> 4))) {
     tl_drop(vm, tl_own_list(unique));
     return false;
@@ -243,6 +272,7 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
 bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   const tl_string *spec) {
   tl_slot value = read(b, mode);
+  // A string is its own text.
   if (spec->length == 0 && tl_is_string(value)) {
     put(a, value);
     return true;
@@ -263,6 +293,7 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
   return true;
 }
 
+// One allocation for the whole, since all lengths are known.
 bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   size_t nbytes = 0;
   for (uint32_t i = 0; i < count; i++) nbytes += strings[i].string->length;
@@ -287,13 +318,15 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
                     sizeof *closure + count * sizeof(tl_slot), "a function");
   if (closure == NULL)
     return false;
+  // The captures are counted only where the closure leaves its slots
+  // (tl_borrow_item).
   closure->member_count = group->member_count;
   closure->members = group->members;
   closure->capture_count = count;
   hold_all(vm, count, captures);
   for (uint32_t i = 0; i < count; i++) {
     closure->captures[i] =
-        tl_lend(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
+        tl_borrow_item(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
   }
   put(out, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
   return true;
@@ -301,22 +334,25 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
 
 // --- Places -----------------------------------------------------------------
 
+// The step [i] or [i, j]: plain values, no slices.
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
-// Whether the promise under way asks what is taken from [from].
+// Whether an in-place contract is under way and wants to know what is taken
+// from [from]: the result may be a copy, which would break it.
 static bool asks(tl_vm *vm, tl_slot from) {
-  return vm->has_promises && (tl_is_array(from) || tl_is_nested(from)) &&
-         tl_promise_holds(vm, 1, &from);
+  return vm->has_contracts && (tl_is_array(from) || tl_is_nested(from)) &&
+         vm->observer->contract_holds(vm, 1, &from);
 }
 
+// b[i] or b[i, j] by the general path; [parts] are the index values.
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
   tl_step step = {.item_count = count, .items = value_items};
   tl_slot base = read(of, mode), result;
   bool asked = asks(vm, base);
   if (!tl_index_get(vm, &base, &step, parts, &result) ||
-      (asked && !tl_promise_takes(vm, of, result)))
+      (asked && !vm->observer->contract_takes(vm, of, result)))
     return false;
   if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
     tl_keep_items(vm, &result.list->head);  // a range took more than an item
@@ -326,6 +362,7 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
   return true;
 }
 
+// The result's slot may be the base's or the index's, so it is written last.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
   tl_slot part = read(index, modes >> 2);
@@ -338,10 +375,12 @@ bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
   return get(vm, a, base, modes, 2, parts);
 }
 
-// A column that is read many times: its items side by side, where each lies on
-// a cache line of its own and they fit the nearest cache together with others.
-// A view as it was where memory is short.
+// Bytes of a cache line, and of the largest column that is copied.
 enum { COLUMN_LINE = 64, COLUMN_MOST = 16 * 1024 };
+// A column that the compiler saw being read many times: copied so that its
+// items lie side by side, if each lies on a cache line of its own now and they
+// fit the nearest cache together with others. Where memory is short the view
+// stays.
 static void gather_column(tl_vm *vm, tl_slot *column) {
   if (!tl_is_array(*column) || !tl_is_view(column->array) ||
       tl_ndim(column->array) != 1)
@@ -361,15 +400,39 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
   *column = tl_own_array(copy);
 }
 
+// The same where index values are spread, as in x[...i]: the path is written
+// out first.
+static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
+                            const tl_path *path, tl_slot *parts, tl_slot *out) {
+  tl_open_path spread;
+  tl_slot from = read(base, mode), result;
+  if (!tl_path_open(vm, path, parts, &spread))
+    return false;
+  bool asked = asks(vm, from);
+  bool ok = tl_index_get(vm, &from, spread.path.steps, spread.parts, &result) &&
+            (!asked || vm->observer->contract_takes(vm, base, result));
+  tl_path_close(vm, &spread);
+  if (!ok)
+    return false;
+  for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
+  tl_drop(vm, from);
+  put(out, result);
+  return true;
+}
+
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
+  // A path with spread values is written out first.
+  if (path->spreads)
+    return do_spread_index(vm, base, mode, path, parts, out);
   tl_slot from = read(base, mode), result;
   bool asked = asks(vm, from);
   bool ok = tl_path_portion(path) != TL_PORTION_ANY
                 ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
                 : tl_index_get(vm, &from, &path->steps[0], parts, &result);
-  if (!ok || (asked && !tl_promise_takes(vm, base, result)))
+  if (!ok || (asked && !vm->observer->contract_takes(vm, base, result)))
     return false;
+  // is_column is a hint of the compiler: the result is the same either way.
   if (path->is_column)
     gather_column(vm, &result);
   for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
@@ -383,41 +446,46 @@ bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
   tl_slot from = read(base, mode), result;
   bool asked = asks(vm, from);
   if (!tl_field_get(vm, &from, name, &result) ||
-      (asked && !tl_promise_takes(vm, base, result)))
+      (asked && !vm->observer->contract_takes(vm, base, result)))
     return false;
   tl_drop(vm, from);
   put(a, result);
   return true;
 }
 
-// Sets fields of a new record, which has room for them, to those of one that
-// has them all: they move out of one that ends, and one that lives lends them.
+// Sets the fields of a new record, which has room for them, to those of [from],
+// which has them all: they move out of one that ends, and are borrowed from one
+// that lives on.
 static void choose_fields(tl_vm *vm, tl_slot from, const struct tl_keys *keys,
                           tl_record **record) {
+  // The record ends here and has no other owner.
   bool gives = tl_is_owned(from) && from.object->count == 1;
   for (uint32_t i = 0; i < keys->count; i++) {
     if (tl_record_find(*record, keys->names[i]) >= 0)
       continue;  // named twice
+    // A field named twice is taken once.
     tl_slot *field = tl_record_get(from.record, keys->names[i]), value = *field;
     if (gives)
       *field = tl_none();
     else
       value = tl_borrow(value);
+    // What moves out or may be borrowed needs no count.
     if (gives || !tl_is_owned(from))
-      set_lent(vm, record, keys->names[i], &value);
+      set_borrowed(vm, record, keys->names[i], &value);
     else
       tl_record_set(vm, record, keys->names[i], &value);
   }
 }
 
-// p.{x, y}: a record with those fields alone.
+// p.{x, y}: a record with those fields alone, or a struct array with those
+// members.
 bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys) {
   if (tl_is_nested(*base)) {
     tl_slot made;
     bool asked = asks(vm, *base);
     if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
-        (asked && !tl_promise_takes(vm, base, made)))
+        (asked && !vm->observer->contract_takes(vm, base, made)))
       return false;
     tl_drop(vm, read(base, mode));
     put(a, made);
@@ -431,6 +499,8 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
   }
   tl_slot from = read(base, mode);
   for (uint32_t i = 0; i < keys->count; i++) {
+    // Look up all names first, so that a missing one fails before anything
+    // moves.
     tl_slot looked_at = tl_borrow(from), value;
     if (!tl_field_get(vm, &looked_at, keys->names[i], &value))
       return false;
@@ -444,10 +514,20 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
   return true;
 }
 
+// The target's slot gets what tl_path_set made of it, which may be the same
+// object.
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes) {
   tl_slot from = read(target, modes >> 4), item = read(value, modes), result;
-  if (!tl_path_set(vm, &from, path, parts, &item, &result))
+  tl_open_path spread;
+  if (path->spreads && !tl_path_open(vm, path, parts, &spread))
+    return false;
+  bool ok = path->spreads ? tl_path_set(vm, &from, &spread.path, spread.parts,
+                                        &item, &result)
+                          : tl_path_set(vm, &from, path, parts, &item, &result);
+  if (path->spreads)
+    tl_path_close(vm, &spread);
+  if (!ok)
     return false;
   tl_drop(vm, from);
   tl_drop(vm, item);
@@ -464,6 +544,7 @@ bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
   return true;
 }
 
+// The item goes back to its place only if that is still unset.
 void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
                   const tl_path *path, tl_slot *parts, unsigned modes) {
   tl_slot from = read(item, modes);
@@ -471,9 +552,104 @@ void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
   tl_drop(vm, from);
 }
 
+// How many items a value has that several names are assigned from; -1: it
+// cannot be assigned to several names.
+static int64_t unpacked_length(tl_slot s) {
+  if (tl_is_list(s))
+    return s.list->length;
+  if (tl_is_record(s))
+    return s.record->length;
+  if (tl_is_string(s))
+    return tl_string_graphemes(s.string);
+  if (tl_is_array(s))
+    return tl_ndim(s.array) > 0 ? tl_shape(s.array)[0] : -1;
+  if (tl_is_nested(s))
+    return tl_value_length(s, 0);
+  return tl_is_range(s) ? s.range->length : -1;
+}
+
+// Appends to [list] the value of the field at [at], or with [stop] from 0 on a
+// list of the values up to there. Copies counts, since the record may live on.
+static bool unpack_field(tl_vm *vm, const tl_record *record, int64_t at,
+                         int64_t stop, tl_list *list) {
+  tl_list *rest = stop < 0 ? list : tl_list_new(vm, stop - at);
+  if (rest == NULL)
+    return false;
+  for (int64_t i = at; i < (stop < 0 ? at + 1 : stop); i++) {
+    tl_slot value = tl_borrow(record->fields[i].value);
+    rest->items[rest->length++] = tl_escape(vm, &value, TL_CAUSE_ITEM);
+  }
+  if (stop >= 0)
+    list->items[list->length++] = tl_own_list(rest);
+  return true;
+}
+
+// Appends the item at [at], or with [stop] from 0 on the slice up to there. Of
+// a record they are the values in the order of its fields.
+static bool unpack_item(tl_vm *vm, tl_slot value, int64_t at, int64_t stop,
+                        tl_list *list) {
+  // A slice from [at] to [stop], both given.
+  static const tl_index_item slice = {.kind = TL_ITEM_SLICE,
+                                      .given = TL_SLICE_START | TL_SLICE_STOP};
+  if (tl_is_record(value))
+    return unpack_field(vm, value.record, at, stop, list);
+  tl_slot base = tl_borrow(value), item;
+  tl_slot parts[] = {tl_weak_int(at), tl_weak_int(stop)};
+  tl_step step = {.item_count = 1, .items = stop < 0 ? value_items : &slice};
+  if (!tl_index_get(vm, &base, &step, parts, &item))
+    return false;
+  list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+  return true;
+}
+
+// The error for a value that has no items to assign from.
+static bool fail_unpack(tl_vm *vm, tl_slot value, uint32_t count) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%u names are assigned from a list or an array: got %s", count,
+                 tl_describe(value, text, sizeof text));
+}
+
+// first, ...rest, last = value: leaves a list in which the rest is one item, a
+// list or slice.
+static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
+                        uint32_t rest) {
+  int64_t length = unpacked_length(value), others = (int64_t)count - 1;
+  if (length < 0)
+    return fail_unpack(vm, value, count);
+  if (length < others) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%lld names before and after ... are assigned from %lld "
+                   "items",
+                   (long long)others, (long long)length);
+  }
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (uint32_t i = 0; ok && i < count; i++) {
+    // Names after the rest take the last items.
+    int64_t at = i <= rest ? i : i + length - count;
+    int64_t stop = i == rest ? at + length - others : -1;
+    ok = unpack_item(vm, value, at, stop, list);
+  }
+  if (!ok) {
+    if (list != NULL)
+      tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  tl_drop(vm, value);
+  put(a, tl_own_list(list));
+  return true;
+}
+
+// A list of the right length is unpacked as it is; anything else becomes a list
+// of its items.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
-                  uint32_t count) {
+                  uint32_t extra) {
   tl_slot value = read(b, mode);
+  uint32_t count = extra & 0xffff;
+  // A name takes the rest: its index stands in the upper half of extra.
+  if (count != extra)
+    return unpack_rest(vm, a, value, count, (extra >> 16) - 1);
   if (tl_is_list(value)) {
     if (value.list->length != (int64_t)count) {
       return tl_fail(vm, TALLY_ERR_VALUE,
@@ -483,36 +659,23 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     put(a, value);
     return true;
   }
-  int64_t length = tl_is_array(value) && tl_ndim(value.array) > 0
-                       ? tl_shape(value.array)[0]
-                   : tl_is_nested(value) ? tl_value_length(value, 0)
-                   : tl_is_range(value)  ? value.range->length
-                                         : -1;
-  if (length < 0) {
-    char text[TL_DESCRIBE];
-    const char *hint =
-        tl_is_record(value) ? "; values(r) lists a record's values" : "";
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%u names are assigned from a list or an array: got %s%s",
-                   count, tl_describe(value, text, sizeof text), hint);
-  }
+  int64_t length = tl_is_string(value) ? -1 : unpacked_length(value);
+  if (length < 0)
+    return fail_unpack(vm, value, count);
   if (length != (int64_t)count) {
     return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%u names are assigned from an array of %lld items", count,
-                   (long long)length);
+                   "%u names are assigned from %s of %lld %s", count,
+                   tl_is_record(value) ? "a record" : "an array",
+                   (long long)length, tl_is_record(value) ? "fields" : "items");
   }
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
     return false;
   for (uint32_t i = 0; i < count; i++) {
-    tl_slot base = tl_borrow(value), item, at = tl_weak_int(i);
-    tl_step step = {.item_count = 1, .items = value_items};
-    if (!tl_index_get(vm, &base, &step, &at, &item)) {
+    if (!unpack_item(vm, value, i, -1, list)) {
       tl_drop(vm, tl_own_list(list));
       return false;
     }
-    list->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
-    list->length++;
   }
   tl_drop(vm, value);
   put(a, tl_own_list(list));
@@ -521,7 +684,7 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
 
 // --- Iteration --------------------------------------------------------------
 
-// A resource that for walks, or NULL.
+// A host's value that `for` can iterate over; NULL.
 static const tl_resource *walked_resource(tl_slot s) {
   const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
   return resource != NULL && resource->walked != NULL ? resource : NULL;
@@ -545,7 +708,8 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   } else if (tl_is_record(c)) {
     length = c.record->length;
   } else if (tl_is_string(c)) {
-    length = (int64_t)c.string->length;  // position counts bytes
+    // The position in a string counts bytes: NEXT moves it by whole characters.
+    length = (int64_t)c.string->length;
   }
   if (length < 0) {
     char text[TL_DESCRIBE];
@@ -558,22 +722,25 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   return true;
 }
 
-// The pair borrows from the record. Of one that [gives], the value moves out.
+// The next (key, value) of a record: a list that borrows both from the record.
+// Of a record that ends with the loop, the value moves out.
 static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
     return false;
-  tl_slot key = {.tag = TL_TAG_STRING, .string = field->key};
+  tl_slot key = tl_key_slot(field->key);
   tl_slot value = gives ? field->value : tl_borrow(field->value);
   if (gives)
     field->value = tl_none();
-  pair->items[0] = tl_lend(vm, &pair->head, &key, TL_CAUSE_KEEP);
-  pair->items[1] = tl_lend(vm, &pair->head, &value, TL_CAUSE_KEEP);
+  pair->items[0] = tl_borrow_item(vm, &pair->head, &key, TL_CAUSE_KEEP);
+  pair->items[1] = tl_borrow_item(vm, &pair->head, &value, TL_CAUSE_KEEP);
   pair->length = 2;
   put(a, tl_own_list(pair));
   return true;
 }
 
+// The next character of a string as a reader sees it (a grapheme cluster); *at
+// moves on by its bytes.
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
@@ -590,13 +757,16 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   tl_slot c = *container;
   int64_t i = position->i;
   bool more = false;
-  // Compiled code asks first; any other is not trusted to.
+  // The compiler puts MORE before each NEXT. Bytecode that a host loaded is not
+  // trusted to, so it is checked here.
   if ((what == TL_NEXT_OF_LIST && !tl_is_list(c)) || i < 0 ||
       !tl_do_more(vm, container, position, &more) || !more)
     return !tl_failed(vm) &&
            tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
+  // A container with no other owner that ends with the loop gives its items
+  // away.
   bool gives = mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
   const tl_resource *resource = walked_resource(c);
   if (resource != NULL) {
@@ -609,7 +779,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
     if (gives) {
-      // A dying list gives its items away, also those that it is lent.
+      // Also the items that it only borrows: then the variable borrows in its
+      // place.
       put(a, *item);
       *item = tl_none();
     } else {
@@ -623,9 +794,10 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
       if (!next_pair(vm, field, gives, a))
         return false;
     } else {
-      put(a, (tl_slot){.tag = TL_TAG_STRING, .string = field->key});
+      put(a, tl_key_slot(field->key));
     }
   } else {
+    // Arrays and nested arrays: a scalar, or a view of a row.
     tl_slot base = tl_borrow(c), at = tl_weak_int(i), result;
     tl_step step = {.item_count = 1, .items = value_items};
     if (!tl_index_get(vm, &base, &step, &at, &result))
@@ -638,6 +810,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 
 // --- Parameters and the prompt ----------------------------------------------
 
+// Type variables bind from left to right: a second N must be equal to the
+// first.
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   tl_bindings bindings = {.count = 0};
   for (uint32_t i = 0; i < function->param_count; i++) {
@@ -651,6 +825,7 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   return true;
 }
 
+// The display ends with a newline, whatever the value's own text does.
 bool tl_do_show(tl_vm *vm, tl_slot value) {
   if (tl_is_none(value))
     return true;

@@ -1,20 +1,27 @@
-// Elementwise instructions whose operands are no plain scalars.
+// Elementwise instructions whose operands are no plain scalars: finds the
+// operands wherever the instruction's format keeps them, tries the region that
+// the instruction may begin, and else applies the one operation
+// (tl_elementwise).
 
 #include "vm/interp/interp.h"
-#include "vm/interp/promise.h"
+#include "vm/events.h"
 #include "vm/nested/nested.h"
 #include "vm/region/region.h"
 
-// An instruction's operands, wherever its format keeps them.
+// An instruction's operands in one form for all formats.
 typedef struct operands {
+  // Operands, and the words of the instruction.
   int count, words;
   const tl_slot *in[3];
   unsigned modes[3];
-  tl_slot literal;  // of ADDI
+  // The immediate of ADDI as a slot, which in[1] then points to.
+  tl_slot literal;
 } operands;
 
 #define SLOT(offset) ((tl_slot *)(void *)((char *)base + (offset)))
 
+// Fills in *x from the fields of [ins]. The result may not be moved: x->in may
+// point into it.
 static void find_operands(const tl_prototype *function, tl_slot *base,
                           const tl_ins *ins, operands *x) {
   tl_format format = (tl_format)tl_opcodes[ins->op].format;
@@ -50,7 +57,8 @@ static void find_operands(const tl_prototype *function, tl_slot *base,
   }
 }
 
-// The items of the largest operand, those of all rows of a ragged one.
+// The number of items of the largest operand, which decides whether a region is
+// tried; of ragged rows the items of all rows.
 static int64_t most_items(const operands *x) {
   int64_t most = 0;
   for (int i = 0; i < x->count; i++) {
@@ -77,22 +85,26 @@ static void end(tl_vm *vm, tl_slot operand) {
   tl_drop(vm, operand);
 }
 
-// One operation; *out is written last, as it may be an operand.
+// Applies one operation to all operands and ends those that end. *out is
+// written last, as it may be an operand's slot.
 static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   tl_slot slots[3], result;
+  // A mapped file that was lost, or an interrupt, comes before the operation.
   if (vm->interrupted != 0 && !tl_poll(vm, 0))
     return false;
   for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
-  bool asked =
-      vm->has_promises && tl_promise_holds(vm, (uint32_t)x->count, slots);
+  bool asked = vm->has_contracts &&
+               vm->observer->contract_holds(vm, (uint32_t)x->count, slots);
   if (!tl_elementwise_kept(vm, op, slots, &result) ||
-      (asked && !tl_promise_makes(vm, result, TL_WHY_RESULT)))
+      (asked && !vm->observer->contract_makes(vm, result, TL_WHY_RESULT)))
     return false;
   for (int i = 0; i < x->count; i++) end(vm, slots[i]);
   tl_copy_slot(out, &result);
   return true;
 }
 
+// First asks for a region, which then continues behind all of its instructions;
+// else this operation runs alone.
 const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
                                 tl_slot *base, const tl_ins *ins) {
   operands x;
@@ -107,6 +119,7 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
     if (status == TL_REGION_FAILED)
       return NULL;
   }
+  // The operation that the opcode, or the extra of an ELEM, names.
   tl_op op = tl_region_op(ins->op, tl_ins_extra(ins[1]));
   return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
 }
@@ -116,6 +129,7 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
                                  const tl_ins **next) {
   tl_slot *window = SLOT(ins->a) + 1;
   const tl_builtin *builtin = function->constants[tl_ins_extra(ins[1])].pointer;
+  // A call of a host's function is worth a region only for large arrays.
   bool asks = false;
   for (uint32_t i = 0; i < ins->b; i++)
     asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
@@ -131,8 +145,8 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
 
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
-  // Lent until it is known that the result is one bool: what fails has consumed
-  // nothing.
+  // Both operands are borrowed until it is known that the result is one bool:
+  // what fails has consumed nothing.
   operands x = {.count = 2, .in = {b, c}};
   tl_slot ends[2] = {read(b, b_mode & 3u), read(c, c_mode & 3u)};
   tl_slot result = tl_none();

@@ -1,15 +1,26 @@
-// Whether a value is among those of a container: the operator in.
+// Whether a value is among those of a container: the operator `in`.
+//
+//     2 in [1, 2, 3]            an item equals it
+//     (1, 2) in ((1, 2), 3)     items of lists compare as wholes
+//     "key" in record           a key, not a value
+//     "ell" in "hello"          a part of the text
+//     none in x                 of missing values: whether one is missing
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
+#include "vm/index/select.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/struct_equal.h"
 #include "vm/values/list.h"
-#include "vm/values/octets.h"
-#include "vm/values/pointer.h"
-#include "vm/values/range.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/indexed.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 
+// Whether two items are equal by ==, which for arrays in lists would be an
+// array: in_list treats those itself.
 static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
   // What most lists hold: a few instructions, not a call of the engine.
   if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
@@ -20,6 +31,10 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
     *equal = tl_string_equal(a.string, b.string);
     return true;
   }
+  if (tl_is_none(a) || tl_is_none(b)) {
+    *equal = tl_is_none(a) && tl_is_none(b);
+    return true;
+  }
   tl_slot operands[2] = {tl_borrow(a), tl_borrow(b)}, result;
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &result))
     return false;
@@ -28,6 +43,7 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
   return true;
 }
 
+// Whether a list has the item; arrays are compared as wholes, with tl_same.
 static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
     // An array among the items is compared as a whole.
@@ -40,8 +56,14 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   return true;
 }
 
+// Whether an array has the item: a mask of equal items, and whether any is
+// true. Of an item with missing values the mask may have missing values, too.
 static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   tl_slot operands[2] = {tl_borrow(array), tl_borrow(item)}, mask, result;
+  if (tl_is_none(item)) {  // only items that may be missing can be none
+    *found = false;
+    return true;
+  }
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &mask))
     return false;
   if (tl_dtype_of(mask) == TL_KIND_NESTED) {  // the item has missing values
@@ -61,6 +83,7 @@ static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   return ok;
 }
 
+// Whether one of the rows of a ragged array has the item.
 static bool in_rows(tl_vm *vm, tl_slot item, tl_slot rows, bool *found) {
   tl_slot offsets, items;
   if (!tl_ragged_flat(vm, rows, &offsets, &items))
@@ -71,12 +94,15 @@ static bool in_rows(tl_vm *vm, tl_slot item, tl_slot rows, bool *found) {
   return ok;
 }
 
-// Among the values that are there; none is among those that are not.
+// Of values that may be missing: among those that are there; `none` is among
+// those that are not.
 static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   tl_slot mask = option.nested->parts[0];
   if (tl_is_none(item))
     return in_array(vm, tl_bool(true), mask, found);
   tl_slot operands[2] = {tl_borrow(option.nested->parts[1]), tl_borrow(item)};
+  // The mask is true where a value is missing, so equal > mask is true where
+  // the item is equal and there.
   tl_slot equal, known[2] = {tl_none(), tl_borrow(mask)}, hits;
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &equal))
     return false;
@@ -90,37 +116,42 @@ static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   return ok;
 }
 
-// Some bytes, or one, in bytes; bytes in an array of them.
-static bool in_octets(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
-  tl_slot inside = tl_octets_inside(container), octets;
+// Whether some bytes, or one byte as a number, are in bytes; or bytes in an
+// array of them.
+static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
+                         bool *found) {
+  tl_slot inside = tl_raw_bytes_inside(container), raw_bytes;
   bool one = tl_is_string(inside);
   if (one ? tl_is_number(item) : tl_is_none(item)) {
     if (!one)
       return tl_contains(vm, item, inside, found);
-    if (!tl_octets_items(vm, container, &inside))
+    if (!tl_raw_bytes_items(vm, container, &inside))
       return false;
     bool ok = tl_contains(vm, item, inside, found);
     tl_drop(vm, inside);
     return ok;
   }
-  if (!tl_octets_of(vm, item, &octets))
+  if (!tl_raw_bytes_of(vm, item, &raw_bytes))
     return false;
-  tl_slot sought = tl_octets_inside(octets);
+  tl_slot sought = tl_raw_bytes_inside(raw_bytes);
   bool ok = true;
   if (!one || !tl_is_string(sought))
     ok = tl_contains(vm, sought, inside, found);
   else
     *found = tl_string_search(inside.string, 0, sought.string) != NULL;
-  tl_drop(vm, octets);
+  tl_drop(vm, raw_bytes);
   return ok;
 }
 
+// By the container's kind; each case says for itself what an item of it is.
 bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   if (tl_is_list(container))
     return in_list(vm, item, container.list, found);
-  if (tl_is_record(container) && tl_is_string(item)) {
-    *found = tl_record_find(container.record, item.string) >= 0;
+  if (tl_is_record(container)) {
+    if (!tl_key_check(vm, item))
+      return false;
+    *found = tl_record_find_key(container.record, item) >= 0;
     return true;
   }
   if (tl_is_string(container) && tl_is_string(item)) {
@@ -130,27 +161,29 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   if (tl_is_range(container) && tl_is_number(item)) {
     const tl_range *r = container.range;
     int64_t i = item.i;
+    // Computed from start, stop and step, without making the items.
     *found = tl_class(item) == TL_CLASS_I64 && r->length > 0 &&
              (r->step > 0 ? i >= r->start && i < r->stop
                           : i <= r->start && i > r->stop) &&
              (i - r->start) % r->step == 0;
     return true;
   }
-  if (tl_is_octets(container))
-    return in_octets(vm, item, container, found);
+  if (tl_is_raw_bytes(container))
+    return in_raw_bytes(vm, item, container, found);
   if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY) ||
       tl_has_fields(container))
     return in_array(vm, item, container, found);
-  if (tl_is_form(container, TL_FORM_POINTER)) {
+  bool grid = tl_is_form(container, TL_FORM_GRID);
+  if (grid || tl_is_form(container, TL_FORM_POINTER)) {
+    // The target has more than the array shows of it.
     tl_slot values;
-    if (!tl_pointer_values(vm, container.nested, &values))
+    if (!(grid ? tl_grid_rows(vm, container.nested, &values)
+               : tl_indexed_values(vm, container.nested, &values)))
       return false;
     bool ok = tl_contains(vm, item, values, found);
     tl_drop(vm, values);
     return ok;
   }
-  if (tl_is_form(container, TL_FORM_GRID))
-    return tl_contains(vm, item, container.nested->parts[1], found);
   if (tl_is_form(container, TL_FORM_RAGGED))
     return in_rows(vm, item, container, found);
   if (tl_is_form(container, TL_FORM_OPTION))

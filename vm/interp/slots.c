@@ -16,6 +16,7 @@
 #include "vm/memory/memory_internal.h"
 
 enum {
+  // Bytes of the reservation, within bounds; slots that are counted at first.
   DEFAULT_SIZE = 1 << 20,
   SMALLEST_SIZE = 64 << 10,
   FIRST_SLOTS = 256,
@@ -26,6 +27,8 @@ enum {
 #define MAP_NORESERVE 0
 #endif
 
+// Slots of the whole reservation, from the host's option within bounds; a
+// multiple of SLOTS_PER_FRAME.
 static size_t slot_count(const tl_vm *vm) {
   size_t nbytes = vm->options.stack_size;
   if (nbytes == 0)
@@ -37,10 +40,13 @@ static size_t slot_count(const tl_vm *vm) {
   return nbytes / sizeof(tl_slot) / SLOTS_PER_FRAME * SLOTS_PER_FRAME;
 }
 
+// Bytes of so many slots together with the call records that may go with them.
 static size_t bytes_of(size_t slots) {
   return slots * sizeof(tl_slot) + slots / SLOTS_PER_FRAME * sizeof(tl_frame);
 }
 
+// Reserves memory without using it; a host with an allocator of its own gives
+// it from there.
 static void *reserve(tl_vm *vm, size_t nbytes) {
 #if defined(MAP_ANONYMOUS)
   if (vm->memory->system) {
@@ -52,6 +58,7 @@ static void *reserve(tl_vm *vm, size_t nbytes) {
   return vm->options.resize(vm->options.context, NULL, 0, nbytes);
 }
 
+// Gives back what reserve returned.
 static void give_back(tl_vm *vm, void *block, size_t nbytes) {
 #if defined(MAP_ANONYMOUS)
   if (vm->memory->system) {
@@ -62,11 +69,13 @@ static void give_back(tl_vm *vm, void *block, size_t nbytes) {
   vm->options.resize(vm->options.context, block, nbytes, 0);
 }
 
+// How far calls may go before tl_slots_grow is asked again.
 static void set_size(tl_vm *vm, size_t slots) {
   vm->stack_end = vm->stack + slots;
   vm->frames_end = vm->frames + slots / SLOTS_PER_FRAME;
 }
 
+// Counts the first slots only; the rest as calls reach it.
 bool tl_slots_open(tl_vm *vm) {
   size_t slots = slot_count(vm);
   if (!tl_account(vm, bytes_of(FIRST_SLOTS)))
@@ -76,6 +85,7 @@ bool tl_slots_open(tl_vm *vm) {
     tl_unaccount(vm, bytes_of(FIRST_SLOTS));
     return false;
   }
+  // The records lie behind the slots, in the same reservation.
   vm->frames = (tl_frame *)(void *)(vm->stack + slots);
   vm->frame = vm->frames - 1;
   set_size(vm, FIRST_SLOTS);
@@ -90,15 +100,18 @@ void tl_slots_close(tl_vm *vm) {
   vm->stack = NULL;
 }
 
+// The reservation stays; what grows is the part that is counted.
 bool tl_slots_grow(tl_vm *vm, const tl_slot *end, const tl_frame *frame) {
   size_t now = (size_t)(vm->stack_end - vm->stack), all = slot_count(vm);
   size_t wanted = (size_t)(end - vm->stack), slots = now;
   size_t frames = (size_t)(frame - vm->frames) + 1;
+  // The reservation is the limit of recursion.
   if (wanted > all || frames > all / SLOTS_PER_FRAME)
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "the calls nest too deeply: %lld are open, and the stack "
                    "has no room for one more",
                    (long long)(frame - vm->frames));
+  // Doubling keeps the number of calls here small in deep recursion.
   while (slots < wanted || slots / SLOTS_PER_FRAME < frames) slots *= 2;
   if (slots > all)
     slots = all;

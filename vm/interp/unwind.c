@@ -1,22 +1,35 @@
-// What happens when an instruction fails: the error gets its place, frames
-// give back what they own, and the innermost handler is found.
+// What happens when an instruction fails.
+//
+//     tl_fail      has set kind and message
+//     tl_error_place   line, column, excerpt with a caret     once
+//     tl_unwind        what the frame owns is dropped, the handler found
+//     tl_error_trace   "called from …"     for each frame that ends
+//
+// Which slots own at a pc is known from the function's ranges; nothing at run
+// time keeps track of it.
+//
+// Built for size.
 
 #include <stdio.h>
 #include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/array/array.h"
+#include "vm/interp/catch.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/memory/mapping.h"
 
 // --- Places -----------------------------------------------------------------
 
+// A place in the text, as messages show it.
 typedef struct position {
   int line, column;
   size_t begin, end;  // the line's bytes
 } position;
 
+// Finds line and column of a byte offset by binary search in the line starts. A
+// column counts the width on a terminal.
 static position find_position(const tl_unit *unit, uint32_t offset) {
   uint32_t low = 0, high = unit->line_count;
   while (high - low > 1) {
@@ -48,11 +61,13 @@ static int open_parentheses(const char *text, size_t nbytes) {
   return depth;
 }
 
+// Blanks between operands, of which a line end may be one.
 static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
-// Takes away the blanks around an operand, and parentheses that hold more.
+// Takes away the blanks around an operand, and parentheses that do not match
+// within it: "(a + b" becomes "a + b".
 static void trim(const char **text, size_t *nbytes) {
   int depth = open_parentheses(*text, *nbytes);
   while (*nbytes > 0 && (is_blank(**text) || (**text == '(' && depth > 0))) {
@@ -69,7 +84,9 @@ static void trim(const char **text, size_t *nbytes) {
   }
 }
 
-// "left n: 3 * 4 * int8, right g[:, 0]: 5 * int8", with the operands' text.
+// Appends what the operands are, with their text where that is short:
+//
+//     left n: 3 * 4 * int8, right g[:, 0]: 5 * int8
 static void add_operands(tl_text *out, const tl_unit *unit,
                          const tl_place_entry *place,
                          const tl_pending_error *error) {
@@ -83,7 +100,7 @@ static void add_operands(tl_text *out, const tl_unit *unit,
     right++;
     right_size--;
   }
-  // An operator beyond ASCII.
+  // An operator such as × or ≤ has up to three bytes.
   while (right_size > 0 && (*right & 0x80) != 0 &&
          right < unit->text + place->at + 3) {
     right++;
@@ -111,12 +128,14 @@ static void add_operands(tl_text *out, const tl_unit *unit,
 // As a compilation's errors are cut (compiler/diagnostics.c).
 enum { BEFORE_CARET = 90, AFTER_CARET = 60 };
 
+// Whether the byte continues a character of UTF-8.
 static bool goes_on(char byte) {
   return (byte & 0xc0) == 0x80;
 }
 
-// The source line with a caret; a long line is cut around the caret, between
-// characters.
+// Makes the error's excerpt: the source line and a caret below the place. A
+// long line is cut around the caret, between characters. Without memory for it
+// the error has no excerpt.
 static void write_excerpt(tl_vm *vm, const tl_unit *unit,
                           const tl_place_entry *place, position where) {
   size_t begin = where.begin, end = where.end;
@@ -134,7 +153,7 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   if (ahead)
     tl_text_puts(&text, "…");
   for (size_t i = begin; i < end; i++) {
-    // A tab would move the caret's column, and others the terminal.
+    // A tab would move the caret's column, and control characters the terminal.
     unsigned char c = (unsigned char)unit->text[i];
     tl_text_putc(&text, c < 0x20 || c == 0x7f ? ' ' : (char)c);
   }
@@ -154,29 +173,34 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   tl_text_close(&text);
 }
 
-bool tl_is_library(const tl_unit *unit) {
+// A module read from a file has a path, even if it bears a library module's
+// name.
+bool tl_is_library(const tl_vm *vm, const tl_unit *unit) {
   return unit->module->path == NULL &&
-         tl_embedded_find(unit->module->name->text) != NULL;
+         tl_embedded_find(vm->library, unit->module->name->text) != NULL;
 }
 
-// As with functions in C, the place of what a function of the library refuses
-// is its call; the operands that it looked at say nothing there.
+// In a function of the library the error gets no place: as with functions in C,
+// its place is the call of it, and the operands that it looked at mean nothing
+// there.
 void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc) {
   if (vm->error.placed)
     return;
-  // What failed may have read zeros where a file is gone: that is the cause.
+  // Code that read a mapped file after it was lost has read zeros: the loss is
+  // the cause, and is reported in place of what came of it.
   if ((vm->interrupted & TL_FILE_LOST) != 0 && !vm->error.is_final) {
     tl_error_clear(vm);
     tl_poll(vm, 0);
   }
-  if (tl_is_library(function->unit)) {
+  if (tl_is_library(vm, function->unit)) {
     vm->error.left[0] = 0;
     tl_error_of_function(vm, function, base);
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);
-  // Not where a call's result is looked at: if any(x) …
+  // Only an instruction that computes a value can stand for a call; the branch
+  // of `if any(x)` merely looks at its result.
   bool makes = tl_opcodes[function->code[pc].op].result == TL_DEF_OWNED;
   if (makes && place != NULL && place->end > place->at)
     tl_error_of_call(vm, function->unit->text + place->at,
@@ -198,7 +222,8 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 // and where it all began.
 enum { FIRST_LINES = 40, TRACE_LINES = 50 };
 
-// "called from life.tly:30:6 in step": where the call stands, and in what.
+// "called from life.tly:30:6 in step": where the call stands, and in which
+// function. Returns owned; NULL after tl_fail.
 static tl_string *trace_line(tl_vm *vm, const tl_prototype *function,
                              const tl_place_entry *place, int64_t times) {
   position where = find_position(function->unit, place->at);
@@ -212,13 +237,15 @@ static tl_string *trace_line(tl_vm *vm, const tl_prototype *function,
                           where.column, in, name);
 }
 
+// Replaces a line of the trace; takes [line].
 static void set_line(tl_vm *vm, int64_t index, tl_string *line) {
   tl_slot *item = &vm->error.trace->items[index];
   tl_drop(vm, *item);
   *item = tl_own_string(line);
 }
 
-// Makes room for one line more by leaving out one behind the first ones.
+// Makes room for one more line, by leaving out the one behind the first
+// FIRST_LINES.
 static bool leave_out(tl_vm *vm) {
   tl_list *trace = vm->error.trace;
   tl_string *note = tl_string_from(vm, "… lines left out …");
@@ -232,7 +259,8 @@ static bool leave_out(tl_vm *vm) {
   return true;
 }
 
-// A call from where the last one came is no line of its own: recursion.
+// Whether the call is at the same place as the last one, as in recursion: it
+// then is counted and gets no line of its own.
 static bool is_repeated(const tl_pending_error *error,
                         const tl_prototype *function, uint32_t pc) {
   return error->trace_times > 0 && error->trace_of == function &&
@@ -247,8 +275,9 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);
-  if (tl_is_library(function->unit) || place == NULL)
+  if (tl_is_library(vm, function->unit) || place == NULL)
     return;
+  // A recursive call at the same place only counts up the last line.
   bool repeated = is_repeated(error, function, pc);
   tl_string *line =
       trace_line(vm, function, place, repeated ? error->trace_times + 1 : 1);
@@ -260,6 +289,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     return;
   }
   tl_slot item = tl_own_string(line);
+  // Without memory for the trace the error goes on without it.
   if (error->trace == NULL)
     error->trace = tl_list_new(vm, 4);
   if (error->trace != NULL &&
@@ -275,6 +305,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 
 // --- Giving back ------------------------------------------------------------
 
+// Whether the handler wants the slot as it is.
 static bool is_kept(const tl_handler *handler, uint16_t slot) {
   for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++) {
     if (handler->kept[i] == slot)
@@ -283,14 +314,17 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
   return false;
 }
 
+// A landing pad: a handler of the compiler's own, which undoes something and
+// goes on unwinding (CATCH with extra 1).
 static bool is_pad(const tl_prototype *function, const tl_handler *handler) {
   const tl_ins *ins = &function->code[handler->handler];
   return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
 }
 
-// Whether the handler runs: a landing pad (CATCH with 1) for every error, a
-// `catch` for those that a script may catch. Its record is made here, so that
-// an error for which there is no memory goes on to whoever can do without.
+// Whether the handler runs: a landing pad does for every error, a `catch` for
+// those that a script may catch. The record that it gives is made here, so that
+// an error whose record does not fit in memory goes on to a caller that can do
+// without.
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
   if (is_pad(function, handler))
@@ -298,7 +332,7 @@ static bool catches(tl_vm *vm, const tl_prototype *function,
   return !vm->error.is_final && tl_error_take(vm, &vm->caught);
 }
 
-// The handler of an instruction: each has one at most.
+// The handler of an instruction: each pc has one at most, the innermost.
 static const tl_handler *find_handler(const tl_prototype *function,
                                       uint32_t pc) {
   for (uint32_t i = 0; i < function->handler_count; i++) {
@@ -309,8 +343,8 @@ static const tl_handler *find_handler(const tl_prototype *function,
   return NULL;
 }
 
-// What the host stops passes every `catch`, but not landing pads: these may put
-// the argument back where it is seen afterwards.
+// An error with which the host stops the script passes every `catch`, but not
+// landing pads: those may put the argument back where it is seen later.
 unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
                       uint32_t pc) {
   if ((builtin->flags & TL_STOPS) == 0)
@@ -320,6 +354,7 @@ unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
   return seen ? TL_KEEPS | TL_STOPS : TL_KEEPS;
 }
 
+// Drops what the slot owns.
 static void give_back(tl_vm *vm, tl_slot *slot) {
   if (!tl_is_owned(*slot))
     return;
@@ -328,13 +363,16 @@ static void give_back(tl_vm *vm, tl_slot *slot) {
   slot->tag &= ~TL_OWNED;
 }
 
+// Order matters: owners are made of what the handler keeps before the rest is
+// dropped, since a kept borrow may depend on what is dropped.
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc) {
   if (vm->file_lost)
     tl_mapping_restore(vm);
   const tl_handler *handler = find_handler(function, pc);
   if (handler != NULL && !catches(vm, function, handler)) {
-    // The map leaves out what the handler would have kept.
+    // The ranges leave out what the handler would have kept, so that is dropped
+    // here.
     for (uint16_t i = 0; i < handler->kept_count; i++)
       give_back(vm, &base[handler->kept[i]]);
     handler = NULL;
@@ -346,6 +384,7 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
   }
   for (uint32_t i = 0; i < function->range_count; i++) {
     const tl_unwind_range *r = &function->ranges[i];
+    // Ranges are in order of their starts.
     if (r->start > pc)
       break;
     if (pc < r->end && !is_kept(handler, r->slot)) {

@@ -2,7 +2,7 @@
 // key's upper bits above the position; merging elsewhere.
 #include <string.h>
 
-#include "vm/kernels/ask.h"
+#include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"
 #include "vm/kernels/sort.h"
 
@@ -34,60 +34,17 @@ size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over) {
 }
 
 // Positions by merging, for keys of one word or of two.
-#define BEFORE_1(x, y) (keys[x] < keys[y])
-#define BEFORE_2(x, y)                                            \
+#define MERGE_SORT merge_places_1
+#define ITEM int64_t
+#define BEFORE(x, y) (keys[x] < keys[y])
+#include "vm/kernels/merge_sort.h"
+
+#define MERGE_SORT merge_places_2
+#define ITEM int64_t
+#define BEFORE(x, y)                                              \
   (keys[2 * (x)] != keys[2 * (y)] ? keys[2 * (x)] < keys[2 * (y)] \
                                   : keys[2 * (x) + 1] < keys[2 * (y) + 1])
-#define MERGE_SORT(words, BEFORE)                                            \
-  static void runs_##words(int64_t *at, const uint64_t *keys, size_t n) {    \
-    for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {           \
-      size_t end =                                                           \
-          n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN;       \
-      for (size_t i = start; i < end; i++) {                                 \
-        size_t j = i;                                                        \
-        for (; j > start && BEFORE(i, (size_t)at[j - 1]); j--)               \
-          at[j] = at[j - 1];                                                 \
-        at[j] = (int64_t)i;                                                  \
-      }                                                                      \
-    }                                                                        \
-  }                                                                          \
-  static void merge_##words(int64_t *to, const int64_t *left,                \
-                            const int64_t *middle, const int64_t *end,       \
-                            const uint64_t *keys, tl_stop *stop) {           \
-    const int64_t *right = middle;                                           \
-    const size_t n = (size_t)(end - left);                                   \
-    for (size_t i = 0, pause; tl_piece(stop, i, n, &pause); i = pause) {     \
-      for (size_t k = i; k < pause && left < middle && right < end; k++) {   \
-        const bool take_right = BEFORE((size_t)*right, (size_t)*left);       \
-        *to++ = take_right ? *right : *left;                                 \
-        right += take_right;                                                 \
-        left += !take_right;                                                 \
-      }                                                                      \
-    }                                                                        \
-    if (stop && stop->stopped)                                               \
-      return;                                                                \
-    while (left < middle) *to++ = *left++;                                   \
-    while (right < end) *to++ = *right++;                                    \
-  }                                                                          \
-  static void merge_sort_##words(int64_t *out, const uint64_t *keys,         \
-                                 int64_t *buffer, size_t n, tl_stop *stop) { \
-    int64_t *a = out, *b = buffer;                                           \
-    runs_##words(a, keys, n);                                                \
-    for (size_t run = TL_INSERTION_RUN; run < n; run *= 2) {                 \
-      for (size_t i = 0; i < n; i += 2 * run) {                              \
-        size_t middle = n - i < run ? n : i + run;                           \
-        size_t end = n - i < 2 * run ? n : i + 2 * run;                      \
-        merge_##words(b + i, a + i, a + middle, a + end, keys, stop);        \
-      }                                                                      \
-      int64_t *other = a;                                                    \
-      a = b;                                                                 \
-      b = other;                                                             \
-    }                                                                        \
-    if (a != out)                                                            \
-      memcpy(out, a, n * sizeof *out);                                       \
-  }
-MERGE_SORT(1, BEFORE_1)
-MERGE_SORT(2, BEFORE_2)
+#include "vm/kernels/merge_sort.h"
 
 static unsigned passes_for(unsigned bits) {
   return (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS;
@@ -163,7 +120,7 @@ static void by_digit(const source *s, int64_t *out, uint64_t least) {
       for (size_t k = 0; k < n; k++) {
         int64_t *to = out + next[keys[k] - least]++;
         *to = (int64_t)(i + k);
-        tl_ask(to, LINE);
+        tl_prefetch(to, LINE);
       }
     }
 }
@@ -284,13 +241,15 @@ bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
     return !(stop && stop->stopped);
   }
   uint64_t *keys = scratch;
-  int64_t *buffer = (void *)(keys + key_words(dtype) * n);
-  if (key_words(dtype) == 2) {
+  int64_t *buffer = (void *)(keys + key_words(dtype) * n), *sorted;
+  const bool two = key_words(dtype) == 2;
+  if (two)
     complex_keys(dtype, keys, a, n, descending, stop);
-    merge_sort_2(out, keys, buffer, n, stop);
-  } else {
+  else
     tl_sort_keys(dtype, keys, a, n, descending, true, stop);
-    merge_sort_1(out, keys, buffer, n, stop);
-  }
+  for (size_t i = 0; i < n; i++) out[i] = (int64_t)i;
+  sorted = (two ? merge_places_2 : merge_places_1)(out, buffer, keys, n, stop);
+  if (sorted != out)
+    memcpy(out, sorted, n * sizeof *out);
   return !(stop && stop->stopped);
 }

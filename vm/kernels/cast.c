@@ -1,6 +1,9 @@
-// Casts between all dtypes, and whether a cast keeps every value.
+// Casts between all dtypes, and the checks whether a cast keeps every value.
+// Integers wrap, floats saturate: a cast itself never fails, so callers that
+// must not lose values ask the check first.
 #include "vm/kernels/cast_list.h"
 
+// A cast that C does itself.
 #define CAST(from, to, T, R, expr) TL_UNARY(cast_##from##_##to, T, R, expr)
 
 // The real or integer x becomes a complex item.
@@ -46,7 +49,8 @@ void TL_K(cast_complex128_complex64)(void *out, const void *a, size_t n) {
 // One above the largest value of an integer type: a power of two, so exact.
 #define END(F, HIGH) ((F)((HIGH) / 2 + 1) * 2)
 
-// NaN fails both comparisons and gives 0.
+// The cast of a float: truncated, saturated at the ends. NaN fails both
+// comparisons and gives 0.
 #define CHOSEN(F, V, LOW, HIGH)                          \
   (x >= (F)(LOW) ? (x < END(F, HIGH) ? (V)x : (V)(HIGH)) \
                  : (x < (F)(LOW) ? (V)(LOW) : (V)0))
@@ -82,7 +86,8 @@ TL_FLOAT_TO_WIDE(X, FLOAT32, float32, float)
 TL_FLOAT_TO_WIDE(X, FLOAT64, float64, double)
 #undef X
 
-// As in questions (integer.c): in blocks, to vectorise and still stop early.
+// As the predicates of integer.c: in blocks, to vectorise and still stop
+// early.
 enum { CHECK_BLOCK = 1024 };
 
 // What was found so far is as wide as an item, as the comparisons are.
@@ -91,6 +96,7 @@ typedef uint16_t found_int16, found_uint16;
 typedef uint32_t found_int32, found_uint32, found_float32;
 typedef uint64_t found_int64, found_uint64, found_float64;
 
+// Whether no item of n meets the test, block by block.
 #define CHECK(from, to, T, bad_test)                        \
   bool TL_K(check_##from##_##to)(const void *a, size_t n) { \
     const T *items = a;                                     \
@@ -119,11 +125,12 @@ TL_CHECKS_SIGN(X)
 #define X(FROM, TO, from, to, T, R, HIGH) CHECK(from, to, T, x > (T)HIGH)
 TL_CHECKS_UNSIGNED(X)
 #undef X
-// LOW - 1 itself does not fit; where a double cannot tell it from LOW, LOW
-// does.
-#define FITS(x, T, LOW)                          \
-  (sizeof(T) < 8 ? (double)x > (double)(LOW)-1.0 \
-                 : ((double)x >= (double)(LOW)) | ((double)x > (double)(LOW)-1.0))
+// Whether a float is not below the range: LOW - 1 itself does not fit; where a
+// double cannot tell it from LOW, LOW does.
+#define FITS(x, T, LOW)                \
+  (sizeof(T) < 8                       \
+       ? (double)x > (double)(LOW)-1.0 \
+       : ((double)x >= (double)(LOW)) | ((double)x > (double)(LOW)-1.0))
 #define X(FROM, TO, from, to, F, T, LOW, HIGH) \
   CHECK(from, to, F, !FITS(x, T, LOW) | !((double)x < END(double, HIGH)))
 TL_CHECKS_FLOAT(X)

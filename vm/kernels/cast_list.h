@@ -1,12 +1,14 @@
-// Which function casts which dtype to which, and which asks whether it may.
+// Which function casts which dtype to which, and which function checks the
+// cast first.
 //
-// X(FROM, TO, function). Targets of one width share a function where the source
-// is an integer: the bits are the same.
+// X(FROM, TO, function). Targets of one width share a function where the
+// source is an integer: the bits are the same.
 #ifndef TALLY_VM_KERNELS_CAST_LIST_H
 #define TALLY_VM_KERNELS_CAST_LIST_H
 
 #include "vm/kernels/list.h"
 
+// From integers and bools to integers.
 #define TL_CAST_TO_BITS(X, FROM, from)        \
   X(FROM, INT8, TL_K(cast_##from##_uint8))    \
   X(FROM, INT16, TL_K(cast_##from##_uint16))  \
@@ -16,6 +18,7 @@
   X(FROM, UINT16, TL_K(cast_##from##_uint16)) \
   X(FROM, UINT32, TL_K(cast_##from##_uint32)) \
   X(FROM, UINT64, TL_K(cast_##from##_uint64))
+// From floats to integers.
 #define TL_CAST_TO_INTEGERS(X, FROM, from)    \
   X(FROM, INT8, TL_K(cast_##from##_int8))     \
   X(FROM, INT16, TL_K(cast_##from##_int16))   \
@@ -25,17 +28,21 @@
   X(FROM, UINT16, TL_K(cast_##from##_uint16)) \
   X(FROM, UINT32, TL_K(cast_##from##_uint32)) \
   X(FROM, UINT64, TL_K(cast_##from##_uint64))
+// To complex dtypes, with imaginary parts of 0.
 #define TL_CAST_TO_COMPLEX(X, FROM, from)           \
   X(FROM, COMPLEX64, TL_K(cast_##from##_complex64)) \
   X(FROM, COMPLEX128, TL_K(cast_##from##_complex128))
+// To real floats, rounded.
 #define TL_CAST_TO_FLOATS(X, FROM, from)        \
   X(FROM, FLOAT32, TL_K(cast_##from##_float32)) \
   X(FROM, FLOAT64, TL_K(cast_##from##_float64))
+// All casts from an integer dtype.
 #define TL_CAST_INTEGER(X, FROM, from)    \
   X(FROM, BOOL, TL_K(cast_##from##_bool)) \
   TL_CAST_TO_BITS(X, FROM, from)          \
   TL_CAST_TO_FLOATS(X, FROM, from) TL_CAST_TO_COMPLEX(X, FROM, from)
 
+// All casts; those of a dtype to itself are copies by item size.
 #define TL_CASTS(X)                                         \
   X(BOOL, BOOL, TL_K(copy_1))                               \
   TL_CAST_TO_BITS(X, BOOL, uint8)                           \
@@ -64,7 +71,8 @@
   X(COMPLEX128, COMPLEX64, TL_K(cast_complex128_complex64)) \
   X(COMPLEX128, COMPLEX128, TL_K(copy_16))
 
-// X(FROM, TO, from, to, from type, to type, largest value of to); by kinds.
+// X(FROM, TO, from, to, from type, to type, largest value of to), by kinds:
+// signed into narrower signed.
 #define TL_CHECKS_SIGNED(X)                                  \
   X(INT16, INT8, int16, int8, int16_t, int8_t, INT8_MAX)     \
   X(INT32, INT8, int32, int8, int32_t, int8_t, INT8_MAX)     \
@@ -72,16 +80,19 @@
   X(INT64, INT8, int64, int8, int64_t, int8_t, INT8_MAX)     \
   X(INT64, INT16, int64, int16, int64_t, int16_t, INT16_MAX) \
   X(INT64, INT32, int64, int32, int64_t, int32_t, INT32_MAX)
+// One signed dtype into all unsigned ones.
 #define TL_CHECKS_TO_UNSIGNED(X, FROM, from, T)          \
   X(FROM, UINT8, from, uint8, T, uint8_t, UINT8_MAX)     \
   X(FROM, UINT16, from, uint16, T, uint16_t, UINT16_MAX) \
   X(FROM, UINT32, from, uint32, T, uint32_t, UINT32_MAX) \
   X(FROM, UINT64, from, uint64, T, uint64_t, UINT64_MAX)
+// Signed into unsigned: the sign, and the range where it is narrower.
 #define TL_CHECKS_SIGN(X)                         \
   TL_CHECKS_TO_UNSIGNED(X, INT8, int8, int8_t)    \
   TL_CHECKS_TO_UNSIGNED(X, INT16, int16, int16_t) \
   TL_CHECKS_TO_UNSIGNED(X, INT32, int32, int32_t) \
   TL_CHECKS_TO_UNSIGNED(X, INT64, int64, int64_t)
+// Unsigned into anything that does not hold all of it.
 #define TL_CHECKS_UNSIGNED(X)                                       \
   X(UINT8, INT8, uint8, int8, uint8_t, int8_t, INT8_MAX)            \
   X(UINT16, INT8, uint16, int8, uint16_t, int8_t, INT8_MAX)         \
@@ -111,9 +122,11 @@
   X(FROM, INT64, from, int64, F, int64_t, INT64_MIN, INT64_MAX) \
   X(FROM, UINT32, from, uint32, F, uint32_t, 0, UINT32_MAX)     \
   X(FROM, UINT64, from, uint64, F, uint64_t, 0, UINT64_MAX)
+// One float dtype into all integers.
 #define TL_FLOAT_TARGETS(X, FROM, from, F) \
   TL_FLOAT_TO_NARROW(X, FROM, from, F)     \
   TL_FLOAT_TO_WIDE(X, FROM, from, F)
+// Floats into integers; no check for bools and other floats.
 #define TL_CHECKS_FLOAT(X)                     \
   TL_FLOAT_TARGETS(X, FLOAT32, float32, float) \
   TL_FLOAT_TARGETS(X, FLOAT64, float64, double)

@@ -1,17 +1,25 @@
-// Comparisons, with the forms for one scalar operand; choices; and questions
-// about single items that give bools.
+// Comparisons, with the forms for one scalar operand; choices; and predicates
+// of single items that give bools (isnan, isinf, isfinite, signbit).
+//
+// Results are bytes of 0 or 1. Only equality and the two comparisons with <
+// are loops; > and >= exchange their operands. Comparisons with NaN are false,
+// but for !=.
 #include "vm/kernels/list.h"
 
+// A comparison of two arrays; of an array and a scalar, either way round.
 #define VV(name, sfx, T, expr) TL_BINARY(name##_##sfx, T, uint8_t, expr)
+// The forms with one scalar operand.
 #define SCALARS(name, sfx, T, expr)               \
   TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr) \
   TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
 
+// The comparisons that exist as loops of their own.
 #define EQUALITY(form, sfx, T) \
   form(equal, sfx, T, x == y) form(not_equal, sfx, T, x != y)
+// less and less_equal; the other two exchange the operands.
 #define ORDER(form, sfx, T) \
   form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y)
-// These turn the operands, which costs a jump and saves a loop.
+// x > y as y < x, which costs a jump and saves a loop.
 #define TURNED(sfx)                                                       \
   void TL_K(greater_##sfx)(void *out, const void *a, const void *b,       \
                            size_t n) {                                    \
@@ -21,6 +29,7 @@
                                  size_t n) {                              \
     TL_K(less_equal_##sfx)(out, b, a, n);                                 \
   }
+// The same with a scalar on either side.
 #define TURNED_SCALARS(sfx)                                                  \
   void TL_K(greater_vs_##sfx)(void *out, const void *a, const void *b,       \
                               size_t n) {                                    \
@@ -58,7 +67,7 @@ TL_COMPLEXES(X)
 #undef X
 
 // A signed x against an unsigned y: no common type holds both, so a negative x
-// is settled by its sign.
+// is decided by its sign.
 #define MIXED(name, TA, TB, expr)                                      \
   void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
     uint8_t *to = out;                                                 \
@@ -70,6 +79,8 @@ TL_COMPLEXES(X)
       to[i] = (uint8_t)(expr);                                         \
     }                                                                  \
   }
+// Both orders of a comparison; `below` and `turned` are the results where the
+// signed operand is negative.
 #define MIXED_BOTH(name, below, op, turned)                             \
   MIXED(name##_iu, int64_t, uint64_t, x < 0 ? below : (uint64_t)x op y) \
   MIXED(name##_ui, uint64_t, int64_t, y < 0 ? turned : x op(uint64_t) y)
@@ -97,6 +108,7 @@ SELECT(2, tl_word2)
 SELECT(4, tl_word4)
 SELECT(8, tl_word8)
 
+// By halves and bits: compilers make no vectors of choices of 16 bytes.
 void TL_K(select_16)(void *out, const void *a, const void *b, const void *c,
                      size_t n) {
   tl_word8 *to = out;
@@ -120,6 +132,7 @@ TL_FLOATS(X)
 TL_UNARY(signbit_float32, tl_word4, uint8_t, x >> 31)
 TL_UNARY(signbit_float64, tl_word8, uint8_t, x >> 63)
 
+// Complex items are infinite where a part is.
 #define IS_INF(x, W) ((x) == (W)INFINITY) | ((x) == -(W)INFINITY)
 #define X(D, sfx, T, W)                                                \
   TL_UNARY(isnan_##sfx, T, uint8_t, (x.re != x.re) | (x.im != x.im))   \

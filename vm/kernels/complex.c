@@ -1,6 +1,9 @@
 // Complex arithmetic by its plain formulas, and the parts of complex items.
+// Products are never fused, so that both parts round alike in all instruction
+// sets.
 #include "vm/kernels/list.h"
 
+// A complex item.
 #define PAIR(T, real, imaginary)    \
   (T) {                             \
     .re = (real), .im = (imaginary) \
@@ -16,6 +19,7 @@
       to[i] = expr;                                                    \
     }                                                                  \
   }
+// R is the type of the result: T, or its real type.
 #define UNARY(name, T, R, expr)                         \
   void TL_K(name)(void *out, const void *a, size_t n) { \
     R *to = out;                                        \

@@ -1,5 +1,5 @@
-// Absolute values of complex items. Apart from complex.c, whose products must
-// do without some instructions.
+// Absolute values of complex items. In a file of its own, since complex.c is
+// compiled without some instructions.
 #include <float.h>
 
 #include "vm/kernels/list.h"
@@ -8,6 +8,7 @@
 // leaves the range in which nothing is lost, the C library does the items.
 enum { ABS_BLOCK = 256 };
 
+// The square of the absolute value, rounded.
 TL_INLINE double sum_of_squares(double x, double y) {
   return x * x + y * y;
 }
@@ -19,13 +20,15 @@ TL_INLINE double lost_in_square(double x) {
   return ((high * high - x * x) + 2 * high * low) + low * low;
 }
 
-// Rounded to float once more, the plain root is right.
+// The plain root is right for complex64, as it is rounded to float once more.
 TL_INLINE double size_complex64(double x, double y) {
   return sqrt(sum_of_squares(x, y));
 }
 
 // One step of Newton's with all that was lost: right but for rare last bits.
 TL_INLINE double size_complex128(double x, double y) {
+  // The errors of both squares, of the sum and of the root are gathered in one
+  // correction.
   const double p = x * x, q = y * y, sum = p + q, root = sqrt(sum);
   const double back = sum - p;
   const double lost = ((p - (sum - back)) + (q - back)) +

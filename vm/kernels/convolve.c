@@ -1,5 +1,10 @@
-// Sums of products along two sequences, one of which runs against the other.
-// Each sum goes by the order of b; many lie side by side in registers.
+// Sums of products along two sequences, one of which runs against the other
+// (tl_convolve_kernel).
+//
+// Each sum goes by the order of b, whatever the instruction set; many sums are
+// in registers at once, so that each item of b is read once for all of them:
+//
+//   sums[i] += a[i - k] * b[k]    for all i of a block, then the next k
 #include "vm/kernels/list.h"
 
 #define X(sfx, T)                                                              \

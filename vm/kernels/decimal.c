@@ -1,7 +1,14 @@
 // Kernels for tables of text: where cells end, and the numbers in them.
 //
-// Plain decimals are the same to a processor whatever their digits: no branch
-// depends on them, so that loops run over many cells at once.
+//   text_places   64 bytes -> a bit for each separator -> list of places
+//   decimals      cells -> 16 bytes each -> digits joined by pairs, fours,
+//   eights
+//                 -> integer / power of ten, which is correctly rounded
+//
+// All plain decimals take the same instructions, whatever their digits: no
+// branch depends on them, so that loops run over many cells at once. Both
+// operands of the quotient are exact (2^53, 10^15), so one division rounds
+// correctly.
 #include "vm/kernels/decimal.h"
 
 #include "vm/kernels/vector.h"
@@ -32,17 +39,18 @@ TL_INLINE uint64_t mark(const char *text, char c) {
 #endif
 }
 
-// Any number where there is none.
+// The place of the lowest bit; any number where there is none.
 TL_INLINE uint64_t lowest_bit(uint64_t word) {
   return (uint64_t)__builtin_ctzll(word | (uint64_t)1 << 63);
 }
 
-// The places behind the bits of a word; may write some more.
+// Writes the places behind the bits of a word, which is that of the text from
+// [base] on, and returns the end of the list; may write up to 8 more.
 TL_INLINE uint16_t *list_bits(uint16_t *out, uint64_t word, size_t base) {
   const int count = __builtin_popcountll(word);
   const uint64_t bases = (base + 1) * 0x0001000100010001u;
-  // Mostly the same number of turns, which processors foresee; four places are
-  // written at once.
+  // Mostly the same number of iterations, which processors predict; four places
+  // are written at once.
   for (int i = 0; i < count; i += 8)
     for (int k = 0; k < 8; k += 4) {
       uint64_t places = lowest_bit(word);
@@ -68,6 +76,8 @@ void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
     n = 0;  // bits would be in the other order
   for (size_t at = 0; at < n && odd == 0; at += WORD) {
     odd = mark(text + at, '"') | mark(text + at, 0);
+    // Only places before the first quote or NUL count: from there on another
+    // reader goes on.
     const uint64_t before = odd != 0 ? (odd & (0 - odd)) - 1 : ~odd;
     const uint64_t lines = mark(text + at, '\n') & before;
     const uint64_t ends = lines | (mark(text + at, separator) & before);
@@ -88,6 +98,7 @@ void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
 
 // --- Decimals ----------------------------------------------------------------
 
+// A word of eight equal bytes.
 #define EACH(byte) (0x0101010101010101u * (byte))
 
 // A vector has room for LANES cells.
@@ -187,6 +198,7 @@ TL_INLINE words count_bytes(words mask) {
                                  (PACKED_VECTOR)(words){0});
 }
 #else
+// The number that eight digits in a word make.
 TL_INLINE words join_eight(words x) {
   x = (x << 3) + (x << 1) + (x >> 8);
   x &= 0x00ff00ff00ff00ffu;
@@ -218,7 +230,7 @@ TL_INLINE doubles exact(words x) {
   return (high - 0x1p52) * 0x1p32 + (low - 0x1p52);
 }
 
-// What is known of cells: their last 16 bytes, at places from which a vector of
+// The cells of one call: their last 16 bytes, at places from which a vector of
 // the first and one of the last eight are taken at once; how many bytes they
 // have, and the first of these.
 typedef struct cells {
@@ -227,7 +239,7 @@ typedef struct cells {
   uint64_t first[TL_DECIMALS];
 } cells;
 
-// Cell k of the LANES ones from i on.
+// Copies cell k of the LANES ones from i on.
 TL_INLINE void gather_cell(cells *c, size_t i, size_t k, const char *text,
                            const uint16_t *begin, size_t behind) {
   const char *at = text + begin[0], *end = text + begin[1] - behind;
@@ -236,9 +248,10 @@ TL_INLINE void gather_cell(cells *c, size_t i, size_t k, const char *text,
   c->first[i + k] = (unsigned char)*at;
 }
 
+// The highest bit of a word.
 #define SIGN ((uint64_t)1 << 63)
 
-// Up to whole vectors, which zeros fill.
+// Copies all cells, up to whole vectors, which zeros fill.
 TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
                             size_t step, size_t behind, size_t n) {
   static const char zero[] = "0000000000000000";
@@ -275,24 +288,27 @@ TL_INLINE void split_cells(const cells *c, size_t i, words *early,
 #endif
 }
 
-// What decimals are made of.
+// A decimal as its digits and the place of its point.
 typedef struct parts {
   words digits;  // as an integer
   words behind;  // how many of them stand behind the point
 } parts;
 
-// What cells are, of all seen so far.
+// The properties of all cells seen so far, joined by or.
 typedef struct seen {
   words points;  // not 0 where there was one
   words bytes;   // above 9 where a digit was none
   words faults;  // the highest bit where a number was too long or had no digit
 } seen;
 
+// Reads LANES cells: removes the point and joins the digits; notes in [seen]
+// what the cells have besides digits.
 TL_INLINE parts take_apart(words early, words late, words length, seen *seen) {
   // Bytes before the cell become zeros, which count as nothing. Lengths above
   // 16 are refused below.
   late = (late ^ EACH('0')) & last_bytes(length);
   early = (early ^ EACH('0')) & bytes_before(length);
+  // The point is found as the byte that it is after the exclusive or.
   const words late_point = bytes_equal(late, '.' ^ '0');
   const words early_point = bytes_equal(early, '.' ^ '0');
   const words in_late = WHERE(late_point != 0);
@@ -327,7 +343,7 @@ TL_INLINE doubles power_of_ten(words exponent) {
   return look_up(powers, exponent);
 }
 
-// The lanes of a vector, of which [n] are wanted.
+// Stores the lanes of a vector, of which [n] are wanted.
 TL_INLINE void put_lanes(void *out, words lanes, size_t n) {
   if (n >= LANES)
     memcpy(out, &lanes, sizeof lanes);
@@ -346,6 +362,8 @@ unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
     split_cells(&c, i, &early, &late);
     memcpy(&length, c.length + i, sizeof length);
     memcpy(&first, c.first + i, sizeof first);
+    // A minus is no digit: the length is one less, and the bytes before a cell
+    // become zeros.
     const words minus = WHERE(first == '-');
     const parts p = take_apart(early, late, length + minus, &seen);
     put_lanes(values + i,

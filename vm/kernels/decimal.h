@@ -1,4 +1,5 @@
-// The kernels of decimal.c, for each instruction set: see kernels.h.
+// The kernels of decimal.c, for each instruction set: see kernels.h for their
+// contracts.
 #ifndef TALLY_VM_KERNELS_DECIMAL_H
 #define TALLY_VM_KERNELS_DECIMAL_H
 

@@ -1,12 +1,12 @@
-// Floored division of reals. Where quotients are not huge, which a block is
-// asked first, the remainder comes exactly from x - q y and the loops
-// vectorise; elsewhere the C library's fmod does it item by item.
+// Floored division of reals. Where quotients are not huge, which is checked
+// for a block of items first, the remainder comes exactly from x - q y and the
+// loops vectorise; elsewhere the C library's fmod computes item by item.
 #include "vm/kernels/list.h"
 
 enum { BLOCK = 256 };
 
-// Any x and y. The quotient comes from the exact remainder: rounding x / y
-// first could step over a whole number. An infinite x has no remainder; its
+// The floored quotient of any x and y, from the exact remainder: rounding x /
+// y first could step over a whole number. An infinite x has no remainder; its
 // quotient is infinite, and that by an infinite y is zero, as the array API
 // standard has it.
 static double quotient_anywhere(double x, double y) {
@@ -36,6 +36,7 @@ static double rest_anywhere(double x, double y) {
 #define LARGEST 0x1p400
 #define LARGEST_QUOTIENT 0x1p50
 
+// Whether the formulas below hold for x and y.
 TL_INLINE bool is_plain(double x, double y) {
   const double size = __builtin_fabs(y), quotient = __builtin_fabs(x / y);
   return (size > SMALLEST) & (size < LARGEST) & (quotient < LARGEST_QUOTIENT) &
@@ -49,18 +50,21 @@ TL_INLINE double whole_below(double q) {
   return near - (near > q ? 1.0 : 0.0);
 }
 
-// x - q y, where q may be one too large as x / y was rounded; the product is
-// taken in halves, so that none of it is lost.
+// A floored quotient and its remainder.
 typedef struct division {
   double quotient, rest;
 } division;
 
+// The first 26 bits of x (Dekker).
 TL_INLINE double upper_half(double x) {
   const double c = x * 0x1.0000002p27;
   return c - (c - x);
 }
 
+// x - q y, where q may be one too large as x / y was rounded; the product is
+// taken in halves, so that none of it is lost.
 TL_INLINE division divide_plain(double x, double y) {
+  // The quotient is below 2^50, so it is exact or one too large.
   double q = whole_below(x / y);
   const double product = q * y, q1 = upper_half(q), y1 = upper_half(y);
   const double q2 = q - q1, y2 = y - y1;
@@ -72,16 +76,21 @@ TL_INLINE division divide_plain(double x, double y) {
   return (division){q, rest};
 }
 
+// The two results of a division; the other one is dropped by the compiler.
 TL_INLINE double quotient_plain(double x, double y) {
   const double q = divide_plain(x, y).quotient;
   return q == 0 ? __builtin_copysign(0.0, x / y) : q;
 }
 
+// The remainder; a zero has the sign of y.
 TL_INLINE double rest_plain(double x, double y) {
   const double rest = divide_plain(x, y).rest;
   return rest == 0 ? __builtin_copysign(0.0, y) : rest;
 }
 
+// The kernel of one result. A block of BLOCK items is computed by the plain
+// formulas if all of its items are plain, else all by the C library: the bits
+// are the same.
 #define DIVIDE(name, sfx, T, which)                                            \
   static bool plain_##name##_##sfx(const T *x, const T *y, size_t n) {         \
     unsigned char odd = 0;                                                     \

@@ -1,8 +1,17 @@
 // Matrix products. Floats: panels of both operands are packed so that tiles of
-// the result stay in registers (the method of Goto and van de Geijn). This file
-// alone may fuse multiply and add, so results differ in the last bits between
-// instruction sets. Complex products are made of those of their parts; integers
-// go through plain loops in blocks.
+// the result stay in registers (the method of Goto and van de Geijn).
+//
+//   b packed: BLOCK_K terms of up to BLOCK_N columns, WIDE at a time
+//   a packed: up to BLOCK_M rows of BLOCK_K terms, TALL at a time
+//   c: tiles of TALL rows by WIDE columns, all terms of a block at once
+//
+//   a panel (TALL x k)   b panel (k x WIDE)   tile of c in registers
+//   [ . . . . . . ]   @  [ . . ]           =  [ . . ]
+//
+// This file alone may fuse multiply and add, so results differ in the last
+// bits between instruction sets. Complex products are made of those of their
+// parts; integers go through plain loops in blocks. Small products are
+// computed without packing.
 #include "vm/kernels/list.h"
 #include "vm/kernels/search.h"
 
@@ -20,40 +29,46 @@ enum { SMALL = 128, SMALL_ROWS = 16 * 16 * 16, TURNED = 256 };
 
 enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
 
+// The smaller of two.
 static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-// The product with N columns of a matrix, row by row.
-#define COLUMNS_OF(sfx, T, N, SUM)                                           \
-  static void columns_##sfx##_##N(T *c, size_t c_row, const T *a,            \
-                                  ptrdiff_t a_row, ptrdiff_t a_column,       \
-                                  const T *b, ptrdiff_t b_row, size_t m,     \
-                                  size_t k) {                                \
-    for (size_t i = 0; i < m; i++, c += c_row, a += a_row) {                 \
-      const T *x = a, *y = b;                                                \
-      SUM(sfx, T, N)                                                         \
-    }                                                                        \
+// The product with N columns of a matrix, row by row, the sums of a row in
+// registers.
+#define COLUMNS_OF(sfx, T, N, SUM)                                         \
+  static void columns_##sfx##_##N(                                         \
+      T *c, size_t c_row, const T *a, ptrdiff_t a_row, ptrdiff_t a_column, \
+      const T *b, ptrdiff_t b_row, size_t m, size_t k) {                   \
+    for (size_t i = 0; i < m; i++, c += c_row, a += a_row) {               \
+      const T *x = a, *y = b;                                              \
+      SUM(sfx, T, N)                                                       \
+    }                                                                      \
   }
+// The loop over terms of a sum, and the sums of N columns as a vector or one
+// by one; both have the order of a tile.
 #define EACH_TERM for (size_t p = 0; p < k; p++, x += a_column, y += b_row)
-#define SUM_OF_VECTORS(sfx, T, N)                         \
-  some_##sfx##_##N sum = {0};                             \
-  EACH_TERM sum += *x * *(const some_##sfx##_##N *)y;     \
+// The sums as one vector, where N is a power of two; else one by one.
+#define SUM_OF_VECTORS(sfx, T, N)                     \
+  some_##sfx##_##N sum = {0};                         \
+  EACH_TERM sum += *x * *(const some_##sfx##_##N *)y; \
   *(some_##sfx##_##N *)c = sum;
-#define SUM_OF_ITEMS(sfx, T, N)                                        \
-  T sum[N] = {0};                                                      \
+#define SUM_OF_ITEMS(sfx, T, N)                                           \
+  T sum[N] = {0};                                                         \
   EACH_TERM TL_SPELL_OUT for (int j = 0; j < N; j++) sum[j] += *x * y[j]; \
   for (int j = 0; j < N; j++) c[j] = sum[j];
-#define COLUMNS_OF_VECTORS(sfx, T, N)                                       \
-  typedef T some_##sfx##_##N __attribute__((vector_size(N * sizeof(T)),     \
+// The loop over rows for such sums.
+#define COLUMNS_OF_VECTORS(sfx, T, N)                                        \
+  typedef T some_##sfx##_##N __attribute__((vector_size(N * sizeof(T)),      \
                                             aligned(sizeof(T)), may_alias)); \
   COLUMNS_OF(sfx, T, N, SUM_OF_VECTORS)
 #define COLUMNS_OF_ITEMS(sfx, T, N) COLUMNS_OF(sfx, T, N, SUM_OF_ITEMS)
 #define COLUMN_OF(sfx, T) COLUMNS_OF(sfx, T, 1, SUM_OF_ITEMS)
 
-// Loops over a tile are short and known: spelled out in full, the tile stays in
-// registers.
-// Strides are in items here.
+// The kernel of a dtype of floats; strides are in items here. tile: the
+// product of two packed panels in registers. pack_rows, pack_columns: the
+// panels, padded with zeros. panel: all tiles of a block. Loops over a tile
+// are short and known: unrolled in full, the tile stays in registers.
 #define GEMM(sfx, T)                                                           \
   typedef T vector_##sfx                                                       \
       __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));     \
@@ -150,9 +165,9 @@ static size_t smaller(size_t a, size_t b) {
       (some == 8   ? columns_##sfx##_8                                         \
        : some == 4 ? columns_##sfx##_4                                         \
        : some == 3 ? columns_##sfx##_3                                         \
-       : some == 2 ? columns_##sfx##_2                                         \
-                   : columns_##sfx##_1)(c, c_row, a, a_row, a_column, b,       \
-                                        b_row, m, k);                          \
+       : some == 2                                                             \
+           ? columns_##sfx##_2                                                 \
+           : columns_##sfx##_1)(c, c_row, a, a_row, a_column, b, b_row, m, k); \
     }                                                                          \
   }                                                                            \
   /* Small products are done before their operands would be packed. */         \
@@ -225,6 +240,8 @@ GEMM(float64, double)
 // Rows of b are added to rows of c, in blocks of b that stay in cache.
 enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
 
+// The kernel of integers: b packed by blocks, rows of c as sums of rows of b.
+// Sums wrap, so their order does not matter.
 #define PLAIN_GEMM(sfx, T, step)                                              \
   void TL_K(gemm_##sfx)(void *c, ptrdiff_t c_row, const void *a,              \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b,   \
@@ -260,8 +277,8 @@ enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
 #define X(D, sfx, T, W) PLAIN_GEMM(sfx, T, (T)((W)z + (W)x * (W)y))
 TL_UNSIGNED(X)
 #undef X
-// Complex products are four real ones of the parts, which lie among one another
-// as strided matrices; a small product is done as it is written.
+// Complex products are four real ones of the parts, which are strided
+// matrices; a small product is computed by its definition.
 #define COMPLEX_GEMM(sfx, T, R, real)                                          \
   static void plain_##sfx(T *c, size_t c_step, const char *a, ptrdiff_t a_row, \
                           ptrdiff_t a_column, const char *b, ptrdiff_t b_row,  \

@@ -1,6 +1,6 @@
-// Products of matrices of reals and integers with a vector. Sums of floats have
-// one order for every machine: item i belongs to lane i mod LANES of its leaf,
-// lanes fold by halves, leaves are added in their order.
+// Products of matrices of reals and integers with a vector. Sums of floats
+// have one order for every machine: item i belongs to lane i mod LANES of its
+// leaf, lanes fold by halves, leaves are added in their order.
 #include "vm/kernels/gemv.h"
 
 #if defined(__AVX512F__) && defined(__BMI2__)
@@ -24,44 +24,50 @@ enum { LANE_BYTES = 256, VECTORS = LANE_BYTES / VECTOR };
 // Fewer terms than this are added as they come.
 enum { FEW = 8 };
 
+// The item at an address.
 #define ITEM(T, at) (*(const T *)(const void *)(at))
+// Four strided items as a vector.
 #define FOUR(sfx, T, at, step)                       \
   ((four_##sfx){ITEM(T, at), ITEM(T, (at) + (step)), \
                 ITEM(T, (at) + 2 * (step)), ITEM(T, (at) + 3 * (step))})
 
-// What is left behind whole turns, less than one: `left` items, into the vectors
-// of which they reach a part. 0 changes no lane, as none is -0.0. Returns how
-// many are left then.
+// Adds the products of the last items behind whole iterations, `left` of them,
+// as far as they fill vectors, or by masks in all. 0 changes no lane, as none
+// is -0.0. Returns how many are left then.
 #if GEMV_MASKS
-#define REST(sfx, T, load)                                                     \
-  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x,      \
-                              size_t left) {                                   \
-    const uint64_t items = _bzhi_u64(UINT64_MAX, (unsigned)left);              \
-    enum { PER = VECTOR / sizeof(T), ALL = (1 << PER) - 1 };                   \
-    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                           \
-      const unsigned some = (unsigned)(items >> v * PER) & ALL;                \
-      held[v] += (vector_##sfx)load(some, a + v * PER) *                       \
-                 (vector_##sfx)load(some, x + v * PER);                        \
-    }                                                                          \
-    return 0;                                                                  \
+#define REST(sfx, T, load)                                                \
+  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x, \
+                              size_t left) {                              \
+    const uint64_t items = _bzhi_u64(UINT64_MAX, (unsigned)left);         \
+    enum { PER = VECTOR / sizeof(T), ALL = (1 << PER) - 1 };              \
+    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                      \
+      const unsigned some = (unsigned)(items >> v * PER) & ALL;           \
+      held[v] += (vector_##sfx)load(some, a + v * PER) *                  \
+                 (vector_##sfx)load(some, x + v * PER);                   \
+    }                                                                     \
+    return 0;                                                             \
   }
+// Some items of a vector by a mask, zeros elsewhere; nothing is read behind
+// them.
 #define LOAD_float32(some, at) _mm512_maskz_loadu_ps((__mmask16)(some), at)
 #define LOAD_float64(some, at) _mm512_maskz_loadu_pd((__mmask8)(some), at)
 #else
-#define REST(sfx, T, load)                                                     \
-  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x,      \
-                              size_t left) {                                   \
-    enum { PER = VECTOR / sizeof(T) };                                         \
-    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                           \
-      if (left < (size_t)(v + 1) * PER)                                        \
-        return left - (size_t)v * PER;                                         \
-      held[v] += *(const vector_##sfx *)(a + v * PER) *                        \
-                 *(const vector_##sfx *)(x + v * PER);                         \
-    }                                                                          \
-    return 0;                                                                  \
+#define REST(sfx, T, load)                                                \
+  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x, \
+                              size_t left) {                              \
+    enum { PER = VECTOR / sizeof(T) };                                    \
+    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                      \
+      if (left < (size_t)(v + 1) * PER)                                   \
+        return left - (size_t)v * PER;                                    \
+      held[v] += *(const vector_##sfx *)(a + v * PER) *                   \
+                 *(const vector_##sfx *)(x + v * PER);                    \
+    }                                                                     \
+    return 0;                                                             \
   }
 #endif
 
+// The dot products of a leaf of floats: contiguous, and strided, with the same
+// lanes and so the same bits.
 #define REAL_LEAF(sfx, T)                                                    \
   typedef T vector_##sfx                                                     \
       __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));   \
@@ -72,8 +78,8 @@ enum { FEW = 8 };
   TL_INLINE T folded_##sfx(T *lanes, size_t n) {                             \
     size_t half = LANES_##sfx / 2;                                           \
     if (n > LANES_##sfx / 2) { /* constants are vectors */                   \
-      TL_SPELL_OUT for (size_t all = LANES_##sfx / 2; all > 0; all /= 2)     \
-        for (size_t lane = 0; lane < all; lane++)                            \
+      TL_SPELL_OUT for (size_t all = LANES_##sfx / 2; all > 0;               \
+                        all /= 2) for (size_t lane = 0; lane < all; lane++)  \
           lanes[lane] += lanes[lane + all];                                  \
       return lanes[0];                                                       \
     }                                                                        \
@@ -100,8 +106,8 @@ enum { FEW = 8 };
       const vector_##sfx *q = (const vector_##sfx *)(x + i);                 \
       TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] += p[v] * q[v]; \
     }                                                                        \
-    const size_t left = n - i, past = left - rest_##sfx(held, a + i, x + i,  \
-                                                        left);               \
+    const size_t left = n - i,                                               \
+                 past = left - rest_##sfx(held, a + i, x + i, left);         \
     T lanes[LANES_##sfx];                                                    \
     memcpy(lanes, held, sizeof lanes);                                       \
     for (size_t lane = past; lane < left; lane++)                            \
@@ -133,6 +139,7 @@ enum { FEW = 8 };
     return folded_##sfx(lanes, n);                                           \
   }
 
+// The same of integers, whose sums wrap and need no order.
 #define INTEGER_LEAF(sfx, T, W)                                            \
   static T dot_##sfx(const T *a, const T *x, size_t n) {                   \
     T sum = 0;                                                             \
@@ -147,6 +154,7 @@ enum { FEW = 8 };
     return sum;                                                            \
   }
 
+// Adds one column, or four, to the result.
 #define LINES(sfx, T, W)                                                       \
   TL_INLINE T plus_##sfx(T x, T y) {                                           \
     return (T)((W)x + (W)y);                                                   \

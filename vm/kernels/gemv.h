@@ -1,5 +1,10 @@
-// What the products with a vector share: which way through the matrix, and
+// What the products with a vector share: the direction through the matrix, and
 // blocks that fit the nearest cache.
+//
+//   rows contiguous      dots: each row with a strip of the vector
+//   columns contiguous   columns: out += column * item, four columns at once
+//
+// Both read the matrix once, in the order of memory.
 #ifndef TALLY_VM_KERNELS_GEMV_H
 #define TALLY_VM_KERNELS_GEMV_H
 
@@ -15,24 +20,28 @@ enum {
   GEMV_LINE = 2 * GEMV_LEAF
 };
 
+// The terms of the next leaf.
 TL_INLINE size_t leaf_of(size_t n) {
   return n < GEMV_LEAF ? n : GEMV_LEAF;
 }
 
+// How far items of a stride are from each other.
 TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
 // Defines the kernel of items T from these functions:
+//
 //   T dot_sfx(const T *a, const T *x, size_t n), with n <= GEMV_LEAF
 //   T dot_apart_sfx(const char *a, ptrdiff_t a_step, const char *x,
-//                   ptrdiff_t x_step, size_t n): the same of items apart
+//                   ptrdiff_t x_step, size_t n): the same of strided items
 //   T plus_sfx(T, T)
 //   void axpy1_sfx(T *out, const T *a, T x, size_t n): out += a * x
 //   void axpy4_sfx(T *out, const T *const a[4], const T *x, size_t n): the same
 //     for four columns, in their order
+//
 // Rows whose items are nearer to one another than the rows are become dots;
-// else columns are added up. Items apart are packed.
+// otherwise columns are added up. Strided items are packed.
 #define GEMV(sfx, T)                                                           \
   static const T *packed_##sfx(T *buffer, const char *a, ptrdiff_t stride,     \
                                size_t n) {                                     \

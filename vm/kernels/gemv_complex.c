@@ -1,4 +1,6 @@
-// Products of complex matrices with a vector, in an order as that of reals.
+// Products of complex matrices with a vector, in the same order of sums as
+// those of reals. Real and imaginary parts have lanes of their own, so that
+// vectors need no shuffling.
 #include "vm/kernels/gemv.h"
 
 // Real and imaginary parts have lanes of their own.

@@ -1,5 +1,12 @@
-// What only integers and bools do: floor division and remainder, powers, bits
-// and shifts; and the questions asked before those that may fail.
+// Operations that only integers and bools have: floor division and remainder,
+// powers, bits and shifts; and the predicates that are asked before those that
+// may fail.
+//
+//   -7 // 2    -4     rounded down, not to zero
+//   -7 % 2      1     the sign of the divisor
+//
+// Everything wraps: no operation of integers has undefined results, since the
+// predicates keep zero divisors and negative counts away.
 #include "vm/kernels/list.h"
 
 // The caller has seen that no divisor is 0. x // -1 is -x, which wraps where
@@ -52,6 +59,7 @@ TL_UNSIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
+// The largest shift of an item, which leaves only its sign.
 #define LAST_BIT(T) ((T)(8 * sizeof(T) - 1))
 #define X(D, sfx, T, W) \
   TL_BINARY(right_shift_##sfx, T, T, x >> (y < LAST_BIT(T) ? y : LAST_BIT(T)))
@@ -60,9 +68,11 @@ TL_SIGNED(X)
 
 TL_UNARY(logical_not, uint8_t, uint8_t, x ^ 1)
 
-// Questions look at blocks, so that they vectorise and still stop early.
+// Predicates look at blocks, so that they vectorise and still stop early.
 enum { ASK_BLOCK = 1024 };
 
+// A predicate over all items: true at the first block with one that meets the
+// test.
 #define ASK(name, T, test)                          \
   bool TL_K(name)(const void *a, size_t n) {        \
     const T *from = a;                              \

@@ -1,9 +1,9 @@
 // Floor division and remainder of integers where one number divides all items:
-// products and shifts in place of divisions (Granlund and Montgomery, "Division
-// by invariant integers using multiplication", 1994).
+// products and shifts in place of divisions (Granlund and Montgomery,
+// "Division by invariant integers using multiplication", 1994).
 //
 // For some multiplier m, the high half of m x, shifted, is x / d for every x.
-// Negative x are turned over, as -1 - x goes to -1 - q where q is floored.
+// Negative x are complemented, as -1 - x goes to -1 - q where q is floored.
 #include "vm/kernels/list.h"
 #include "vm/kernels/vector.h"
 
@@ -35,6 +35,7 @@ TL_INLINE lanes_64 even_times(lanes_64 x, uint64_t m) {
 #endif
 }
 
+// The high halves of the products of all lanes and m.
 TL_INLINE lanes_16 high_16(lanes_16 x, uint64_t m) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)
   return (lanes_16)_mm512_mulhi_epu16((__m512i)x, _mm512_set1_epi16((short)m));
@@ -50,12 +51,14 @@ TL_INLINE lanes_16 high_16(lanes_16 x, uint64_t m) {
 #endif
 }
 
+// Even and odd lanes by themselves, as products are twice as wide.
 TL_INLINE lanes_32 high_32(lanes_32 x, uint64_t m) {
   const lanes_64 pairs = (lanes_64)x;
   return (lanes_32)((even_times(pairs, m) >> 32) |
                     (even_times(pairs >> 32, m) >> 32 << 32));
 }
 
+// The schoolbook product of two halves each, of which the high word is kept.
 TL_INLINE lanes_64 high_64(lanes_64 x, uint64_t m) {
   const uint64_t low = m & 0xffffffff, high = m >> 32;
   const lanes_64 upper = x >> 32;
@@ -72,8 +75,9 @@ typedef struct invariant {
   unsigned shift;
 } invariant;
 
-// The multiplier has a bit more than the items: the first, which is left out
-// here. 2^bits is the least power of two that is not below d.
+// The multiplier for items of [width] bits. It has a bit more than they: the
+// first, which is left out here. 2^bits is the least power of two that is not
+// below d.
 TL_INLINE invariant invariant_of(uint64_t d, int width) {
   const int bits = 64 - __builtin_clzll(d - 1);
   const uint64_t rest = (uint64_t)(((twice64)1 << bits) - d);
@@ -81,7 +85,8 @@ TL_INLINE invariant invariant_of(uint64_t d, int width) {
                      (unsigned)bits - 1};
 }
 
-// What the first bit of the multiplier adds to the high half.
+// The quotients of unsigned lanes: the first bit of the multiplier adds x to
+// the high half, which is done without overflow.
 #define QUOTIENT(bits)                                                   \
   TL_INLINE lanes_##bits quotient_##bits(lanes_##bits x, invariant by) { \
     const lanes_##bits high = high_##bits(x, by.multiplier);             \
@@ -94,17 +99,20 @@ QUOTIENT(16)
 QUOTIENT(32)
 QUOTIENT(64)
 
-// Bytes are words of 16 bits, whose multiplier is short enough.
+// Bytes are words of 16 bits, whose multiplier is short enough to have no
+// extra bit.
 TL_INLINE invariant invariant_8(uint64_t d) {
   return (invariant){0x10000 / d + 1, 0};
 }
 
+// Quotients of bytes, by their words of 16 bits.
 TL_INLINE lanes_8 quotient_8(lanes_8 x, invariant by) {
   const lanes_16 pairs = (lanes_16)x;
   return (lanes_8)(high_16(pairs & 0xff, by.multiplier) |
                    high_16(pairs >> 8, by.multiplier) << 8);
 }
 
+// Floored quotients: negative x are complemented before and after.
 #define FLOORED(bits)                                                       \
   TL_INLINE lanes_##bits floored_uint##bits(lanes_##bits x, invariant by) { \
     return quotient_##bits(x, by);                                          \
@@ -120,7 +128,7 @@ FLOORED(64)
 
 // --- Kernels -----------------------------------------------------------------
 
-// By 1, and by negative numbers: as by an array of them.
+// By 1, and by negative numbers, which are rare: as by an array of them.
 #define BY_MANY(name, sfx, T)                                          \
   static void name##_many_##sfx(T *to, const T *from, T y, size_t n) { \
     enum { MANY = 64 };                                                \
@@ -132,7 +140,8 @@ FLOORED(64)
     }                                                                  \
   }
 
-// What is left behind whole vectors is one more, of which some lanes count.
+// The kernel for a divisor above 1. The rest behind whole vectors is one more,
+// of which some lanes count.
 #define INVARIANT(name, sfx, T, bits, result)                         \
   BY_MANY(name, sfx, T)                                               \
   void TL_K(name##_vs_##sfx)(void *out, const void *a, const void *b, \
@@ -164,6 +173,7 @@ FLOORED(64)
 #define BOTH(sfx, T, bits)                                    \
   INVARIANT(floor_divide, sfx, T, bits, floored_##sfx(x, by)) \
   INVARIANT(remainder, sfx, T, bits, x - floored_##sfx(x, by) * d)
+// Both kernels of a dtype.
 BOTH(int8, int8_t, 8)
 BOTH(uint8, uint8_t, 8)
 BOTH(int16, int16_t, 16)

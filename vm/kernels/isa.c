@@ -1,4 +1,9 @@
-// Chooses the table of kernels for this machine.
+// Chooses the table of kernels for this machine, at the first call of
+// tl_kernels():
+//
+//   linked statically       tl_kernels_base, _avx2, _avx512 are in the program
+//   TALLY_KERNELS_BESIDE    base is in the library, the others are objects in a
+//                           directory beside it, loaded by name
 #ifdef TALLY_KERNELS_BESIDE
 #define _GNU_SOURCE 1  // for dladdr
 #include <stdio.h>
@@ -13,6 +18,8 @@
 
 extern const tl_kernel_table tl_kernels_base;
 extern const tl_kernel_table *tl_kernels_chosen;
+// Stores the choice. Threads that come first together all choose the same, so
+// no lock is needed.
 const tl_kernel_table *tl_kernels_choose(void);
 
 #if defined(__x86_64__) && !defined(TALLY_NO_ISA)
@@ -39,10 +46,13 @@ static bool is_active(unsigned index) {
 #define HAS(FEATURE, name) (__builtin_cpu_supports(name))
 #endif
 
+// Whether the processor and the system support the set: all features that its
+// files are compiled with.
 static bool has_avx2(void) {
   return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(BMI2, "bmi2");
 }
 
+// The parts of AVX-512 that the files of that set use.
 static bool has_avx512(void) {
   return has_avx2() && HAS(AVX512F, "avx512f") && HAS(AVX512DQ, "avx512dq") &&
          HAS(AVX512BW, "avx512bw") && HAS(AVX512VL, "avx512vl");
@@ -61,8 +71,9 @@ static bool has_avx512(void) {
 #ifdef TALLY_KERNELS_BESIDE
 // libtally.so has a small base set. The others are objects in a directory of
 // that name beside it, of which a machine loads the widest that it can run.
-// Where there is none the small set does the same, slower.
+// Where there is none the small set gives the same results, more slowly.
 static const tl_kernel_table *wide(const char *name) {
+  // The library finds its own place by the address of one of its objects.
   Dl_info library;
   char *path, file[4096];
   if (dladdr(&tl_kernels_base, &library) == 0 ||
@@ -82,11 +93,13 @@ static const tl_kernel_table *wide(const char *name) {
   memcpy(&table, &found, sizeof table);
   return table == NULL ? NULL : table(sizeof(tl_kernel_table));
 }
+// The table of a set: from an object beside the library, or linked.
 #define WIDE(name) wide(#name)
 #else
 #define WIDE(name) &tl_kernels_##name
 #endif
 
+// The sets that files are compiled for; an unknown name is NULL.
 const tl_kernel_table *tl_kernels_named(const char *name) {
   if (strcmp(name, "base") == 0) {
     const tl_kernel_table *table = WIDE(base);
@@ -99,7 +112,9 @@ const tl_kernel_table *tl_kernels_named(const char *name) {
   return NULL;
 }
 
+// The widest set that is built and runs here, or the one that TALLY_ISA names.
 static const tl_kernel_table *choose(void) {
+  // A wish for a set that does not run here is ignored.
   const char *wish = getenv("TALLY_ISA");
   const tl_kernel_table *table = wish ? tl_kernels_named(wish) : NULL;
   if (table == NULL)

@@ -1,24 +1,46 @@
 // Element kernels: loops over pointers and counts, and nothing else. No VM, no
-// allocation, no errors; whoever calls has checked shapes, bounds and divisors.
+// allocation, no errors; the caller has checked shapes, bounds and divisors.
 //
-// One table per instruction set holds every loop. All tables give the same
-// bits (NaNs aside, whose payload is unspecified), matrix products excepted.
+// One table per instruction set holds every loop:
+//
+//   kernel files  --compiled once per set-->  tl_k_add_float64_base
+//   (TL_K(name) in loop.h names them)         tl_k_add_float64_avx2 …
+//                                                   |
+//   table.c gathers them                            v
+//                       tl_kernels_base, _avx2, _avx512
+//   isa.c chooses                                   |
+//                                                   v
+//   tl_kernels()->binary[TL_OP_ADD][TL_FLOAT64](out, a, b, n)
+//
+// All tables give the same bits (NaNs aside, whose payload is unspecified),
+// matrix products of floats excepted. That is why no kernel but those may fuse
+// a multiplication with an addition unless the product is exact, and why sums
+// have an order of their own (tl_fold_state).
+//
+// A caller takes the table once, asks a check where the operation can fail
+// (any_zero, cast_check), packs operands that are not contiguous into a buffer
+// of a few hundred items, and calls the loop for a block that stays in the
+// cache; the vector engine's plans (vm/engine/plan.h) do just that.
 //
 // Items are contiguous unless a stride (in bytes, may be 0 or negative) is
 // passed, and aligned to their size. bool items are bytes of 0 or 1. [out] may
 // be exactly an input if their items have the same size; it never overlaps an
-// input in another way. n may be 0 everywhere unless said otherwise.
+// input in another place. n may be 0 everywhere unless a comment says
+// otherwise.
 #ifndef TALLY_VM_KERNELS_KERNELS_H
 #define TALLY_VM_KERNELS_KERNELS_H
 
 #include "vm/types/dtype.h"
 #include "vm/engine/elementwise.h"
-#include "vm/kernels/pair.h"
+#include "vm/kernels/fused.h"
 
+// Elementwise loops: out[i] of a[i]; of a[i] and b[i]; of a[i], b[i] and c[i].
 typedef void tl_kernel1(void *out, const void *a, size_t n);
 typedef void tl_kernel2(void *out, const void *a, const void *b, size_t n);
+typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
+                        size_t n);
 
-// A question about n items, asked before the first write.
+// A predicate over n items, asked before the first write.
 typedef bool tl_check(const void *a, size_t n);
 
 // Kernels exist for the dtypes below TL_STRING.
@@ -28,6 +50,7 @@ enum { TL_KERNEL_DTYPES = TL_STRING };
 // 1, 2, 4, 8 and 16 bytes are 0 to 4.
 enum { TL_MOVE_SIZES = 5 };
 
+// The index of an item size; sizes between two are rounded up.
 static inline unsigned tl_move_size(size_t itemsize) {
   return itemsize > 8   ? 4
          : itemsize > 4 ? 3
@@ -36,7 +59,7 @@ static inline unsigned tl_move_size(size_t itemsize) {
                         : 0;
 }
 
-// What a reduction does. Results have the dtype tl_fold_result() tells.
+// The kinds of reductions. Results have the dtype that tl_fold_result() gives.
 typedef enum tl_fold {
   TL_FOLD_SUM,
   TL_FOLD_PROD,
@@ -68,32 +91,38 @@ typedef struct tl_fold_state {
   tl_c128 partial[TL_FOLD_DEPTH];  // of whole leaves, by falling size
 } tl_fold_state;
 
+// Starts a reduction over an empty sequence.
 static inline void tl_fold_begin(tl_fold_state *state) {
   state->count = 0;
   state->lanes.u64 = 0;
 }
 
+// Appends n items to the sequence.
 typedef void tl_fold_feed(tl_fold_state *state, const void *a, size_t n);
 // Writes one item of the result's dtype. min and max need count > 0. The state
 // is used up.
 typedef void tl_fold_end(tl_fold_state *state, void *out);
-// Appends what [next] was fed to what [state] was fed (threads). Sums and
-// products: state->count is a multiple of the smallest power of two, at least
-// TL_FOLD_LEAF, that is not below next->count.
+// Appends the items that [next] was fed to those that [state] was fed
+// (threads). For sums and products state->count has to be a multiple of the
+// smallest power of two, at least TL_FOLD_LEAF, that is not below next->count:
+// then the tree is that of one sequence.
 typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 
-// Sums of [nrows] rows of n items each, 1 to TL_SHORT_ROW, that lie one behind
-// the other: out[i] has the bits that row i alone gives.
+// Sums of [nrows] rows of n items each, 1 to TL_SHORT_ROW, in contiguous
+// memory: out[i] has the bits that row i alone gives.
 enum { TL_SHORT_ROW = 16 };
 typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
 // Reductions of rows of any lengths, for extremes and their places none empty:
-// row i is items [at[i], at[i + 1]) of an array of which a holds, and may be
+// row i is items [at[i], at[i + 1]) of an array of which [a] holds, and may be
 // read, those from [first] on and below [end].
+//
+//   a 1 2 3 4 5, first 0, at 0 2 5     sums 3 12
 typedef void tl_fold_spans(void *out, const void *a, int64_t first, int64_t end,
-                          const int64_t *at, size_t nrows);
+                           const int64_t *at, size_t nrows);
 
-// out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in this
-// order, for i in [0, n). out is apart from both.
+// out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in
+// this order, for i in [0, n). The m - 1 items before a are read. out is
+// disjoint from both.
 typedef void tl_convolve_kernel(void *out, const void *a, const void *b,
                                 size_t n, size_t m);
 
@@ -103,9 +132,9 @@ typedef void tl_convolve_kernel(void *out, const void *a, const void *b,
 // tl_fold_outer_scratch() bytes, aligned to 64; it may be NULL if that is 0.
 typedef void tl_fold_outer(void *out, const void *a, ptrdiff_t row_stride,
                            size_t nrows, size_t ncols, void *scratch);
-// The sums of |item - mean of its column|^2 in the same order; those of complex
-// items are reals of their width. [scratch] is that of a sum of the results'
-// dtype. nrows > 0.
+// The sums of |item - mean of its column|^2 in the order of tl_fold_outer;
+// those of complex items are reals of their width. [scratch] is that of a sum
+// of the results' dtype. nrows > 0.
 typedef void tl_outer_squares(void *out, const void *means, const void *a,
                               ptrdiff_t row_stride, size_t nrows, size_t ncols,
                               void *scratch);
@@ -113,57 +142,71 @@ typedef void tl_outer_squares(void *out, const void *means, const void *a,
 // The index of the first item that is the smallest or largest; NaN is both.
 // n > 0. Real dtypes and bool.
 typedef size_t tl_arg_fold(const void *a, size_t n);
-// The same down the columns. nrows > 0. [best] is scratch for ncols items.
+// The same down the columns, with an index for each. nrows > 0. [best] is
+// scratch for ncols items.
 typedef void tl_arg_outer(int64_t *out, void *best, const void *a,
                           ptrdiff_t row_stride, size_t nrows, size_t ncols);
 
 // Sequential scans: out[i] is the fold of all items up to i. [carry] holds one
-// item of the result's dtype, as [out] does; it goes in and comes out. Begin
-// sums at 0, products at 1, min and max at the first item.
-// TL_FOLD_SUM to TL_FOLD_MAX.
+// item of the result's dtype, as [out] does; it goes in and comes out, so that
+// a scan may be fed in pieces. Begin sums at 0, products at 1, min and max at
+// the first item. TL_FOLD_SUM to TL_FOLD_MAX.
+//
+//   a 1 2 3, carry 10     out 11 13 16, carry 16
 typedef void tl_scan(void *out, const void *a, void *carry, size_t n);
 
-// Moves between strided and contiguous items.
+// Copies n strided items to contiguous ones; stride 0 repeats one item.
 typedef void tl_pack(void *out, const void *a, ptrdiff_t stride, size_t n);
-// The same of two arrays that lie in each other, as two fields of structs do:
+// The same of two arrays that are interleaved, as two fields of structs are:
 // at once, so that memory is read once.
 typedef void tl_pack_pair(void *out, void *next, const void *a, const void *b,
                           ptrdiff_t stride, size_t n);
+// Copies n contiguous items to strided ones; stride 0 leaves the last.
 typedef void tl_unpack(void *out, ptrdiff_t stride, const void *a, size_t n);
-// A tile: out's rows are contiguous and out_row bytes apart.
+// Copies a tile of nrows by ncols items from any strides; rows of the target
+// are contiguous and out_row bytes from one to the next. a_row or a_column of
+// 0 repeats; with the source's column stride larger than its row stride the
+// tile is transposed in passing.
 typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
                           ptrdiff_t a_row, ptrdiff_t a_column, size_t nrows,
                           size_t ncols);
 
-// Values that stand for rows, repeated as the rows have items: row r is items
-// [offsets[r], offsets[r + 1]) of all, and its value lies at values + r * step.
-// Writes those of items [first, first + n), where [offsets] and [values] begin
-// at the row of [first]; returns how many rows end there.
+// Repeats a value for each item of its row: row r is items [offsets[r],
+// offsets[r + 1]) of all, and its value lies at values + r * step. Writes the
+// items [first, first + n), where [offsets] and [values] begin at the row of
+// [first]; returns how many rows end there.
+//
+//   values 7 8, offsets 0 2 5, first 0, n 4     out 7 7 8 8, returns 1
 typedef size_t tl_spread(void *out, const void *values, ptrdiff_t step,
                          const int64_t *offsets, int64_t first, size_t n);
 
-// out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k.
+// out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k
+// items and is disjoint from a, or is a.
+//
+//   a 1 2 3 4, mask 1 0 0 1     out 1 4, returns 2
 typedef size_t tl_compress_kernel(void *out, const void *a, const uint8_t *mask,
                                   size_t n);
-// out[i] = a[k++] for every true mask[i]; returns k.
+// out[i] = a[k++] for every true mask[i]; other items stay. Returns k.
+//
+//   a 8 9, mask 1 0 0 1         out 8 . . 9, returns 2
 typedef size_t tl_expand_kernel(void *out, const uint8_t *mask, const void *a,
                                 size_t n);
-// out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
+// out[i] = a[index[i]], items of a being [stride] bytes from one to the next.
+// 0 <= index; the caller has checked them.
 typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
                        const int64_t *index, size_t n);
-// The same where the items are too far apart for the caches: those that indices
-// behind the n, [known] in all, come to are asked for ahead. Such indices may
-// be out of range.
+// The same where the items are too scattered for the caches: items of the
+// following indices are prefetched. [known] indices may be read in all, at
+// least n; those behind n may be out of range.
 typedef void tl_gather_far(void *out, const void *a, ptrdiff_t stride,
                            const int64_t *index, size_t n, size_t known);
-// out[index[i]] = a[i], in order: the last of equal indices wins.
+// out[index[i]] = a[i], in order: the last of equal indices wins. Indices are
+// in range; [stride] in bytes.
 typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
                            const void *a, size_t n);
 
-// Where each of n queries would go in m sorted items (NaN last): the first
-// position whose item is not less, or with [right] the first that is greater.
 // Even bins: item v is about (v - low) * scale bins from the first one's edge,
-// and truly in the bin that this says unless it is within margin of another.
+// and truly in the bin that this gives unless it is within margin of another.
 typedef struct tl_even_bins {
   double low, high, scale, margin;
 } tl_even_bins;
@@ -171,12 +214,17 @@ typedef struct tl_even_bins {
 // Of an item that is outside of the bins, and of one that is next to an edge.
 enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
 
+// Where each of n queries would go in m sorted items (NaN last): the first
+// position whose item is not less, or with [right] the first that is greater.
+//
+//   sorted 1 3 3 5, query 3     1, right 3
 typedef void tl_search(int64_t *out, const void *sorted, size_t m,
                        const void *queries, size_t n, bool right);
 
-// c = a @ b: c is m rows of n contiguous items, c_row bytes apart; a is m by k
-// and b is k by n with any strides in bytes. [scratch] has tl_gemm_scratch()
-// bytes, aligned to 64. c overlaps neither. k may be 0: c is zeros.
+// c = a @ b: c is m rows of n contiguous items, c_row bytes from one to the
+// next; a is m by k and b is k by n with any strides in bytes. [scratch] has
+// tl_gemm_scratch() bytes, aligned to 64. c overlaps neither. k may be 0: c is
+// zeros.
 typedef void tl_gemm(void *c, ptrdiff_t c_row, const void *a, ptrdiff_t a_row,
                      ptrdiff_t a_column, const void *b, ptrdiff_t b_row,
                      ptrdiff_t b_column, size_t m, size_t n, size_t k,
@@ -196,6 +244,10 @@ typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
 // number i, back[i] behind '\r' number i.
 enum { TL_TEXT_BYTES = 1 << 13 };  // of a table, at once
 
+// Places in a table of text, each behind the byte that it is about: cell[0] is
+// 0, cell[i + 1] is behind the separator or '\n' that ends cell i, line[i]
+// behind '\n' number i, back[i] behind '\r' number i. The arrays have room for
+// 64 more, since kernels write whole vectors.
 typedef struct tl_text_places {
   size_t cells, lines, backs;
   uint16_t cell[TL_TEXT_BYTES + 64];
@@ -204,17 +256,18 @@ typedef struct tl_text_places {
 } tl_text_places;
 
 // Plain decimals: perhaps a minus, 1 to 16 digits, perhaps a point among them
-// (16 bytes in all), a number of at most 2^53. All others are for somebody else
+// (16 bytes in all), a number of at most 2^53. All others are for the caller
 // to read.
 enum { TL_DECIMALS = 256 };  // cells at once
 enum { TL_DECIMAL_INTEGER, TL_DECIMAL_POINT, TL_DECIMAL_OTHER };
 
-// NULL where no kernel exists. "By dtype" is the dtype computed in: operands
-// are cast to it first (tl_op_compute_dtype), results follow from it
-// (tl_op_result).
+// All kernels of one instruction set; NULL where no kernel exists. "By dtype"
+// is the dtype computed in: operands are cast to it first
+// (tl_op_compute_dtype), results follow from it (tl_op_result).
 typedef struct tl_kernel_table {
   const char *name;  // "base", "avx2", "avx512"
 
+  // Elementwise operations by tl_op and the dtype computed in.
   tl_kernel1 *unary[TL_OP_COUNT][TL_KERNEL_DTYPES];
   tl_kernel2 *binary[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   // b (vs) or a (sv) points to one item. float64, float32, int64 of + - * /,
@@ -229,9 +282,8 @@ typedef struct tl_kernel_table {
   tl_kernel2 *compare_iu[6];
   tl_kernel2 *compare_ui[6];
 
-  // Of several operations each; NULL: none.
-  const tl_pair_table *pairs;
-  const tl_question_table *questions;
+  // Of several operations each, by the dtype of their operands; NULL: none.
+  const tl_fused_kernel *fused[TL_KERNEL_DTYPES];
 
   // Casts, from and to the same included; NULL from complex to anything else.
   // Integers wrap; floats are truncated toward zero, saturate at the range's
@@ -241,16 +293,19 @@ typedef struct tl_kernel_table {
   // or rounding is no matter); NULL where none can.
   tl_check *cast_check[TL_KERNEL_DTYPES][TL_KERNEL_DTYPES];
 
-  // To be asked of the right operand: any_zero before integer // and %;
+  // Predicates of the right operand: any_zero before integer // and %;
   // any_negative before integer ** << >> (NULL for unsigned and bool).
   tl_check *any_zero[TL_KERNEL_DTYPES];
   tl_check *any_negative[TL_KERNEL_DTYPES];
 
+  // Moves, by tl_move_size() of the items.
   tl_kernel1 *fill[TL_MOVE_SIZES];  // a points to one item
+  // Between strided and contiguous items.
   tl_pack *pack[TL_MOVE_SIZES];
   tl_pack_pair *pack_pair[TL_MOVE_SIZES];  // 4 and 8 bytes; else NULL
   tl_unpack *unpack[TL_MOVE_SIZES];
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
+  // By rows, by masks and by indices.
   tl_spread *spread[TL_MOVE_SIZES];
   tl_compress_kernel *compress[TL_MOVE_SIZES];
   tl_expand_kernel *expand[TL_MOVE_SIZES];
@@ -284,14 +339,18 @@ typedef struct tl_kernel_table {
                        const uint16_t *begin, size_t step, size_t behind,
                        size_t n);
 
+  // Reductions of sequences, by kind and dtype of the items.
   tl_fold_feed *fold_feed[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
-  tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];    // float32, float64; else NULL
+  // Many short rows, and rows of any lengths, with one call.
+  tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];  // float32, float64; else NULL
   tl_fold_spans *fold_spans[TL_FOLD_KINDS][TL_KERNEL_DTYPES];  // NULL: none
   tl_fold_spans *argmin_spans[TL_KERNEL_DTYPES];  // to int64; NULL: none
   tl_fold_spans *argmax_spans[TL_KERNEL_DTYPES];
+  // Reductions down the columns of rows.
   tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  // Places of extremes: of a sequence, and down the columns.
   tl_arg_fold *argmin[TL_KERNEL_DTYPES];
   tl_arg_fold *argmax[TL_KERNEL_DTYPES];
   tl_arg_outer *argmin_outer[TL_KERNEL_DTYPES];
@@ -302,15 +361,18 @@ typedef struct tl_kernel_table {
   tl_kernel2 *square_deviation[TL_KERNEL_DTYPES];
   tl_outer_squares *outer_squares[TL_KERNEL_DTYPES];
 
-  // The bin of each item, or one of the two above; whether all are bins.
+  // The bin of each item, or TL_BIN_NONE or TL_BIN_UNSURE; whether all are
+  // bins.
   bool (*even_bins)(int64_t *out, const tl_even_bins *bins, const double *items,
                     size_t n);
   tl_search *search[TL_KERNEL_DTYPES];
   tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
-  // Turns rows i and i + 1 of count + 1 rows of n items, [row] items apart, for
-  // i from count - 1 down to 0: (x, y) becomes (c x - s y, s x + c y).
+  // Rotates rows i and i + 1 of count + 1 rows of n items, [row] items from
+  // one to the next, for i from count - 1 down to 0: (x, y) becomes (c x - s
+  // y, s x + c y).
   void (*turn_rows)(double *a, size_t row, const double *c, const double *s,
                     size_t count, size_t n);
+  // Products of matrices, and of a matrix with a vector.
   tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool
   tl_gemv *gemv[TL_KERNEL_DTYPES];  // the same
 } tl_kernel_table;
@@ -325,19 +387,23 @@ static inline const tl_kernel_table *tl_kernels(void) {
   return table != NULL ? table : tl_kernels_choose();
 }
 
-// The table called [name] if it was built and this machine can run it, or NULL.
+// The table called [name], if it was built and this machine can run it; else
+// NULL.
 const tl_kernel_table *tl_kernels_named(const char *name);
 
-// The dtype of a fold's (and scan's) result over items of [dtype]; sums and
+// The dtype of the result of a fold (and scan) over items of [dtype]; sums and
 // products of bools and integers widen to int64 or uint64. TL_DTYPE_COUNT
-// where the fold is refused (min and max of complex).
+// where there is no such fold (min and max of complex).
 tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype);
 
+// The bytes of scratch for tl_fold_outer, which may be 0.
 size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
                              size_t ncols);
+// The bytes of scratch for tl_gemm of such a product.
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
 
-// A long kernel asks this now and then; true stops it.
+// A long kernel asks this now and then; true stops it, and [stopped] stays
+// true.
 typedef struct tl_stop {
   bool (*ask)(void *context);
   void *context;
@@ -345,8 +411,8 @@ typedef struct tl_stop {
 } tl_stop;
 
 // Sorts n items in place, or writes the order (the positions of the items from
-// first to last). Stable, ascending or descending, NaN last in both; complex by
-// real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
+// first to last). Stable, ascending or descending, NaN last in both; complex
+// by real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
 // before 0.0 (descending: after); tl_argsort takes these as equal. The order
 // may go [over] items of 8 bytes. [scratch] has tl_sort_scratch() or
 // tl_argsort_scratch() bytes, aligned to 64. False where [stop] (may be NULL)
@@ -355,12 +421,16 @@ bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
              tl_stop *stop);
 bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop);
+// The bytes of scratch for sorting n items.
 size_t tl_sort_scratch(tl_dtype dtype, size_t n);
+// The same for an order; [over]: with room for items that were moved along.
 size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over);
 
 // The position where each run of equal items begins; returns how many runs.
 // NaNs differ from one another. [out] has room for n. The items at these
 // positions are the distinct ones, differences of positions their counts.
+//
+//   sorted 1 1 3 5 5     0 2 3
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n);
 

@@ -3,12 +3,12 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith pair question integer invariant divide compare round vmath vmath_exp \
+KERNEL_LOOPS := table arith fused integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
                 extreme extreme_outer extreme_spans outer search gemm gemv gemv_complex \
                 decimal rotate spans convolve
 # Compiled once.
-KERNEL_PLAIN := isa scratch erf_table rare complex_rare sort_keys radix sort argsort merge
+KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.
@@ -45,7 +45,7 @@ KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)
 
 KERNEL_ISAS := base
 KERNEL_ISA_base :=
-ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 KERNEL_ISAS += avx2 avx512
 KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2
 KERNEL_ISA_avx512 := $(KERNEL_ISA_avx2) -mavx512f -mavx512dq -mavx512bw \
@@ -84,7 +84,7 @@ endif
 endif
 
 KERNEL_SMALL_OBJS := $(patsubst %,$(BUILD)/vm/kernels/%.small.o,\
-  $(filter-out pair question invariant,$(KERNEL_LOOPS)))
+  $(filter-out fused invariant,$(KERNEL_LOOPS)))
 $(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)
@@ -107,7 +107,7 @@ KERNEL_SETS += $(BUILD)/$(KERNELS_DIR)/$(1).so
 $(BUILD)/$(KERNELS_DIR)/$(1).so: \
   $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o) \
   $(BUILD)/vm/kernels/wide.$(1).o $(BUILD)/vm/kernels/rare.o \
-  $(BUILD)/vm/kernels/complex_rare.o $(BUILD)/vm/kernels/erf_table.o
+  $(BUILD)/vm/kernels/complex_rare.o $(BUILD)/vm/kernels/generated/erf_table.o
 	@mkdir -p $$(@D)
 	$$(LINK) -shared -o $$@ $$^ -lm
 endef

@@ -1,4 +1,12 @@
-// What every file of kernel loops shares: names, item types, the loop promise.
+// What every file of kernel loops shares: names, item types, the pragma that
+// marks a loop as safe to vectorise, and the macros that make a kernel of an
+// expression:
+//
+//   TL_BINARY(add_float64, double, double, x + y)
+//
+// defines tl_k_add_float64_avx2(out, a, b, n) where the file is compiled with
+// TL_ISA=avx2. Files are compiled once for each instruction set, so all names
+// go through TL_K.
 #ifndef TALLY_VM_KERNELS_LOOP_H
 #define TALLY_VM_KERNELS_LOOP_H
 
@@ -11,14 +19,17 @@
 #ifndef TL_ISA
 #define TL_ISA base
 #endif
+// Two steps, so that TL_ISA is expanded before it is pasted.
 #define TL_PASTE_(a, b, c) a##b##_##c
 #define TL_PASTE(a, b, c) TL_PASTE_(a, b, c)
 #define TL_K(name) TL_PASTE(tl_k_, name, TL_ISA)
 #define TL_TEXT_(x) #x
+// The text of a macro's value.
 #define TL_TEXT(x) TL_TEXT_(x)
 
-// Promises that turns of the next loop do not depend on each other, which holds
-// for exact aliases too; `restrict` would make these undefined.
+// Tells the compiler that iterations of the next loop do not depend on each
+// other, which holds for exact aliases too; `restrict` would make those
+// undefined.
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"  // it is leave, not a demand
 #define TL_LOOP \
@@ -68,16 +79,17 @@ typedef struct {
   uint64_t low, high;
 } __attribute__((may_alias)) tl_word16;
 
+// For parts of a loop, which only vectorise inside of it.
 #define TL_INLINE static inline __attribute__((always_inline))
 
 // Keeps a product from being fused with what follows: GCC 12.2 pairs the
 // halves of complex products into one fused instruction (its bug 107647).
-#define TL_APART(x) __asm__("" : "+m"(x))
+#define TL_DISJOINT(x) __asm__("" : "+m"(x))
 
 // X(DTYPE, suffix, item type, type to compute in)
 //
-// Integers compute in unsigned types, because signed overflow is undefined in C
-// and wraps in Tally; 16 bits compute in 32, as int would overflow.
+// Integers compute in unsigned types, because signed overflow is undefined in
+// C and wraps in Tally; 16 bits compute in 32, as int would overflow.
 #define TL_UNSIGNED(X)                  \
   X(UINT8, uint8, uint8_t, uint32_t)    \
   X(UINT16, uint16, uint16_t, uint32_t) \
@@ -96,7 +108,7 @@ typedef struct {
   X(COMPLEX64, complex64, tl_c64, float) \
   X(COMPLEX128, complex128, tl_c128, double)
 
-// The items of a vector of the instruction set.
+// The number of items in a vector of the instruction set.
 #if defined(__AVX512BW__)
 #define TL_LANES(T) (64 / sizeof(T))
 #elif defined(__AVX2__)
@@ -155,7 +167,7 @@ typedef struct {
              y = from_b[i])                                                 \
   }
 
-// The same with b, or a, one item.
+// The same where b, or a, is one item.
 #define TL_BINARY_VS(name, T, R, expr)                                      \
   void TL_K(name)(void *out, const void *a, const void *b, size_t n) {      \
     R *to = out;                                                            \

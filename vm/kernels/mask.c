@@ -1,6 +1,12 @@
-// Kernels that select items by a mask of bytes 0 and 1. They look at 64 bytes
-// of it at once, as the bits of a word: most words of most masks say little or
-// much.
+// Kernels that select items by a mask of bytes 0 and 1.
+//
+// They look at 64 bytes of the mask at once, as the bits of a word: most words
+// of most masks select nearly nothing or nearly all.
+//
+//   no bit        skipped
+//   all bits      one copy
+//   few bits      item by item, from the lowest bit on
+//   others        by vectors of the set, where it has such instructions
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 
@@ -31,24 +37,26 @@ TL_INLINE uint64_t word_of(const uint8_t *mask) {
 #endif
 }
 
-// The last bytes, fewer than a word.
+// The same of the last bytes, fewer than a word.
 TL_INLINE uint64_t end_word(const uint8_t *mask, size_t n) {
   uint64_t word = 0;
   for (size_t i = 0; i < n; i++) word |= (uint64_t)mask[i] << i;
   return word;
 }
 
+// The place of the lowest bit, of which there must be one.
 TL_INLINE size_t lowest_bit(uint64_t word) {
   return (size_t)__builtin_ctzll(word);
 }
 
+// How many items the word selects.
 TL_INLINE size_t count_bits(uint64_t word) {
   return (size_t)__builtin_popcountll(word);
 }
 
-// How many words at the beginning have so many true items to the right of them
-// that whole vectors of results, of up to 16 items, end before the last one.
-// That is looked for in the last few words: no second pass over a rare mask.
+// How many words at the beginning have so many true items behind them that
+// whole vectors of results, of up to 16 items, end before the last one. Only
+// the last few words are looked at: no second pass over a rare mask.
 TL_INLINE size_t words_followed(const uint8_t *mask, size_t n) {
   size_t items = 0;
   for (size_t words = n / WORD, left = 8; words > 0 && left > 0; left--) {
@@ -61,8 +69,8 @@ TL_INLINE size_t words_followed(const uint8_t *mask, size_t n) {
 
 // --- Dense words -------------------------------------------------------------
 
-// Items of a word to out and back; nothing is written behind the last, nor
-// read.
+// Items of a word to out and back, bit by bit; nothing is written or read
+// behind the last one.
 #define PLAIN_WORDS(size, T)                                          \
   TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,  \
                                   bool over) {                        \
@@ -76,6 +84,7 @@ PLAIN_WORDS(1, tl_word1)
 PLAIN_WORDS(2, tl_word2)
 
 #if defined(__AVX512F__)
+// The n lowest bits.
 TL_INLINE uint64_t low_bits(size_t n) {
   return ((uint64_t)1 << n) - 1;
 }
@@ -85,9 +94,9 @@ TL_INLINE __mmask8 doubled(uint64_t bits) {
   return (__mmask8)(_pdep_u32((unsigned)bits, 0x55) * 3);
 }
 
-// [lanes] items of a vector, whose mask counts [parts] for an item. With
-// [over], what lies behind the last item is overwritten, too: whole vectors are
-// stored faster than parts of them.
+// The same by vectors of [lanes] items, whose mask has [parts] bits for an
+// item. With [over], memory behind the last item is overwritten too: whole
+// vectors are stored faster than parts of them.
 #define VECTOR_WORDS(size, T, lanes, parts, bits_of, mask_t, epi)              \
   TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,           \
                                   bool over) {                                 \
@@ -126,6 +135,7 @@ PLAIN_WORDS(16, tl_word16)
 
 // --- Selection ---------------------------------------------------------------
 
+// Each word by its count of bits: all, few, or by vectors.
 #define SELECTIONS(size, T)                                                   \
   TL_INLINE size_t pack_bits_##size(T *out, const T *a, uint64_t word,        \
                                     bool over) {                              \

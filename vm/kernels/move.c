@@ -1,6 +1,15 @@
 // Kernels that move items and do not look at them: copies, strides, selection
-// by index. Items are words of their size.
-#include "vm/kernels/ask.h"
+// by index. Items are words of their size, so one kernel serves all dtypes of
+// a size.
+//
+// pack_tile has a loop for each shape of a tile:
+//
+//   rows repeat (a_row 0)      repeat   one row as a pattern
+//   items repeat (a_column 0)  stretch  each item some times
+//   rows contiguous, short     copy_rows
+//   columns contiguous         turn     a transposition
+//   other                      pack for each row
+#include "vm/kernels/prefetch.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 #include "vm/kernels/strided.h"
@@ -17,9 +26,13 @@ enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
 // one before it ended; four of them at a time, so that none waits for
 // another's.
 enum { PATTERN = 64 };
+// A place modulo the row's length, at most one row too far.
 TL_INLINE size_t wrap(size_t at, size_t row) {
   return at >= row ? at - row : at;
 }
+// One row nrows times, as vectors of a pattern of it: each begins where in the
+// row the one before it ended; four of them at a time, so that none waits for
+// another's.
 #define REPEAT(index, size)                                                  \
   static void repeat_##size(char *to, const char *from, ptrdiff_t a_column,  \
                             size_t nrows, size_t ncols) {                    \
@@ -58,14 +71,16 @@ TL_INLINE size_t wrap(size_t at, size_t row) {
   }
 TL_MOVES(REPEAT)
 
-// Copies of rows that lie apart. The last bytes of a row are copied along with
-// those before them, in a chunk of constant size.
+// Rows in chunks of one constant size; the last chunk overlaps the one before
+// it, so there are no single bytes.
 #define COPY_ROWS(chunk)                                             \
   for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row) { \
     for (size_t i = 0; i + chunk < row; i += chunk)                  \
       memcpy(to + i, from + i, chunk);                               \
     memcpy(to + row - chunk, from + row - chunk, chunk);             \
   }
+// Copies rows that are not contiguous with each other. The last bytes of a row
+// are copied along with those before them, in a chunk of constant size.
 static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
                       ptrdiff_t a_row, size_t nrows, size_t row) {
   if (row >= 32) {
@@ -82,7 +97,7 @@ static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
 }
 
 // Each of nrows items ncols times: more often than that, where there is room,
-// so that no jump depends on ncols.
+// so that no branch depends on ncols.
 #define STRETCH_BY(chunk, T)                                         \
   for (; left > 0; left -= ncols, to += ncols, from += a_row) {      \
     const T item = *(const T *)(const void *)from;                   \
@@ -91,7 +106,8 @@ static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
       TL_LOOP for (size_t i = 0; i < (chunk); i++) to[k + i] = item; \
     for (; k < ncols; k++) to[k] = item;                             \
   }
-// Two to four times are constants, where the items lie side by side.
+// Two to four times are constants, where the items are contiguous: such loops
+// vectorise.
 #define TIMES_2(to) (to)[0] = (to)[1] = item;
 #define TIMES_3(to) (to)[0] = (to)[1] = (to)[2] = item;
 #define TIMES_4(to) (to)[0] = (to)[1] = (to)[2] = (to)[3] = item;
@@ -103,6 +119,7 @@ static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
     }                                            \
     return;                                      \
   }
+// Each item of a column, repeated along its row.
 #define STRETCH(size, T)                                                   \
   static void stretch_##size(char *out, const char *from, ptrdiff_t a_row, \
                              size_t nrows, size_t ncols) {                 \
@@ -128,6 +145,7 @@ STRETCH(16, tl_word16)
 
 // --- Pairs ------------------------------------------------------------------
 
+// Two strided arrays at once.
 #define PAIR(index, size)                                                     \
   void TL_K(pack_pair_##size)(void *out, void *next, const void *a,           \
                               const void *b, ptrdiff_t stride, size_t n) {    \
@@ -144,17 +162,18 @@ STRETCH(16, tl_word16)
   }
 TL_MOVES_OF_PAIRS(PAIR)
 
-// How many items before its turn one that is far away is asked for.
+// How many items ahead of its use a scattered item is prefetched.
 enum { AHEAD = 64 };
 
 // --- Columns that become rows -----------------------------------------------
 
 // Four columns at a time, while the next four are asked for: no more lines are
 // in use than a cache finds places for, however far apart they lie.
-enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
+enum { TRANSPOSED_BYTES = 256, TRANSPOSED_COLUMNS = 4, LINE_BYTES = 64 };
 
 #if TL_SHUFFLES
-// Four items of each of four columns: as many rows of four.
+// Four items of each of four columns become as many rows of four, in
+// registers.
 #define TURN_FOUR(size)                                                 \
   TL_INLINE void turn_four_##size(char *to, ptrdiff_t to_row,           \
                                   const char *from, ptrdiff_t column) { \
@@ -179,7 +198,7 @@ enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
 TURN_FOUR(4)
 TURN_FOUR(8)
 
-// Such rows as long as there are items for them: how many.
+// Such squares as long as there are items for them: how many rows were done.
 #define FOURS(size)                                                         \
   TL_INLINE size_t turn_fours_##size(char *to, ptrdiff_t to_row,            \
                                      const char *from, ptrdiff_t column,    \
@@ -198,6 +217,7 @@ TURN_FOUR(8)
     (void)to, (void)to_row, (void)from, (void)column, (void)nrows;       \
     return 0;                                                            \
   }
+// For sizes, or compilers, without such squares.
 NO_FOURS(1)
 NO_FOURS(2)
 #if TL_SHUFFLES
@@ -209,20 +229,23 @@ NO_FOURS(8)
 #endif
 NO_FOURS(16)
 
+// A tile of columns that become rows, four columns at a time; the next four
+// are prefetched meanwhile. No more cache lines are in use than a cache has
+// places for, however large the strides are.
 #define TURN(index, size)                                                  \
   static void turn_##size(char *to, ptrdiff_t to_row, const char *from,    \
                           ptrdiff_t column, size_t nrows, size_t ncols) {  \
     size_t left = ncols;                                                   \
-    for (; left >= TURNED_COLUMNS; left -= TURNED_COLUMNS) {               \
-      for (int k = TURNED_COLUMNS; k < 2 * TURNED_COLUMNS; k++)            \
+    for (; left >= TRANSPOSED_COLUMNS; left -= TRANSPOSED_COLUMNS) {       \
+      for (int k = TRANSPOSED_COLUMNS; k < 2 * TRANSPOSED_COLUMNS; k++)    \
         for (size_t at = 0; at < nrows * size; at += LINE_BYTES)           \
-          tl_ask(from, (uintptr_t)(k * column) + at);                      \
+          tl_prefetch(from, (uintptr_t)(k * column) + at);                 \
       for (size_t r = turn_fours_##size(to, to_row, from, column, nrows);  \
            r < nrows; r++)                                                 \
         gather_##size(to + (ptrdiff_t)r * to_row, from + r * size, column, \
-                      TURNED_COLUMNS);                                     \
-      from += TURNED_COLUMNS * column;                                     \
-      to += TURNED_COLUMNS * size;                                         \
+                      TRANSPOSED_COLUMNS);                                 \
+      from += TRANSPOSED_COLUMNS * column;                                 \
+      to += TRANSPOSED_COLUMNS * size;                                     \
     }                                                                      \
     for (size_t r = 0; r < nrows; r++)                                     \
       gather_##size(to + (ptrdiff_t)r * to_row, from + r * size, column,   \
@@ -232,7 +255,8 @@ TL_MOVES(TURN)
 
 // --- All --------------------------------------------------------------------
 
-// Strided loops are not marked: an unpack of stride 0 writes one item n times.
+// All moves of an item size. Strided loops are not marked as independent: an
+// unpack of stride 0 writes one item n times.
 #define MOVES(size, T)                                                       \
   void TL_K(copy_##size)(void *out, const void *a, size_t n) {               \
     if (out != a)                                                            \
@@ -297,7 +321,7 @@ TL_MOVES(TURN)
       return;                                                                \
     }                                                                        \
     for (size_t n; nrows > 0; nrows -= n) {                                  \
-      n = nrows < TURNED_BYTES / size ? nrows : TURNED_BYTES / size;         \
+      n = nrows < TRANSPOSED_BYTES / size ? nrows : TRANSPOSED_BYTES / size; \
       turn_##size(to, out_row, from, a_column, n, ncols);                    \
       to += (ptrdiff_t)n * out_row;                                          \
       from += (ptrdiff_t)n * a_row;                                          \
@@ -321,7 +345,7 @@ TL_MOVES(TURN)
     size_t asked = known < AHEAD ? 0 : known - AHEAD;                        \
     asked = asked < n ? asked : n;                                           \
     for (size_t i = 0; i < asked; i++) {                                     \
-      tl_ask(a, (uintptr_t)stride *(uintptr_t)index[i + AHEAD]);             \
+      tl_prefetch(a, (uintptr_t)stride *(uintptr_t)index[i + AHEAD]);        \
       to[i] = *(const T *)((const char *)a + index[i] * stride);             \
     }                                                                        \
     TL_K(take_##size)(to + asked, a, stride, index + asked, n - asked);      \
@@ -334,7 +358,7 @@ TL_MOVES(TURN)
   }
 
 // Rows are short: a value is written some times more than it is wanted where
-// there is room, so that few jumps depend on a row's length.
+// there is room, so that few branches depend on a row's length.
 #define SPREAD(size, T)                                                     \
   size_t TL_K(spread_##size)(void *out, const void *values, ptrdiff_t step, \
                              const int64_t *offsets, int64_t first,         \
@@ -385,6 +409,8 @@ size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
   enum { BLOCK = 512 };
   for (size_t start = 0; start < n; start += BLOCK) {
     size_t end = n - start < BLOCK ? n : start + BLOCK;
+    // One pass finds whether any index of the block is wrong, which
+    // vectorises; only then is the first one looked for.
     unsigned char bad = 0;
     for (size_t i = start; i < end; i++) {
       const int64_t at = index[i] + (index[i] < 0 ? length : 0);
@@ -415,6 +441,8 @@ bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
                      const double *items, size_t n) {
   const double low = bins->low, high = bins->high, scale = bins->scale;
   const double near = 0.5 - bins->margin;
+  // Bins are not negative, the two special values are: one sign bit says
+  // whether all are bins.
   int64_t any = 0;
   TL_LOOP for (size_t i = 0; i < n; i++) {
     const double v = items[i], middle = (v - low) * scale - 0.5;

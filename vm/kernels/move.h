@@ -1,4 +1,7 @@
-// Declarations of the kernels that move items, one set for each item size.
+// Declarations of the kernels that move items, one set for each item size. An
+// X list gives the index in the table (tl_move_size) and the size in bytes:
+//
+//   TL_MOVES(X)    X(0, 1) X(1, 2) X(2, 4) X(3, 8) X(4, 16)
 #ifndef TALLY_VM_KERNELS_MOVE_H
 #define TALLY_VM_KERNELS_MOVE_H
 
@@ -7,7 +10,7 @@
 // X(index in the table, item size)
 #define TL_MOVES(X) X(0, 1) X(1, 2) X(2, 4) X(3, 8) X(4, 16)
 
-// The sizes of what is often a field.
+// The sizes that fields of structs often have.
 #define TL_MOVES_OF_PAIRS(X) X(2, 4) X(3, 8)
 #define X(index, size) tl_pack_pair TL_K(pack_pair_##size);
 TL_MOVES_OF_PAIRS(X)

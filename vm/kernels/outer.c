@@ -326,8 +326,8 @@ TL_FLOATS(X)
 #define X(D, sfx, T, W)                                            \
   TL_INLINE T product_##sfx(T x, T y) {                            \
     W re = x.re * y.re, im = x.re * y.im;                          \
-    TL_APART(re);                                                  \
-    TL_APART(im);                                                  \
+    TL_DISJOINT(re);                                               \
+    TL_DISJOINT(im);                                               \
     return PAIR(T, re - x.im * y.im, im + x.im * y.re);            \
   }                                                                \
   ROW_BY_ROW(prod_##sfx, T, T, PAIR(T, 1, 0), product_##sfx(x, y)) \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "vm/kernels/ask.h"
+#include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"
 
 void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
@@ -54,7 +54,7 @@ enum { CACHED = 1 << 19, LINE = 64 };
           for (; i < end; i++) {                                           \
             word *to = b + next[DIGIT(a[i], at)]++;                        \
             *to = a[i];                                                    \
-            tl_ask(to, LINE);                                              \
+            tl_prefetch(to, LINE);                                         \
           }                                                                \
         else                                                               \
           for (; i < end; i++) b[next[DIGIT(a[i], at)]++] = a[i];          \

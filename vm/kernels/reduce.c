@@ -20,8 +20,8 @@ static unsigned bits_set(uint64_t x) {
   TL_INLINE void prod_pairs_##sfx(T *into, const T *from, size_t n) { \
     for (size_t i = 0; i < n; i += 2) {                               \
       T re = into[i] * from[i], im = into[i] * from[i + 1];           \
-      TL_APART(re);                                                   \
-      TL_APART(im);                                                   \
+      TL_DISJOINT(re);                                                \
+      TL_DISJOINT(im);                                                \
       re -= into[i + 1] * from[i + 1];                                \
       im += into[i + 1] * from[i];                                    \
       into[i] = re;                                                   \
@@ -62,7 +62,7 @@ TL_FLOATS(X)
     size_t half = LANES / 2;                                                  \
     if (count > LANES / 2) { /* constants are vectors */                      \
       TL_SPELL_OUT for (size_t all = LANES / 2; all > 0; all /= 2)            \
-        combine(lanes, lanes + all * PARTS, all *PARTS);                      \
+          combine(lanes, lanes + all * PARTS, all * PARTS);                   \
       return;                                                                 \
     }                                                                         \
     while (half > 1 && half >= count) half /= 2;                              \

@@ -1,6 +1,9 @@
-// Chains of plane rotations, applied to the rows of a matrix. A chain walks
-// through the rows while one of them stays in registers; several vectors at
-// once, as each step waits for the one before.
+// Chains of plane rotations, applied to the rows of a matrix.
+//
+//   rows   y' <- x (row i), y (row i + 1), c[i], s[i]    from the last pair up
+//
+// A chain walks through the rows while one of them stays in registers; several
+// vectors at once, as each rotation waits for the one before.
 #include "vm/kernels/rotate.h"
 
 #if defined(__AVX512F__)
@@ -14,6 +17,8 @@ typedef double doubles
     __attribute__((vector_size(VECTOR), aligned(sizeof(double)), may_alias));
 enum { LANES = VECTOR / sizeof(double), ACROSS = 4, WIDE = ACROSS * LANES };
 
+// Applies the chain to WIDE columns; y, the row that moves along, stays in
+// registers.
 static void turn_wide(double *a, size_t row, const double *c, const double *s,
                       size_t count) {
   doubles y[ACROSS];
@@ -31,6 +36,7 @@ static void turn_wide(double *a, size_t row, const double *c, const double *s,
   TL_SPELL_OUT for (int k = 0; k < ACROSS; k++)((doubles *)at)[k] = y[k];
 }
 
+// The same of one column.
 static void turn_one(double *a, size_t row, const double *c, const double *s,
                      size_t count) {
   double y = a[count * row];
@@ -44,6 +50,7 @@ static void turn_one(double *a, size_t row, const double *c, const double *s,
 
 void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
                      size_t count, size_t n) {
+  // Wide strips first, the columns that are left one by one.
   size_t j = 0;
   for (; j + WIDE <= n; j += WIDE) turn_wide(a + j, row, c, s, count);
   for (; j < n; j++) turn_one(a + j, row, c, s, count);

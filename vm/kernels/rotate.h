@@ -1,4 +1,5 @@
-// The kernel of rotate.c, for each instruction set: see kernels.h.
+// The kernel of rotate.c, for each instruction set: see turn_rows in
+// kernels.h.
 #ifndef TALLY_VM_KERNELS_ROTATE_H
 #define TALLY_VM_KERNELS_ROTATE_H
 

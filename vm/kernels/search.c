@@ -1,5 +1,11 @@
 // Binary search, many queries in step: their loads overlap, and no step waits
-// for a branch to be guessed.
+// for the prediction of a branch.
+//
+//   length of the range   m, m - m/2, …, 1: the same for all queries of a step
+//   at[k]                 moves on by half where the query lies behind the item
+//
+// Among very many items a table of evenly wide ranges saves the first steps,
+// which miss the caches most.
 #include "vm/kernels/list.h"
 #include "vm/kernels/search.h"
 
@@ -9,8 +15,9 @@ enum { STEPS = 32 };
 enum { STEPS = 16 };
 #endif
 
-// Halves what is left of each query's range, `length` items from at[k] on,
-// until one item is; count is STEPS but in the last call.
+// Halves the range of each query, `length` items from at[k] on, until one item
+// is left; count is STEPS but in the last call. `passes` says whether the
+// query lies behind item x.
 #define SEARCH_SIDE(side, sfx, T, passes)                                     \
   TL_INLINE void side##_within_##sfx(int64_t *out, size_t *at, size_t length, \
                                      const T *sorted, const T *queries,       \
@@ -34,7 +41,7 @@ enum { STEPS = 16 };
   }
 
 // Where many are looked up in many, a table of evenly wide ranges says where
-// the items of each begin: what is left is a search within one. An item's range
+// the items of each begin: only a search within one is left. An item's range
 // grows with the item, however it is rounded.
 enum { RANGES = 4096, LEAST_ITEMS = 1 << 15, LEAST_QUERIES = 4 * RANGES };
 
@@ -43,12 +50,15 @@ typedef struct ranges {
   uint32_t start[RANGES + 1];
 } ranges;
 
+// The range that x falls into, the same for items and queries.
 TL_INLINE size_t range_of(const ranges *r, double x) {
   const double at = (x - r->low) * r->scale;
   const double positive = at > 0 ? at : 0;  // NaN: no matter
   return (size_t)(positive < RANGES - 1 ? positive : RANGES - 1);
 }
 
+// The same within the range of each query. All queries of a step search as
+// many items as the longest range has.
 #define RANGED_SEARCH(side, sfx, T, passes)                                    \
   static void side##_ranged_##sfx(int64_t *out, const ranges *r,               \
                                   const T *sorted, size_t m, const T *queries, \
@@ -65,7 +75,8 @@ TL_INLINE size_t range_of(const ranges *r, double x) {
     side##_within_##sfx(out, at, most, sorted, queries, count);                \
   }
 
-// False where the items are too few, too many or not all finite.
+// Finds where each range begins, several searches in step. False where the
+// items are too few, too many or not all finite.
 #define MAKE_RANGES(sfx, T)                                              \
   static bool make_ranges_##sfx(ranges *r, const T *sorted, size_t m,    \
                                 size_t n) {                              \
@@ -94,8 +105,8 @@ TL_INLINE size_t range_of(const ranges *r, double x) {
     return true;                                                         \
   }
 
-// Reals: `numbers` of the m items are no NaN, which come last. Comparisons with
-// NaN fail, so queries that are NaN find 0 and are put right.
+// The kernel of reals: `numbers` of the m items are no NaN, which come last.
+// Comparisons with NaN fail, so queries that are NaN find 0 and are set right.
 #define SEARCH(sfx, T, count_numbers, IS_NAN)                                \
   SEARCH_SIDE(first_not_less, sfx, T, x < q)                                 \
   SEARCH_SIDE(first_greater, sfx, T, x <= q)                                 \
@@ -129,6 +140,7 @@ TL_INLINE size_t range_of(const ranges *r, double x) {
         out[i] = (int64_t)(right ? m : numbers);                             \
   }
 
+// Integers are all numbers, so that the checks for NaN vanish.
 #define ALL(sorted, m) (m)
 #define NEVER(x) (false)
 #define X(D, sfx, T, W) SEARCH(sfx, T, ALL, NEVER)
@@ -155,6 +167,7 @@ TL_FLOATS(X)
 // By the real part, then by the imaginary one; parts that are both NaN are
 // equal. NaN comes after all numbers.
 #define BEFORE_PART(x, y) (((x) < (y)) | (((y) != (y)) & ((x) == (x))))
+// Whether parts are equal in the order of sorting, NaN with NaN.
 #define EQUAL_PART(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
 #define BEFORE_COMPLEX(x, y)     \
   (BEFORE_PART((x).re, (y).re) | \

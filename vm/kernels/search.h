@@ -1,4 +1,5 @@
-// Declarations of the search and product kernels.
+// Declarations of the search and product kernels, and the sizes of the blocks
+// of a product, from which its scratch follows.
 #ifndef TALLY_VM_KERNELS_SEARCH_H
 #define TALLY_VM_KERNELS_SEARCH_H
 
@@ -26,13 +27,13 @@ enum {
   TL_GEMM_PART = 512  // columns of complex items whose parts go at once
 };
 
-// The items of one part of a piece of a complex product, whole lines of memory.
+// The items of one part of a piece of a complex product, whole cache lines.
 static inline size_t tl_gemm_part_items(size_t m, size_t n) {
   size_t rows = m < TL_GEMM_M ? m : TL_GEMM_M;
   return rows * (((n < TL_GEMM_PART ? n : TL_GEMM_PART) + 15) / 16 * 16);
 }
 
-// How many items of the left operand are packed, whole lines of memory.
+// The number of items of the left operand that are packed, whole cache lines.
 static inline size_t tl_gemm_rows(size_t m, size_t k) {
   size_t rows = (m < TL_GEMM_M ? m : TL_GEMM_M) + TL_GEMM_TALL;
   return (rows * (k < TL_GEMM_K ? k : TL_GEMM_K) + 15) / 16 * 16;

@@ -80,45 +80,10 @@ static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
   return a;
 }
 
-static void insertion_runs(uint64_t *a, size_t n) {
-  for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {
-    size_t end = n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN;
-    for (size_t i = start + 1; i < end; i++) {
-      const uint64_t key = a[i];
-      size_t j = i;
-      for (; j > start && a[j - 1] > key; j--) a[j] = a[j - 1];
-      a[j] = key;
-    }
-  }
-}
-
-static void merge_runs(uint64_t *to, const uint64_t *left,
-                       const uint64_t *middle, const uint64_t *end) {
-  const uint64_t *right = middle;
-  while (left < middle && right < end) {
-    const bool take_right = *right < *left;
-    *to++ = take_right ? *right : *left;
-    right += take_right;
-    left += !take_right;
-  }
-  while (left < middle) *to++ = *left++;
-  while (right < end) *to++ = *right++;
-}
-
-static uint64_t *sort_few(uint64_t *a, uint64_t *b, size_t n) {
-  insertion_runs(a, n);
-  for (size_t run = TL_INSERTION_RUN; run < n; run *= 2) {
-    for (size_t i = 0; i < n; i += 2 * run) {
-      size_t middle = n - i < run ? n : i + run;
-      size_t end = n - i < 2 * run ? n : i + 2 * run;
-      merge_runs(b + i, a + i, a + middle, a + end);
-    }
-    uint64_t *other = a;
-    a = b;
-    b = other;
-  }
-  return a;
-}
+#define MERGE_SORT sort_few
+#define ITEM uint64_t
+#define BEFORE(x, y) ((x) < (y))
+#include "vm/kernels/merge_sort.h"
 
 static size_t whole_lines(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
@@ -128,7 +93,8 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
   if (n < 2)
     return 0;
   if (tl_dtype_is_complex(dtype))
-    return tl_argsort_scratch(dtype, n, false) + whole_lines(n * sizeof(int64_t)) +
+    return tl_argsort_scratch(dtype, n, false) +
+           whole_lines(n * sizeof(int64_t)) +
            whole_lines(n * tl_itemsize(dtype));
   if (n < TL_SMALL_SORT)
     return 2 * n * sizeof(uint64_t);
@@ -170,8 +136,8 @@ static void sort_real(tl_dtype dtype, void *a, size_t n, bool descending,
   if (n < TL_SMALL_SORT) {
     uint64_t *keys = scratch;
     tl_sort_keys(dtype, keys, a, n, descending, false, stop);
-    tl_sort_from_wide(dtype, a, sort_few(keys, keys + n, n), n, descending,
-                      stop);
+    tl_sort_from_wide(dtype, a, sort_few(keys, keys + n, NULL, n, NULL), n,
+                      descending, stop);
     return;
   }
   const size_t itemsize = tl_itemsize(dtype);

@@ -7,24 +7,24 @@ _Static_assert(SPAN_QUARTERS == 4, "lanes join by halves: (0 + 2) + (1 + 3)");
 // --- Sums and products ------------------------------------------------------
 
 // A row behind whose items nothing may be read.
-#define ROW_ALONE(name, sfx, T, op, START)                                 \
-  static void name##_row_##sfx(T *out, const T *row, size_t n) {           \
-    T x[SPAN_LANES], last[SPAN_LANES];                                     \
-    if (n > SPAN_LONG) {                                                   \
-      tl_fold_state state;                                                 \
-      tl_fold_begin(&state);                                               \
-      TL_K(feed_##name##_##sfx)(&state, row, n);                           \
-      TL_K(end_##name##_##sfx)(&state, out);                               \
-      return;                                                              \
-    }                                                                      \
-    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = last[i] = START;        \
-    for (; n > SPAN_LANES; n -= SPAN_LANES, row += SPAN_LANES)             \
-      for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op row[i];       \
-    memcpy(last, row, n * sizeof(T));                                      \
-    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op last[i];        \
-    for (size_t half = SPAN_LANES / 2; half > 0; half /= 2)                \
-      for (size_t i = 0; i < half; i++) x[i] = x[i] op x[i + half];        \
-    *out = x[0] op START;                                                  \
+#define ROW_ALONE(name, sfx, T, op, START)                           \
+  static void name##_row_##sfx(T *out, const T *row, size_t n) {     \
+    T x[SPAN_LANES], last[SPAN_LANES];                               \
+    if (n > SPAN_LONG) {                                             \
+      tl_fold_state state;                                           \
+      tl_fold_begin(&state);                                         \
+      TL_K(feed_##name##_##sfx)(&state, row, n);                     \
+      TL_K(end_##name##_##sfx)(&state, out);                         \
+      return;                                                        \
+    }                                                                \
+    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = last[i] = START;  \
+    for (; n > SPAN_LANES; n -= SPAN_LANES, row += SPAN_LANES)       \
+      for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op row[i]; \
+    memcpy(last, row, n * sizeof(T));                                \
+    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op last[i];  \
+    for (size_t half = SPAN_LANES / 2; half > 0; half /= 2)          \
+      for (size_t i = 0; i < half; i++) x[i] = x[i] op x[i + half];  \
+    *out = x[0] op START;                                            \
   }
 
 #ifdef SPANS_TOGETHER

@@ -1,8 +1,8 @@
 // Rows of different lengths that lie one behind the other, eight at a time. Up
 // to SPAN_LANES items each, in quarters of eight, are eight vectors of eight
 // items, for which no branch depends on the length of one row, as what is not a
-// row's is an item that changes nothing. Rows of up to SPAN_LONG go lane by lane
-// first, and longer ones are reduced alone.
+// row's is an item that changes nothing. Rows of up to SPAN_LONG go lane by
+// lane first, and longer ones are reduced alone.
 #ifndef TALLY_VM_KERNELS_SPANS_H
 #define TALLY_VM_KERNELS_SPANS_H
 

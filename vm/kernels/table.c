@@ -2,6 +2,7 @@
 #include "vm/kernels/cast_list.h"
 #include "vm/kernels/decimal.h"
 #include "vm/kernels/fold.h"
+#include "vm/kernels/fused_list.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 #include "vm/kernels/rotate.h"
@@ -10,8 +11,9 @@
 #define TABLE_(isa) tl_kernels_##isa
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);
-extern const tl_pair_table TL_K(pairs);
-extern const tl_question_table TL_K(questions);
+#define X(DTYPE, sfx) extern const tl_fused_kernel TL_K(fused_##sfx)[];
+TL_FUSED_DTYPES(X)
+#undef X
 
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
@@ -23,15 +25,15 @@ MIXED(less_equal)
 MIXED(greater)
 MIXED(greater_equal)
 
-#define QUESTION(D, sfx, T, W) tl_check TL_K(any_zero_##sfx);
-TL_UNSIGNED(QUESTION)
-TL_FLOATS(QUESTION)
-TL_COMPLEXES(QUESTION)
-#undef QUESTION
-#define QUESTION(D, sfx, T, W) tl_check TL_K(any_negative_##sfx);
-TL_SIGNED(QUESTION)
-TL_FLOATS(QUESTION)
-#undef QUESTION
+#define PREDICATE(D, sfx, T, W) tl_check TL_K(any_zero_##sfx);
+TL_UNSIGNED(PREDICATE)
+TL_FLOATS(PREDICATE)
+TL_COMPLEXES(PREDICATE)
+#undef PREDICATE
+#define PREDICATE(D, sfx, T, W) tl_check TL_K(any_negative_##sfx);
+TL_SIGNED(PREDICATE)
+TL_FLOATS(PREDICATE)
+#undef PREDICATE
 
 // Signed integers that share what unsigned ones have.
 #define AS_BITS(X)        \
@@ -98,8 +100,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
 #if !TL_SMALL
-    .pairs = &TL_K(pairs),
-    .questions = &TL_K(questions),
+#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(fused_##sfx),
+    .fused = {TL_FUSED_DTYPES(X)},
+#undef X
 #endif
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)

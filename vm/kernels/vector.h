@@ -1,8 +1,12 @@
 // Vectors of doubles, as wide as the instruction set has them, for formulas
-// that look values up in small tables: compilers make no such vectors of loops.
+// that look values up in small tables: compilers make no such vectors of
+// loops.
 //
-// There is no guard, as a file that includes this does so once: what it says
-// depends on the instruction set that the file is compiled for.
+// There is no include guard, as a file that includes this does so once: its
+// content depends on the instruction set that the file is compiled for. Every
+// function has the same result in each set; where a set lacks an instruction,
+// the plain form below it computes the same bits. Files use VECTOR_UNARY at
+// the end to make kernels of a formula.
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
@@ -20,12 +24,14 @@ typedef uint64_t vec_bits __attribute__((vector_size(LANES * 8)));
 typedef int64_t vec_integers __attribute__((vector_size(LANES * 8)));
 typedef float vec_float __attribute__((vector_size(LANES * 4)));
 
+// LANES items from any address; float32 are widened.
 TL_INLINE vec load_float64(const double *from) {
   vec x;
   memcpy(&x, from, sizeof x);
   return x;
 }
 
+// The same back; float32 are rounded.
 TL_INLINE void store_float64(double *to, vec x) {
   memcpy(to, &x, sizeof x);
 }
@@ -41,6 +47,7 @@ TL_INLINE void store_float32(float *to, vec x) {
   memcpy(to, &rounded, sizeof rounded);
 }
 
+// A vector of one number. Subtracting zeros broadcasts in all compilers.
 TL_INLINE vec all_of(double x) {
   return x - (vec){0};
 }
@@ -57,6 +64,7 @@ typedef __mmask8 vec_mask;
 typedef vec_bits vec_mask;
 #endif
 
+// Where the lowest bit is set.
 TL_INLINE vec_mask has_lowest_bit(vec_bits x) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return _mm512_test_epi64_mask((__m512i)x, _mm512_set1_epi64(1));
@@ -65,6 +73,7 @@ TL_INLINE vec_mask has_lowest_bit(vec_bits x) {
 #endif
 }
 
+// Where x is below the limit; not for NaN.
 TL_INLINE vec_mask is_less(vec x, double limit) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(limit), _CMP_LT_OQ);
@@ -84,6 +93,7 @@ TL_INLINE vec at_most(vec x, double limit) {
 #endif
 }
 
+// x where the mask is, else y.
 TL_INLINE vec choose_where(vec_mask mask, vec x, vec y) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (vec)_mm512_mask_blend_pd(mask, (__m512d)y, (__m512d)x);
@@ -94,6 +104,7 @@ TL_INLINE vec choose_where(vec_mask mask, vec x, vec y) {
 #endif
 }
 
+// Half of x where the mask is, exactly; else x.
 TL_INLINE vec halve_where(vec_mask mask, vec x) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (vec)_mm512_mask_mul_pd((__m512d)x, mask, (__m512d)x,
@@ -104,6 +115,7 @@ TL_INLINE vec halve_where(vec_mask mask, vec x) {
 #endif
 }
 
+// The sign bit of a lane.
 #define VEC_SIGN 0x8000000000000000u
 
 // Adding it rounds numbers below 2^51 to whole ones, which then are in the low
@@ -142,6 +154,7 @@ TL_INLINE vec lost_of_product(vec a, vec b, vec p) {
 #endif
 }
 
+// The square root of each lane, correctly rounded.
 TL_INLINE vec vec_root(vec x) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (vec)_mm512_sqrt_pd((__m512d)x);
@@ -221,8 +234,8 @@ TL_INLINE vec look_up_32(const double *table, vec_bits index) {
 #endif
 }
 
-// Keeps in *farthest the largest |k| that it was called with, lane by lane; NaN
-// is passed over.
+// Keeps in *farthest the largest |k| that it was called with, lane by lane;
+// NaN is passed over.
 TL_INLINE void note_distance(vec k, vec *farthest) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   *farthest = (vec)_mm512_range_pd((__m512d)k, (__m512d)*farthest, 0xb);
@@ -249,8 +262,9 @@ TL_INLINE bool any_beyond(vec x, double limit) {
 #endif
 }
 
-// How many vectors a turn computes, so that their latencies fill each other.
+// How many vectors an iteration computes, so that their latencies overlap.
 enum { TOGETHER = 4 };
+// Runs a statement for each vector of an iteration, unrolled.
 #define EACH_VECTOR TL_SPELL_OUT for (size_t v = 0; v < TOGETHER; v++)
 
 // void name(out, a, n) for items of a dtype: out[i] = inside(a[i]), some
@@ -258,7 +272,7 @@ enum { TOGETHER = 4 };
 // some items after them are computed by `anywhere`, which has the same result
 // for what is inside, so that an item's bits do not depend on its neighbours'.
 //
-// The turns are a function of their own, which calls nothing: its constants
+// The main loop is a function of its own, which calls nothing: its constants
 // stay in registers. It returns how many items it did before those.
 enum { STEP = TOGETHER * LANES, BEYOND = 16 * LANES };
 #define VECTOR_UNARY(name, sfx, T, inside, anywhere, limit)                    \

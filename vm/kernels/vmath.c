@@ -1,10 +1,10 @@
-// expm1, log1p, logaddexp and erf as loops that vectorise; those that look up in
-// tables in registers, in float32 the first two too, are beside this file
-// (vmath_exp.c, vmath_log.c, vmath_sin.c).
+// expm1, log1p, logaddexp and erf as loops that vectorise; the functions that
+// look up in tables in registers, in float32 the first two too, are beside
+// this file (vmath_exp.c, vmath_log.c, vmath_sin.c).
 //
-// Everything is plain multiplication and addition, never fused, and choices are
-// made by masks: so all instruction sets give the same bits, at most 1 ulp from
-// the truth.
+// Everything is plain multiplication and addition, never fused, and choices
+// are made by masks: so all instruction sets give the same bits, at most 1 ulp
+// from the exact result.
 //
 // float32 computes in double with the same formulas and rounds once.
 #include "vm/kernels/vmath_parts.h"
@@ -27,11 +27,12 @@ TL_INLINE double expm1_inside(double x) {
   return x == 0 ? x : y;
 }
 
+// The formula over whole vectors; larger x are set right afterwards.
 static void expm1_vectors(double *to, const double *x, size_t n) {
   VMATH_LOOP(expm1_inside(x[i] < 708 ? x[i] : 708))
 }
 
-// From 708 on, 1 is nothing.
+// From 708 on, 1 is too small to count, and e^x may overflow.
 static void expm1_block(double *to, const double *x, size_t n) {
   uint64_t beyond = 0;
   vmath_each(expm1_vectors, to, x, n);

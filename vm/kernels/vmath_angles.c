@@ -1,10 +1,10 @@
 // tan, atan, atan2, asin and acos as loops that vectorise: see vmath_parts.h.
 //
-// What is nearest to the result is a constant or an operand, so that only the
-// last sum rounds much: at most 1 ulp from the truth. For float32 see
-// vmath_short.c.
+// The part that is nearest to the result is a constant or an operand, so that
+// only the last sum rounds much: at most 1 ulp from the exact result. For
+// float32 see vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 
 // ---- tangents ---------------------------------------------------------------
 
@@ -35,10 +35,13 @@ TL_INLINE double tan_inside(double x) {
   return x == 0 ? x : y.high + y.low;
 }
 
+// The formula over whole vectors, far items included: they are set right
+// afterwards.
 static void tan_vectors(double *to, const double *x, size_t n) {
   VMATH_LOOP(tan_inside(x[i]))
 }
 
+// Items beyond TAN_LIMIT, which are rare, are computed by the C library.
 static void tan_block(double *to, const double *x, size_t n) {
   uint64_t far = 0;
   vmath_each(tan_vectors, to, x, n);
@@ -53,22 +56,24 @@ VMATH_BLOCKS_DOUBLE(tan)
 // ---- arcs of tangents -------------------------------------------------------
 
 // The nearest of the angles whose tangents are 0, 1/2, 1, 3/2 and infinity:
-// masks of which limits between them y / x is beyond.
+// masks of the limits between them that y / x is beyond.
 typedef struct landmark {
   uint64_t beyond_0, beyond_half, beyond_1, far;
 } landmark;
 
+// The landmark for the angle of (x, y), neither negative: without a division.
 TL_INLINE landmark nearest_landmark(double y, double x) {
   return (landmark){all_if(y >= 0.4375 * x), all_if(y >= 0.6875 * x),
                     all_if(y >= 1.1875 * x), all_if(y >= 2.4375 * x)};
 }
 
+// The bits in which x and y differ, where the mask is.
 TL_INLINE uint64_t turned_if(uint64_t mask, double x, double y) {
   return mask & (bits_of(x) ^ bits_of(y));
 }
 
-// Each mask turns the choice before it into the next: of constants, that is two
-// instructions.
+// The constant of the landmark. Each mask changes the choice before it into
+// the next: of constants, that is two instructions.
 TL_INLINE double at_landmark(landmark m, double zero, double half, double one,
                              double more, double far) {
   return from_bits(bits_of(zero) ^ turned_if(m.beyond_0, zero, half) ^
@@ -95,6 +100,7 @@ TL_INLINE double at_landmark(landmark m, double zero, double half, double one,
 #define PI_HIGH 0x1.921fb54442d18p1
 #define PI_LOST 1.2246467991473532e-16
 
+// The angle of the landmark plus the arc of the small tangent that is left.
 TL_INLINE double atan_anywhere(double x) {
   const double a = magnitude(x);
   const landmark m = nearest_landmark(a, 1);
@@ -111,7 +117,7 @@ TL_INLINE double atan_anywhere(double x) {
 
 VMATH_UNARY_DOUBLE(atan, atan_anywhere)
 
-// The tangent of what lies beyond the landmark is (y - c x) / (x + c y), whose
+// The tangent of the angle beyond the landmark is (y - c x) / (x + c y), whose
 // parts are pairs. Left of the y axis the angle is pi less than that.
 TL_INLINE double atan2_inside(double side, double along) {
   const double y = magnitude(side), x = magnitude(along);
@@ -144,21 +150,26 @@ TL_INLINE double atan2_inside(double side, double along) {
   return with_sign(high + (turned + (low + rest)), side);
 }
 
+// Whether a size is 0 or so far from the ends of the range that no pair loses
+// digits.
 TL_INLINE uint64_t is_usual(double size) {
   return all_if(size == 0) | (all_if(size > 0x1p-400) & all_if(size < 0x1p400));
 }
 
-// Not what a pair loses digits of, nor (0, 0) and what is not finite.
+// Whether the formula holds: no pair loses digits, and the point is neither
+// (0, 0) nor infinite.
 TL_INLINE uint64_t atan2_holds(double side, double along) {
   const double y = magnitude(side), x = magnitude(along);
   return is_usual(y) & is_usual(x) & all_if(x + y > 0);
 }
 
+// The same for atan2; the operands are side and along.
 static void atan2_vectors(double *to, const double *x, const double *y,
                           size_t n) {
   VMATH_LOOP(atan2_inside(x[i], y[i]))
 }
 
+// Pairs that the formula does not cover go to the C library.
 static void atan2_block(double *to, const double *y, const double *x,
                         size_t n) {
   uint64_t odd = 0;
@@ -181,13 +192,14 @@ void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
 
 // ---- arcs of sines ----------------------------------------------------------
 
-// asin s = s + s z R(z) for z = s^2 up to 1/4. Beyond, asin a = pi/2 - 2 asin s
-// for z = (1 - a) / 2, where s is f and what a root lost.
+// asin s = s + s z R(z) for z = s^2 up to 1/4. Beyond, asin a = pi/2 - 2 asin
+// s for z = (1 - a) / 2, where s is f and the error of the root.
 typedef struct half_angle {
   uint64_t small;
   double s, f, lost, rest;  // rest = asin(s) / s - 1
 } half_angle;
 
+// Prepares both cases; the mask chooses between them.
 TL_INLINE half_angle half_angle_of(double a) {
   half_angle h;
   h.small = all_if(a < 0.5);
@@ -200,6 +212,7 @@ TL_INLINE half_angle half_angle_of(double a) {
   return h;
 }
 
+// The outer case adds two parts of pi/2, the larger one last.
 TL_INLINE double asin_anywhere(double x) {
   const half_angle h = half_angle_of(magnitude(x));
   const double inner = h.s + h.s * h.rest;
@@ -210,6 +223,7 @@ TL_INLINE double asin_anywhere(double x) {
   return x != x ? x : y;
 }
 
+// Right of 1/2 the result is small, so it is no difference from pi/2 there.
 TL_INLINE double acos_anywhere(double x) {
   const half_angle h = half_angle_of(magnitude(x));
   const double inner = ATAN_FAR - (x - (ATAN_FAR_LOST - x * h.rest));

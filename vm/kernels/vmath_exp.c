@@ -7,12 +7,13 @@
 // within 0.51. What is fused is exact: all instruction sets give the same bits.
 #include "vm/kernels/list.h"
 #include "vm/kernels/vector.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 #include "vm/kernels/vmath_steps.h"
 
 // For |k| below it, so |x| < 354, no power overflows.
 enum { LIMIT = 1 << 13 };
 
+// e^x of x whose power of 2 is normal.
 TL_INLINE vec exp_inside(vec x, vec *farthest) {
   const steps s = take_steps(x);
   note_distance(s.whole, farthest);
@@ -20,6 +21,7 @@ TL_INLINE vec exp_inside(vec x, vec *farthest) {
   return y + y * rest_float64(s);
 }
 
+// The same from given steps, for float32.
 TL_INLINE vec power_of_float32(steps s, vec *farthest) {
   note_distance(s.whole, farthest);
   const vec y = power(s.k);
@@ -30,11 +32,13 @@ TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
   return power_of_float32(take_steps(x), farthest);
 }
 
+// e^x of any x: beyond the clamp it is 0 or infinity.
 TL_INLINE vec exp_anywhere(vec x) {
   return power_anywhere(take_steps(clamp(x, -746, 710)));
 }
 
-// float32 overflows and vanishes long before 150.
+// float32 overflows and vanishes long before 150, so no case of its own is
+// needed.
 TL_INLINE vec exp_anywhere_float32(vec x) {
   vec farthest = {0};
   return exp_inside_float32(clamp(x, -150, 150), &farthest);
@@ -46,6 +50,7 @@ VECTOR_UNARY(exp, float32, float, exp_inside_float32, exp_anywhere_float32,
 
 // ---- powers of 2, and less 1 ------------------------------------------------
 
+// 2^x, as exp_inside.
 TL_INLINE vec exp2_inside(vec x, vec *farthest) {
   const steps s = take_steps_of_2(x);
   note_distance(s.whole, farthest);
@@ -53,6 +58,7 @@ TL_INLINE vec exp2_inside(vec x, vec *farthest) {
   return y + y * rest_float64(s);
 }
 
+// 2^x of any x: beyond the clamp it is 0 or infinity.
 TL_INLINE vec exp2_anywhere(vec x) {
   return power_anywhere(take_steps_of_2(clamp(x, -1080, 1030)));
 }
@@ -61,7 +67,8 @@ TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
   return power_of_float32(take_steps_of_2(x), farthest);
 }
 
-// Has the sign of x, of zeros too. Next to 0 the power is 1.
+// e^x - 1 with the sign of x, of zeros too. Next to 0 the power is 1, so
+// nothing is lost.
 TL_INLINE vec expm1_inside_float32(vec x, vec *farthest) {
   const steps s = take_steps(x);
   note_distance(s.whole, farthest);
@@ -70,11 +77,14 @@ TL_INLINE vec expm1_inside_float32(vec x, vec *farthest) {
   return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
+// The clamps of float32 are inside the range of double, so the plain form
+// serves.
 TL_INLINE vec exp2_anywhere_float32(vec x) {
   vec farthest = {0};
   return exp2_inside_float32(clamp(x, -160, 150), &farthest);
 }
 
+// From 150 on float32 is infinite, below -150 the result is -1.
 TL_INLINE vec expm1_anywhere_float32(vec x) {
   vec farthest = {0};
   return expm1_inside_float32(clamp(x, -150, 150), &farthest);
@@ -121,6 +131,7 @@ TL_INLINE vec tanh_inside_float32(vec x, vec *farthest) {
   return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
+// The formula covers all x: there is no case beyond it.
 TL_INLINE vec tanh_anywhere(vec x) {
   vec farthest = {0};
   return tanh_inside(x, &farthest);

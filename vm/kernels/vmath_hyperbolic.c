@@ -4,7 +4,7 @@
 #include "vm/kernels/vmath_parts.h"
 
 #include "vm/kernels/vector.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 #include "vm/kernels/vmath_steps.h"
 
 // ---- from exponentials ------------------------------------------------------
@@ -16,6 +16,7 @@ typedef struct both_ways {
   vec up, up_rest, down, down_rest;
 } both_ways;
 
+// Both exponentials from one reduction of a, which is not negative.
 TL_INLINE both_ways exponentials_of(vec a, vec *farthest) {
   const steps s = take_steps(a);
   note_distance(s.whole, farthest);
@@ -29,7 +30,8 @@ TL_INLINE both_ways exponentials_of(vec a, vec *farthest) {
                      down * ((even - odd) + look_up(exp_table_lost, back))};
 }
 
-// e^a / 2, of which e^-a is no part.
+// e^a / 2 for large a, beside which e^-a is too small to count. The half is
+// taken from the exponent, so that it does not overflow first.
 TL_INLINE vec half_of_far(vec a) {
   steps s = take_steps(clamp(a, 0, 711));
   s.k -= 16;
@@ -39,6 +41,8 @@ TL_INLINE vec half_of_far(vec a) {
 // Of as many steps no power overflows, and beyond e^-a is long nothing.
 enum { LIMIT = 1 << 13 };
 
+// sinh of x whose powers are normal: below 1/4 a series, since the difference
+// would lose digits there.
 TL_INLINE vec sinh_inside(vec x, vec *farthest) {
   const vec a = (vec)((vec_bits)x & ~VEC_SIGN), z = a * a;
   const both_ways b = exponentials_of(a, farthest);
@@ -51,6 +55,7 @@ TL_INLINE vec sinh_inside(vec x, vec *farthest) {
   return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
+// sinh of any x: the far case where the powers of the near one would overflow.
 TL_INLINE vec sinh_anywhere(vec x) {
   vec farthest = {0};
   const vec near = sinh_inside(x, &farthest);
@@ -59,6 +64,7 @@ TL_INLINE vec sinh_anywhere(vec x) {
                       (vec)((vec_bits)far | ((vec_bits)x & VEC_SIGN)));
 }
 
+// cosh of x whose powers are normal.
 TL_INLINE vec cosh_inside(vec x, vec *farthest) {
   const vec a = (vec)((vec_bits)x & ~VEC_SIGN);
   const both_ways b = exponentials_of(a, farthest);
@@ -66,6 +72,7 @@ TL_INLINE vec cosh_inside(vec x, vec *farthest) {
   return 0.5 * (sum + (lost + (b.up_rest + b.down_rest)));
 }
 
+// cosh of any x: the far case where the powers of the near one would overflow.
 TL_INLINE vec cosh_anywhere(vec x) {
   vec farthest = {0};
   const vec near = cosh_inside(x, &farthest);
@@ -78,7 +85,8 @@ VECTOR_UNARY(cosh, float64, double, cosh_inside, cosh_anywhere, LIMIT - 1)
 
 // ---- from logarithms --------------------------------------------------------
 
-// log(a + sqrt(a^2 + 1)); log 2a where 1 is nothing beside a^2.
+// log(a + sqrt(a^2 + 1)), as pairs; a series below 1/2; log 2a where 1 is too
+// small to count beside a^2.
 TL_INLINE double asinh_anywhere(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * asinh_rest(z));
@@ -97,7 +105,8 @@ TL_INLINE double asinh_anywhere(double x) {
   return x != x || a == (double)INFINITY ? x : y;
 }
 
-// log(1 + w) for w = t + sqrt(t (t + 2)) and t = x - 1.
+// log(x + sqrt(x^2 - 1)) as log(1 + w) for w = t + root and t = x - 1. x^2 - 1
+// is a pair, exact next to 1; log 2x where 1 is too small to count beside x^2.
 TL_INLINE double acosh_anywhere(double x) {
   const uint64_t far = all_if(x >= 0x1p28);
   const double near = choose_bits(far, 2, x);
@@ -120,7 +129,8 @@ TL_INLINE double acosh_anywhere(double x) {
   return x != x || x == (double)INFINITY ? x : inside;
 }
 
-// log((1 + a) / (1 - a)) / 2.
+// log((1 + a) / (1 - a)) / 2, the quotient as a pair; a series below 1/2,
+// where it would be near 1.
 TL_INLINE double atanh_anywhere(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * atanh_rest(z));

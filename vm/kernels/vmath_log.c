@@ -9,7 +9,7 @@
 // 0.8 ulp.
 #include "vm/kernels/list.h"
 #include "vm/kernels/vector.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 
 // x = 2^k m for m from LOG_FIRST to its double, in interval K mod 16 of it.
 typedef struct split {
@@ -21,8 +21,10 @@ typedef struct split {
 // 2^-LOG_RANGE < x < 2^LOG_RANGE is inside. So much more than k is positive.
 enum { LOG_RANGE = 512 };
 #define BIAS ((uint64_t)LOG_RANGE << 52)
+// The largest |K| that is inside the range.
 #define LIMIT (16 * LOG_RANGE - 1)
 
+// Splits x, which is inside the range; [farthest] notes where it is not.
 TL_INLINE split split_exponent(vec x, vec *farthest) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   const vec_bits above = (vec_bits)x - LOG_FIRST;
@@ -37,6 +39,7 @@ TL_INLINE split split_exponent(vec x, vec *farthest) {
   return (split){K, (vec)(fraction + (LOG_FIRST - BIAS)), (vec_bits)at};
 }
 
+// The logarithm: the first terms are exact sums, all others small.
 TL_INLINE vec log_of_split(split s) {
   const vec c = look_up(log_close, s.at);
   // 14 bits of m; with the 29 of c they fit into a double.
@@ -55,6 +58,7 @@ TL_INLINE vec log_of_split(split s) {
   return high + (low + z * terms);
 }
 
+// The same for float32, in double without the second parts.
 TL_INLINE vec log_of_split_short(split s) {
   const vec r = s.scaled * look_up(log_close, s.at) - 1, z = r * r;
   const double *t = log_terms_short;
@@ -64,6 +68,7 @@ TL_INLINE vec log_of_split_short(split s) {
   return high + (r + z * terms);
 }
 
+// log x of x within the range of the split.
 TL_INLINE vec log_inside(vec x, vec *farthest) {
   return log_of_split(split_exponent(x, farthest));
 }
@@ -72,7 +77,7 @@ TL_INLINE vec log_inside_short(vec x, vec *farthest) {
   return log_of_split_short(split_exponent(x, farthest));
 }
 
-// Numbers far from 1 are scaled towards it first.
+// Numbers far from 1, subnormal ones too, are scaled towards it first.
 TL_INLINE split split_anywhere(vec x) {
   const vec_bits small = (vec_bits)(x < 0x1p-500),
                  large = (vec_bits)(x > 0x1p500);
@@ -85,7 +90,8 @@ TL_INLINE split split_anywhere(vec x) {
   return s;
 }
 
-// y, or what x has instead where it is no positive number.
+// y, or the value of the logarithm where x is no positive number: -inf of 0,
+// NaN of negative ones, x of inf and NaN.
 TL_INLINE vec log_special(vec x, vec y) {
   y = vec_choose((vec_bits)(x < (double)INFINITY), y, x);
   y = vec_choose((vec_bits)(x > 0), y, all_of((double)NAN));
@@ -93,6 +99,7 @@ TL_INLINE vec log_special(vec x, vec y) {
   return vec_choose((vec_bits)(x == x), y, x);
 }
 
+// log x of any x.
 TL_INLINE vec log_anywhere(vec x) {
   return log_special(x, log_of_split(split_anywhere(x)));
 }
@@ -137,11 +144,14 @@ TL_INLINE vec log_in_base(split s, const log_base b) {
   return high + (low + z * terms);
 }
 
+// The constants of a base by its prefix: tables in small letters, numbers in
+// capitals.
 #define LOG_BASE(PREFIX, prefix)                                            \
   (log_base) {                                                              \
     prefix##_close, prefix##_table, prefix##_terms, PREFIX##_STEP_1,        \
         PREFIX##_STEP_2, PREFIX##_SCALE, PREFIX##_SCALE_1, PREFIX##_SCALE_2 \
   }
+// The kernels of a base, from its tables.
 #define LOG_IN_BASE(PREFIX, prefix)                                            \
   TL_INLINE vec prefix##_inside(vec x, vec *farthest) {                        \
     return log_in_base(split_exponent(x, farthest), LOG_BASE(PREFIX, prefix)); \
@@ -160,6 +170,7 @@ LOG_IN_BASE(LOG10, log10)
 #define LOG2_E 1.44269504088896340736
 #define LOG10_E 0.43429448190325182765
 
+// float32 multiplies the natural logarithm, as double has digits enough.
 TL_INLINE vec log2_inside_short(vec x, vec *farthest) {
   return log_inside_short(x, farthest) * LOG2_E;
 }
@@ -173,8 +184,8 @@ TL_INLINE vec log10_anywhere_short(vec x) {
   return log_anywhere_short(x) * LOG10_E;
 }
 
-// log(1 + x), and what the sum lost: all there is of a small x. Has its sign,
-// of zeros too.
+// log(1 + x), and the error of the sum, which is all there is of a small x.
+// Has its sign, of zeros too.
 TL_INLINE vec log1p_inside_short(vec x, vec *farthest) {
   const vec sum = x + 1;
   const vec y = log_inside_short(sum, farthest) + (x - (sum - 1));

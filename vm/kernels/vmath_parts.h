@@ -1,18 +1,23 @@
-// What the formulas of the files vmath*.c are put together from: bits, pairs of
+// The building blocks of the formulas of the files vmath*.c: bits, pairs of
 // numbers, exponentials and logarithms. Loops over them vectorise.
 //
-// Everything is multiplication and addition that rounds each time, or is exact,
-// and choices are made by masks: so all instruction sets give the same bits.
+// Everything is multiplication and addition that rounds each time, or is
+// exact, and choices are made by masks: so all instruction sets give the same
+// bits. Where a result must be nearer than one rounding allows, numbers are
+// pairs: the second part is the error of the first.
+//
+//   high + low    high = the rounded sum or product, low = the rest, exactly
 #ifndef TALLY_VM_KERNELS_VMATH_PARTS_H
 #define TALLY_VM_KERNELS_VMATH_PARTS_H
 
 #include "vm/kernels/list.h"
-#include "vm/kernels/vmath_data.h"
+#include "vm/kernels/generated/vmath_data.h"
 
 // Adding it rounds a number below 2^51 to a whole one, which then is in the
 // low bits: no instruction set needs to convert.
 #define WHOLE 0x1.8p52
 
+// A double's bits as an integer, and back.
 TL_INLINE uint64_t bits_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -30,14 +35,17 @@ TL_INLINE double choose_bits(uint64_t mask, double x, double y) {
   return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
 }
 
+// A mask of the condition, for choose_bits.
 TL_INLINE uint64_t all_if(bool condition) {
   return (uint64_t)0 - (uint64_t)condition;
 }
 
+// |x|.
 TL_INLINE double magnitude(double x) {
   return from_bits(bits_of(x) & 0x7fffffffffffffffu);
 }
 
+// size, which is not negative, with the sign of x.
 TL_INLINE double with_sign(double size, double x) {
   return from_bits(bits_of(size) | (bits_of(x) & 0x8000000000000000u));
 }
@@ -47,6 +55,7 @@ TL_INLINE double power_of_2(double shifted) {
   return from_bits((bits_of(shifted) + 1023) << 52);
 }
 
+// x without its last 32 bits.
 TL_INLINE double first_half(double x) {
   return from_bits(bits_of(x) & 0xffffffff00000000u);
 }
@@ -58,7 +67,7 @@ typedef struct two_parts {
   double high, low;
 } two_parts;
 
-// a + b (Knuth).
+// a + b in two parts (Knuth), whichever is larger.
 TL_INLINE two_parts sum_of(double a, double b) {
   const double sum = a + b, b_part = sum - a;
   return (two_parts){sum, (a - (sum - b_part)) + (b - b_part)};
@@ -80,7 +89,7 @@ TL_INLINE two_parts product_of(double a, double b) {
 #endif
 }
 
-// a / b.
+// a / b of pairs, to nearly twice the digits.
 TL_INLINE two_parts quotient_of(two_parts a, two_parts b) {
   const double quotient = a.high / b.high;
   const two_parts whole = product_of(quotient, b.high);
@@ -88,7 +97,7 @@ TL_INLINE two_parts quotient_of(two_parts a, two_parts b) {
   return (two_parts){quotient, (rest + (a.low - quotient * b.low)) / b.high};
 }
 
-// The root of a, which is above 0.
+// The root of a, which is above 0, to nearly twice the digits.
 TL_INLINE two_parts root_of(two_parts a) {
   const double root = __builtin_sqrt(a.high);
   const two_parts square = product_of(root, root);
@@ -103,6 +112,8 @@ typedef struct reduced {
   double shifted, r, e;  // k + WHOLE
 } reduced;
 
+// Reduces x by the nearest multiple of ln 2, in two parts so that the product
+// with k is exact.
 TL_INLINE reduced reduce_exp(double x) {
   const double shifted = x * ONE_OVER_LN2 + WHOLE, k = shifted - WHOLE;
   const double high = x - k * LN2_1, low = k * LN2_2;
@@ -110,13 +121,14 @@ TL_INLINE reduced reduce_exp(double x) {
   return (reduced){shifted, r, (high - r) - low};
 }
 
-// e^(r + e). What 1 + r loses to rounding is kept: without it the result would
+// e^(r + e). The rounding error of 1 + r is added: without it the result would
 // be off by up to 0.9 ulp, and exp(1) would not be e.
 TL_INLINE two_parts exp_parts(reduced v) {
   const double sum = 1 + v.r, lost = (1 - sum) + v.r;
   return (two_parts){sum, lost + (v.e + v.r * v.r * exp_rest(v.r))};
 }
 
+// e^(r + e), rounded.
 TL_INLINE double exp_of_reduced(reduced v) {
   const two_parts p = exp_parts(v);
   return p.high + p.low;
@@ -142,6 +154,7 @@ typedef struct scaled {
 
 #define ROOT_HALF_BITS 0x3fe6a09e00000000u
 
+// Splits x; m is near 1, where the logarithm's polynomial is short.
 TL_INLINE scaled exponent_of(double x) {
   const uint64_t above = bits_of(x) - ROOT_HALF_BITS;
   // The exponent, biased by 2048 so as not to be negative, is made the low
@@ -193,15 +206,17 @@ extern const double tl_erf_table[769][3];
 // double; what is left is one more, and float32 is widened block by block.
 enum { VMATH_LANES = TL_LANES(double), VMATH_BLOCK = 256 };
 
-// [n] is a multiple of VMATH_LANES.
+// A function over whole vectors: [n] is a multiple of VMATH_LANES.
 typedef void vmath_unary(double *to, const double *x, size_t n);
 typedef void vmath_binary(double *to, const double *x, const double *y,
                           size_t n);
 
+// The body of such a function.
 #define VMATH_LOOP(result)                                                   \
   TL_LOOP for (size_t i = 0; i < n / VMATH_LANES * VMATH_LANES; i++) to[i] = \
       result;
 
+// Runs f over any n: the rest is one more vector, filled with zeros.
 static inline void vmath_each(vmath_unary *f, double *to, const double *x,
                               size_t n) {
   const size_t whole = n / VMATH_LANES * VMATH_LANES, left = n - whole;
@@ -214,6 +229,7 @@ static inline void vmath_each(vmath_unary *f, double *to, const double *x,
   }
 }
 
+// The same of two operands.
 static inline void vmath_each_of_two(vmath_binary *f, double *to,
                                      const double *x, const double *y,
                                      size_t n) {
@@ -230,9 +246,11 @@ static inline void vmath_each_of_two(vmath_binary *f, double *to,
 
 void TL_K(cast_float32_float64)(void *out, const void *a, size_t n);
 void TL_K(cast_float64_float32)(void *out, const void *a, size_t n);
+// The casts of the same instruction set, for whole blocks.
 #define vmath_widen TL_K(cast_float32_float64)
 #define vmath_narrow TL_K(cast_float64_float32)
 
+// The same of float32, widened block by block.
 static inline void vmath_each_single(vmath_unary *f, float *to, const float *x,
                                      size_t n) {
   double block[VMATH_BLOCK];
@@ -244,6 +262,7 @@ static inline void vmath_each_single(vmath_unary *f, float *to, const float *x,
   }
 }
 
+// The same of two operands of float32.
 static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
                                             const float *x, const float *y,
                                             size_t n) {
@@ -257,8 +276,8 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   }
 }
 
-// The kernels of a function of x, or of x and y, in both dtypes; or of float64
-// where float32 has a formula of its own.
+// Define the kernels of a function of x, or of x and y, in both dtypes; or of
+// float64 alone where float32 has a formula of its own.
 #define VMATH_UNARY_DOUBLE(name, formula)                             \
   static void name##_vectors(double *to, const double *x, size_t n) { \
     VMATH_LOOP(formula(x[i]))                                         \
@@ -266,11 +285,13 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   void TL_K(name##_float64)(void *out, const void *a, size_t n) {     \
     vmath_each(name##_vectors, out, a, n);                            \
   }
+// In both dtypes.
 #define VMATH_UNARY(name, formula)                                \
   VMATH_UNARY_DOUBLE(name, formula)                               \
   void TL_K(name##_float32)(void *out, const void *a, size_t n) { \
     vmath_each_single(name##_vectors, out, a, n);                 \
   }
+// The same of two operands.
 #define VMATH_BINARY_DOUBLE(name, formula)                                 \
   static void name##_vectors(double *to, const double *x, const double *y, \
                              size_t n) {                                   \
@@ -287,8 +308,8 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
     vmath_each_single_of_two(name##_vectors, out, a, b, n);          \
   }
 
-// The same of name##_block, which is given a copy of some items, so that it may
-// look at them again behind the result.
+// The same of name##_block, which is given a copy of some items, so that it
+// may look at them again after the result was written over them.
 #define VMATH_BLOCKS_DOUBLE(name)                                       \
   void TL_K(name##_float64)(void *out, const void *a, size_t n) {       \
     double *to = out, x[VMATH_BLOCK];                                   \

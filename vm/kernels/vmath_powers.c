@@ -7,11 +7,12 @@
 #include "vm/kernels/vmath_parts.h"
 
 #include "vm/kernels/vector.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 #include "vm/kernels/vmath_steps.h"
 
 // ---- any exponent -----------------------------------------------------------
 
+// A vector of numbers in two parts.
 typedef struct pairs {
   vec high, low;
 } pairs;
@@ -23,6 +24,7 @@ typedef struct near_one {
   vec r, rest;  // of two parts
 } near_one;
 
+// Splits x, which is positive and normal, by a table of reciprocals.
 TL_INLINE near_one bring_near(vec x) {
   const uint64_t bias = UINT64_C(1024) << 52;  // nothing is negative
   const vec_bits above = (vec_bits)x + (bias - POWER_FIRST), at = above >> 47;
@@ -86,7 +88,8 @@ TL_INLINE vec other_power_short(vec x, vec y) {
   return power_of + power_of * rest_float32(s);
 }
 
-// Not what is no logarithm's business, nor what becomes subnormal or infinite.
+// Whether the formula holds: x is positive and normal, and the result neither
+// subnormal nor infinite.
 TL_INLINE bool power_holds(double x, double y, double result) {
   return x >= 0x1p-1022 && x < INFINITY && magnitude(y) < 0x1p64 &&
          result >= 0x1p-1021 && result < INFINITY;
@@ -99,7 +102,10 @@ TL_INLINE bool power_holds_short(float x, float y) {
 
 // Some vectors at a time, as in vector.h: how many items.
 enum { POWERS_TOGETHER = 4 };
+// Runs a statement for each vector of an iteration, unrolled.
 #define EACH_POWER TL_SPELL_OUT for (size_t v = 0; v < POWERS_TOGETHER; v++)
+// Powers of any exponents, vectors at a time; items that the formula does not
+// cover are set right by the C library in a second pass, if there are any.
 #define OTHER_POWERS(sfx, T, Bits, formula, holds, libm)                    \
   static __attribute__((noinline))                                          \
   size_t turn_powers_##sfx(T *to, const T *x, const T *y, size_t n) {       \
@@ -142,7 +148,7 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 
 // ---- whole and half exponents -----------------------------------------------
 
-// Twice the exponent is whole and no larger than this.
+// Easy exponents: twice the exponent is whole and no larger than this.
 enum { EASY_TWICE = 64, EASY_EXPONENTS = 2 * EASY_TWICE + 1 };
 
 TL_INLINE bool is_easy_float64(double y) {
@@ -155,6 +161,7 @@ TL_INLINE bool is_easy_float32(float y) {
   return __builtin_fabsf(twice) <= EASY_TWICE && twice == whole;
 }
 
+// The product of pairs; the product of the low parts is too small to matter.
 TL_INLINE pairs pairs_times(pairs a, pairs b) {
   const vec p = a.high * b.high;
   const vec lost =
@@ -163,20 +170,22 @@ TL_INLINE pairs pairs_times(pairs a, pairs b) {
   return (pairs){high, (p - high) + lost};
 }
 
+// The root of a number as a pair.
 TL_INLINE pairs pairs_root(vec x) {
   const vec root = vec_root(x), square = root * root;
   const vec rest = (x - square) - lost_of_product(root, root, square);
   return (pairs){root, rest / (root + root)};
 }
 
-// 1 / a, rounded.
+// The reciprocal of a pair, rounded.
 TL_INLINE vec pairs_inverse(pairs a) {
   const vec q = 1 / a.high, p = q * a.high;
   const vec rest = ((1 - p) - lost_of_product(q, a.high, p)) - q * a.low;
   return q + q * rest;
 }
 
-// x to the power [twice] / 2, which is not 0.
+// x to the power of twice / 2 by squaring, all factors as pairs, so that the
+// result is rounded once.
 TL_INLINE vec easy_power(vec x, int twice) {
   unsigned whole = (unsigned)(twice < 0 ? -twice : twice);
   bool any = whole % 2 != 0;
@@ -212,10 +221,12 @@ TL_INLINE bool is_plain(int twice) {
   return twice == -2 || twice == 0 || twice == 2 || twice == 4;
 }
 
+// x to the power of -1, 0, 1 or 2; [twice] is the double of the exponent.
 TL_INLINE vec plain_power(vec x, int twice) {
   return twice == -2 ? 1 / x : twice == 0 ? all_of(1) : twice == 2 ? x : x * x;
 }
 
+// x to an easy exponent, as pairs unless it is plain.
 TL_INLINE vec easy_float64(vec x, int twice) {
   return is_plain(twice) ? plain_power(x, twice) : easy_power(x, twice);
 }
@@ -240,6 +251,7 @@ TL_INLINE vec easy_float32(vec x, int twice) {
   return twice < 0 ? 1 / result : result;
 }
 
+// Items whose pairs lose digits, at the ends of the range, by the C library.
 static void settle_float64(double *to, const double *x, double y, size_t n) {
   if (is_plain((int)(y + y)))
     return;
@@ -251,6 +263,7 @@ static void settle_float64(double *to, const double *x, double y, size_t n) {
       to[i] = pow(x[i], y);
 }
 
+// Nothing to do: double has range enough for every float32.
 static void settle_float32(float *to, const float *x, float y, size_t n) {
   (void)to, (void)x, (void)y, (void)n;
 }
@@ -258,8 +271,9 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // ---- both -------------------------------------------------------------------
 
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
-// exponents among others, those of one exponent at a time. The kernel's target
-// may be an operand.
+// exponents among others, those of one exponent at a time. An easy exponent
+// gives the same bits wherever it stands. The kernel's target may be an
+// operand, so results go through a block of their own.
 #define POWERS(sfx, T, Bits)                                                 \
   static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {           \
     const int twice = (int)(y + y);                                          \

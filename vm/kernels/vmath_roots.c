@@ -1,9 +1,9 @@
 // Cube roots and lengths as loops that vectorise: see vmath_parts.h. At most 1
-// ulp from the truth. For float32 see vmath_short.c.
+// ulp from the exact result. For float32 see vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
 
-// A third of the exponent, off by 6 % at most; a polynomial makes 22 bits of
-// it, and one step of Halley's all. Cut to 23 bits, its square is exact.
+// A third of the exponent, off by a few per cent; a polynomial makes 22 bits
+// of it, and one step of Halley's all. Cut to 23 bits, its square is exact.
 TL_INLINE double cbrt_anywhere(double x) {
   const double size = magnitude(x);
   const uint64_t tiny = all_if(size < 0x1p-1022);
@@ -21,11 +21,12 @@ TL_INLINE double cbrt_anywhere(double x) {
 
 VMATH_UNARY_DOUBLE(cbrt, cbrt_anywhere)
 
-// The root of the sum of squares, both as pairs, of what is brought to the
-// middle of the numbers.
+// The root of the sum of squares, both as pairs, of numbers that are scaled to
+// the middle of the range.
 TL_INLINE double hypot_anywhere(double x, double y) {
   const double a = magnitude(x), b = magnitude(y);
   const double large = a > b ? a : b, small = a > b ? b : a;
+  // Scaled by powers of two, so that squares neither overflow nor vanish.
   const uint64_t above = all_if(large > 0x1p500);
   const uint64_t below = all_if(large < 0x1p-400);
   const double to =

@@ -1,12 +1,12 @@
-// tan, atan, atan2, asin, acos, the hyperbolic functions but tanh, cbrt and hypot
-// of float32 as loops that vectorise: see vmath_parts.h.
+// tan, atan, atan2, asin, acos, the hyperbolic functions but tanh, cbrt and
+// hypot of float32 as loops that vectorise: see vmath_parts.h.
 //
 // They compute in double, which has 29 bits more than the result: short
-// polynomials do, nothing is kept in two parts, and what is not finite mostly
-// comes out right by itself. Within 0.53 ulp.
+// polynomials do, no number is kept in two parts, and most special values come
+// out right by themselves. Within 0.53 ulp.
 #include "vm/kernels/vmath_parts.h"
-#include "vm/kernels/vmath_shorts.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_shorts.h"
+#include "vm/kernels/generated/vmath_tables.h"
 
 // ---- loops ------------------------------------------------------------------
 
@@ -16,10 +16,12 @@ enum { SHORT_LANES = TL_LANES(float), SHORT_BLOCK = 256 };
 typedef void short_unary(float *to, const float *x, size_t n);
 typedef void short_binary(float *to, const float *x, const float *y, size_t n);
 
+// The body of a function over whole vectors: computed in double, rounded once.
 #define SHORT_LOOP(result)                                                   \
   TL_LOOP for (size_t i = 0; i < n / SHORT_LANES * SHORT_LANES; i++) to[i] = \
       (float)result;
 
+// Runs f over any n: the rest is one more vector, filled with zeros.
 static void short_each(short_unary *f, float *to, const float *x, size_t n) {
   const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
   float rest[SHORT_LANES] = {0};
@@ -31,6 +33,7 @@ static void short_each(short_unary *f, float *to, const float *x, size_t n) {
   }
 }
 
+// The same of two operands.
 static void short_each_of_two(short_binary *f, float *to, const float *x,
                               const float *y, size_t n) {
   const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
@@ -44,6 +47,7 @@ static void short_each_of_two(short_binary *f, float *to, const float *x,
   }
 }
 
+// The kernel of a formula in double.
 #define SHORT_UNARY(name, formula)                                 \
   static void name##_shorts(float *to, const float *x, size_t n) { \
     SHORT_LOOP(formula((double)x[i]))                              \
@@ -70,7 +74,7 @@ TL_INLINE double exp_short(double x) {
   return (1 + (r + r * r * exp_rest_short(r))) * power_of_2(shifted);
 }
 
-// Of what is above 0 and normal.
+// log x of x above 0 and normal.
 TL_INLINE double log_short(double x) {
   const scaled v = exponent_of(x);
   const double f = v.m - 1, s = f / (2 + f), z = s * s;
@@ -78,6 +82,7 @@ TL_INLINE double log_short(double x) {
   return v.k * 0.69314718055994530942 + (half + half);
 }
 
+// The smaller of both; NaN stays.
 TL_INLINE double cut_short(double a, double limit) {
   return a > limit ? limit : a;  // NaN stays
 }
@@ -96,13 +101,16 @@ TL_INLINE double tan_short(double x) {
   return choose_bits(odd, -lower, upper) / choose_bits(odd, upper, lower);
 }
 
+// tan over whole vectors, far items included.
 static void tan_shorts(float *to, const float *x,
                        size_t n){SHORT_LOOP(tan_short((double)x[i]))}
 
+// Whether the reduction of x is not exact; true for NaN.
 TL_INLINE bool is_far_short(float x) {
   return !(x < SHORT_TAN_LIMIT && x > -SHORT_TAN_LIMIT);
 }
 
+// Items beyond the limit, which are rare, by the C library.
 static void tan_block_short(float *to, const float *x, size_t n) {
   int far = 0;
   short_each(tan_shorts, to, x, n);
@@ -139,10 +147,12 @@ TL_INLINE double angle_short(double y, double x) {
   return base + (t + t * (z * atan_rest_short(z)));
 }
 
+// Large x are cut, so that x times a constant stays finite.
 TL_INLINE double atan_short(double x) {
   return with_sign(angle_short(cut_short(magnitude(x), 0x1p300), 1), x);
 }
 
+// The angle by quadrants of the first one's angle.
 TL_INLINE double atan2_short(double y, double x) {
   const double side = cut_short(magnitude(y), 0x1p300);
   const double along = cut_short(magnitude(x), 0x1p300);
@@ -162,6 +172,7 @@ typedef struct short_arc {
   double arc;  // of s
 } short_arc;
 
+// asin of a small argument: a itself, or that of the half angle.
 TL_INLINE short_arc short_arc_of(double a) {
   const uint64_t small = all_if(a < 0.5);
   const double z = choose_bits(small, a * a, (1 - a) * 0.5);
@@ -169,12 +180,14 @@ TL_INLINE short_arc short_arc_of(double a) {
   return (short_arc){small, s + s * (z * asin_rest_short(z))};
 }
 
+// The outer half by the half angle.
 TL_INLINE double asin_short(double x) {
   const short_arc s = short_arc_of(magnitude(x));
   const double outer = 2 * QUARTER_PI - 2 * s.arc;
   return with_sign(choose_bits(s.small, s.arc, outer), x);
 }
 
+// pi/2 less asin in the inner half; the half angle itself outside.
 TL_INLINE double acos_short(double x) {
   const short_arc s = short_arc_of(magnitude(x));
   const double size = choose_bits(s.small, 2 * QUARTER_PI - s.arc, 2 * s.arc);
@@ -201,6 +214,7 @@ TL_INLINE double cosh_short(double x) {
   return 0.5 * (E + 1 / E);
 }
 
+// log(a + sqrt(a^2 + 1)); a series below 1/4, where it would lose digits.
 TL_INLINE double asinh_short(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * asinh_rest_short(z));
@@ -209,6 +223,7 @@ TL_INLINE double asinh_short(double x) {
   return x != x || a == (double)INFINITY ? x : with_sign(y, x);
 }
 
+// log(x + sqrt(x^2 - 1)), which double has digits enough for.
 TL_INLINE double acosh_short(double x) {
   const double near = x >= 1 ? x : 1;
   const double y = log_short(near + __builtin_sqrt(near * near - 1));
@@ -216,6 +231,7 @@ TL_INLINE double acosh_short(double x) {
   return x == (double)INFINITY ? x : inside;
 }
 
+// log((1 + a) / (1 - a)) / 2; a series below 1/4.
 TL_INLINE double atanh_short(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * atanh_rest_short(z));

@@ -8,15 +8,17 @@
 // |x| = 2^16 pi/2 on, the C library's functions are called.
 #include "vm/kernels/list.h"
 #include "vm/kernels/vector.h"
-#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/generated/vmath_tables.h"
 
 enum { LIMIT = (1 << 16) - 1 };  // of |k|
 
+// A multiple k of pi/2, and the quadrant that results.
 typedef struct quarters {
   vec k;
   vec_bits quadrant;  // k + turns, in the low bits
 } quarters;
 
+// The nearest multiple of pi/2; [turns] quarters are added to the quadrant.
 TL_INLINE quarters take_quarters(vec x, double turns, vec *farthest) {
   const double zero = VEC_WHOLE + turns;
   const vec shifted = x * TWO_OVER_PI + zero;
@@ -25,11 +27,13 @@ TL_INLINE quarters take_quarters(vec x, double turns, vec *farthest) {
   return (quarters){k, (vec_bits)shifted};
 }
 
+// y with its sign changed in the third and fourth quadrant.
 TL_INLINE vec turn(vec y, vec_bits quadrant) {
   return (vec)((vec_bits)y ^ ((quadrant << 62) & VEC_SIGN));
 }
 
-// The sine of x + turns pi/2. It is b - t where b is zero with its sign.
+// The sine of x + turns pi/2. The cosine of r is 1 - 2 sin(r/2)^2, so one
+// polynomial serves both. The sine is b - t where b is zero with its sign.
 TL_INLINE vec sin_turned(vec x, double turns, vec *farthest) {
   const quarters q = take_quarters(x, turns, farthest);
   const vec_mask is_cosine = has_lowest_bit(q.quadrant);
@@ -48,6 +52,7 @@ TL_INLINE vec sin_turned(vec x, double turns, vec *farthest) {
   return turn(cosine_where(is_cosine, b - t), q.quadrant);
 }
 
+// The same for float32, in double without the second part of r.
 TL_INLINE vec sin_turned_short(vec x, double turns, vec *farthest) {
   const quarters q = take_quarters(x, turns, farthest);
   const vec_mask is_cosine = has_lowest_bit(q.quadrant);
@@ -60,6 +65,8 @@ TL_INLINE vec sin_turned_short(vec x, double turns, vec *farthest) {
   return turn(choose_where(is_cosine, cosine, sine), q.quadrant);
 }
 
+// The kernels of a function: items too far out for the reduction go to the C
+// library, one by one.
 #define ANGLES(name, sfx, T, turned, turns)                 \
   TL_INLINE vec name##_inside_##sfx(vec x, vec *farthest) { \
     return turned(x, turns, farthest);                      \

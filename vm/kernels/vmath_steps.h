@@ -1,12 +1,16 @@
 // e^x and 2^x in steps of a sixteenth: see vmath_exp.c. Files include vector.h
-// and vmath_tables.h before it; there is no guard, as it speaks of vectors.
+// and vmath_tables.h before it; there is no include guard, since its functions
+// depend on those vectors.
 
+// x = k ln(2) / 16 + r.
 typedef struct steps {
   vec whole;
   vec_bits k;  // the same, in the low bits
   vec r;
 } steps;
 
+// Splits x by the nearest step. Two parts of the step, so that k times the
+// first is exact.
 TL_INLINE steps take_steps(vec x) {
   const vec shifted = x * EXP_STEPS + VEC_WHOLE, k = shifted - VEC_WHOLE;
   const vec most = multiply_add(k, all_of(-EXP_STEP_1), x);
@@ -22,6 +26,7 @@ TL_INLINE vec rest_float64(steps s) {
   return r + (look_up(exp_table_lost, s.k) + z * (low + z * high));
 }
 
+// e^r - 1 to the digits that float32 needs.
 TL_INLINE vec rest_float32(steps s) {
   const vec r = s.r, z = r * r;
   const vec high = exp_terms_short[1] + r * exp_terms_short[2];
@@ -33,14 +38,14 @@ TL_INLINE vec power(vec_bits k) {
   return (vec)((vec_bits)look_up(exp_table, k) + (k << 48));
 }
 
-// 2^x is e^(x ln 2), where what is left of x is exact.
+// 2^x is e^(x ln 2), where the rest of x behind whole steps is exact.
 #define STEPS_LN2 0.69314718055994530942
 TL_INLINE steps take_steps_of_2(vec x) {
   const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
   return (steps){k, (vec_bits)shifted, (x - k * 0.0625) * STEPS_LN2};
 }
 
-// NaN stays NaN.
+// x between low and high; NaN stays NaN.
 TL_INLINE vec clamp(vec x, double low, double high) {
   x = vec_choose((vec_bits)(x < low), all_of(low), x);
   return vec_choose((vec_bits)(x > high), all_of(high), x);

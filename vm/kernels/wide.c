@@ -1,5 +1,6 @@
-// What an object with one instruction set's kernels shows to libtally.so, which
-// loads it (isa.c): its table, where both were compiled with the same one.
+// The one function that an object with an instruction set's kernels exports to
+// libtally.so, which loads it (isa.c): it returns the object's table, if both
+// were compiled with the same layout of tables.
 #include "vm/kernels/kernels.h"
 #include "vm/kernels/loop.h"
 #include "vm/kernels/wide.h"

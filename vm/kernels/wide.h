@@ -1,10 +1,12 @@
-// Between libtally.so and the objects with wider kernels beside it.
+// The interface between libtally.so and the objects with wider kernels beside
+// it: one function, found by name.
 #ifndef TALLY_VM_KERNELS_WIDE_H
 #define TALLY_VM_KERNELS_WIDE_H
 
 #include <stddef.h>
 
-// The table of kernels; NULL unless tables have [nbytes].
+// Returns the table of kernels; NULL unless tables have [nbytes], which a
+// library of another version has not.
 typedef const void *tl_wide_kernels(size_t nbytes);
 #define TL_WIDE_KERNELS "tally_wide_kernels"
 

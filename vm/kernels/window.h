@@ -159,19 +159,16 @@ TL_INLINE uint8_window AFTER_uint8(uint8_window x, uint8_window y) {
 #define N_ALL(sfx) ALL_OF(sfx, 0)
 
 // u alone, and what may follow it.
-#define WINDOW_SUMS(sfx, T)                             \
-  WINDOW_SUM(NOTHING_window_##sfx, sfx, T, N, u)        \
-  WINDOW_SUM(ADD_V_window_##sfx, sfx, T, V, u + w)      \
-  WINDOW_SUM(ADD_S_window_##sfx, sfx, T, S, u + w)      \
-  WINDOW_SUM(SUBTRACT_V_window_##sfx, sfx, T, V, u - w) \
-  WINDOW_SUM(FROM_V_window_##sfx, sfx, T, V, w - u)
-#define WINDOW_PRODUCTS(sfx, T)                        \
-  WINDOW_SUM(MULTIPLY_V_window_##sfx, sfx, T, V, u *w) \
+#define WINDOW_SUMS(sfx, T)                        \
+  WINDOW_SUM(NOTHING_window_##sfx, sfx, T, N, u)   \
+  WINDOW_SUM(ADD_V_window_##sfx, sfx, T, V, u + w) \
+  WINDOW_SUM(SUBTRACT_V_window_##sfx, sfx, T, V, u - w)
+#define WINDOW_SCALED(sfx, T) \
   WINDOW_SUM(MULTIPLY_S_window_##sfx, sfx, T, S, u *w)
 WINDOW_SUMS(float32, float)
-WINDOW_PRODUCTS(float32, float)
+WINDOW_SCALED(float32, float)
 WINDOW_SUMS(float64, double)
-WINDOW_PRODUCTS(float64, double)
+WINDOW_SCALED(float64, double)
 WINDOW_SUM(NOTHING_window_int32, int32, int32_t, N, u)
 WINDOW_SUM(NOTHING_window_int64, int64, int64_t, N, u)
 #define WINDOW_float32(THIRD, ...) THIRD##_window_float32(__VA_ARGS__)

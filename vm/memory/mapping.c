@@ -1,4 +1,10 @@
-// Files mapped into memory. See mapping.h.
+// Files mapped into memory: mapping.h has the contracts and the story.
+//
+// A signal handler may touch only what belongs to the process and needs no
+// lock, so the mappings of all VMs stand in one table of fixed size, whose
+// places are claimed and given back by atomic operations.
+//
+// Built for size.
 
 #define _DEFAULT_SOURCE 1  // for anonymous mappings
 
@@ -13,21 +19,25 @@
 
 #include "vm/vm.h"
 
-// A signal handler sees nothing but what is the process's: so the mappings of
-// all VMs stand in one table, whose places are claimed and given back without a
-// lock. Only [begin] says that the rest of a place may be read; a thread that
-// faults at an address holds the array there, so its place stays.
+// Only a nonzero [begin] says that the rest of a place may be read. A thread
+// that faults at an address is reading the array there, so the place stays
+// taken meanwhile.
 enum { PLACES = 512 };
 
+// A mapped file: a place of the table.
 struct tl_mapping {
   atomic_bool taken;
-  atomic_uintptr_t begin;  // 0: nothing is mapped
+  // 0: nothing is mapped here.
+  atomic_uintptr_t begin;
   size_t nbytes;
   bool own;
   int fd;
-  atomic_int *mark;            // the VM's
-  atomic_uintptr_t lost_from;  // zeros from here on; 0: all is there
-  char path[120];              // for the message, cut at its front
+  // The VM's word of interrupts, to be marked when the file is lost.
+  atomic_int *mark;
+  // Zeros stand from here on; 0: all is there.
+  atomic_uintptr_t lost_from;
+  // For the message; a long path is cut at its front.
+  char path[120];
 };
 
 static tl_mapping places[PLACES];
@@ -45,16 +55,19 @@ static _Thread_local volatile sig_atomic_t handed;
 
 // --- The handler ------------------------------------------------------------
 
+// Access to the pages, of the file or of the zeros in their place.
 static int protection(const tl_mapping *m) {
   return m->own ? PROT_READ | PROT_WRITE : PROT_READ;
 }
 
-// Puts zeros over the rest of the mapping that [at] lies in.
+// Puts zeros over the rest of the mapping that [at] lies in, from the page of
+// [at] on. False: the address is in no mapping. Called from the signal handler.
 static bool cover(uintptr_t at) {
   int count = atomic_load(&used);
   for (int i = 0; i < count; i++) {
     tl_mapping *m = &places[i];
     uintptr_t begin = atomic_load(&m->begin);
+    // Not in this mapping.
     if (begin == 0 || at < begin || at - begin >= m->nbytes)
       continue;
     uintptr_t page = at & ~page_mask;
@@ -62,17 +75,22 @@ static bool cover(uintptr_t at) {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
       return false;
     uintptr_t sofar = atomic_load(&m->lost_from);
+    // Several threads may meet the loss at different pages: the lowest one
+    // counts.
     while ((sofar == 0 || page < sofar) &&
            !atomic_compare_exchange_weak(&m->lost_from, &sofar, page))
       ;
+    // The VM polls this word; the kernel that reads the zeros comes to its end
+    // first.
     atomic_fetch_or(m->mark, TL_FILE_LOST);
     return true;
   }
   return false;
 }
 
-// A handler that hands a signal back to ours, because it was there first, gets
-// on to the one before itself.
+// Passes a signal that is not ours to the handler before ours. If that handler
+// passes it back to ours, because it was installed earlier, the one before it
+// is next.
 static void hand_on(int number, siginfo_t *info, void *context) {
   int at = atomic_load(&handler_count) - 1 - handed;
   struct sigaction before = {.sa_handler = SIG_DFL};
@@ -84,7 +102,8 @@ static void hand_on(int number, siginfo_t *info, void *context) {
   } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
     before.sa_handler(number);
   } else {
-    // The access is tried again, and ends the process as it would have.
+    // With the default action restored, the access is tried again and ends the
+    // process as it would have.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
       raise(number);
@@ -92,6 +111,7 @@ static void hand_on(int number, siginfo_t *info, void *context) {
   handed--;
 }
 
+// The handler of SIGBUS.
 static void on_bus_error(int number, siginfo_t *info, void *context) {
   int error = errno;
   // A code above 0: the processor met it; others were sent.
@@ -100,11 +120,13 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
   errno = error;
 }
 
+// Whether the installed action is this file's handler.
 static bool is_ours(const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) != 0 &&
          action->sa_sigaction == on_bus_error;
 }
 
+// Whether two actions are the same handler.
 static bool is_same(const struct sigaction *a, const struct sigaction *b) {
   bool takes_info = (a->sa_flags & SA_SIGINFO) != 0;
   return a->sa_flags == b->sa_flags &&
@@ -112,6 +134,7 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b) {
                      : a->sa_handler == b->sa_handler);
 }
 
+// Installs the handler if another is in its place, and remembers that one.
 static bool install_here(void) {
   struct sigaction there, action = {.sa_sigaction = on_bus_error,
                                     .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -119,7 +142,8 @@ static bool install_here(void) {
     return false;
   if (is_ours(&there))
     return true;
-  // One that was there before takes its old place: those after it are gone.
+  // A handler that ours knows already has been put back: those after it are
+  // gone.
   int count = 0, most = atomic_load(&handler_count);
   while (count < most && !is_same(&handlers[count], &there)) count++;
   if (count == HANDLERS)
@@ -131,6 +155,8 @@ static bool install_here(void) {
   return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
+// Installs the handler under a spin lock: two VMs may map their first file at
+// once.
 static bool install(tl_vm *vm, const char *what) {
   while (atomic_flag_test_and_set(&installing))
     ;
@@ -142,6 +168,7 @@ static bool install(tl_vm *vm, const char *what) {
 
 // --- Mapping ----------------------------------------------------------------
 
+// A free place of the table; NULL: all are taken.
 static tl_mapping *claim(void) {
   for (int i = 0; i < PLACES; i++) {
     bool taken = false;
@@ -155,6 +182,7 @@ static tl_mapping *claim(void) {
   return NULL;
 }
 
+// Keeps the path for messages; of a long one the end.
 static void keep_path(tl_mapping *m, const char *path) {
   size_t n = strlen(path), room = sizeof m->path - 1;
   if (n <= room) {
@@ -164,6 +192,7 @@ static void keep_path(tl_mapping *m, const char *path) {
   snprintf(m->path, sizeof m->path, "...%s", path + n - room + 3);
 }
 
+// The error of a failed mmap.
 static bool fail_map(tl_reader *reader, int error) {
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0)
@@ -172,6 +201,8 @@ static bool fail_map(tl_reader *reader, int error) {
                  reader->what, reader->path, reason);
 }
 
+// The place is claimed first and published last, by its begin, when all its
+// fields are set.
 bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out) {
   tl_vm *vm = reader->vm;
   if (vm->options.no_signals) {
@@ -210,6 +241,7 @@ char *tl_mapping_data(const tl_mapping *m) {
   return (char *)atomic_load(&m->begin);
 }
 
+// The begin is cleared first: from then on the handler ignores the place.
 void tl_mapping_release(void *context, void *data) {
   (void)data;  // the first item, behind the file's header
   tl_mapping *m = context;
@@ -231,6 +263,8 @@ const char *tl_external_owner(const tl_array *a) {
 
 // --- Files that were lost ---------------------------------------------------
 
+// The next mapping of this VM, from index *at on, of which a part was lost;
+// NULL.
 static tl_mapping *next_lost(const tl_vm *vm, int *at) {
   for (int count = atomic_load(&used); *at < count; ++*at) {
     tl_mapping *m = &places[*at];
@@ -241,6 +275,8 @@ static tl_mapping *next_lost(const tl_vm *vm, int *at) {
   return NULL;
 }
 
+// The lost part begins at a page, so the byte that is named may be before the
+// first missing one.
 bool tl_mapping_fail(tl_vm *vm) {
   int at = 0;
   const tl_mapping *m = next_lost(vm, &at);
@@ -256,10 +292,12 @@ bool tl_mapping_fail(tl_vm *vm) {
                  (size_t)(atomic_load(&m->lost_from) - atomic_load(&m->begin)));
 }
 
+// Maps the file's own pages over the zeros again.
 void tl_mapping_restore(tl_vm *vm) {
   int at = 0;
   vm->file_lost = false;
-  // A thread that met the same loss may have marked it once more since.
+  // Another thread of the pool may have met the same loss and marked the VM
+  // again since.
   atomic_fetch_and(&vm->interrupted, ~TL_FILE_LOST);
   for (tl_mapping *m; (m = next_lost(vm, &at)) != NULL; at++) {
     uintptr_t begin = atomic_load(&m->begin), from = m->lost_from;

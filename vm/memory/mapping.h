@@ -2,11 +2,13 @@
 // belong to the system's cache of files.
 //
 // A file may become shorter while it is mapped, and a disk may fail; touching
-// what is not there raises SIGBUS in the thread that does. The handler puts
-// zeros in the place of the rest of the file, so that the kernel that reads it
-// comes to its end, and marks the VM, whose next poll raises an error of kind
-// io. When that error unwinds, the file is mapped again: whatever reads it
-// later fails again.
+// what is not there raises SIGBUS in the thread that does.
+//
+//     kernel reads x[i] ─▶ SIGBUS ─▶ handler: zeros over the rest,
+//                                    marks the VM (TL_FILE_LOST)
+//     kernel ends       ─▶ next poll: tl_mapping_fail raises kind io
+//     error unwinds     ─▶ tl_mapping_restore maps the file again, so that
+//                          whatever reads it later fails again
 //
 // The handler is installed with the process's first mapping and hands every
 // other SIGBUS to the one before it. A host may do without: see
@@ -17,7 +19,7 @@
 #include "vm/array/array.h"
 #include "vm/io.h"
 
-// Bits of tl_vm.interrupted.
+// Bits of tl_vm.interrupted, which other threads and signal handlers set.
 enum {
   TL_INTERRUPTED = 1,  // by the host, or a key
   TL_FILE_LOST = 2,    // a mapped file is not there any more
@@ -26,22 +28,25 @@ enum {
 typedef struct tl_mapping tl_mapping;
 
 // Maps the file that [reader] has open, from its first byte to its last; the
-// reader's descriptor is the mapping's from then on. [own] gives pages that are
-// written to apart from the file, else they are read-only. Fails (kind io)
-// where the system refuses, too many files are mapped, or the host allows no
-// signal handler.
+// reader's descriptor is the mapping's from then on. [own] gives pages that may
+// be written without changing the file; else they are read-only. Fails (kind
+// io) where the system refuses, too many files are mapped, or the host allows
+// no signal handler.
 bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out);
+// The first byte of the mapped file.
 char *tl_mapping_data(const tl_mapping *mapping);
-// For tl_array_external: [context] is the mapping.
+// Ends a mapping: the release function of the array over it
+// (tl_array_external), whose [context] is the mapping.
 void tl_mapping_release(void *context, void *data);
 
 // Whose memory an external array shows: "the host", or "a mapped file" with
 // what may be done to it.
 const char *tl_external_owner(const tl_array *a);
 
-// The VM was marked: fails (kind io), naming the file.
+// The VM was marked: fails (kind io), naming the file and the first byte that
+// is gone.
 bool tl_mapping_fail(tl_vm *vm);
-// An error unwinds: what was lost may be touched again, and fails again.
+// An error unwinds: maps what was lost again, so that touching it fails again.
 void tl_mapping_restore(tl_vm *vm);
 
 #endif

@@ -1,15 +1,21 @@
 // Blocks, caches and limits: the only caller of the VM's allocator.
 //
-//   up to 8 KiB    cut from chunks in classes of 64 bytes; dead ones wait on a
-//                  list for each class, linked through their own memory
-//   larger         from the allocator, a note of the capacity before the data
-//   from 32 KiB    dead ones are kept in a cache, since fresh pages cost more
-//                  than the arithmetic on them; some seconds at most
-//   from 4 MiB     fresh ones are mapped in huge pages, where the allocator is
-//                  the default one
+//     up to 8 KiB    cut from chunks in classes of 64 bytes; dead ones wait on
+//                    a list for each class, linked through their own memory
+//     larger         from the allocator, a note of the capacity before the data
+//     from 32 KiB    dead ones go into a cache, since fresh pages cost more
+//                    than the arithmetic on them; some seconds at most
+//     from 2 MiB     fresh ones are mapped in huge pages, where the allocator
+//                    is the default one
 //
-// Under the sanitizers and the auditor each block is the allocator's own, so
-// that they see its bounds and its death.
+//         chunk     │ block │ block │ dead ─┐ │ fresh … │
+//         lists[class] ────────────────▶ dead ─▶ dead ─▶ NULL
+//
+// Under the sanitizers and the auditor (PLAIN) each block is the allocator's
+// own, so that they see its bounds and its death.
+//
+// Read it from below: tl_alloc and tl_free are near the end, and call what
+// stands above them.
 
 #include "vm/memory/memory_internal.h"
 
@@ -20,7 +26,8 @@
 #include "vm/memory/pages.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
+#include "vm/check.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -51,16 +58,19 @@ typedef struct note {
 } note;
 _Static_assert(sizeof(note) == 16, "the allocator aligns to 16 alone");
 
+// The note lies right before the block.
 static note *note_of(void *block) {
   return (note *)block - 1;
 }
 
+// The first address from [at] on that is a multiple of [to].
 static char *align_up(char *at, size_t to) {
   return at + (to - (uintptr_t)at % to) % to;
 }
 
 // --- The allocator ----------------------------------------------------------
 
+// The C library's allocator in the form of the host's hook.
 void *tl_memory_resize(void *context, void *block, size_t old_size,
                        size_t new_size) {
   (void)context;
@@ -71,10 +81,12 @@ void *tl_memory_resize(void *context, void *block, size_t old_size,
   return NULL;
 }
 
+// A block from the host's allocator; NULL: none.
 static void *host_new(tl_vm *vm, size_t nbytes) {
   return vm->options.resize(vm->options.context, NULL, 0, nbytes);
 }
 
+// Gives a block back to the host's allocator.
 static void host_free(tl_vm *vm, void *block, size_t nbytes) {
   vm->options.resize(vm->options.context, block, nbytes, 0);
 }
@@ -98,13 +110,14 @@ static void *in_pages(char *raw, size_t whole) {
   return block;
 }
 
+// A large block in pages of its own.
 static void *large_mapped(size_t nbytes) {
   size_t whole = pages_for(nbytes);
   return whole == 0 ? NULL : in_pages(tl_pages_map(whole), whole);
 }
 
-// The host's resize aligns to 16, and a note of 16 bytes fits before the next
-// multiple of 64 that lies above.
+// A large block from the host's allocator. That aligns to 16, so a note of 16
+// bytes always fits before the next multiple of 64 above.
 static void *large_host(tl_vm *vm, size_t nbytes) {
   size_t whole;
   if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
@@ -117,7 +130,10 @@ static void *large_host(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// A large block that is not from the cache.
 static void *large_fresh(tl_vm *vm, size_t nbytes) {
+  // Only the default allocator may be bypassed: a host with its own wants to
+  // see all memory.
   if (!PLAIN && vm->memory->system && nbytes >= TL_HUGE_FROM) {
     void *block = large_mapped(nbytes);
     if (block != NULL)
@@ -126,6 +142,7 @@ static void *large_fresh(tl_vm *vm, size_t nbytes) {
   return large_host(vm, nbytes);
 }
 
+// Gives a large block back to the system or the allocator.
 static void large_free(tl_vm *vm, void *block) {
   note n = *note_of(block);
   char *raw = (char *)block - n.padding;
@@ -135,8 +152,9 @@ static void large_free(tl_vm *vm, void *block) {
     host_free(vm, raw, n.capacity + ALIGNMENT);
 }
 
-// Another size for a block and what it has: pages move, and what the allocator
-// copies is its own affair. NULL leaves the block as it was.
+// Gives a large block another size, with its content: pages are moved, not
+// copied; what the allocator copies is its own affair. NULL leaves the block as
+// it was.
 static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
   note n = *note_of(block);
   char *raw = (char *)block - n.padding;
@@ -163,14 +181,17 @@ static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
 
 // --- The cache of dead blocks -----------------------------------------------
 
+// Takes the block at an index out of the cache's list.
 static void cache_remove(struct tl_memory *memory, int at) {
+  TL_CHECK(at >= 0 && at < memory->cache_count);
   memory->cached_bytes -= memory->cache[at].capacity;
   memory->cache_count--;
   memmove(&memory->cache[at], &memory->cache[at + 1],
           (size_t)(memory->cache_count - at) * sizeof(tl_cached));
 }
 
-// Gives the oldest blocks back until at most [keep] bytes are cached.
+// Gives the oldest blocks back until at most [keep] bytes are cached; returns
+// how many bytes that was.
 static size_t cache_shrink(tl_vm *vm, size_t keep) {
   struct tl_memory *memory = vm->memory;
   size_t before = memory->cached_bytes;
@@ -182,10 +203,14 @@ static size_t cache_shrink(tl_vm *vm, size_t keep) {
   return before - memory->cached_bytes;
 }
 
+// A cached block that serves [nbytes] without wasting more than a quarter, the
+// newest first, since it is most likely in the processor's caches; NULL.
 static void *cache_find(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   for (int i = memory->cache_count - 1; i >= 0; i--) {
     size_t capacity = memory->cache[i].capacity;
+    // A block that is much larger than asked for would be memory that nobody
+    // counts.
     if (capacity < nbytes || capacity - nbytes > nbytes / 4)
       continue;
     char *block = memory->cache[i].block;
@@ -196,6 +221,7 @@ static void *cache_find(tl_vm *vm, size_t nbytes) {
   return NULL;
 }
 
+// The machine's memory in bytes; a guess where the system does not say.
 static size_t physical_memory(void) {
 #ifdef _SC_PHYS_PAGES
   long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -205,6 +231,8 @@ static size_t physical_memory(void) {
   return (size_t)1 << 30;
 }
 
+// How many bytes may be cached: twice the largest block that died, or what was
+// ever live at once, but never more than an eighth of memory and of the limit.
 static size_t cache_limit(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   if (memory->cache_limit == 0) {
@@ -216,12 +244,14 @@ static size_t cache_limit(tl_vm *vm) {
   size_t wanted = memory->largest_freed > SMALLEST_CACHE / 2
                       ? 2 * memory->largest_freed
                       : SMALLEST_CACHE;
-  // What was live at once may be so again: a table's columns, one by one small.
+  // What was live at once may be so again: a table's columns, of which each is
+  // small.
   if (wanted < vm->stats.peak_bytes)
     wanted = (size_t)vm->stats.peak_bytes;
   return wanted < memory->cache_limit ? wanted : memory->cache_limit;
 }
 
+// Gives back blocks that died more than TL_CACHE_IDLE seconds ago.
 static void cache_age(tl_vm *vm, double now) {
   struct tl_memory *memory = vm->memory;
   while (memory->cache_count > 0 &&
@@ -235,12 +265,15 @@ void tl_memory_rest(tl_vm *vm) {
     cache_age(vm, tl_clock());
 }
 
+// A large block has died: into the cache, or back.
 static void large_dead(tl_vm *vm, void *block) {
   struct tl_memory *memory = vm->memory;
   size_t capacity = note_of(block)->capacity;
   if (capacity > memory->largest_freed)
     memory->largest_freed = capacity;
   size_t limit = cache_limit(vm);
+  // Small blocks are cheap to make again; one above the limit would push out
+  // all others.
   if (capacity < TL_CACHE_FROM || capacity > limit) {
     large_free(vm, block);
     return;
@@ -254,6 +287,8 @@ static void large_dead(tl_vm *vm, void *block) {
   memory->cached_bytes += capacity;
 }
 
+// A large block: from the cache, else fresh, at last after giving back all that
+// is only cached.
 static void *large_new(tl_vm *vm, size_t nbytes) {
   if (nbytes >= TL_CACHE_FROM) {
     void *block = cache_find(vm, nbytes);
@@ -261,6 +296,7 @@ static void *large_new(tl_vm *vm, size_t nbytes) {
       return block;
   }
   void *block = large_fresh(vm, nbytes);
+  // The allocator has nothing left, so everything cached goes back first.
   if (block == NULL && tl_memory_trim(vm) > 0)
     block = large_fresh(vm, nbytes);
   return block;
@@ -268,16 +304,20 @@ static void *large_new(tl_vm *vm, size_t nbytes) {
 
 // --- Small blocks -----------------------------------------------------------
 
+// The class of a small size: multiples of 64 bytes, from 1.
 static size_t class_of(size_t nbytes) {
+  TL_CHECK(nbytes <= TL_SMALL_LIMIT);
   return nbytes == 0 ? 1 : (nbytes + TL_SMALL_STEP - 1) / TL_SMALL_STEP;
 }
 
+// Puts a dead block on the list of its class.
 static void list_add(struct tl_memory *memory, size_t class, void *block) {
   *(void **)block = memory->lists[class];
   memory->lists[class] = block;
 }
 
-// Puts what is left of the newest chunk on the lists.
+// Puts what is left of the newest chunk on the lists, before another becomes
+// the newest.
 static void retire_fresh(struct tl_memory *memory) {
   size_t left = (size_t)(memory->fresh_end - memory->fresh);
   while (left >= TL_SMALL_STEP) {
@@ -288,6 +328,7 @@ static void retire_fresh(struct tl_memory *memory) {
   }
 }
 
+// Room for one more entry in the table of chunks.
 static bool chunks_reserve(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   if (memory->chunk_count < memory->chunk_room)
@@ -303,7 +344,8 @@ static bool chunks_reserve(tl_vm *vm) {
   return true;
 }
 
-// Kept by address, so that trimming finds a block's chunk by halving.
+// The table is in order of addresses, so that trimming finds a block's chunk by
+// binary search.
 static void chunk_insert(struct tl_memory *memory, tl_memory_chunk chunk) {
   size_t at = memory->chunk_count++;
   for (; at > 0 && memory->chunks[at - 1].begin > chunk.begin; at--)
@@ -311,9 +353,11 @@ static void chunk_insert(struct tl_memory *memory, tl_memory_chunk chunk) {
   memory->chunks[at] = chunk;
 }
 
+// Makes a chunk to cut small blocks from; later ones are larger.
 static bool chunk_new(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   size_t nbytes = FIRST_CHUNK;
+  // Chunks double with every doubling of their number, up to a megabyte.
   for (size_t i = memory->chunk_count; i > 0 && nbytes < LARGEST_CHUNK; i /= 2)
     nbytes *= 2;
   if (!chunks_reserve(vm))
@@ -321,6 +365,7 @@ static bool chunk_new(tl_vm *vm) {
   char *raw = host_new(vm, nbytes);
   if (raw == NULL)
     return false;
+  // The rest of the newest chunk goes to the lists, so that no memory is lost.
   retire_fresh(memory);
   char *begin = align_up(raw, ALIGNMENT);
   size_t room = (nbytes - (size_t)(begin - raw)) / ALIGNMENT * ALIGNMENT;
@@ -330,6 +375,7 @@ static bool chunk_new(tl_vm *vm) {
   return true;
 }
 
+// A small block: from its class's list, else cut from the newest chunk.
 static void *small_new(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   size_t class = class_of(nbytes);
@@ -349,6 +395,7 @@ static void *small_new(tl_vm *vm, size_t nbytes) {
 
 // --- Trimming ---------------------------------------------------------------
 
+// The chunk that a small block was cut from.
 static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
   size_t low = 0, high = memory->chunk_count;
   while (high - low > 1) {
@@ -361,10 +408,12 @@ static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
   return &memory->chunks[low];
 }
 
+// Whether all blocks of the chunk are dead.
 static bool chunk_is_dead(const tl_memory_chunk *chunk) {
   return chunk->dead == (size_t)(chunk->end - chunk->begin);
 }
 
+// Sums up the dead blocks of each chunk.
 static void count_dead(struct tl_memory *memory) {
   for (size_t i = 0; i < memory->chunk_count; i++) memory->chunks[i].dead = 0;
   for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++)
@@ -372,6 +421,7 @@ static void count_dead(struct tl_memory *memory) {
       chunk_of(memory, at)->dead += class * TL_SMALL_STEP;
 }
 
+// Takes the blocks of dead chunks off the lists, in one pass over each.
 static void unlink_dead(struct tl_memory *memory) {
   for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++) {
     void **link = &memory->lists[class];
@@ -384,8 +434,8 @@ static void unlink_dead(struct tl_memory *memory) {
   }
 }
 
-// Frees the chunks of which every block is dead. O(dead blocks), so only when
-// someone asks or the allocator has nothing left.
+// Frees the chunks of which every block is dead. It walks all dead blocks, so
+// it is done only when someone asks or the allocator has nothing left.
 static size_t chunks_trim(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   if (memory->chunk_count == 0)
@@ -408,14 +458,15 @@ static size_t chunks_trim(tl_vm *vm) {
   return freed;
 }
 
+// Cached large blocks first, then chunks of which all small blocks are dead.
 size_t tl_memory_trim(tl_vm *vm) {
   return cache_shrink(vm, 0) + chunks_trim(vm);
 }
 
 // --- Accounting -------------------------------------------------------------
 
-// Room for [nbytes] more under the cap, cached blocks counting as free: they
-// go first.
+// Whether there is room for [nbytes] more under the limit. Cached blocks count
+// as free: they are given back first.
 bool tl_account(tl_vm *vm, size_t nbytes) {
   tally_stats *stats = &vm->stats;
   uint64_t live = stats->live_bytes + nbytes;
@@ -434,9 +485,11 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
 }
 
 void tl_unaccount(tl_vm *vm, size_t nbytes) {
+  TL_CHECK(vm->stats.live_bytes >= nbytes);
   vm->stats.live_bytes -= nbytes;
 }
 
+// The limit holds for both kinds of memory together.
 bool tl_account_external(tl_vm *vm, size_t nbytes) {
   uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
   size_t cap = vm->options.memory_limit;
@@ -449,6 +502,7 @@ bool tl_account_external(tl_vm *vm, size_t nbytes) {
 }
 
 void tl_unaccount_external(tl_vm *vm, size_t nbytes) {
+  TL_CHECK(vm->stats.ext_bytes >= nbytes);
   vm->stats.ext_bytes -= nbytes;
 }
 
@@ -458,6 +512,7 @@ void tl_memory_fail_at(tl_vm *vm, uint64_t n) {
 
 // --- The door ---------------------------------------------------------------
 
+// A block of any size, not counted; NULL: none.
 static void *block_new(tl_vm *vm, size_t nbytes) {
   if (!PLAIN)
     return nbytes <= TL_SMALL_LIMIT ? small_new(vm, nbytes)
@@ -470,6 +525,7 @@ static void *block_new(tl_vm *vm, size_t nbytes) {
   return posix_memalign(&block, ALIGNMENT, nbytes) == 0 ? block : NULL;
 }
 
+// The end of a block of any size.
 static void block_free(tl_vm *vm, void *block, size_t nbytes) {
   if (PLAIN && vm->memory->system)
     free(block);
@@ -481,6 +537,7 @@ static void block_free(tl_vm *vm, void *block, size_t nbytes) {
     large_dead(vm, block);
 }
 
+// Small blocks are parts of a chunk, which belongs to this VM.
 bool tl_block_may_leave(const tl_vm *vm, size_t nbytes) {
   (void)vm;
   return nbytes > TL_SMALL_LIMIT;
@@ -490,6 +547,7 @@ void tl_block_leave(tl_vm *vm, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
 }
 
+// As large_free, with the allocator that the block came from.
 void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
                                    size_t new_size),
                    void *context, void *block, size_t nbytes) {
@@ -519,19 +577,22 @@ static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
   return nbytes <= capacity && capacity - nbytes <= nbytes / 4;
 }
 
-// Whether block_resize can do it: large blocks, and small ones that shrink.
+// Whether block_resize can change the size: large blocks, and small ones that
+// shrink.
 static bool resizes(size_t old_nbytes, size_t nbytes) {
   bool was_small = old_nbytes <= TL_SMALL_LIMIT;
   return was_small ? nbytes < old_nbytes : nbytes > TL_SMALL_LIMIT;
 }
 
-// Never holds both sizes at a time, as its accounting says. NULL leaves the
+// Never holds both sizes at once, as the accounting has it. NULL leaves the
 // block as it was.
 static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
                           size_t nbytes) {
   if (block_fits(block, old_nbytes, nbytes))
     return block;
   if (PLAIN) {
+    // Under the sanitizer a new size is a new block, so that old pointers are
+    // found out.
     void *moved = block_new(vm, nbytes);
     if (moved == NULL)
       return NULL;
@@ -545,13 +606,22 @@ static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
       moved = large_resize(vm, block, nbytes);
     return moved;
   }
-  // What lies behind becomes a block of its own.
-  size_t class = class_of(nbytes);
-  list_add(vm->memory, class_of(old_nbytes) - class,
-           (char *)block + class * TL_SMALL_STEP);
-  return block;
+  // A small block that shrinks moves to a block of its new class where there is
+  // one. Cut off, its rest would be of a class that perhaps nobody asks for,
+  // and each iteration of a loop would leave one such piece.
+  size_t old_class = class_of(old_nbytes), class = class_of(nbytes);
+  void *moved = small_new(vm, nbytes);
+  if (moved == NULL) {
+    list_add(vm->memory, old_class - class,
+             (char *)block + class * TL_SMALL_STEP);
+    return block;
+  }
+  memcpy(moved, block, nbytes);
+  list_add(vm->memory, old_class, block);
+  return moved;
 }
 
+// Accounts first, so that a limit is met before the allocator is asked.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   if (memory->fail_at != 0 && --memory->fail_at == 0)
@@ -564,7 +634,7 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   if (block == NULL)
     vm->stats.live_bytes -= nbytes;
   else if (vm->watch != NULL)
-    tl_watch_alloc(vm, block, nbytes);
+    vm->observer->alloc(vm, block, nbytes);
   return block;
 }
 
@@ -575,6 +645,7 @@ void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
   return block;
 }
 
+// Not counted, and not made to fail: who asks can do without.
 void *tl_spare_alloc(tl_vm *vm, size_t nbytes) {
   return block_new(vm, nbytes);
 }
@@ -583,8 +654,8 @@ void tl_spare_free(tl_vm *vm, void *block, size_t nbytes) {
   block_free(vm, block, nbytes);
 }
 
-// A large block in pieces, between which an interrupt is heeded; NULL, and the
-// block freed, where one came.
+// Clears a block; a large one in pieces, between which an interrupt is heeded.
+// NULL after such an interrupt: the block has been freed.
 static void *clear(tl_vm *vm, void *block, size_t nbytes) {
   enum { PIECE = 1 << 19 };
   size_t at = 0;
@@ -601,6 +672,8 @@ static void *clear(tl_vm *vm, void *block, size_t nbytes) {
 
 // A mapping made for this block is zero already; anything else is cleared.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
+  // A mapping made for this very block is zero already; anything else is
+  // cleared.
   uint64_t hits = vm->stats.cache_hits;
   void *block = tl_alloc(vm, nbytes, what);
   if (block == NULL)
@@ -611,16 +684,18 @@ void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
   return block;
 }
 
+// The observer hears of it while the block is still there.
 void tl_free(tl_vm *vm, void *block, size_t nbytes) {
+  TL_CHECK(block == NULL || vm->stats.live_bytes >= nbytes);
   if (block == NULL)
     return;
   vm->stats.live_bytes -= nbytes;
   if (vm->watch != NULL)
-    tl_watch_free(vm, block, nbytes);
+    vm->observer->free(vm, block, nbytes);
   block_free(vm, block, nbytes);
 }
 
-// NULL: no memory, with no error set.
+// Changes the size of a block that resizes; NULL: no memory, with no error set.
 static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
                           size_t new_nbytes) {
   struct tl_memory *memory = vm->memory;
@@ -638,14 +713,17 @@ static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
   if (!grows)
     vm->stats.live_bytes -= old_nbytes - new_nbytes;
   if (vm->watch != NULL) {
-    tl_watch_free(vm, block, old_nbytes);
-    tl_watch_alloc(vm, moved, new_nbytes);
+    vm->observer->free(vm, block, old_nbytes);
+    vm->observer->alloc(vm, moved, new_nbytes);
   }
   return moved;
 }
 
+// Resizes in place or by moving pages where it can; else a new block and a
+// copy.
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what) {
+  TL_CHECK(block != NULL || old_nbytes == 0);
   if (block != NULL && (resizes(old_nbytes, new_nbytes) ||
                         block_fits(block, old_nbytes, new_nbytes))) {
     void *moved = resize_quiet(vm, block, old_nbytes, new_nbytes);
@@ -663,6 +741,7 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
 }
 
 void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
+  TL_CHECK(block != NULL);
   void *moved = NULL;
   if (new_nbytes >= *nbytes)
     return block;
@@ -680,8 +759,8 @@ void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
 
 // --- Objects ----------------------------------------------------------------
 
-// A block from its class's list, where nothing but the accounting is left to
-// do; NULL: the long way. Every small array is made here.
+// The fast path of tl_object_new: a block from its class's list where nothing
+// but the accounting is left to do; else NULL. Every small array is made here.
 static inline void *listed_block(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   if (PLAIN || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
@@ -697,7 +776,9 @@ static inline void *listed_block(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// Every object begins with one count, its maker's.
 void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
+  TL_CHECK(nbytes >= sizeof(tl_object));
   tl_object *object = listed_block(vm, nbytes);
   if (object == NULL)
     object = tl_alloc(vm, nbytes, what);
@@ -709,16 +790,19 @@ void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
 }
 
 void tl_object_free(tl_vm *vm, tl_object *object) {
+  TL_CHECK(vm->stats.live > 0);
+  TL_CHECK(vm->stats.live_bytes >= object->nbytes);
   size_t nbytes = object->nbytes;
   vm->stats.live--;
   if (vm->watch != NULL)
-    tl_watch_free(vm, object, nbytes);
+    vm->observer->free(vm, object, nbytes);
   vm->stats.live_bytes -= nbytes;
   block_free(vm, object, nbytes);
 }
 
 // --- Life -------------------------------------------------------------------
 
+// This struct itself is not counted: it is what counts.
 bool tl_memory_open(tl_vm *vm) {
   if (vm->options.resize == NULL)
     vm->options.resize = tl_memory_resize;
@@ -731,6 +815,7 @@ bool tl_memory_open(tl_vm *vm) {
   return true;
 }
 
+// Cached blocks and chunks go back; live ones would be a leak of the caller's.
 void tl_memory_close(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   if (memory == NULL)
@@ -742,4 +827,13 @@ void tl_memory_close(tl_vm *vm) {
     host_free(vm, memory->chunks, memory->chunk_room * sizeof(tl_memory_chunk));
   host_free(vm, memory, sizeof *memory);
   vm->memory = NULL;
+}
+
+// Live numbers stay as they are; the peak begins at what is live.
+void tl_stats_reset(tl_vm *vm) {
+  tally_stats now = vm->stats;
+  memset(&vm->stats, 0, sizeof vm->stats);
+  vm->stats.live = now.live;
+  vm->stats.live_bytes = vm->stats.peak_bytes = now.live_bytes;
+  vm->stats.ext_bytes = now.ext_bytes;
 }

@@ -1,35 +1,55 @@
 // The door to memory: the only caller of the allocator. Counts live and peak
-// bytes exactly, keeps the cap, injects faults in tests.
+// bytes exactly, keeps the memory limit, and lets tests make any allocation
+// fail.
+//
+//     tl_object_new, tl_alloc   a block, counted; NULL is an error that is
+//                               pending
+//     tl_free, tl_object_free   the block goes to a free list or into the cache
+//     tl_spare_alloc            a block for caches: not counted, NULL is no
+//                               error
+//     tl_memory_trim            everything that is only cached goes back
+//
+// memory.c says how blocks are made; pages.h is where large ones come from,
+// mapping.h maps files.
 #ifndef TALLY_VM_MEMORY_H
 #define TALLY_VM_MEMORY_H
 
 #include "vm/value.h"
 
-// [nbytes] of uninitialised memory, aligned to 16 (to 64 from 64 bytes on), or
-// NULL after tl_fail (kind memory): [what] names the thing in the message.
-// Sizes are exact to the accounting: give the same nbytes back to tl_free.
+// Returns [nbytes] of uninitialised memory, aligned to 16 bytes (to 64 from 64
+// bytes on), or NULL after tl_fail (kind memory): [what] names the thing in the
+// message. Sizes are exact to the accounting: tl_free has to get the same
+// nbytes.
 void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what);
+// As tl_alloc, with all bytes 0. May poll while it clears a large block, so it
+// can also fail with kind interrupt or limit.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what);
-// Gives a block a new size, keeping the content; NULL leaves it as it was. Only
-// small blocks (8 KiB) that grow are ever there twice.
+// Gives a block a new size, keeping its content; returns where it then is. On
+// failure NULL, and the block is as it was. Only small blocks (up to 8 KiB)
+// that grow exist twice for a moment.
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what);
-// Gives back what lies behind the first [new_nbytes], of a block of *nbytes;
-// returns it where it then is. What cannot be given back stays: *nbytes says.
+// Gives back what lies behind the first [new_nbytes] of a block of *nbytes, and
+// returns where the block then is. Never fails: what cannot be given back
+// stays, and *nbytes says how large the block is.
 void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes);
+// Frees a block of [nbytes], the size it was made with. NULL is ignored.
 void tl_free(tl_vm *vm, void *block, size_t nbytes);
 
-// Memory for what can be made again, like the blocks that are cached: it does
-// not count as live, and where there is none NULL is no error.
+// Memory for things that can be made again, such as cached plans: it does not
+// count as live, and where there is none NULL is no error.
 void *tl_spare_alloc(tl_vm *vm, size_t nbytes);
+// Gives such memory back.
 void tl_spare_free(tl_vm *vm, void *block, size_t nbytes);
 
-// A new object of count 1, its header filled in, the rest uninitialised.
+// A new object with count 1; its header is filled in, the rest uninitialised.
+// NULL after tl_fail.
 void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what);
-// Returns an object's memory; what it refers to is the caller's business.
+// Returns an object's memory. What the object refers to is the caller's to
+// drop.
 void tl_object_free(tl_vm *vm, tl_object *object);
 
-// out = a * b (+ ...), or true on overflow.
+// Sets *out to a * b, or a + b; returns true where that overflows.
 static inline bool tl_mul_overflows(size_t a, size_t b, size_t *out) {
   return __builtin_mul_overflow(a, b, out);
 }
@@ -37,8 +57,10 @@ static inline bool tl_add_overflows(size_t a, size_t b, size_t *out) {
   return __builtin_add_overflow(a, b, out);
 }
 
-// Memory of the host's that the VM is answerable for (arrays from buffers).
+// Counts memory of the host's that the VM keeps alive (arrays over buffers)
+// against the limit. False after tl_fail (kind memory).
 bool tl_account_external(tl_vm *vm, size_t nbytes);
+// The host's memory is no longer kept alive by this VM.
 void tl_unaccount_external(tl_vm *vm, size_t nbytes);
 
 // The default of tally_options.resize: realloc and free. Where it is set, large
@@ -52,5 +74,8 @@ size_t tl_memory_trim(tl_vm *vm);
 // Gives back the cached blocks that have waited too long. Cheap; called from
 // time to time while code runs and while it waits.
 void tl_memory_rest(tl_vm *vm);
+
+// Counts begin anew; what is alive stays counted.
+void tl_stats_reset(tl_vm *vm);
 
 #endif

@@ -1,21 +1,28 @@
-// What memory.c keeps for a VM; tests and error.c look inside, nobody else.
+// What memory.c has for a VM: its free lists, its cache of dead blocks, and the
+// limits of both. Tests and error.c look inside, nobody else. Blocks that
+// change VMs (vm/api/parcel.c) have their functions here, too.
 #ifndef TALLY_VM_MEMORY_INTERNAL_H
 #define TALLY_VM_MEMORY_INTERNAL_H
 
 #include "vm/memory/memory.h"
 
 enum {
+  // Small blocks come in classes of multiples of 64 bytes, up to 8 KiB; larger
+  // blocks are the allocator's.
   TL_SMALL_STEP = 64,
-  TL_SMALL_LIMIT = 8192,      // larger blocks come from the allocator
-  TL_CACHE_FROM = 32 * 1024,  // dead blocks of this size on are kept
-  TL_CACHE_COUNT = 128,       // but no more of them than this
-  TL_HUGE_FROM = 2 << 20,     // fresh blocks of this size on are mapped
+  TL_SMALL_LIMIT = 8192,
+  // Dead blocks of this size on are cached, but no more of them than
+  // TL_CACHE_COUNT.
+  TL_CACHE_FROM = 32 * 1024,
+  TL_CACHE_COUNT = 128,
+  // Fresh blocks of this size on are mapped in huge pages.
+  TL_HUGE_FROM = 2 << 20,
 };
 
 // Seconds after which a dead block that nobody took is given back.
 #define TL_CACHE_IDLE 5.0
 
-// A dead block that is kept: its capacity, and when it died (tl_clock).
+// A dead block in the cache: its capacity, and when it died (tl_clock).
 typedef struct tl_cached {
   char *block;
   size_t capacity;
@@ -31,15 +38,19 @@ typedef struct tl_memory_chunk {
   size_t dead;  // bytes on free lists; used while trimming
 } tl_memory_chunk;
 
+// The memory of one VM: free lists of small blocks, the cache of large ones,
+// and what the limits need.
 struct tl_memory {
   void *lists[TL_SMALL_LIMIT / TL_SMALL_STEP + 1];  // dead blocks, by class
-  char *fresh, *fresh_end;  // of the newest chunk, not yet cut
+  // What is left of the newest chunk.
+  char *fresh, *fresh_end;
   tl_memory_chunk *chunks;  // by address
   size_t chunk_count, chunk_room;
 
   tl_cached cache[TL_CACHE_COUNT];  // oldest first
   int cache_count;
   size_t cached_bytes;
+  // The largest block that died: it decides how much may be cached.
   size_t largest_freed;
   size_t cache_limit;  // an eighth of memory and of the cap; 0: unknown
 
@@ -48,18 +59,23 @@ struct tl_memory {
   char message[256];  // of an error that found no memory
 };
 
-bool tl_memory_open(tl_vm *vm);   // vm->options are set; false: no memory
-void tl_memory_close(tl_vm *vm);  // everything has been freed before
+// Sets up vm->memory; vm->options are set before. False: no memory, with no
+// error set.
+bool tl_memory_open(tl_vm *vm);
+// Returns everything to the allocator. All blocks have been freed before.
+void tl_memory_close(tl_vm *vm);
 
-// Counts memory that came another way as live; false where that would pass the
-// cap, with no error set.
+// Counts [nbytes] as live though they came by another way. False, with no error
+// set, where that would pass the limit.
 bool tl_account(tl_vm *vm, size_t nbytes);
 void tl_unaccount(tl_vm *vm, size_t nbytes);
 
-// Blocks that change VMs (parcel.c). Whether one of [nbytes] stands by itself,
-// so that it may; the VM no longer counts it; and its end without a VM.
+// Blocks that move from one VM to another (parcel.c). Whether a block of
+// [nbytes] stands by itself, so that it may.
 bool tl_block_may_leave(const tl_vm *vm, size_t nbytes);
+// This VM no longer counts the block.
 void tl_block_leave(tl_vm *vm, size_t nbytes);
+// Frees such a block without a VM, by the allocator it came from.
 void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
                                    size_t new_size),
                    void *context, void *block, size_t nbytes);

@@ -1,4 +1,6 @@
-// Mappings of memory: what memory.c makes large blocks of.
+// Mappings of memory: what memory.c makes large blocks of. Begins on a huge
+// page's boundary, and asks the system for huge pages, since touching small
+// ones for the first time costs more than the arithmetic on them.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1  // for madvise, mremap and anonymous mappings
 #endif
@@ -12,10 +14,13 @@
 
 #ifdef MAP_ANONYMOUS
 
+// The first address from [at] on that is a multiple of [to].
 static char *align_up(char *at, size_t to) {
   return at + (to - (uintptr_t)at % to) % to;
 }
 
+// Maps more than is needed and gives back both ends, so that what is left
+// begins on a huge page's boundary.
 char *tl_pages_map(size_t nbytes) {
   size_t whole = nbytes + TL_HUGE_PAGE;
   char *raw = mmap(NULL, whole, PROT_READ | PROT_WRITE,
@@ -37,6 +42,8 @@ void tl_pages_unmap(char *begin, size_t nbytes) {
   munmap(begin, nbytes);
 }
 
+// A shorter mapping gives its end back. A longer one is mapped elsewhere, and
+// the old pages are moved to its beginning, which copies nothing.
 char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes) {
   if (nbytes <= old_nbytes) {
     if (nbytes < old_nbytes)

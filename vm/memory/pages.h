@@ -1,18 +1,23 @@
-// Fresh pages from the system, huge ones where it offers them.
+// Fresh pages from the system, in huge pages where it offers them: what large
+// blocks are made of (memory.c). Where the system has no anonymous mappings all
+// of these return NULL, and large blocks come from the allocator.
 #ifndef TALLY_VM_PAGES_H
 #define TALLY_VM_PAGES_H
 
 #include <stddef.h>
 
+// Bytes of a huge page on the machines this is tuned for.
 enum { TL_HUGE_PAGE = 2 << 20 };
 
-// [nbytes] of zeros, whole pages, that begin on a huge page's boundary; NULL
-// where the system has none or knows no such thing.
+// Returns [nbytes] of zeros, which are whole pages and begin on a huge page's
+// boundary; NULL where the system has none.
 char *tl_pages_map(size_t nbytes);
+// Gives such pages back.
 void tl_pages_unmap(char *begin, size_t nbytes);
 
-// The same pages at the beginning of a mapping of another size; NULL: not
-// here. A longer one begins on a huge page's boundary again.
+// Moves the same pages to the beginning of a mapping of another size; NULL: not
+// possible here, and nothing has changed. A longer one begins on a huge page's
+// boundary again.
 char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes);
 
 #endif

@@ -1,16 +1,19 @@
 // Ragged rows in a regular order. See grid.h.
+#include "vm/nested/forms.h"
 #include "vm/nested/grid.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
-#include "vm/kernels/kernels.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/index/select.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // --- Places -----------------------------------------------------------------
@@ -27,18 +30,8 @@ static int64_t product(int ndim, const int64_t *shape) {
 
 // The places in row-major order, along one axis. *out is owned.
 static bool flat_places(tl_vm *vm, const tl_array *places, tl_slot *out) {
-  tl_slot lent = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  tl_slot dense;
-  if (!tl_array_contiguous(vm, &lent, &dense))
-    return false;
-  const tl_array *a = dense.array;
-  int64_t length = a->size, stride = (int64_t)sizeof(int64_t);
-  tl_array *view =
-      tl_view_new(vm, &dense, TL_INT64, a->data, 1, &length, &stride);
-  tl_drop(vm, dense);
-  if (view != NULL)
-    *out = tl_own_array(view);
-  return view != NULL;
+  tl_slot s = {.tag = tl_array_tag(places), .array = (tl_array *)places};
+  return tl_value_reshape(vm, s, tl_ndim(places), 1, &places->size, out);
 }
 
 // Whether the places are those of all rows, in order.
@@ -84,12 +77,11 @@ bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
     rows->tag &= ~TL_OWNED;
     return true;
   }
-  tl_array *places = tl_array_new(vm, TL_INT64, ndim, shape);
+  tl_array *places = tl_numbers_new(vm, ndim, shape, 0);
   if (places == NULL) {
     tl_clear(vm, rows);
     return false;
   }
-  tl_kernels()->iota(tl_offsets_data(places), 0, 1, (size_t)places->size);
   tl_slot first = tl_own_array(places);
   return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
 }
@@ -98,25 +90,13 @@ bool tl_grid_rows(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   return rows_at(vm, places_of(n), n->parts[1], out);
 }
 
-// [rows] as rows of so many rows each. Takes them on every path.
-static bool group_rows(tl_vm *vm, int64_t count, int64_t each, tl_slot *rows,
-                       tl_slot *out) {
-  tl_array *offsets = tl_offsets_new(vm, count);
-  if (offsets == NULL) {
-    tl_clear(vm, rows);
-    return false;
-  }
-  tl_kernels()->iota(tl_offsets_data(offsets), 0, each, (size_t)count + 1);
-  return tl_ragged_new(vm, offsets, rows, out);
-}
-
 bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   const int64_t *shape = tl_shape(places_of(n));
   if (!tl_grid_rows(vm, n, out))
     return false;
   for (int i = tl_nested_ndim(n) - 1; i > 0; i--) {
     tl_slot rows = *out;
-    if (!group_rows(vm, product(i, shape), shape[i], &rows, out))
+    if (!tl_ragged_of_width(vm, product(i, shape), shape[i], &rows, out))
       return false;
   }
   return true;
@@ -124,160 +104,18 @@ bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 
 // --- Shapes -----------------------------------------------------------------
 
-// A view of dense items, which are dropped, in another shape.
-static bool view_shaped(tl_vm *vm, tl_slot dense, int ndim,
-                        const int64_t *shape, tl_slot *out) {
-  const tl_array *a = dense.array;
-  int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(tl_array_dtype(a)), strides);
-  tl_array *view =
-      tl_view_new(vm, &dense, tl_array_dtype(a), a->data, ndim, shape, strides);
-  tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
-}
-
-static bool split_array(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                        tl_slot *out) {
-  tl_slot dense;
-  int64_t lengths[TL_MAX_DIMS];
-  int total = ndim + tl_ndim(s->array) - 1;
-  if (total > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                   TL_MAX_DIMS);
-  }
-  if (!tl_array_contiguous(vm, s, &dense))
-    return false;
-  const tl_array *a = dense.array;
-  for (int i = 0; i < total; i++)
-    lengths[i] = i < ndim ? shape[i] : tl_shape(a)[i - ndim + 1];
-  return view_shaped(vm, dense, total, lengths, out);
-}
-
-// Every part of a struct or of values that may be missing; of categories and
-// pointers the places alone.
-static bool split_parts(tl_vm *vm, const tl_nested *n, int ndim,
-                        const int64_t *shape, tl_slot *out) {
-  tl_nested *made = tl_nested_new(
-      vm, tl_nested_form(n), ndim + tl_nested_ndim(n) - 1, n->count, n->layout);
-  bool codes = tl_nested_form(n) == TL_FORM_CATEGORY ||
-               tl_nested_form(n) == TL_FORM_POINTER;
-  for (int64_t i = 0; made != NULL && i < n->count; i++) {
-    tl_slot part = tl_borrow(n->parts[i]), whole = tl_none();
-    if (codes && i == 1) {
-      tl_nested_put(vm, made, i, &part);
-    } else if (tl_value_split_axis(vm, &part, ndim, shape, &whole)) {
-      tl_nested_put(vm, made, i, &whole);
-    } else {
-      tl_drop(vm, tl_own_nested(made));
-      made = NULL;
-    }
-  }
-  if (made != NULL)
-    *out = tl_own_nested(made);
-  return made != NULL;
-}
-
-bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                         tl_slot *out) {
-  bool ok;
-  if (tl_is_form(*s, TL_FORM_RAGGED)) {
-    tl_slot rows = *s;
-    s->tag &= ~TL_OWNED;
-    return tl_grid_of_shape(vm, ndim, shape, &rows, out);
-  }
-  if (tl_is_form(*s, TL_FORM_GRID)) {
-    tl_slot places, lent = tl_borrow(s->nested->parts[0]);
-    ok = split_array(vm, &lent, ndim, shape, &places);
-    if (ok) {
-      ok = tl_grid_of_places(vm, places, s->nested->parts[1], out);
-      tl_drop(vm, places);
-    }
-  } else if (tl_is_nested(*s)) {
-    ok = split_parts(vm, s->nested, ndim, shape, out);
-  } else {
-    tl_slot lent = tl_borrow(*s);
-    ok = split_array(vm, &lent, ndim, shape, out);
-  }
-  tl_clear(vm, s);
-  return ok;
-}
-
-static bool join_array(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot lent = tl_borrow(s), dense;
-  int64_t lengths[TL_MAX_DIMS];
-  if (!tl_array_contiguous(vm, &lent, &dense))
-    return false;
-  const tl_array *a = dense.array;
-  int ndim = tl_ndim(a) - 1;
-  for (int i = 0; i < ndim; i++) lengths[i] = tl_shape(a)[i + 1];
-  lengths[0] *= tl_shape(a)[0];
-  return view_shaped(vm, dense, ndim, lengths, out);
-}
-
-bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
-  if (tl_is_array(s))
-    return join_array(vm, s, out);
-  const tl_nested *n = s.nested;
-  tl_form form = tl_nested_form(n);
-  if (form == TL_FORM_GRID) {
-    tl_slot places;
-    if (!join_array(vm, n->parts[0], &places))
-      return false;
-    bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
-    tl_drop(vm, places);
-    return ok;
-  }
-  tl_nested *made =
-      tl_nested_new(vm, form, tl_nested_ndim(n) - 1, n->count, n->layout);
-  for (int64_t i = 0; made != NULL && i < n->count; i++) {
-    tl_slot part = tl_borrow(n->parts[i]);
-    bool whole =
-        i == 1 && (form == TL_FORM_CATEGORY || form == TL_FORM_POINTER);
-    if (whole || tl_value_join_axes(vm, n->parts[i], &part)) {
-      tl_nested_put(vm, made, i, &part);
-    } else {
-      tl_drop(vm, tl_own_nested(made));
-      made = NULL;
-    }
-  }
-  if (made != NULL)
-    *out = tl_own_nested(made);
-  return made != NULL;
-}
-
-bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot flat = tl_retain(vm, tl_borrow(s)), next;
-  while (tl_value_ndim(flat) > 1) {
-    bool ok = tl_value_join_axes(vm, flat, &next);
-    tl_drop(vm, flat);
-    if (!ok)
-      return false;
-    tl_copy_slot(&flat, &next);
-  }
-  tl_copy_slot(out, &flat);
-  return true;
-}
-
 bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot flat = tl_retain(vm, tl_borrow(s)), next;
-  for (int i = 0; i <= last; i++) shape[i] = tl_value_length(s, i);
-  bool ok = true;
-  for (int i = 1; ok && i < last; i++) {
-    ok = tl_value_join_axes(vm, flat, &next);
-    tl_clear(vm, &flat);
-    if (ok)
-      tl_copy_slot(&flat, &next);
-  }
-  ok = ok && tl_ragged_of_regular(vm, flat, &next);
+  int64_t shape[TL_MAX_DIMS], all;
+  tl_slot flat, next;
+  tl_value_shape(s, shape);
+  all = product(last, shape);
+  if (!tl_value_reshape(vm, s, last, 1, &all, &flat))
+    return false;
+  bool ok = tl_ragged_of_regular(vm, flat, &next);
   tl_clear(vm, &flat);
   for (int i = last - 1; ok && i >= first; i--) {
     tl_slot rows = next;
-    ok = group_rows(vm, product(i, shape), shape[i], &rows, &next);
+    ok = tl_ragged_of_width(vm, product(i, shape), shape[i], &rows, &next);
   }
   return ok && tl_value_split_axis(vm, &next, first, shape, out);
 }
@@ -294,7 +132,7 @@ static bool in_shape(tl_vm *vm, const tl_array *places, tl_slot *s,
 
 // --- Indexing ---------------------------------------------------------------
 
-enum { MOST_ITEMS = 2 * TL_MAX_DIMS + 2 };
+enum { MOST_ITEMS = TL_MOST_ITEMS - 1 };
 
 // An index in two: of the fixed axes, and within the rows.
 typedef struct cut {
@@ -324,8 +162,8 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
 // rows.
 static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
                       const tl_slot *parts, cut *out) {
-  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
-  int axes = 0, ndim = tl_nested_ndim(n), all = tl_value_axes(whole);
+  int axes = 0, ndim = tl_nested_ndim(n),
+      all = tl_value_axes(tl_lend_nested(n));
   const tl_slot *at = parts;
   for (int i = 0; i < step->item_count; i++) {
     axes += axes_of(step->items[i], at);
@@ -360,14 +198,28 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
   return true;
 }
 
+// An index of [first], with its values, and then of what chooses within the
+// rows; it borrows from [place].
+static tl_step step_within(const cut *c, tl_index_item first,
+                           const tl_slot *values, tl_slot *parts,
+                           tl_nested_place *place) {
+  int rest = c->count - c->lead, own = tl_item_parts(first), more = 0;
+  place->items[0] = first;
+  memcpy(place->items + 1, c->items + c->lead, (size_t)rest * sizeof *c->items);
+  for (int i = 0; i < rest; i++) more += tl_item_parts(place->items[1 + i]);
+  for (int i = 0; i < own; i++) place->parts[i] = values[i];
+  for (int i = 0; i < more; i++)
+    place->parts[own + i] = parts[c->lead_parts + i];
+  return (tl_step){.item_count = (uint16_t)(rest + 1), .items = place->items};
+}
+
 // (:, rest) of ragged rows.
 static bool within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
                    tl_slot *out) {
-  tl_index_item items[MOST_ITEMS + 1] = {{.kind = TL_ITEM_SLICE}};
-  int rest = c->count - c->lead;
-  memcpy(items + 1, c->items + c->lead, (size_t)rest * sizeof *items);
-  tl_step step = {.item_count = (uint16_t)(rest + 1), .items = items};
-  if (!tl_ragged_get(vm, rows, &step, parts + c->lead_parts, out))
+  static const tl_index_item all = {.kind = TL_ITEM_SLICE};
+  tl_nested_place place;
+  tl_step step = step_within(c, all, NULL, parts, &place);
+  if (!tl_ragged_get(vm, rows, &step, place.parts, out))
     return false;
   if (!tl_is_owned(*out))
     *out = tl_retain(vm, *out);
@@ -391,17 +243,16 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   tl_slot rows, chosen = tl_none(), made;
   if (!tl_grid_rows(vm, n, &rows))
     return false;
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
   bool ok = tl_grid_rows(vm, index.nested, &chosen) &&
-            tl_ragged_get(vm, rows, &step, &chosen, &made);
+            tl_value_choose(vm, rows, chosen, &made);
   tl_clear(vm, &chosen);
   tl_drop(vm, rows);
   return ok && in_shape(vm, x, &made, out);
 }
 
-bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                 tl_slot *parts, tl_slot *out) {
+bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
+                 tl_slot *out) {
+  const tl_nested *n = grid.nested;
   cut c;
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
       tl_is_form(parts[0], TL_FORM_GRID)) {
@@ -445,14 +296,13 @@ bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(ragged.nested);
-  tl_array *places = tl_positions_new(vm, rows);
+  tl_array *places = tl_numbers_new(vm, 1, &rows, 0);
   if (places == NULL)
     return false;
-  tl_kernels()->iota(tl_offsets_data(places), 0, 1, (size_t)rows);
   tl_slot first = tl_own_array(places), second = tl_borrow(ragged), grid;
   if (!tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
     return false;
-  bool ok = tl_grid_get(vm, grid.nested, step, parts, out);
+  bool ok = tl_grid_get(vm, grid, step, parts, out);
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, grid);
@@ -469,17 +319,7 @@ static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
     return tl_grid_rows(vm, value.nested, out);
   if (!tl_is_array(value) || tl_ndim(value.array) != tl_ndim(places))
     return true;
-  tl_slot lent = tl_borrow(value), dense;
-  if (!tl_array_contiguous(vm, &lent, &dense))
-    return false;
-  const tl_array *a = dense.array;
-  int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(a)), length = a->size;
-  tl_array *view =
-      tl_view_new(vm, &dense, tl_array_dtype(a), a->data, 1, &length, &stride);
-  tl_drop(vm, dense);
-  if (view != NULL)
-    *out = tl_own_array(view);
-  return view != NULL;
+  return tl_value_flatten(vm, value, out);
 }
 
 // The rows of all places alone and in order, so that places are their numbers.
@@ -502,7 +342,7 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
   return true;
 }
 
-bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
+bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   cut c;
   const tl_step *step = w.steps;
   tl_slot places, given, *parts = w.parts;
@@ -513,14 +353,11 @@ bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
       tl_is_form(parts[0], TL_FORM_GRID)) {
     tl_slot index;
-    static const tl_index_item by_rows = {.kind = TL_ITEM_VALUE};
-    tl_step whole = {.item_count = 1, .items = &by_rows};
     if (!tl_grid_rows(vm, parts[0].nested, &index))
       return false;
     bool ok = value_of_rows(vm, places_of(n), *value, &given);
     if (ok) {
-      ok =
-          tl_part_update(vm, (tl_way){&whole, 1, &index}, &n->parts[1], &given);
+      ok = tl_part_update(vm, tl_way_one(&index), &n->parts[1], &given);
       tl_clear(vm, &given);
     }
     tl_drop(vm, index);
@@ -533,24 +370,19 @@ bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   if (!tl_index_get(vm, &base, &lead, parts, &places))
     return false;
   // The rows' numbers, then what chooses within them.
-  tl_index_item items[MOST_ITEMS + 1] = {{.kind = TL_ITEM_VALUE}};
-  tl_slot values[MOST_ITEMS * 3 + 1];
-  int rest = c.count - c.lead, more = 0;
-  memcpy(items + 1, c.items + c.lead, (size_t)rest * sizeof *items);
-  for (int i = 0; i < rest; i++) more += tl_item_parts(items[1 + i]);
-  for (int i = 0; i < more; i++) values[1 + i] = parts[c.lead_parts + i];
+  tl_nested_place place;
+  tl_slot numbers = tl_borrow(places);
   bool ok = true;
-  values[0] = tl_borrow(places);
   given = tl_borrow(*value);
   if (tl_is_array(places)) {
-    ok = flat_places(vm, places.array, &values[0]) &&
+    ok = flat_places(vm, places.array, &numbers) &&
          value_of_rows(vm, places.array, *value, &given);
   }
-  tl_step inner = {.item_count = (uint16_t)(rest + 1), .items = items};
-  ok = ok &&
-       tl_part_update(vm, (tl_way){&inner, 1, values}, &n->parts[1], &given);
+  tl_step inner = step_within(&c, tl_one_value, &numbers, parts, &place);
+  ok = ok && tl_part_update(vm, (tl_nested_path){&inner, 1, place.parts},
+                            &n->parts[1], &given);
   tl_clear(vm, &given);
-  tl_clear(vm, &values[0]);
+  tl_clear(vm, &numbers);
   tl_drop(vm, places);
   return ok;
 }
@@ -558,12 +390,6 @@ bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
 // --- Elementwise ------------------------------------------------------------
 
 enum { MOST = 3 };  // operands
-
-static bool fail_shapes(tl_vm *vm, tl_slot a, tl_slot b) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
-                 tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y));
-}
 
 // Row [row] of the common shape differs: its place is named.
 static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
@@ -613,11 +439,7 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   if (tl_is_form(s, TL_FORM_GRID)) {
     *out = tl_borrow(s.nested->parts[0]);
   } else if (tl_is_form(s, TL_FORM_RAGGED)) {
-    tl_array *numbers = tl_positions_new(vm, tl_ragged_rows(s.nested));
-    if (numbers == NULL)
-      return false;
-    tl_kernels()->iota(tl_offsets_data(numbers), 0, 1, (size_t)numbers->size);
-    *out = tl_own_array(numbers);
+    return tl_array_finish(vm, true, tl_number_items(vm, s, 0), out);
   } else if (tl_is_array(s) && tl_ndim(s.array) > ndim) {
     // Regular rows, or one item for each: the axes before.
     const tl_array *a = s.array;
@@ -631,81 +453,38 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   return true;
 }
 
-// [fixed] repeated over the shape, along one axis.
-static bool repeat_over(tl_vm *vm, const tl_array *fixed, int ndim,
-                        const int64_t *shape, tl_slot *out) {
-  int64_t strides[TL_MAX_DIMS], size = product(ndim, shape);
-  tl_slot base = {.tag = tl_array_tag(fixed), .array = (tl_array *)fixed};
-  tl_broadcast_strides(fixed, ndim, shape, strides);
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(fixed), fixed->data,
-                               ndim, shape, strides);
-  tl_slot whole = view != NULL ? tl_own_array(view) : tl_none(), dense;
-  bool ok = view != NULL && tl_array_contiguous(vm, &whole, &dense);
-  tl_clear(vm, &whole);
-  if (!ok)
-    return false;
-  int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(dense.array));
-  tl_array *flat = tl_view_new(vm, &dense, tl_array_dtype(dense.array),
-                               dense.array->data, 1, &size, &stride);
-  tl_drop(vm, dense);
-  if (flat == NULL)
-    return false;
-  *out = tl_own_array(flat);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
-}
-
-// An operand's rows, or what stands for each of them, in the common shape.
+// An operand's rows, or what stands for each of them, along one axis in the
+// order of the common shape.
 static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
                          const int64_t *shape, tl_slot *out) {
-  *out = tl_borrow(s);
-  if (tl_value_ndim(s) == 0)
+  int64_t own[TL_MAX_DIMS];
+  int left = tl_value_shape(s, own), axes = left < ndim ? left : ndim;
+  bool same = axes == ndim;
+  for (int i = 0; same && i < ndim; i++) same = own[i] == shape[i];
+  if (left == 0) {
+    *out = tl_borrow(s);
     return true;
-  if (tl_is_form(s, TL_FORM_GRID) || tl_is_form(s, TL_FORM_RAGGED)) {
-    tl_slot rows = tl_is_form(s, TL_FORM_GRID) ? s.nested->parts[1] : s, at;
-    if (!repeat_over(vm, fixed.array, ndim, shape, &at))
-      return false;
-    bool ok = rows_at(vm, at.array, rows, out);
-    tl_drop(vm, at);
-    return ok;
   }
-  if (tl_is_form(s, TL_FORM_OPTION)) {
-    tl_slot mask, values;
-    if (!open_operand(vm, s.nested->parts[0], fixed, ndim, shape, &mask))
-      return false;
-    if (open_operand(vm, s.nested->parts[1], fixed, ndim, shape, &values)) {
-      return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask,
-                            &values, out);
-    }
-    tl_drop(vm, mask);
+  if ((!same && left > ndim) ||
+      !(tl_is_array(s) || tl_has_rows(s) || tl_is_form(s, TL_FORM_OPTION)))
+    return tl_fail_broadcast(vm, s, fixed);
+  tl_slot items, places;
+  int64_t count = product(axes, own);
+  if (same)
+    return tl_value_reshape(vm, s, axes, 1, &count, out);
+  if (!tl_value_reshape(vm, s, axes, 1, &count, &items))
     return false;
+  // What is repeated along the shape is taken by its number.
+  tl_array *numbers = tl_numbers_new(vm, axes, own, 0);
+  bool ok =
+      numbers != NULL && tl_broadcast_flat(vm, numbers, ndim, shape, &places);
+  tl_array_drop(vm, numbers);
+  if (ok) {
+    ok = tl_value_take(vm, items, places.array, out);
+    tl_drop(vm, places);
   }
-  if (!tl_is_array(s))
-    return fail_shapes(vm, s, fixed);
-  const tl_array *a = s.array;
-  if (tl_ndim(a) <= ndim)
-    return repeat_over(vm, a, ndim, shape, out);
-  for (int i = 0; i < ndim; i++) {
-    if (tl_shape(a)[i] != shape[i])
-      return fail_shapes(vm, s, fixed);
-  }
-  // (3, 4, n): as (12, n)
-  tl_slot lent = tl_borrow(s), dense;
-  if (!tl_array_contiguous(vm, &lent, &dense))
-    return false;
-  int64_t lengths[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int left = tl_ndim(a) - ndim + 1;
-  lengths[0] = product(ndim, shape);
-  for (int i = 1; i < left; i++) lengths[i] = tl_shape(a)[ndim + i - 1];
-  tl_shape_strides(left, lengths, tl_itemsize(tl_array_dtype(a)), strides);
-  tl_array *view = tl_view_new(vm, &dense, tl_array_dtype(a), dense.array->data,
-                               left, lengths, strides);
-  tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  tl_drop(vm, items);
+  return ok;
 }
 
 bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
@@ -738,70 +517,52 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining ----------------------------------------------------------------
 
-// The fixed axes of rows in any order.
-static void fixed_shape(tl_slot s, int *ndim, int64_t *shape) {
-  *ndim = tl_value_ndim(s);
-  for (int i = 0; i < *ndim; i++) shape[i] = tl_value_length(s, i);
+// All rows of what has them, in row-major order.
+static bool all_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_rows(vm, s.nested, out);
 }
 
-// Joins what [open] shows of the grids; other rows as they are.
-static bool concat_opened(tl_vm *vm, int64_t count, const tl_slot *items,
-                          bool (*open)(tl_vm *vm, const tl_nested *grid,
-                                       tl_slot *out),
-                          tl_slot *out) {
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *rows = tl_alloc(vm, nbytes, "rows to join");
-  int64_t opened = 0;
-  bool ok = rows != NULL;
-  for (; ok && opened < count; opened += ok) {
-    rows[opened] = tl_borrow(items[opened]);
-    if (tl_is_form(items[opened], TL_FORM_GRID))
-      ok = open(vm, items[opened].nested, &rows[opened]);
-  }
-  ok = ok && tl_value_concat(vm, count, rows, out);
-  while (opened > 0) tl_clear(vm, &rows[--opened]);
-  if (rows != NULL)
-    tl_free(vm, rows, nbytes);
-  return ok;
+static bool as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_as_vars(vm, s.nested, out);
 }
 
 bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   int ndim, other;
   int64_t shape[TL_MAX_DIMS], own[TL_MAX_DIMS], total = 0;
-  fixed_shape(items[0], &ndim, shape);
+  ndim = tl_value_shape(items[0], shape);
   for (int64_t i = 0; i < count; i++) {
-    fixed_shape(items[i], &other, own);
+    other = tl_value_shape(items[i], own);
     bool same = tl_is_form(items[i], TL_FORM_GRID) && other == ndim;
     for (int k = 1; same && k < ndim; k++) same = own[k] == shape[k];
     if (!same)
-      return concat_opened(vm, count, items, tl_grid_as_vars, out);
+      return tl_join_opened(vm, as_vars, tl_value_concat, count, items, out);
     total += own[0];
   }
   tl_slot rows;
   shape[0] = total;
-  return concat_opened(vm, count, items, tl_grid_rows, &rows) &&
+  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
 bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
                    tl_slot *out) {
-  int ndim, other;
+  int ndim = 0, other;
   int64_t shape[TL_MAX_DIMS + 1], own[TL_MAX_DIMS];
   *fits = count > 0;
   if (*fits)
-    fixed_shape(items[0], &ndim, shape + 1);
+    ndim = tl_value_shape(items[0], shape + 1);
   for (int64_t i = 0; *fits && i < count; i++) {
-    fixed_shape(items[i], &other, own);
-    *fits = (tl_is_form(items[i], TL_FORM_RAGGED) ||
-             tl_is_form(items[i], TL_FORM_GRID)) &&
-            other == ndim && ndim < TL_MAX_DIMS &&
+    other = tl_value_shape(items[i], own);
+    *fits = tl_has_rows(items[i]) && other == ndim && ndim < TL_MAX_DIMS &&
             memcmp(own, shape + 1, (size_t)ndim * sizeof *own) == 0;
   }
   if (!*fits)
     return false;
   tl_slot rows;
   shape[0] = count;
-  return concat_opened(vm, count, items, tl_grid_rows, &rows) &&
+  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }

@@ -10,6 +10,7 @@
 #include "vm/engine/elementwise.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
 
 // Rows of those places: of one axis a ragged array, of none the row. Borrows;
 // *out is owned or borrows from the rows.
@@ -23,32 +24,13 @@ bool tl_grid_rows(tl_vm *vm, const tl_nested *n, tl_slot *out);
 // The same as rows of rows. *out is owned.
 bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out);
 
-// Any value of axes whose leading axis becomes axes of that shape. Takes [s] on
-// every path; *out is owned.
-bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                         tl_slot *out);
-// Any value of two axes or more whose first two become one. Borrows; *out is
-// owned.
-bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out);
-
-// The same until one axis is left.
-bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out);
-
 // A value of fixed axes alone whose axes from [first] to [last] become var; 1
 // is the first that can. Borrows; *out is owned.
 bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out);
 
-// The parts of the forms' families that are about grids.
-bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                 tl_slot *parts, tl_slot *out);
-// The same of a ragged array, as a grid of one fixed axis.
+// base[step] of a ragged array as of a grid of one fixed axis.
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out);
-bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value);
-bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                         tl_slot *out);
-bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                    tl_slot *out);
 // Ragged arrays and grids of one shape, along a new first axis. False without
 // an error where [fits] comes back false: they differ in shape.
 bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,

@@ -5,15 +5,17 @@
 
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/nested/grid.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/index/select.h"
 #include "vm/array/stack.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
@@ -40,12 +42,23 @@ static void drop_args(tl_vm *vm, uint32_t count, tl_slot *args) {
 
 // --- Each item --------------------------------------------------------------
 
+// What a function made of the items of all rows: rows again, under their
+// offsets, where it [has_items], else as it is. [ok]: whether it was made.
+static bool close_result(tl_vm *vm, bool ok, bool has_items, tl_slot *offsets,
+                         tl_slot *made, tl_slot *out) {
+  if (!ok || has_items)
+    return tl_rows_close(vm, ok, offsets, made, out);
+  tl_clear(vm, offsets);
+  tl_copy_slot(out, made);
+  return true;
+}
+
 // The items of all rows of the arguments that are ragged, whose rows agree.
 static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], offsets, made;
   uint32_t opened = 1;
-  if (!tl_ragged_lend(vm, args[0], &offsets, &given[0]))
+  if (!tl_ragged_borrow(vm, args[0], &offsets, &given[0]))
     return false;
   bool ok = true;
   for (; ok && opened < count; opened += ok) {
@@ -55,47 +68,104 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   }
   ok = ok && tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);
-  if (!ok) {
-    tl_drop(vm, offsets);
-    return false;
-  }
-  if (tl_value_ndim(made) > 0)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, offsets);
-  tl_copy_slot(out, &made);
-  return true;
+  return close_result(vm, ok, ok && tl_value_ndim(made) > 0, &offsets, &made,
+                      out);
 }
 
-// Whether an item of the mask is set: of one or more axes.
-static bool has_missing(const tl_nested *n) {
-  tl_slot mask = tl_borrow(n->parts[0]);
-  const tl_array *a = mask.array;
-  char *data[1] = {a->data};
-  const int64_t *strides[1] = {tl_strides(a)};
+// One item that is there, lent by the values where it is a string that has an
+// object; *out is unset where all are missing. False: out of memory.
+static bool one_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  const tl_array *mask = n->parts[0].array, *values = n->parts[1].array;
+  char *data[2] = {mask->data, values->data};
+  const int64_t *strides[2] = {tl_strides(mask), tl_strides(values)};
   tl_walk walk;
-  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), data, strides);
+  *out = tl_unset();
+  tl_walk_begin(&walk, 2, tl_ndim(mask), tl_shape(mask), data, strides);
   for (; !walk.done; tl_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       if (walk.data[0][i * walk.step[0]] != 0)
+        continue;
+      const char *item = walk.data[1] + i * walk.step[1];
+      if (tl_array_dtype(values) != TL_STRING) {
+        *out = tl_scalar_load(tl_array_dtype(values), item);
         return true;
+      }
+      *out =
+          tl_string_item_value(vm, (const tl_string_item *)(const void *)item);
+      return !tl_is_unset(*out);
     }
   }
-  return false;
+  return true;
 }
 
-// The values with zeros, or no text, where they are missing. *out is owned.
-static bool blank_missing(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  tl_slot blank = tl_weak_int(0);
-  if (tl_array_dtype(n->parts[1].array) == TL_STRING)
-    blank = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
-  else if (tl_array_dtype(n->parts[1].array) == TL_BOOL)
-    blank = tl_bool(false);
-  tl_slot parts[3] = {tl_borrow(n->parts[0]), blank, tl_borrow(n->parts[1])};
-  return tl_elementwise(vm, TL_OP_WHERE, parts, out);
+// The values with one of those that are there in each gap, which the function
+// takes if it takes that one; without any a zero or no text. *out is owned.
+// *there: whether there is any.
+static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
+                      bool *there) {
+  tl_slot filler;
+  if (!one_present(vm, n, &filler))
+    return false;
+  *there = !tl_is_unset(filler);
+  tl_dtype dtype = tl_array_dtype(n->parts[1].array);
+  if (!*there && dtype == TL_STRING)
+    filler = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
+  else if (!*there)
+    filler = dtype == TL_BOOL ? tl_bool(false) : tl_weak_int(0);
+  bool ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
+  tl_drop(vm, filler);
+  return ok;
 }
 
-// The values that may be missing; so may the results. What lies where one is
-// missing may be a value that the function refuses: then it gets zeros there.
+// The function's values where all are missing: what it gives of no items tells
+// their dtype. *out is owned.
+static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                          tl_slot *given, const tl_array *values,
+                          tl_slot *out) {
+  int64_t none = 0;
+  tl_slot made;
+  tl_array *empty = tl_array_new(vm, tl_array_dtype(values), 1, &none);
+  if (empty == NULL)
+    return false;
+  given[0] = tl_own_array(empty);
+  if (!tl_lift_call(vm, builtin, count, given, &made))
+    return false;
+  bool ok = tl_is_array(made) ||
+            tl_fail(vm, TALLY_ERR_TYPE, "%s: x has no items", builtin->name);
+  tl_array *zeros = ok ? tl_array_zeros(vm, tl_array_dtype(made.array),
+                                        tl_ndim(values), tl_shape(values))
+                       : NULL;
+  tl_drop(vm, made);
+  if (zeros != NULL)
+    *out = tl_own_array(zeros);
+  return zeros != NULL;
+}
+
+// What lies in the gaps may be what the function refuses: then it gets other
+// values there.
+static bool refused(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                    const tl_slot *args, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS];
+  bool there = true;
+  const tl_nested *n = args[0].nested;
+  if (vm->error.status != TALLY_ERR_VALUE || !tl_is_array(n->parts[1]))
+    return false;
+  tl_error_clear(vm);
+  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
+  given[0] = tl_none();
+  bool ok = fill_gaps(vm, n, &given[0], &there) &&
+            tl_lift_call(vm, builtin, count, given, out);
+  drop_args(vm, count, given);
+  if (ok || vm->error.status != TALLY_ERR_VALUE || there)
+    return ok;
+  tl_error_clear(vm);
+  for (uint32_t i = 1; i < count; i++) given[i] = tl_borrow(args[i]);
+  ok = of_gaps_alone(vm, builtin, count, given, n->parts[1].array, out);
+  drop_args(vm, count, given);
+  return ok;
+}
+
+// The values that may be missing; so may the results.
 static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], made, mask;
@@ -104,14 +174,7 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   given[0] = tl_borrow(n->parts[1]);
   bool ok = tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, count, given);
-  if (!ok && vm->error.status == TALLY_ERR_VALUE && tl_is_array(n->parts[1]) &&
-      has_missing(n)) {
-    tl_error_clear(vm);
-    for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-    ok = blank_missing(vm, n, &given[0]) &&
-         tl_lift_call(vm, builtin, count, given, &made);
-    drop_args(vm, count, given);
-  }
+  ok = ok || refused(vm, builtin, count, args, &made);
   if (!ok)
     return false;
   // Results that may be missing themselves have nothing missing of their own.
@@ -162,19 +225,7 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // The same numbers, bools or strings in the shape of [x]. Takes [flat].
 static bool in_shape(tl_vm *vm, const tl_array *x, tl_slot *flat,
                      tl_slot *out) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_dtype dtype = tl_array_dtype(flat->array);
-  if (tl_ndim(x) == 1) {
-    tl_copy_slot(out, flat);
-    return true;
-  }
-  tl_shape_strides(tl_ndim(x), tl_shape(x), tl_itemsize(dtype), strides);
-  tl_array *a = tl_view_new(vm, flat, dtype, flat->array->data, tl_ndim(x),
-                            tl_shape(x), strides);
-  tl_clear(vm, flat);
-  if (a != NULL)
-    *out = tl_result(vm, a);
-  return a != NULL && !tl_is_unset(*out);
+  return tl_value_split_axis(vm, flat, tl_ndim(x), tl_shape(x), out);
 }
 
 // Lists of strings as rows of strings.
@@ -196,14 +247,9 @@ static bool rows_of_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
         tl_string_item_put(vm, &to[k], list->items[k].string);
     }
   }
-  if (ok) {
-    tl_slot made = tl_own_array(items);
-    return tl_ragged_new(vm, offsets, &made, out);
-  }
-  if (items != NULL)
-    tl_drop(vm, tl_own_array(items));
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
+  tl_slot made;
+  ok = tl_array_finish(vm, ok, items, &made);
+  return tl_ragged_close(vm, ok, offsets, &made, out);
 }
 
 // Results of one kind for each string of [x]: an array like x, or a row for
@@ -300,8 +346,7 @@ static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 static bool to_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *given, const tl_array *x, tl_slot first,
                       tl_slot *out) {
-  size_t nbytes = (size_t)x->size * sizeof(tl_slot);
-  tl_slot *results = tl_alloc(vm, nbytes, builtin->name);
+  tl_slot *results = tl_slots_new(vm, x->size, builtin->name);
   if (results == NULL) {
     tl_drop(vm, first);
     return false;
@@ -312,16 +357,15 @@ static bool to_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
          call_on(vm, builtin, count, given, x, made, &results[made]))
     made++;
   bool ok = made == x->size && join_results(vm, builtin, x, results, out);
-  while (made > 0) tl_drop(vm, results[--made]);
-  tl_free(vm, results, nbytes);
+  tl_slots_free(vm, results, made);
   return ok;
 }
 
 static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], dense, lent = tl_borrow(args[0]);
+  tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]);
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  if (!tl_array_contiguous(vm, &lent, &dense))
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   const tl_array *x = dense.array;
   tl_slot first;
@@ -349,17 +393,6 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
   return args[at].i < 0
              ? args[at].i + tl_value_axes(args[0]) >= tl_value_ndim(args[0])
              : args[at].i >= tl_value_ndim(args[0]);
-}
-
-// The numbers of the items in row-major order, in the array's fixed shape.
-static tl_array *number_items(tl_vm *vm, tl_slot s) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_ndim(s);
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(s, i);
-  tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
-  for (int64_t i = 0; a != NULL && i < a->size; i++)
-    ((int64_t *)(void *)a->data)[i] = i;
-  return a;
 }
 
 // The items of those numbers: indexed by their places along each axis.
@@ -403,17 +436,13 @@ static bool follow_rows(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
     return false;
   ok = follow(vm, s, flat.array, &found);
   tl_drop(vm, flat);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &found, out);
-  tl_drop(vm, offsets);
-  return false;
+  return tl_rows_close(vm, ok, &offsets, &found, out);
 }
 
 // The same of rows below fixed dimensions. Takes numbers.
 static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_ndim(numbers);
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(numbers, i);
+  int ndim = tl_value_shape(numbers, shape);
   tl_slot rows, made;
   bool ok = tl_grid_rows(vm, numbers.nested, &rows);
   tl_drop(vm, numbers);
@@ -453,7 +482,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                : builtin->call(vm, args, out);
   }
   tl_slot given[TL_MAX_PARAMS], places, dense;
-  tl_array *numbers = number_items(vm, args[0]);
+  tl_array *numbers = tl_number_items(vm, args[0], 0);
   if (numbers == NULL)
     return false;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
@@ -516,8 +545,7 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], made;
   int64_t shape[TL_MAX_DIMS], rows = tl_nested_size(args[0].nested);
-  int ndim = tl_value_ndim(args[0]);
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
+  int ndim = tl_value_shape(args[0], shape);
   uint32_t opened = 0;
   bool ok = true;
   for (; ok && opened < count; opened += ok) {
@@ -537,9 +565,7 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 }
 
 static bool has_rows_within(tl_slot s) {
-  return tl_is_form(s, TL_FORM_RAGGED) &&
-         (tl_is_form(s.nested->parts[1], TL_FORM_RAGGED) ||
-          tl_is_form(s.nested->parts[1], TL_FORM_GRID));
+  return tl_is_form(s, TL_FORM_RAGGED) && tl_has_rows(s.nested->parts[1]);
 }
 
 // Rows of rows: the inner ones, under the offsets of the outer ones.
@@ -553,12 +579,8 @@ static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   int64_t rows = tl_value_length(given[0], 0);
   bool ok = tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, count, given);
-  if (ok && is_of_rows(builtin, args, made, rows))
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, offsets);
-  if (ok)
-    tl_copy_slot(out, &made);
-  return ok;
+  return close_result(vm, ok, ok && is_of_rows(builtin, args, made, rows),
+                      &offsets, &made, out);
 }
 
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,

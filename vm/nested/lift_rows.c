@@ -3,23 +3,24 @@
 
 #include <inttypes.h>
 
+#include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/lift_internal.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
-static bool join_results(tl_vm *vm, int64_t count, const tl_slot *results,
-                         tl_slot *out);
+static bool join_results(tl_vm *vm, void *context, int64_t count,
+                         const tl_slot *results, tl_slot *out);
 
 // Part [k] of each result, joined.
 static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
                        int64_t k, tl_slot *out) {
-  size_t nbytes = (size_t)count * sizeof(tl_slot);
-  tl_slot *parts = tl_alloc(vm, nbytes, "rows");
+  tl_slot *parts = tl_slots_new(vm, count, "rows");
   if (parts == NULL)
     return false;
   for (int64_t i = 0; i < count; i++) {
@@ -27,8 +28,8 @@ static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
         tl_borrow(tl_is_record(results[i]) ? results[i].record->fields[k].value
                                            : results[i].list->items[k]);
   }
-  bool ok = join_results(vm, count, parts, out);
-  tl_free(vm, parts, nbytes);
+  bool ok = join_results(vm, NULL, count, parts, out);
+  tl_slots_free(vm, parts, count);
   return ok;
 }
 
@@ -42,7 +43,8 @@ static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
     ok = join_parts(vm, count, results, k, &joined);
     if (!ok)
       break;
-    ok = tl_record_set(vm, &record, first->fields[k].key, &joined);
+    tl_slot key = tl_key_slot(first->fields[k].key);
+    ok = tl_record_set_key(vm, &record, &key, &joined);
     tl_clear(vm, &joined);
   }
   if (ok)
@@ -54,8 +56,9 @@ static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
 
 // Rows where the results have axes, one item for each where they have none, and
 // of records a record of such. count > 0.
-static bool join_results(tl_vm *vm, int64_t count, const tl_slot *results,
-                         tl_slot *out) {
+static bool join_results(tl_vm *vm, void *context, int64_t count,
+                         const tl_slot *results, tl_slot *out) {
+  (void)context;
   if (tl_is_record(results[0]))
     return join_records(vm, count, results, out);
   if (tl_value_ndim(results[0]) > 0)
@@ -85,48 +88,43 @@ static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
   return true;
 }
 
+// A call of the function for one row, the arguments behind the first borrowed.
+typedef struct row_call {
+  const tl_builtin *builtin;
+  uint32_t count;
+  const tl_slot *args;
+  int at;  // of the axis
+  tl_slot axis;
+} row_call;
+
+static bool call_row(tl_vm *vm, void *context, int64_t row, tl_slot *out) {
+  const row_call *c = context;
+  const tl_slot x = c->args[0];
+  const int64_t *offsets = tl_ragged_offsets(x.nested);
+  int64_t begin = row < 0 ? offsets[0] : offsets[row];
+  tl_slot given[TL_MAX_PARAMS];
+  for (uint32_t i = 0; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
+  given[c->at] = c->axis;
+  if (!tl_value_slice(vm, x.nested->parts[1], begin,
+                      row < 0 ? begin : offsets[row + 1], &given[0]))
+    return false;
+  bool ok = tl_lift_call(vm, c->builtin, c->count, given, out);
+  if (!ok)
+    tl_fail_whole(vm, given[0], x);
+  for (uint32_t i = 0; i < c->count; i++) tl_clear(vm, &given[i]);
+  return ok;
+}
+
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], x = args[0], axis;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  int at = tl_lift_axis(builtin);
-  if (at < 0 || !find_row_axis(vm, builtin, args[at], tl_value_axes(x), &axis))
+  row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
+  if (c.at < 0 ||
+      !find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]), &c.axis))
     return false;
-  given[at] = axis;
-  const int64_t *offsets = tl_ragged_offsets(x.nested);
-  // Without rows, the call of one without items tells what they would hold.
-  int64_t rows = tl_ragged_rows(x.nested), calls = rows > 0 ? rows : 1;
-  size_t nbytes = (size_t)calls * sizeof(tl_slot);
-  tl_slot *results = tl_alloc(vm, nbytes, builtin->name), joined;
-  int64_t made = 0;
-  bool ok = results != NULL;
-  while (ok && made < calls) {
-    int64_t end = rows > 0 ? made + 1 : 0;
-    ok = ((made & 0xff) != 0xff || tl_poll(vm, 1)) &&
-         tl_value_slice(vm, x.nested->parts[1], offsets[rows > 0 ? made : 0],
-                        offsets[end], &given[0]);
-    if (ok && !tl_lift_call(vm, builtin, count, given, &results[made])) {
-      tl_fail_whole(vm, given[0], x);
-      ok = false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-      tl_clear(vm, &given[i]);
-      given[i] = (int)i == at ? axis : tl_borrow(args[i]);
-    }
-    made += ok;
-  }
-  ok = ok && join_results(vm, calls, results, rows > 0 ? out : &joined);
-  while (made > 0) tl_drop(vm, results[--made]);
-  if (results != NULL)
-    tl_free(vm, results, nbytes);
-  if (!ok || rows > 0)
-    return ok;
-  ok = tl_is_nested(joined) || tl_is_array(joined)
-           ? tl_value_slice(vm, joined, 0, 0, out)
-           : tl_fail(vm, TALLY_ERR_VALUE, "%s: there are no rows",
-                     builtin->name);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_drop(vm, joined);
-  return ok;
+  const tl_row_loop loop = {.name = builtin->name,
+                            .count = tl_ragged_rows(args[0].nested),
+                            .each = call_row,
+                            .join = join_results,
+                            .context = &c};
+  return tl_map_rows(vm, &loop, out);
 }

@@ -4,24 +4,26 @@
 //   OPTION   over the values; the result is missing where an operand is, but
 //            for and, or and where, which may know their result (as in R)
 //   STRUCT   == and != alone (struct_equal.h)
+#include "vm/nested/forms.h"
 #include "vm/nested/nested_elementwise.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/values/category.h"
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/nested/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/struct_equal.h"
 #include "vm/values/record.h"
 #include "vm/region/region.h"
-#include "vm/values/octets.h"
 #include "vm/vm.h"
+#include "vm/objects.h"
 
 enum { MOST = 3 };  // operands
 
@@ -123,9 +125,7 @@ static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
   tl_array *parents;
   if (!tl_ragged_parents(vm, model, &parents))
     return false;
-  bool ok = tl_value_take(vm, per_row, parents, out);
-  tl_drop(vm, tl_own_array(parents));
-  return ok;
+  return tl_take_at(vm, true, per_row, parents, out);
 }
 
 // Whether these are values in a block, which may be missing.
@@ -136,28 +136,14 @@ static bool is_plain(tl_slot s) {
 
 // A column is a value per row without its axis of one.
 static bool drop_axis(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot mask, values;
-  if (tl_is_nested(s)) {
-    if (!drop_axis(vm, s.nested->parts[0], &mask))
-      return false;
-    if (drop_axis(vm, s.nested->parts[1], &values))
-      return tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, out);
-    tl_drop(vm, mask);
-    return false;
-  }
-  const tl_array *a = s.array;
-  tl_slot base = tl_borrow(s);
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, 1,
-                               tl_shape(a), tl_strides(a));
-  if (view != NULL)
-    *out = tl_own_array(view);
-  return view != NULL;
+  int64_t rows = tl_value_length(s, 0);
+  return tl_value_reshape(vm, s, 2, 1, &rows, out);
 }
 
 // The items of one operand as those of the model's rows.
 static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
                       borrowed *out) {
-  tl_slot s = *operand, offsets, made;
+  tl_slot s = *operand;
   const tl_nested *m = model.nested;
   int64_t row;
   *out = (borrowed){tl_borrow(s), NULL};
@@ -171,11 +157,7 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
       lend(vm, operand, &n->parts[1], out);
       return true;
     }
-    if (!tl_ragged_flat(vm, s, &offsets, &made))
-      return false;
-    tl_drop(vm, offsets);
-    out->value = made;
-    return true;
+    return tl_ragged_items(vm, s, &out->value);
   }
   int ndim = tl_value_ndim(s);
   if (ndim == 0)
@@ -219,8 +201,7 @@ static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   if (!is_one(*operand))
     return row_items(vm, operand, model, out);
   *out = (borrowed){tl_borrow(*operand), NULL};
-  return tl_value_ndim(*operand) == 1 ||
-         drop_axis(vm, *operand, &out->value);
+  return tl_value_ndim(*operand) == 1 || drop_axis(vm, *operand, &out->value);
 }
 
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
@@ -242,8 +223,8 @@ static bool any_per_row(int arity, const tl_slot *slots) {
   return any;
 }
 
-static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                             tl_slot *out) {
+bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                         tl_slot *out) {
   borrowed items[MOST];
   tl_slot values[MOST], result, offsets, unused;
   tl_slot model = tl_none();
@@ -255,9 +236,11 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   const int64_t *at = tl_ragged_offsets(model.nested);
   if (at[tl_ragged_rows(model.nested)] >= TL_REGION_LARGE &&
       any_per_row(arity, slots)) {
-    tl_region_status status = tl_region_rows_apply(vm, op, arity, slots, out);
-    if (status != TL_REGION_DECLINED)
-      return status == TL_REGION_DONE;
+    bool done;
+    if (!vm->fusion->apply_rows(vm, (int)op, arity, slots, out, &done))
+      return false;
+    if (done)
+      return true;
   }
   if (at[0] == 0) {
     offsets = tl_retain(vm, tl_borrow(model.nested->parts[0]));
@@ -293,36 +276,12 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Missing values ---------------------------------------------------------
 
-static bool compute2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
-  tl_slot x[2] = {tl_borrow(a), tl_borrow(b)};
-  return tl_elementwise(vm, op, x, out);
-}
-
-static bool compute1(tl_vm *vm, tl_op op, tl_slot a, tl_slot *out) {
-  tl_slot x = tl_borrow(a);
-  return tl_elementwise(vm, op, &x, out);
-}
-
-static bool compute3(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot c,
-                     tl_slot *out) {
-  tl_slot x[3] = {tl_borrow(a), tl_borrow(b), tl_borrow(c)};
-  return tl_elementwise(vm, op, x, out);
-}
-
 // The mask of an operand: false for what cannot be missing.
 static tl_slot mask_of(tl_slot s) {
+  if (tl_is_none(s))
+    return tl_bool(true);
   return tl_is_form(s, TL_FORM_OPTION) ? tl_borrow(s.nested->parts[0])
                                        : tl_bool(false);
-}
-
-// acc = acc op s; acc is owned.
-static bool fold_into(tl_vm *vm, tl_op op, tl_slot *acc, tl_slot s) {
-  tl_slot made;
-  if (!compute2(vm, op, *acc, s, &made))
-    return false;
-  tl_drop(vm, *acc);
-  tl_copy_slot(acc, &made);
-  return true;
 }
 
 static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
@@ -335,7 +294,7 @@ static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
     if (first) {
       mask = tl_retain(vm, own);
       first = false;
-    } else if (!fold_into(vm, TL_OP_LOGICAL_OR, &mask, own)) {
+    } else if (!tl_compute_into(vm, TL_OP_LOGICAL_OR, &mask, own)) {
       tl_drop(vm, mask);
       return false;
     }
@@ -349,11 +308,11 @@ static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
                   tl_slot *out) {
   tl_slot there, so = tl_none();
   tl_slot mask = mask_of(s);
-  if (!compute1(vm, TL_OP_LOGICAL_NOT, mask, &there))
+  if (!tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there))
     return false;
-  bool ok = value ? compute2(vm, TL_OP_LOGICAL_AND, there, plain, out)
-                  : compute1(vm, TL_OP_LOGICAL_NOT, plain, &so) &&
-                        compute2(vm, TL_OP_LOGICAL_AND, there, so, out);
+  bool ok = value ? tl_compute2(vm, TL_OP_LOGICAL_AND, there, plain, out)
+                  : tl_compute1(vm, TL_OP_LOGICAL_NOT, plain, &so) &&
+                        tl_compute2(vm, TL_OP_LOGICAL_AND, there, so, out);
   tl_drop(vm, there);
   tl_drop(vm, so);
   return ok;
@@ -365,9 +324,9 @@ static bool logic_mask(tl_vm *vm, bool deciding, const tl_slot *slots,
   tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
   bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
             known(vm, slots[1], plain[1], deciding, &b) &&
-            compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
-            compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
-            fold_into(vm, TL_OP_LOGICAL_AND, mask, open);
+            tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
+            tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
+            tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
   tl_drop(vm, a);
   tl_drop(vm, b);
   tl_drop(vm, sure);
@@ -382,11 +341,11 @@ static bool logic_value(tl_vm *vm, bool deciding, const tl_slot *slots,
   bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
             known(vm, slots[1], plain[1], deciding, &b);
   tl_slot sure = tl_none();
-  ok = ok && compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure);
+  ok = ok && tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure);
   if (ok && deciding) {
     tl_copy_slot(out, &sure);
   } else if (ok) {
-    ok = compute1(vm, TL_OP_LOGICAL_NOT, sure, out);
+    ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, out);
     tl_drop(vm, sure);
   }
   tl_drop(vm, a);
@@ -398,11 +357,11 @@ static bool logic_value(tl_vm *vm, bool deciding, const tl_slot *slots,
 static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
                        tl_slot *out) {
   tl_slot chosen, mask;
-  if (!compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]), mask_of(slots[2]),
-                &chosen)) {
+  if (!tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
+                   mask_of(slots[2]), &chosen)) {
     return false;
   }
-  bool ok = compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), &mask);
+  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), &mask);
   tl_drop(vm, chosen);
   if (ok)
     tl_copy_slot(out, &mask);
@@ -476,14 +435,16 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
   }
 }
 
-static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                                tl_slot *out) {
+bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                            tl_slot *out) {
   borrowed parts[MOST];
   tl_slot plain[MOST], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
   bool deciding = false;
+  // where(c, none, x) makes items missing: anything lies there.
+  int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : 0;
   for (int i = 0; i < arity; i++) {
-    if (!tl_is_none(slots[i]))
+    if (!tl_is_none(slots[i]) || (i == gap && !tl_is_none(slots[3 - i])))
       continue;
     char text[TL_DESCRIBE];
     return tl_fail(
@@ -495,19 +456,20 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   bool logic = arity == 2 && is_logic(op, &deciding) && is_bools(slots[0]) &&
                is_bools(slots[1]);
   for (int i = 0; i < arity; i++) {
-    bool option = tl_is_form(slots[i], TL_FORM_OPTION);
+    tl_slot *from = tl_is_none(slots[i]) ? &slots[3 - i] : &slots[i];
+    bool option = tl_is_form(*from, TL_FORM_OPTION);
     bool whole = logic || op == TL_OP_WHERE;
     if (option)
-      lend(vm, whole ? NULL : &slots[i], &slots[i].nested->parts[1], &parts[i]);
+      lend(vm, whole ? NULL : from, &from->nested->parts[1], &parts[i]);
     else
-      parts[i] = (borrowed){tl_borrow(slots[i]), NULL};
+      parts[i] = (borrowed){tl_borrow(*from), NULL};
     plain[i] = parts[i].value;
   }
   bool ok = true;
   if (is_checked(op) && arity == 2 && tl_is_form(slots[1], TL_FORM_OPTION)) {
     tl_slot safe;
-    ok = compute3(vm, TL_OP_WHERE, mask_of(slots[1]), tl_weak_int(1), plain[1],
-                  &safe);
+    ok = tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), tl_weak_int(1),
+                     plain[1], &safe);
     if (ok) {
       give_back(vm, &parts[1], false);
       parts[1] = (borrowed){safe, NULL};
@@ -529,6 +491,17 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   for (int i = 0; i < arity; i++) {
     parts[i].value = plain[i];
     give_back(vm, &parts[i], ok);
+  }
+  if (ok && tl_is_number(result)) {
+    // One complex number, which has an array of its own: there or none.
+    bool missing = tl_is_array(mask) ? mask.array->data[0] != 0 : mask.i != 0;
+    if (missing)
+      tl_clear(vm, &result);
+    *out = missing ? tl_none() : result;
+    tl_clear(vm, &mask);
+    if (made != NULL)
+      tl_drop(vm, tl_own_nested(made));
+    return true;
   }
   if (made == NULL && ok)
     return tl_option_of(vm, &mask, &result, out);
@@ -576,30 +549,50 @@ static bool never_equal(tl_slot a, tl_slot b) {
 }
 
 bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
-  int arity = tl_ops[op].arity;
-  bool ragged = false, structs = false, grid = false;
-  for (int i = 0; i < arity; i++) {
-    if (tl_is_octets(slots[i]))
-      return tl_octets_elementwise(vm, op, arity, slots, out);
-  }
-  for (int i = 0; i < arity; i++) {
-    if (tl_is_spelled(slots[i]) && !tl_is_none(slots[arity - 1 - i]))
-      return tl_category_elementwise(vm, op, arity, slots, out);
-    ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
-    grid |= tl_is_form(slots[i], TL_FORM_GRID);
-    structs |= tl_has_fields(slots[i]);
-  }
-  // Against none, a list or another kind of value == is one bool.
-  if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
+  int arity = tl_ops[op].arity, form = tl_outermost(arity, slots);
+  bool spelled = form == TL_FORM_CATEGORY || form == TL_FORM_POINTER;
+  bool beside_none =
+      arity == 2 && (tl_is_none(slots[0]) || tl_is_none(slots[1]));
+  bool opened = form == TL_FORM_BYTES || (spelled && !beside_none);
+  // Against a list or another kind of value == is one bool.
+  if (!opened && (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
       never_equal(slots[0], slots[1])) {
     *out = tl_bool(op == TL_OP_NOT_EQUAL);
     return true;
   }
-  if (grid)
-    return tl_grid_elementwise(vm, op, arity, slots, out);
-  if (ragged)
-    return rows_elementwise(vm, op, arity, slots, out);
-  if (structs)
-    return tl_structs_elementwise(vm, op, slots, out);
-  return options_elementwise(vm, op, arity, slots, out);
+  if (form < 0 || (spelled && !opened))
+    form = TL_FORM_OPTION;  // which knows none
+  return tl_forms[form].elementwise(vm, op, arity, slots, out);
 }
+
+// --- What the layers below call ---------------------------------------------
+
+static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
+                bool in_place, bool may_widen, tl_slot *value,
+                tl_nested **out) {
+  return tl_nested_set(vm, *way, target, in_place, may_widen, value, out);
+}
+
+static bool elementwise(tl_vm *vm, int op, tl_slot *slots, tl_slot *out) {
+  return tl_nested_elementwise(vm, (tl_op)op, slots, out);
+}
+
+static tl_type *type_of(tl_vm *vm, tl_slot s) {
+  return tl_type_below(vm, s, 0);
+}
+
+const struct tl_nested_ops tl_nested_ops = {
+    .copy = tl_nested_copy,
+    .equal = tl_equal,
+    .type = type_of,
+    .field = tl_field_get,
+    .attribute_place = tl_attribute_place,
+    .fail_no_field = tl_fail_no_key,
+    .get = tl_nested_get,
+    .get_mask = tl_option_mask_get,
+    .known_mask = tl_option_known,
+    .set = set,
+    .elementwise = elementwise,
+    .format = tl_nested_format,
+    .display = tl_nested_display,
+};

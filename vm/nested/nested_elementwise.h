@@ -15,8 +15,8 @@ bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out);
 // For each item of all rows the number of its row.
 bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
 
-// Values that may be missing; takes both on every path. The mask broadcasts to
-// the values' shape.
+// Values that may be missing where [mask] is true; takes both on every path.
+// The mask broadcasts to the values' shape.
 bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out);
 
 #endif

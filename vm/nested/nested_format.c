@@ -1,10 +1,11 @@
 // Nested arrays as text: what print writes, and what the prompt shows.
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/text/format_internal.h"
 #include "vm/nested/nested.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
 
 enum {
@@ -19,8 +20,8 @@ enum {
 // Recursion as deep as types nest, which the parser and the axes bound.
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   tl_vm *vm = text->vm;
-  if (tl_is_octets(s) && tl_is_string(s.nested->parts[0])) {
-    tl_octets_format(text, s.nested->parts[0].string);
+  if (tl_is_raw_bytes(s) && tl_is_string(s.nested->parts[0])) {
+    tl_raw_bytes_format(text, s.nested->parts[0].string);
     return !text->failed;
   }
   int64_t length = tl_value_length(s, 0);
@@ -114,7 +115,7 @@ static bool display_fields(tl_text *text, tl_slot s) {
   if (!ok)
     return false;
   for (int64_t j = 0; j < columns; j++) {
-    tl_format_key(&t.cells, n->layout->fields[j].name);
+    tl_format_name(&t.cells, n->layout->fields[j].name);
     t.ends[at++] = t.cells.length;
   }
   for (int64_t i = 0; ok && i < shown; i++) {
@@ -148,7 +149,7 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
   tl_vm *vm = text->vm;
   int64_t length = tl_value_length(s, 0);
   bool elided = length > LIMIT;
-  bool in_lines = (tl_is_form(s, TL_FORM_OPTION) || tl_is_octets(s)) &&
+  bool in_lines = (tl_is_form(s, TL_FORM_OPTION) || tl_is_raw_bytes(s)) &&
                   tl_value_ndim(s) == 1;
   int used = 0;
   for (int64_t i = 0; i < length; i++) {

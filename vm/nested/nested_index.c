@@ -2,15 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/values/category.h"
-#include "vm/engine/engine.h"
+#include "vm/array/describe.h"
 #include "vm/error.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/forms.h"
 #include "vm/nested/nested.h"
-#include "vm/nested/ragged.h"
-#include "vm/values/octets.h"
-#include "vm/values/pointer.h"
-#include "vm/values/record.h"
+#include "vm/nested/parts.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
@@ -39,32 +35,41 @@ static int axes_taken(const tl_step *step, const tl_slot *parts,
   return axes;
 }
 
-// Indexes the leading [ndim] axes of a part, which may have more: they stay
-// whole.
-static bool get_part(tl_vm *vm, tl_slot part, int ndim, const tl_step *step,
-                     tl_slot *parts, bool ellipsis, tl_slot *out) {
-  tl_slot lent = tl_borrow(part);
-  int more = tl_value_ndim(part) - ndim;
+// Indexes the array's leading axes in one of its parts, which may have more:
+// they stay whole.
+static bool get_part(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
+                     tl_slot *parts, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_slot borrowed = tl_borrow(n->parts[i]);
+  int ndim = tl_nested_ndim(n), more = tl_value_ndim(borrowed) - ndim;
+  bool ellipsis;
+  int axes = axes_taken(step, parts, &ellipsis);
+  if (axes > ndim) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "%d indices are too many for %s, which has %d %s", axes,
+                   tl_describe(base, text, sizeof text), ndim,
+                   ndim == 1 ? "axis" : "axes");
+  }
   if (!ellipsis || more == 0 || step->item_count + more > MOST_ITEMS)
-    return tl_index_get(vm, &lent, step, parts, out);
+    return tl_index_get(vm, &borrowed, step, parts, out);
   tl_index_item items[MOST_ITEMS];
   memcpy(items, step->items, step->item_count * sizeof *items);
-  for (int i = 0; i < more; i++)
-    items[step->item_count + i] = (tl_index_item){.kind = TL_ITEM_SLICE};
+  for (int k = 0; k < more; k++)
+    items[step->item_count + k] = (tl_index_item){.kind = TL_ITEM_SLICE};
   tl_step wider = {.item_count = (uint16_t)(step->item_count + more),
                    .items = items};
-  return tl_index_get(vm, &lent, &wider, parts, out);
+  return tl_index_get(vm, &borrowed, &wider, parts, out);
 }
 
 // --- Forms ------------------------------------------------------------------
 
-static bool get_struct(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                       tl_slot *parts, bool ellipsis, tl_slot *out) {
+bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
+                   tl_slot *out) {
+  const tl_nested *n = base.nested;
   tl_slot bytes;
-  if (!get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
-                &bytes)) {
+  if (!get_part(vm, base, 0, step, parts, &bytes))
     return false;
-  }
   int ndim = tl_ndim(bytes.array) - 1;
   if (ndim == 0) {
     bool ok = tl_struct_show(vm, bytes, 0, n->layout, out);
@@ -77,17 +82,16 @@ static bool get_struct(tl_vm *vm, const tl_nested *n, const tl_step *step,
   return true;
 }
 
-static bool get_option(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                       tl_slot *parts, bool ellipsis, tl_slot *out) {
+bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
+                   tl_slot *out) {
   tl_slot missing, values;
-  int ndim = tl_nested_ndim(n);
-  if (!get_part(vm, n->parts[0], ndim, step, parts, ellipsis, &missing))
+  if (!get_part(vm, base, 0, step, parts, &missing))
     return false;
   if (tl_is_bool(missing) && missing.i != 0) {
     *out = tl_none();
     return true;
   }
-  if (!get_part(vm, n->parts[1], ndim, step, parts, ellipsis, &values)) {
+  if (!get_part(vm, base, 1, step, parts, &values)) {
     tl_drop(vm, missing);
     return false;
   }
@@ -95,147 +99,74 @@ static bool get_option(tl_vm *vm, const tl_nested *n, const tl_step *step,
     tl_copy_slot(out, &values);
     return true;
   }
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(missing.array), &missing,
-                        &values, out);
+  return tl_indexed_new(vm, TL_FORM_OPTION, &missing, &values, out);
 }
 
-static bool get_category(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                         tl_slot *parts, bool ellipsis, tl_slot *out) {
-  tl_slot codes;
-  if (!get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
-                &codes))
+// The places are indexed, the target stays whole.
+bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                    tl_slot *parts, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_slot places, target = tl_borrow(n->parts[1]);
+  if (!get_part(vm, base, 0, step, parts, &places))
     return false;
-  if (tl_is_none(codes)) {
+  if (tl_is_none(places)) {  // a code that is missing
     *out = tl_none();
     return true;
   }
-  if (tl_value_ndim(codes) == 0)
-    return tl_nested_at(vm, n->parts[1], codes.i, out);
-  tl_slot categories = tl_borrow(n->parts[1]);
-  return tl_category_new(vm, &codes, &categories, out);
+  if (tl_value_ndim(places) == 0)
+    return tl_nested_at(vm, target, places.i, out);
+  return tl_indexed_new(vm, tl_nested_form(n), &places, &target, out);
 }
 
-static bool get_pointer(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                        tl_slot *parts, bool ellipsis, tl_slot *out) {
-  tl_slot places;
-  return get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
-                  &places) &&
-         tl_pointer_of_places(vm, n, &places, out);
-}
-
-static bool record_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
-                      tl_slot *out) {
-  bool ok = tl_struct_item(vm, n->layout, values, out);
-  for (int64_t i = 0; i < n->count; i++) tl_clear(vm, &values[i]);
-  return ok;
-}
-
-static bool get_columns(tl_vm *vm, const tl_nested *n, const tl_step *step,
-                        tl_slot *parts, bool ellipsis, tl_slot *out) {
-  size_t nbytes = (size_t)n->count * sizeof(tl_slot);
-  tl_slot *values = tl_alloc(vm, nbytes, "the fields of an item");
-  if (values == NULL)
+// Puts the fields at an index together again: a record where no axis is left,
+// else columns. Takes the values.
+static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
+                       tl_slot *out) {
+  // The index takes as many axes from the array as from any part of it.
+  int taken = tl_value_axes(n->parts[0]) - tl_value_axes(values[0]);
+  int ndim = tl_nested_ndim(n) - taken;
+  if (ndim <= 0)
+    return tl_struct_item(vm, n->layout, values, out);
+  tl_nested *made =
+      tl_nested_new(vm, TL_FORM_COLUMNS, ndim, n->count, n->layout);
+  if (made == NULL)
     return false;
+  for (int64_t i = 0; i < n->count; i++) tl_nested_put(vm, made, i, &values[i]);
+  *out = tl_own_nested(made);
+  return true;
+}
+
+bool tl_columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                    tl_slot *parts, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_slot *values = tl_slots_new(vm, n->count, "the fields of an item");
   int64_t made = 0;
-  while (made < n->count && get_part(vm, n->parts[made], tl_nested_ndim(n),
-                                     step, parts, ellipsis, &values[made])) {
-    made++;
-  }
-  bool ok = made == n->count;
-  // The axes that are left are those of the first part but its own.
-  int own = tl_value_ndim(n->parts[0]) - tl_nested_ndim(n);
-  int ndim = ok ? tl_value_ndim(values[0]) - own : 0;
-  if (ok && tl_is_form(n->parts[0], TL_FORM_RAGGED) &&
-      !tl_is_form(values[0], TL_FORM_RAGGED)) {
-    ndim = 0;  // a row
-  }
-  if (!ok) {
-    while (made > 0) tl_drop(vm, values[--made]);
-  } else if (ndim <= 0) {
-    ok = record_of(vm, n, values, out);
-  } else {
-    tl_nested *m =
-        tl_nested_new(vm, TL_FORM_COLUMNS, ndim, n->count, n->layout);
-    for (int64_t i = 0; i < n->count; i++) {
-      if (m != NULL)
-        tl_nested_put(vm, m, i, &values[i]);
-      else
-        tl_drop(vm, values[i]);
-    }
-    ok = m != NULL;
-    if (ok)
-      *out = tl_own_nested(m);
-  }
-  tl_free(vm, values, nbytes);
+  bool ok = values != NULL;
+  for (; ok && made < n->count; made += ok)
+    ok = get_part(vm, base, made, step, parts, &values[made]);
+  ok = ok && columns_of(vm, n, values, out);
+  tl_slots_free(vm, values, made);
   return ok;
 }
 
 // --- Masks with missing values ----------------------------------------------
 
-// A flag for each chosen item of the leading axes, for all that lies below it.
-static bool spread_flags(tl_vm *vm, const tl_array *flags, tl_slot shaped,
-                         tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int ndim = tl_value_ndim(shaped);
-  for (int i = 0; i < ndim; i++) {
-    shape[i] = tl_value_length(shaped, i);
-    strides[i] = i == 0 ? tl_strides(flags)[0] : 0;
-  }
-  tl_slot base = {.tag = tl_array_tag(flags), .array = (tl_array *)flags};
-  tl_array *view =
-      tl_view_new(vm, &base, TL_BOOL, flags->data, ndim, shape, strides);
-  tl_array *copy = view != NULL ? tl_array_copy(vm, view) : NULL;
-  if (view != NULL)
-    tl_drop(vm, tl_own_array(view));
-  if (copy != NULL)
-    *out = tl_own_array(copy);
-  return copy != NULL;
-}
-
-bool tl_option_add(tl_vm *vm, tl_slot *picked, tl_slot flags, tl_slot *out) {
-  tl_slot mask = tl_none(), values = tl_none();
-  bool option = tl_is_form(*picked, TL_FORM_OPTION);
-  bool ok = spread_flags(vm, flags.array, *picked, &mask);
-  if (ok && option) {
-    tl_slot both[2] = {mask, tl_borrow(picked->nested->parts[0])}, made;
-    ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, both, &made);
-    tl_clear(vm, &both[0]);
-    mask = ok ? made : tl_none();
-  }
-  if (ok) {
-    values = tl_retain(
-        vm, option ? tl_borrow(picked->nested->parts[1]) : tl_borrow(*picked));
-    ok = tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(*picked), &mask,
-                        &values, out);
-  }
-  tl_clear(vm, &mask);
-  tl_clear(vm, picked);
+bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
+  tl_slot there;
+  if (!tl_option_there(vm, mask, &there))
+    return false;
+  bool ok = tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out);
+  tl_drop(vm, there);
   return ok;
 }
 
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out) {
-  if (tl_is_form(base, TL_FORM_CATEGORY)) {
-    tl_slot codes, categories = tl_borrow(base.nested->parts[1]);
-    return tl_option_mask_get(vm, base.nested->parts[0], mask, &codes) &&
-           tl_category_new(vm, &codes, &categories, out);
-  }
-  if (!tl_is_array(base) && !tl_is_form(base, TL_FORM_OPTION)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "a mask with missing values chooses numbers and strings, "
-                   "not from %s: fill_missing(mask, false) is a mask for all",
-                   tl_describe(base, text, sizeof text));
-  }
-  tl_slot x[2] = {tl_borrow(mask->parts[0]), tl_borrow(mask->parts[1])};
-  tl_slot chosen, flags = tl_none(), picked;
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_OR, x, &chosen))
+  tl_slot known;
+  if (!tl_option_known(vm, mask, &known))
     return false;
-  bool ok = tl_value_take(vm, mask->parts[0], chosen.array, &flags) &&
-            tl_value_take(vm, base, chosen.array, &picked);
-  tl_drop(vm, chosen);
-  ok = ok && tl_option_add(vm, &picked, flags, out);
-  tl_clear(vm, &flags);
+  bool ok = tl_value_choose(vm, base, known, out);
+  tl_drop(vm, known);
   return ok;
 }
 
@@ -243,36 +174,9 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 
 static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                 tl_slot *out) {
-  const tl_nested *n = base.nested;
-  if (tl_nested_form(n) == TL_FORM_BYTES)
-    return tl_octets_get(vm, n, step, parts, out);
   if (tl_is_option_mask(step, parts))
     return tl_option_mask_get(vm, base, parts[0].nested, out);
-  if (tl_nested_form(n) == TL_FORM_RAGGED)
-    return tl_ragged_get(vm, base, step, parts, out);
-  if (tl_nested_form(n) == TL_FORM_GRID)
-    return tl_grid_get(vm, n, step, parts, out);
-  bool ellipsis;
-  int axes = axes_taken(step, parts, &ellipsis);
-  if (axes > tl_nested_ndim(n)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "%d indices are too many for %s, which has %d %s", axes,
-                   tl_describe(base, text, sizeof text), tl_nested_ndim(n),
-                   tl_nested_ndim(n) == 1 ? "axis" : "axes");
-  }
-  switch (tl_nested_form(n)) {
-    case TL_FORM_STRUCT:
-      return get_struct(vm, n, step, parts, ellipsis, out);
-    case TL_FORM_OPTION:
-      return get_option(vm, n, step, parts, ellipsis, out);
-    case TL_FORM_CATEGORY:
-      return get_category(vm, n, step, parts, ellipsis, out);
-    case TL_FORM_POINTER:
-      return get_pointer(vm, n, step, parts, ellipsis, out);
-    default:
-      return get_columns(vm, n, step, parts, ellipsis, out);
-  }
+  return tl_forms[tl_nested_form(base.nested)].get(vm, base, step, parts, out);
 }
 
 bool tl_nested_get(tl_vm *vm, tl_slot *base, const tl_step *step,
@@ -296,17 +200,20 @@ bool tl_nested_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 }
 
 static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
-static const tl_step value_step = {.item_count = 1, .items = &value_item};
+const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
+
+bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
+  tl_slot part = tl_borrow(index), borrowed = tl_borrow(s);
+  return tl_index_get(vm, &borrowed, &tl_index_one, &part, out);
+}
 
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
-  tl_slot part = tl_weak_int(i), lent = tl_borrow(base);
-  return tl_index_get(vm, &lent, &value_step, &part, out);
+  return tl_value_choose(vm, base, tl_weak_int(i), out);
 }
 
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
   tl_slot part = {.tag = tl_array_tag(places), .array = places};
-  tl_slot lent = tl_borrow(s);
-  return tl_index_get(vm, &lent, &value_step, &part, out);
+  return tl_value_choose(vm, s, part, out);
 }
 
 bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
@@ -315,8 +222,8 @@ bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                                      .given = TL_SLICE_START | TL_SLICE_STOP};
   static const tl_step step = {.item_count = 1, .items = &item};
   tl_slot parts[2] = {tl_weak_int(start), tl_weak_int(stop)};
-  tl_slot lent = tl_borrow(s);
-  return tl_index_get(vm, &lent, &step, parts, out);
+  tl_slot borrowed = tl_borrow(s);
+  return tl_index_get(vm, &borrowed, &step, parts, out);
 }
 
 // --- Blocks -----------------------------------------------------------------
@@ -345,9 +252,9 @@ bool tl_struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
                      tl_slot *parts, tl_slot *out) {
   tl_index_item items[MOST_ITEMS + 1];
   tl_step wider;
-  tl_slot lent = tl_borrow(bytes);
+  tl_slot borrowed = tl_borrow(bytes);
   return wider_step(vm, bytes, step, parts, items, &wider) &&
-         tl_index_get(vm, &lent, &wider, parts, out);
+         tl_index_get(vm, &borrowed, &wider, parts, out);
 }
 
 bool tl_struct_items_store(tl_vm *vm, tl_slot bytes, const tl_step *step,

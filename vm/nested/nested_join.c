@@ -3,33 +3,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/values/category.h"
+#include "vm/array/describe.h"
+#include "vm/nested/indexed.h"
 #include "vm/error.h"
+#include "vm/nested/forms.h"
 #include "vm/nested/grid.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
+#include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/struct_equal.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
-#include "vm/values/octets.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
-
-// --- Scratch ----------------------------------------------------------------
-
-// Slots that own what was made for a while.
-static tl_slot *open_slots(tl_vm *vm, int64_t count) {
-  tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, "slots");
-  for (int64_t i = 0; slots != NULL && i < count; i++) slots[i] = tl_none();
-  return slots;
-}
-
-static void close_slots(tl_vm *vm, tl_slot *slots, int64_t count) {
-  for (int64_t i = 0; i < count; i++) tl_clear(vm, &slots[i]);
-  tl_free(vm, slots, ((size_t)count + 1) * sizeof *slots);
-}
 
 // --- Joining ----------------------------------------------------------------
 
@@ -94,10 +84,8 @@ static bool join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
                                        tl_strides(whole))
                          : NULL;
     ok = part != NULL && tl_array_assign(vm, part, from);
-    if (part != NULL)
-      tl_drop(vm, tl_own_array(part));
-    if (cast != NULL)
-      tl_drop(vm, tl_own_array(cast));
+    tl_array_drop(vm, part);
+    tl_array_drop(vm, cast);
     at += shape[0] * tl_strides(whole)[0];
   }
   if (!ok) {
@@ -108,37 +96,32 @@ static bool join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   return true;
 }
 
-// Joins part [part] of all items.
-static bool join_part(tl_vm *vm, int64_t count, const tl_slot *items,
-                      int64_t part, tl_slot *out) {
-  tl_slot *parts = open_slots(vm, count);
+// What is joined, for its parts.
+typedef struct joined {
+  int64_t count;
+  const tl_slot *items;
+} joined;
+
+static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                      tl_slot *out) {
+  const joined *all = context;
+  tl_slot *parts = tl_slots_new(vm, all->count, "slots");
+  (void)part;
   if (parts == NULL)
     return false;
-  for (int64_t i = 0; i < count; i++)
-    parts[i] = tl_borrow(items[i].nested->parts[part]);
-  bool ok = tl_value_concat(vm, count, parts, out);
-  close_slots(vm, parts, count);
+  for (int64_t k = 0; k < all->count; k++)
+    parts[k] = tl_borrow(all->items[k].nested->parts[i]);
+  bool ok = tl_value_concat(vm, all->count, parts, out);
+  tl_slots_free(vm, parts, all->count);
   return ok;
 }
 
 static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   const tl_nested *first = items[0].nested;
-  tl_nested *made =
-      tl_nested_new(vm, tl_nested_form(first), tl_nested_ndim(first),
-                    first->count, first->layout);
-  if (made == NULL)
-    return false;
-  for (int64_t k = 0; k < first->count; k++) {
-    tl_slot part;
-    if (!join_part(vm, count, items, k, &part)) {
-      tl_drop(vm, tl_own_nested(made));
-      return false;
-    }
-    tl_nested_put(vm, made, k, &part);
-  }
-  *out = tl_own_nested(made);
-  return true;
+  joined all = {count, items};
+  return tl_nested_map(vm, first, tl_nested_ndim(first), false, join_part, &all,
+                       out);
 }
 
 static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
@@ -146,7 +129,7 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
   int64_t rows = 0;
   for (int64_t i = 0; i < count; i++) rows += tl_ragged_rows(items[i].nested);
   tl_array *offsets = tl_offsets_new(vm, rows);
-  tl_slot *flat = offsets != NULL ? open_slots(vm, count) : NULL;
+  tl_slot *flat = offsets != NULL ? tl_slots_new(vm, count, "slots") : NULL;
   bool ok = flat != NULL;
   int64_t *to = ok ? tl_offsets_data(offsets) : NULL;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -162,35 +145,36 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
   }
   tl_slot content;
   ok = ok && tl_value_concat(vm, count, flat, &content);
-  if (flat != NULL)
-    close_slots(vm, flat, count);
-  if (ok)
-    return tl_ragged_new(vm, offsets, &content, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  tl_slots_free(vm, flat, count);
+  return tl_ragged_close(vm, ok, offsets, &content, out);
 }
 
-// Ragged arrays and regular values of two axes or more.
-static bool join_mixed(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out) {
-  tl_slot *all = open_slots(vm, count);
-  if (all == NULL)
-    return false;
-  bool ok = true;
+// Rows as they are, of a regular value of two axes or more those of one length.
+static bool as_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_of_regular(vm, s, out);
+}
+
+bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                    tl_slot *out) {
   int64_t model = 0;  // the first that is ragged
   while (!tl_is_form(items[model], TL_FORM_RAGGED)) model++;
-  for (int64_t i = 0; ok && i < count; i++) {
-    if (tl_is_form(items[i], TL_FORM_RAGGED))
-      all[i] = tl_borrow(items[i]);
-    else if (tl_value_ndim(items[i]) < 2)
-      ok = fail_join(vm, items, i > 0 ? i : model);
-    else
-      ok = tl_ragged_of_regular(vm, items[i], &all[i]);
+  for (int64_t i = 0; i < count; i++) {
+    if (!tl_is_form(items[i], TL_FORM_RAGGED) && tl_value_ndim(items[i]) < 2)
+      return fail_join(vm, items, i > 0 ? i : model);
   }
-  ok = ok && join_ragged(vm, count, all, out);
-  close_slots(vm, all, count);
-  return ok;
+  return tl_join_opened(vm, as_rows, join_ragged, count, items, out);
+}
+
+// The first value that is not of the first one's kind is named.
+static bool fail_kinds(tl_vm *vm, int64_t count, const tl_slot *items) {
+  for (int64_t i = 1; i < count; i++) {
+    if (tl_is_array(items[i]) != tl_is_array(items[0]) ||
+        !tl_is_nested(items[i]) || !tl_is_nested(items[0]) ||
+        tl_nested_form(items[i].nested) != tl_nested_form(items[0].nested))
+      return fail_join(vm, items, i);
+  }
+  return fail_join(vm, items, 0);
 }
 
 // The value as one whose items may be missing, none of which is.
@@ -208,17 +192,14 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
                         out);
 }
 
-static bool join_options(tl_vm *vm, int64_t count, const tl_slot *items,
-                         tl_slot *out) {
-  tl_slot *all = open_slots(vm, count);
-  if (all == NULL)
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++)
-    ok = as_option(vm, items[i], &all[i]);
-  ok = ok && join_parts(vm, count, all, out);
-  close_slots(vm, all, count);
-  return ok;
+bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_value_ndim(items[i]) == 0 ||
+        (tl_is_nested(items[i]) && !tl_is_form(items[i], TL_FORM_OPTION)))
+      return fail_kinds(vm, count, items);
+  }
+  return tl_join_opened(vm, as_option, join_parts, count, items, out);
 }
 
 // Whether the struct arrays have the same fields in the same order.
@@ -229,154 +210,108 @@ static bool same_fields(const tl_type *a, const tl_type *b) {
   return same;
 }
 
-// Struct arrays of several layouts: joined field by field.
-static bool join_fields(tl_vm *vm, int64_t count, const tl_slot *items,
-                        tl_slot *out) {
-  const tl_type *layout = items[0].nested->layout;
-  int64_t fields = layout->field_count;
-  tl_slot *columns = open_slots(vm, fields), *parts = NULL;
-  tl_string **names = NULL;
-  size_t nbytes = (size_t)fields * sizeof *names;
-  if (columns != NULL)
-    parts = open_slots(vm, count);
-  if (parts != NULL)
-    names = tl_alloc(vm, nbytes, "fields");
-  bool ok = names != NULL;
+// Records or struct arrays with the fields of the first one: each field's
+// values are joined, and the columns make the whole.
+static bool join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
+                        const tl_slot *items, tl_slot *out) {
+  const tl_record *record = tl_is_record(items[0]) ? items[0].record : NULL;
+  const tl_type *layout = record == NULL ? items[0].nested->layout : NULL;
+  int64_t fields = record != NULL ? record->length : layout->field_count;
+  tl_slot *columns = tl_slots_new(vm, fields, "columns");
+  tl_slot *values = columns != NULL ? tl_slots_new(vm, count, "slots") : NULL;
+  bool ok = values != NULL;
   for (int64_t k = 0; ok && k < fields; k++) {
-    names[k] = layout->fields[k].name;
+    tl_string *name = record != NULL ? tl_key_string(record->fields[k].key)
+                                     : layout->fields[k].name;
     for (int64_t i = 0; ok && i < count; i++) {
-      tl_slot lent = tl_borrow(items[i]);
-      tl_clear(vm, &parts[i]);
-      ok = tl_nested_field(vm, &lent, k, &parts[i]);
+      tl_clear(vm, &values[i]);
+      ok = tl_struct_value_field(vm, items[i], name, &values[i]);
     }
-    ok = ok && tl_value_concat(vm, count, parts, &columns[k]);
+    ok = ok && join(vm, count, values, &columns[k]);
   }
-  ok = ok && tl_struct_of_columns(vm, fields, names, columns, out);
-  if (names != NULL)
-    tl_free(vm, names, nbytes);
-  if (parts != NULL)
-    close_slots(vm, parts, count);
-  if (columns != NULL)
-    close_slots(vm, columns, fields);
+  ok = ok && (record != NULL ? tl_struct_of_record(vm, record, columns, out)
+                             : tl_struct_like(vm, layout, columns, out));
+  tl_slots_free(vm, values, count);
+  tl_slots_free(vm, columns, fields);
   return ok;
 }
 
-// Categorical arrays and pointers are joined by their values.
-static bool join_categories(tl_vm *vm, int64_t count, const tl_slot *items,
-                            tl_slot *out) {
-  tl_slot *values = open_slots(vm, count);
-  if (values == NULL)
-    return false;
-  for (int64_t i = 0; i < count; i++) values[i] = tl_borrow(items[i]);
-  bool ok = tl_spell_out(vm, (uint32_t)count, values) &&
-            tl_value_concat(vm, count, values, out);
-  close_slots(vm, values, count);
-  return ok;
+bool tl_structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  bool one_layout = true;
+  for (int64_t i = 0; i < count; i++) {
+    if (!tl_has_fields(items[i]))
+      return fail_kinds(vm, count, items);
+    const tl_type *layout = items[i].nested->layout;
+    one_layout = one_layout && tl_is_form(items[i], TL_FORM_STRUCT) &&
+                 layout == items[0].nested->layout;
+    if (!same_fields(items[0].nested->layout, layout))
+      return fail_join(vm, items, i);
+  }
+  return one_layout ? join_parts(vm, count, items, out)
+                    : join_fields(vm, tl_value_concat, count, items, out);
 }
 
-typedef bool joiner(tl_vm *vm, int64_t count, const tl_slot *items,
-                    tl_slot *out);
+// The values of categories and pointers.
+static bool spelled(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return tl_spell_out(vm, 1, out);
+}
 
-static bool has_octets(int64_t count, const tl_slot *items) {
-  bool found = false;
-  for (int64_t i = 0; !found && i < count; i++) found = tl_is_octets(items[i]);
-  return found;
+bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  return tl_join_opened(vm, spelled, tl_value_concat, count, items, out);
 }
 
 // Bytes, joined by what they have inside.
-static bool join_octets(tl_vm *vm, joiner *join, int64_t count,
-                        const tl_slot *items, tl_slot *out) {
-  tl_slot *inside = open_slots(vm, count), made;
-  if (inside == NULL)
-    return false;
-  for (int64_t i = 0; i < count; i++) inside[i] = tl_octets_inside(items[i]);
-  bool ok = join(vm, count, inside, &made);
-  close_slots(vm, inside, count);
-  return ok && tl_octets_close(vm, &made, out);
+static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
+  (void)vm;
+  *out = tl_raw_bytes_inside(s);
+  return true;
+}
+
+static bool join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
+                           const tl_slot *items, tl_slot *out) {
+  tl_slot made;
+  return tl_join_opened(vm, inside, join, count, items, &made) &&
+         tl_raw_bytes_close(vm, &made, out);
+}
+
+bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                         tl_slot *out) {
+  return join_raw_bytes(vm, tl_value_concat, count, items, out);
 }
 
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out) {
-  if (has_octets(count, items))
-    return join_octets(vm, tl_value_concat, count, items, out);
+  int form = tl_outermost(count, items);
+  if (form >= 0)
+    return tl_forms[form].concat(vm, count, items, out);
   for (int64_t i = 0; i < count; i++) {
-    if (tl_is_spelled(items[i]))
-      return join_categories(vm, count, items, out);
+    if (tl_value_ndim(items[i]) == 0)
+      return fail_kinds(vm, count, items);
   }
-  for (int64_t i = 0; i < count; i++) {
-    if (tl_is_form(items[i], TL_FORM_GRID))
-      return tl_grid_concat(vm, count, items, out);
-  }
-  int64_t arrays = 0, options = 0, ragged = 0, structs = 0;
-  bool one_layout = true;
-  for (int64_t i = 0; i < count; i++) {
-    tl_slot s = items[i];
-    if (tl_is_array(s) && tl_ndim(s.array) > 0) {
-      arrays++;
-    } else if (tl_is_nested(s)) {
-      tl_form form = tl_nested_form(s.nested);
-      options += form == TL_FORM_OPTION;
-      ragged += form == TL_FORM_RAGGED;
-      structs += form == TL_FORM_STRUCT || form == TL_FORM_COLUMNS;
-      one_layout = one_layout && form == TL_FORM_STRUCT &&
-                   s.nested->layout == items[0].nested->layout;
-      if (structs == count &&
-          !same_fields(items[0].nested->layout, s.nested->layout)) {
-        return fail_join(vm, items, i);
-      }
-    }
-  }
-  if (arrays == count)
-    return join_arrays(vm, count, items, out);
-  if (ragged == count)
-    return join_ragged(vm, count, items, out);
-  if (ragged > 0)
-    return join_mixed(vm, count, items, out);
-  if (structs == count) {
-    return one_layout ? join_parts(vm, count, items, out)
-                      : join_fields(vm, count, items, out);
-  }
-  if (options + arrays == count)
-    return join_options(vm, count, items, out);
-  for (int64_t i = 1; i < count; i++) {
-    if (tl_is_array(items[i]) != tl_is_array(items[0]) ||
-        !tl_is_nested(items[i]) ||
-        tl_nested_form(items[i].nested) != tl_nested_form(items[0].nested)) {
-      return fail_join(vm, items, i);
-    }
-  }
-  return fail_join(vm, items, 0);
+  return join_arrays(vm, count, items, out);
+}
+
+// --- Copying ----------------------------------------------------------------
+
+static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                      tl_slot *out) {
+  (void)context;
+  (void)i;
+  if (tl_is_nested(part))
+    return tl_nested_copy(vm, part, out);
+  *out = tl_borrow(part);
+  return !tl_is_array(part) ||
+         tl_array_finish(vm, true, tl_array_copy(vm, part.array), out);
 }
 
 bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
   const tl_nested *n = s.nested;
   if (tl_nested_form(n) == TL_FORM_RAGGED)
     return join_ragged(vm, 1, &s, out);
-  tl_nested *made = tl_nested_new(vm, tl_nested_form(n), tl_nested_ndim(n),
-                                  n->count, n->layout);
-  for (int64_t i = 0; made != NULL && i < n->count; i++) {
-    tl_slot part;
-    bool ok = true;
-    if (tl_is_nested(n->parts[i])) {
-      ok = tl_nested_copy(vm, n->parts[i], &part);
-    } else if (tl_is_string(n->parts[i])) {
-      part = tl_borrow(n->parts[i]);
-    } else {
-      tl_array *copy = tl_array_copy(vm, n->parts[i].array);
-      ok = copy != NULL;
-      if (ok)
-        part = tl_own_array(copy);
-    }
-    if (ok) {
-      tl_nested_put(vm, made, i, &part);
-    } else {
-      tl_drop(vm, tl_own_nested(made));
-      made = NULL;
-    }
-  }
-  if (made != NULL)
-    *out = tl_own_nested(made);
-  return made != NULL;
+  return tl_nested_map(vm, n, tl_nested_ndim(n), true, copy_part, NULL, out);
 }
 
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
@@ -388,10 +323,8 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
   for (int64_t i = 0; i < count; i++)
     to[i + 1] = to[i] + tl_value_length(rows[i], 0);
   tl_slot items;
-  if (tl_value_concat(vm, count, rows, &items))
-    return tl_ragged_new(vm, offsets, &items, out);
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
+  bool ok = tl_value_concat(vm, count, rows, &items);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 // --- Literals ---------------------------------------------------------------
@@ -400,10 +333,13 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
 static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
                           tl_slot *out) {
   const tl_record *first = items[0].record;
+  if (!tl_record_check_names(vm, first, "an array of structs"))
+    return false;
   for (int64_t i = 1; i < count; i++) {
     bool same = items[i].record->length == first->length;
     for (int64_t k = 0; same && k < first->length; k++)
-      same = tl_record_find(items[i].record, first->fields[k].key) >= 0;
+      same = tl_record_find(items[i].record,
+                            tl_key_string(first->fields[k].key)) >= 0;
     if (!same) {
       return tl_fail(
           vm, TALLY_ERR_TYPE,
@@ -412,33 +348,14 @@ static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
           i);
     }
   }
-  int64_t fields = first->length;
-  tl_slot *columns = open_slots(vm, fields);
-  tl_slot *values = columns != NULL ? open_slots(vm, count) : NULL;
-  size_t nbytes = (size_t)(fields + 1) * sizeof(tl_string *);
-  tl_string **names = values != NULL ? tl_alloc(vm, nbytes, "fields") : NULL;
-  bool ok = names != NULL;
-  for (int64_t k = 0; ok && k < fields; k++) {
-    names[k] = first->fields[k].key;
-    for (int64_t i = 0; i < count; i++)
-      values[i] = tl_borrow(*tl_record_get(items[i].record, names[k]));
-    ok = tl_stack_any(vm, count, values, &columns[k]);
-  }
-  ok = ok && tl_struct_of_columns(vm, fields, names, columns, out);
-  if (names != NULL)
-    tl_free(vm, names, nbytes);
-  if (values != NULL)
-    close_slots(vm, values, count);
-  if (columns != NULL)
-    close_slots(vm, columns, fields);
-  return ok;
+  return join_fields(vm, tl_stack_any, count, items, out);
 }
 
 // Scalars or strings of which some are none: those that are there are stacked,
 // and spread over the places.
 static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
                           tl_slot *out) {
-  tl_slot *all = open_slots(vm, count);
+  tl_slot *all = tl_slots_new(vm, count, "slots");
   if (all == NULL)
     return false;
   tl_slot filler = tl_none();
@@ -460,7 +377,7 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
             "arrays beside it");
   }
   ok = ok && tl_stack(vm, count, all, &values);
-  close_slots(vm, all, count);
+  tl_slots_free(vm, all, count);
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
@@ -506,9 +423,8 @@ static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
   int first = TL_MAX_DIMS, last = 1;
   tl_slot model = tl_none();
   for (int64_t i = 0; i < count; i++) {
-    bool ragged = tl_is_form(rows[i], TL_FORM_RAGGED);
-    needed = needed || ragged;
-    if (ragged || tl_is_form(rows[i], TL_FORM_GRID) || is_empty_row(rows[i]))
+    needed = needed || tl_is_form(rows[i], TL_FORM_RAGGED);
+    if (tl_has_rows(rows[i]) || is_empty_row(rows[i]))
       continue;
     if (!tl_is_none(model) && !same_widths(rows[i], model)) {
       needed = true;
@@ -544,8 +460,7 @@ static bool is_all_missing(tl_slot s) {
 
 // The dtype of the items of a row, as deep as they are; TL_DTYPE_COUNT: none.
 static tl_dtype items_dtype(tl_slot s) {
-  while (tl_is_form(s, TL_FORM_RAGGED) || tl_is_form(s, TL_FORM_GRID))
-    s = s.nested->parts[1];
+  while (tl_has_rows(s)) s = s.nested->parts[1];
   if (is_all_missing(s) || (tl_is_array(s) && s.array->size == 0))
     return TL_DTYPE_COUNT;
   if (tl_is_form(s, TL_FORM_OPTION))
@@ -555,7 +470,7 @@ static tl_dtype items_dtype(tl_slot s) {
 
 // Where all items are missing, *s with missing items of that dtype instead.
 static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot *s) {
-  if (tl_is_form(*s, TL_FORM_RAGGED) || tl_is_form(*s, TL_FORM_GRID)) {
+  if (tl_has_rows(*s)) {
     const tl_nested *n = s->nested;
     tl_slot first = tl_borrow(n->parts[0]), made;
     tl_slot items = tl_retain(vm, tl_borrow(n->parts[1]));
@@ -604,9 +519,7 @@ static bool same_shapes(int64_t count, const tl_slot *rows) {
   int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
   bool same = ndim > 0 && ndim < TL_MAX_DIMS;
   for (int64_t i = 0; same && i < count; i++) {
-    same = tl_value_ndim(rows[i]) == ndim &&
-           !tl_is_form(rows[i], TL_FORM_RAGGED) &&
-           !tl_is_form(rows[i], TL_FORM_GRID);
+    same = tl_value_ndim(rows[i]) == ndim && !tl_has_rows(rows[i]);
     for (int k = 0; same && k < ndim; k++)
       same = tl_value_length(rows[i], k) == tl_value_length(rows[0], k);
   }
@@ -624,7 +537,7 @@ static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
 
 static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
-  tl_slot *rows = open_slots(vm, count);
+  tl_slot *rows = tl_slots_new(vm, count, "slots");
   if (rows == NULL)
     return false;
   bool ok = true;
@@ -649,16 +562,29 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
     made = tl_ragged_of_rows(vm, count, rows, out);
-  close_slots(vm, rows, count);
+  tl_slots_free(vm, rows, count);
   return made;
+}
+
+// The fields of records are stacked in turn, which recurses.
+static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
+                        tl_slot *out) {
+  if (vm->stacking >= TL_TYPE_DEPTH)
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "records become an array where they nest at most %d deep",
+                   TL_TYPE_DEPTH);
+  vm->stacking++;
+  bool ok = stack_records(vm, count, items, out);
+  vm->stacking--;
+  return ok;
 }
 
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
   bool regular = true;
-  if (has_octets(count, items))
-    return join_octets(vm, tl_stack_any, count, items, out);
+  if (tl_outermost(count, items) == TL_FORM_BYTES)
+    return join_raw_bytes(vm, tl_stack_any, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     records += tl_is_record(items[i]);
     missing += tl_is_none(items[i]);
@@ -676,10 +602,21 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                same_widths(items[i], items[0]));
   }
   if (count > 0 && records == count)
-    return stack_records(vm, count, items, out);
+    return stack_inner(vm, count, items, out);
   if (missing > 0 && records == 0 && rows == 0)
     return stack_missing(vm, count, items, out);
   if (count > 0 && rows == count && (nested > 0 || !regular))
     return stack_rows(vm, count, items, out);
   return tl_stack(vm, count, items, out);
+}
+
+bool tl_column_of(tl_vm *vm, tl_slot s, bool *is_column, tl_slot *out) {
+  *is_column = true;
+  if (tl_is_list(s))
+    return tl_stack_any(vm, s.list->length, s.list->items, out);
+  if (tl_is_range(s))
+    return tl_array_finish(vm, true, tl_range_to_array(vm, s.range), out);
+  *is_column = tl_value_ndim(s) > 0;
+  *out = tl_borrow(s);
+  return *is_column;
 }

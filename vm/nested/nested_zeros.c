@@ -1,16 +1,14 @@
 // Zeros of any type: what an array of it holds before anything is written.
 #include <string.h>
 
-#include "vm/values/category.h"
 #include "vm/error.h"
 #include "vm/nested/grid.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/string_item.h"
-#include "vm/values/pointer.h"
-#include "vm/kernels/kernels.h"
-#include "vm/values/octets.h"
+#include "vm/array/string_item.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
@@ -20,30 +18,27 @@ typedef struct maker {
   tl_type *whole;  // for messages
 } maker;
 
-static bool fail_zeros(const maker *m) {
+static bool fail(const maker *m, const char *why) {
   tl_string *text = tl_type_text(m->vm, m->whole);
   if (text == NULL)
     return false;
-  tl_fail(m->vm, TALLY_ERR_TYPE,
-          "%s: %s cannot be made from its type alone: numbers, strings, "
-          "structs, ?T of numbers and strings, categories, pointers and rows "
-          "(not of pointers) can, below a fixed dimension",
-          m->function, text->text);
+  tl_fail(m->vm, TALLY_ERR_TYPE, "%s: %s%s", m->function, text->text, why);
   tl_drop(m->vm, tl_own_string(text));
   return false;
 }
 
+static bool fail_zeros(const maker *m) {
+  return fail(m,
+              " cannot be made from its type alone: numbers, strings, "
+              "structs, ?T of numbers and strings, categories, pointers and "
+              "rows (not of pointers) can, below a fixed dimension");
+}
+
 // Text of a fixed size lies in structs that are plain bytes.
 static bool fail_text(const maker *m) {
-  tl_string *text = tl_type_text(m->vm, m->whole);
-  if (text == NULL)
-    return false;
-  tl_fail(m->vm, TALLY_ERR_TYPE,
-          "%s: %s: fixed_string[n] and char are fields of structs that have "
-          "no string, ?T, bytes or rows beside them; write string",
-          m->function, text->text);
-  tl_drop(m->vm, tl_own_string(text));
-  return false;
+  return fail(m,
+              ": fixed_string[n] and char are fields of structs that have "
+              "no string, ?T, bytes or rows beside them; write string");
 }
 
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
@@ -94,12 +89,11 @@ static bool zero_columns(const maker *m, tl_type *type, int ndim,
       tl_nested_new(m->vm, TL_FORM_COLUMNS, ndim, type->field_count, type);
   for (int64_t i = 0; n != NULL && i < type->field_count; i++) {
     tl_slot column;
-    if (zeros(m, type->fields[i].type, ndim, shape, &column)) {
-      tl_nested_put(m->vm, n, i, &column);
-    } else {
+    if (!zeros(m, type->fields[i].type, ndim, shape, &column)) {
       tl_drop(m->vm, tl_own_nested(n));
-      n = NULL;
+      return false;
     }
+    tl_nested_put(m->vm, n, i, &column);
   }
   if (n != NULL)
     *out = tl_own_nested(n);
@@ -125,30 +119,28 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
     return false;
   }
   tl_slot first = tl_own_array(codes);
-  return tl_category_new(m->vm, &first, &categories, out);
+  return tl_indexed_new(m->vm, TL_FORM_CATEGORY, &first, &categories, out);
 }
 
 // Each to a value of its own.
 static bool zero_pointers(const maker *m, tl_type *of, int ndim,
                           const int64_t *shape, tl_slot *out) {
   tl_slot target, first;
-  tl_array *places = tl_array_new(m->vm, TL_INT64, ndim, shape);
+  tl_array *places = tl_numbers_new(m->vm, ndim, shape, 0);
   if (places == NULL)
     return false;
   first = tl_own_array(places);
-  tl_kernels()->iota((int64_t *)(void *)places->data, 0, 1,
-                     (size_t)places->size);
   if (zeros(m, of, 1, &places->size, &target))
-    return tl_pointer_new(m->vm, &first, &target, out);
+    return tl_indexed_new(m->vm, TL_FORM_POINTER, &first, &target, out);
   tl_drop(m->vm, first);
   return false;
 }
 
-static bool zero_octets(const maker *m, int ndim, const int64_t *shape,
-                        tl_slot *out) {
+static bool zero_raw_bytes(const maker *m, int ndim, const int64_t *shape,
+                           tl_slot *out) {
   tl_array *texts = tl_array_zeros(m->vm, TL_STRING, ndim, shape);
   tl_slot inside = texts != NULL ? tl_own_array(texts) : tl_none();
-  return texts != NULL && tl_octets_close(m->vm, &inside, out);
+  return texts != NULL && tl_raw_bytes_close(m->vm, &inside, out);
 }
 
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
@@ -182,7 +174,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
     case TL_TYPE_CATEGORICAL:
       return zero_categories(m, type, ndim, shape, out);
     case TL_TYPE_BYTES:
-      return zero_octets(m, ndim, shape, out);
+      return zero_raw_bytes(m, ndim, shape, out);
     case TL_TYPE_STRUCT:
     case TL_TYPE_TUPLE:
       if (!tl_type_is_plain(type))

@@ -1,13 +1,15 @@
 // Ragged arrays: rows of different lengths over one row of items.
+#include "vm/nested/forms.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/nested/grid.h"
-#include "vm/values/range.h"
 #include "vm/index/select.h"
 #include "vm/array/stack.h"
 #include "vm/vm.h"
@@ -36,8 +38,8 @@ bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
 }
 
-bool tl_ragged_lend(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
-                    tl_slot *items) {
+bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+                      tl_slot *items) {
   const tl_nested *n = ragged.nested;
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n), first = at[0];
@@ -62,12 +64,28 @@ bool tl_ragged_lend(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
 
 bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items) {
-  if (!tl_ragged_lend(vm, ragged, offsets, items))
+  if (!tl_ragged_borrow(vm, ragged, offsets, items))
     return false;
   if (!tl_is_owned(*offsets))
     *offsets = tl_retain(vm, *offsets);
   if (!tl_is_owned(*items))
     *items = tl_retain(vm, *items);
+  tl_hold(vm, *items, TL_CAUSE_VIEW);
+  return true;
+}
+
+bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
+  const int64_t *at = tl_ragged_offsets(ragged.nested);
+  int64_t rows = tl_ragged_rows(ragged.nested);
+  tl_slot content = ragged.nested->parts[1];
+  if (at[0] == 0 && at[rows] == tl_value_length(content, 0)) {
+    *items = tl_retain(vm, tl_borrow(content));
+  } else {
+    if (!tl_value_slice(vm, content, at[0], at[rows], items))
+      return false;
+    if (!tl_is_owned(*items))
+      *items = tl_retain(vm, *items);
+  }
   tl_hold(vm, *items, TL_CAUSE_VIEW);
   return true;
 }
@@ -125,9 +143,7 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
   for (int64_t i = 0; i < count; i++) {
     for (int64_t j = starts[i]; j < stops[i]; j++) *to++ = j;
   }
-  bool ok = tl_value_take(vm, content, places, out);
-  tl_drop(vm, tl_own_array(places));
-  return ok;
+  return tl_take_at(vm, true, content, places, out);
 }
 
 bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
@@ -136,14 +152,19 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
   tl_slot items;
   if (!tl_value_join_axes(vm, regular, &items))
     return false;
+  return tl_ragged_of_width(vm, rows, width, &items, out);
+}
+
+bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
+                        tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
   if (offsets == NULL) {
-    tl_drop(vm, items);
+    tl_clear(vm, items);
     return false;
   }
   for (int64_t i = 0; i < rows; i++)
     tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
-  return tl_ragged_new(vm, offsets, &items, out);
+  return tl_ragged_new(vm, offsets, items, out);
 }
 
 bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row) {
@@ -186,11 +207,7 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
     ok = tl_gather_runs(vm, n->parts[1], count, run, run + count, &items);
     tl_drop(vm, tl_own_array(runs));
   }
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 // What an index of one axis chooses among the rows: numbers from 0 on, indexed
@@ -206,8 +223,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
                    "as from_regular(mask) gives them: got %s",
                    tl_describe(parts[0], text, sizeof text));
   }
-  tl_range all = {.stop = rows, .step = 1, .length = rows};
-  tl_array *numbers = tl_range_to_array(vm, &all);
+  tl_array *numbers = tl_numbers_new(vm, 1, &rows, 0);
   if (numbers == NULL)
     return false;
   tl_slot base = tl_own_array(numbers), chosen, dense;
@@ -217,8 +233,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   if (!ok)
     return false;
   if (tl_ndim(chosen.array) != 1) {
-    tl_slot rows = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
-    ok = tl_grid_of_places(vm, chosen, rows, out);
+    ok = tl_grid_of_places(vm, chosen, tl_lend_nested(n), out);
     tl_drop(vm, chosen);
     return ok;
   }
@@ -239,7 +254,7 @@ static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
                       slice.start + slice.length + 1, &offsets)) {
     return false;
   }
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+  return tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // --- Within rows ------------------------------------------------------------
@@ -266,9 +281,7 @@ static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
       ok = tl_fail_in_row(vm, j, i, length);
     tl_offsets_data(places)[i] = at[i] + k;
   }
-  ok = ok && tl_value_take(vm, n->parts[1], places, out);
-  tl_drop(vm, tl_own_array(places));
-  return ok;
+  return tl_take_at(vm, ok, n->parts[1], places, out);
 }
 
 // x[:, a:b:s]: a slice of each row.
@@ -299,13 +312,8 @@ static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
     ok = ok && poll_row(vm, i);
   }
   tl_slot items;
-  ok = ok && tl_value_take(vm, n->parts[1], places, &items);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  tl_drop(vm, tl_own_array(offsets));
-  return false;
+  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
 static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
@@ -329,35 +337,24 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
   if (!tl_ragged_agree(n, mask.nested, &row))
     return fail_rows(vm, n, mask.nested, row);
   tl_slot of_mask, flags, dense, at, items, chosen;
-  if (!tl_ragged_lend(vm, mask, &of_mask, &flags))
+  if (!tl_ragged_borrow(vm, mask, &of_mask, &flags))
     return false;
   bool ok = tl_array_contiguous(vm, &flags, &dense);
   tl_drop(vm, flags);
-  tl_array *offsets = ok ? tl_offsets_new(vm, tl_ragged_rows(n)) : NULL;
-  const int64_t *from = tl_offsets_data(of_mask.array);
-  for (int64_t i = 0; offsets != NULL && i < tl_ragged_rows(n); i++) {
-    int64_t count = 0;
-    for (int64_t k = from[i]; k < from[i + 1]; k++)
-      count += dense.array->data[k] != 0;
-    tl_offsets_data(offsets)[i + 1] = tl_offsets_data(offsets)[i] + count;
-  }
+  tl_array *offsets = ok ? tl_true_offsets(vm, tl_offsets_data(of_mask.array),
+                                           tl_ragged_rows(n), dense.array)
+                         : NULL;
   tl_drop(vm, of_mask);
-  bool flat = offsets != NULL &&
-              tl_ragged_lend(
-                  vm, (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)n},
-                  &at, &items);
-  if (flat) {
+  bool taken =
+      offsets != NULL && tl_ragged_borrow(vm, tl_lend_nested(n), &at, &items);
+  if (taken) {
     tl_drop(vm, at);
-    flat = tl_value_take(vm, items, dense.array, &chosen);
+    taken = tl_value_take(vm, items, dense.array, &chosen);
     tl_drop(vm, items);
   }
   if (ok)
     tl_drop(vm, dense);
-  if (flat)
-    return tl_ragged_new(vm, offsets, &chosen, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  return tl_ragged_close(vm, taken, offsets, &chosen, out);
 }
 
 // x[ragged integers]: items of each row, by their place in it.
@@ -368,7 +365,7 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   if (tl_ragged_rows(index.nested) != rows)
     return fail_rows(vm, n, index.nested, -1);
   tl_slot offsets, items;
-  if (!tl_ragged_lend(vm, index, &offsets, &items))
+  if (!tl_ragged_borrow(vm, index, &offsets, &items))
     return false;
   tl_array *places = tl_array_cast(vm, items.array, TL_INT64);
   tl_drop(vm, items);
@@ -384,76 +381,48 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
       *place = at[i] + j;
     }
   }
-  ok = ok && tl_value_take(vm, n->parts[1], places, &items);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
-  tl_drop(vm, offsets);
-  return false;
+  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
+  return tl_rows_close(vm, ok, &offsets, &items, out);
 }
 
-// x[ragged mask with missing values]: what it leaves open is missing.
+// x[ragged mask with missing values]: missing counts as false.
 static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
                         tl_slot *out) {
-  tl_slot open = tl_none(), chosen, flags, items;
-  tl_slot known = tl_borrow(mask->parts[1].nested->parts[1]);
-  tl_slot x[2] = {tl_borrow(mask->parts[1].nested->parts[0]), known}, either;
-  tl_slot at = tl_borrow(mask->parts[0]), lent = tl_borrow(x[0]);
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_OR, x, &either))
+  tl_slot at = tl_borrow(mask->parts[0]), known, whole = tl_none();
+  if (!tl_option_known(vm, mask->parts[1].nested, &known))
     return false;
-  tl_slot whole = tl_none();
-  bool ok = tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &either, &whole);
-  at = tl_borrow(mask->parts[0]);
-  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &lent, &open) &&
-       mask_rows(vm, n, whole, &chosen);
-  if (ok && !mask_rows(vm, open.nested, whole, &flags)) {
-    tl_drop(vm, chosen);
-    ok = false;
-  }
+  bool ok = tl_rows_close(vm, true, &at, &known, &whole);
+  ok = ok && mask_rows(vm, n, whole, out);
   tl_clear(vm, &whole);
-  tl_clear(vm, &open);
-  if (!ok)
-    return false;
-  tl_slot picked = tl_borrow(chosen.nested->parts[1]);
-  bool plain = tl_is_array(picked) || tl_is_form(picked, TL_FORM_OPTION);
-  ok = plain ? tl_option_add(vm, &picked, flags.nested->parts[1], &items)
-             : tl_fail(vm, TALLY_ERR_TYPE,
-                       "a mask with missing values chooses numbers and "
-                       "strings: fill_missing(mask, false) is a mask for all");
-  tl_slot offsets = tl_borrow(chosen.nested->parts[0]);
-  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
-  tl_drop(vm, flags);
-  tl_drop(vm, chosen);
   return ok;
+}
+
+// An index of what is in all rows, which stay.
+static bool index_items(tl_vm *vm, tl_slot rows, const tl_step *step,
+                        tl_slot *parts, tl_slot *out) {
+  tl_slot offsets, items, made;
+  if (!tl_ragged_flat(vm, rows, &offsets, &items))
+    return false;
+  tl_slot borrowed = tl_borrow(items);
+  bool ok = tl_index_get(vm, &borrowed, step, parts, &made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  tl_drop(vm, items);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 // x[rows of rows of bools or integers]: the inner rows by the inner ones.
 static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
                         tl_slot *out) {
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  static const tl_step step = {.item_count = 1, .items = &item};
   int64_t row;
   if (!tl_ragged_agree(n, index.nested, &row))
     return fail_rows(vm, n, index.nested, row);
-  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
-  tl_slot offsets, unused, items, inner, made;
-  if (!tl_ragged_flat(vm, whole, &offsets, &items))
+  tl_slot inner;
+  if (!tl_ragged_items(vm, index, &inner))
     return false;
-  bool ok = tl_ragged_flat(vm, index, &unused, &inner);
-  if (ok) {
-    tl_slot lent = tl_borrow(items);
-    ok = tl_index_get(vm, &lent, &step, &inner, &made);
-    if (ok)
-      tl_hold(vm, made, TL_CAUSE_VIEW);
-    tl_drop(vm, unused);
-    tl_clear(vm, &inner);
-  }
-  tl_drop(vm, items);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, offsets);
-  return false;
+  bool ok = index_items(vm, tl_lend_nested(n), &tl_index_one, &inner, out);
+  tl_clear(vm, &inner);
+  return ok;
 }
 
 static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
@@ -469,7 +438,7 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
   if (tl_is_form(items, TL_FORM_OPTION) &&
       tl_dtype_of(items.nested->parts[1]) == TL_BOOL)
     return option_rows(vm, n, index.nested, out);
-  if (tl_is_form(items, TL_FORM_RAGGED) || tl_is_form(items, TL_FORM_GRID))
+  if (tl_has_rows(items))
     return index_below(vm, n, index, out);
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
@@ -492,25 +461,13 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
 // found[:, rest]; [within]: of what is in its rows, which stay.
 static bool index_behind(tl_vm *vm, tl_slot found, bool within,
                          const tl_step *step, tl_slot *parts, tl_slot *out) {
-  tl_slot offsets, items, made, lent;
-  if (!within) {
-    lent = tl_borrow(found);
-    if (!tl_index_get(vm, &lent, step, parts, out))
-      return false;
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-    return true;
-  }
-  if (!tl_ragged_flat(vm, found, &offsets, &items))
+  tl_slot borrowed = tl_borrow(found);
+  if (within)
+    return index_items(vm, found, step, parts, out);
+  if (!tl_index_get(vm, &borrowed, step, parts, out))
     return false;
-  lent = tl_borrow(items);
-  bool ok = tl_index_get(vm, &lent, step, parts, &made);
-  if (ok)
-    tl_hold(vm, made, TL_CAUSE_VIEW);
-  tl_drop(vm, items);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, offsets);
-  return false;
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
 }
 
 // The second index and what follows it, of all the rows of [base].

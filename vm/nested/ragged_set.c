@@ -6,11 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/error.h"
-#include "vm/interp/promise.h"
+#include "vm/events.h"
+#include "vm/nested/forms.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
@@ -23,9 +26,21 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
                  text);
 }
 
+// The numbers that an index chooses, which holds what it needs of them; they
+// are dropped. *out is owned.
+static bool choose_numbers(tl_vm *vm, tl_array *numbers, const tl_step *step,
+                           tl_slot *parts, tl_slot *out) {
+  tl_slot base = tl_own_array(numbers);
+  bool ok = tl_index_get(vm, &base, step, parts, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_clear(vm, &base);
+  return ok;
+}
+
 // The place, or the places, of [start, stop) that the first item of an index
 // chooses. *out is owned, or a number.
-static bool choose_within(tl_vm *vm, const tl_way *rest, int64_t start,
+static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
                           int64_t stop, tl_slot *out) {
   tl_step step = {.item_count = 1, .items = rest->steps->items};
   int64_t i, length = stop - start;
@@ -34,30 +49,21 @@ static bool choose_within(tl_vm *vm, const tl_way *rest, int64_t start,
     *out = tl_weak_int(i < 0 ? i + stop : i + start);
     return (i >= -length && i < length) || tl_fail_range(vm, i, 1, length);
   }
-  tl_array *numbers = tl_positions_new(vm, length);
-  if (numbers == NULL)
-    return false;
-  for (i = 0; i < length; i++) tl_offsets_data(numbers)[i] = start + i;
-  tl_slot base = tl_own_array(numbers);
-  bool ok = tl_index_get(vm, &base, &step, rest->parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_clear(vm, &base);
-  return ok;
+  tl_array *numbers = tl_numbers_new(vm, 1, &length, start);
+  return numbers != NULL &&
+         choose_numbers(vm, numbers, &step, rest->parts, out);
 }
 
 // items[start:stop][index] = value of items that may be missing, which are set
 // by one index: by their places.
-static bool set_optional(tl_vm *vm, const tl_way *rest, tl_nested *n,
+static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
                          int64_t start, int64_t stop, tl_slot *value) {
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
   tl_slot places;
   if (rest->steps->item_count != 1)
     return fail_set_rows(vm, n);
   bool ok = choose_within(vm, rest, start, stop, &places);
-  for (tl_way way = tl_way_below(*rest); ok && way.count > 0;
-       way = tl_way_below(way)) {
+  for (tl_nested_path way = tl_nested_path_below(*rest); ok && way.count > 0;
+       way = tl_nested_path_below(way)) {
     tl_slot base = places;
     ok = tl_index_get(vm, &base, way.steps, way.parts, &places);
     if (ok)
@@ -66,50 +72,30 @@ static bool set_optional(tl_vm *vm, const tl_way *rest, tl_nested *n,
   }
   if (!ok)
     return false;
-  ok = tl_part_update(vm, (tl_way){&step, 1, &places}, &n->parts[1], value);
+  ok = tl_part_update(vm, tl_way_one(&places), &n->parts[1], value);
   tl_clear(vm, &places);
   return ok;
 }
 
 // Rows of rows: their first index chooses among all rows of the content.
-static bool set_within(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
-                       int64_t stop, tl_slot *value) {
-  enum { MOST_ITEMS = 2 * TL_MAX_DIMS + 2, MOST_PARTS = 64 };
-  tl_index_item items[MOST_ITEMS];
-  tl_step steps[TL_MOST_STEPS];
-  tl_slot parts[MOST_PARTS], place;
-  const tl_step *first = rest.steps;
-  int own = first->items[0].kind == TL_ITEM_SLICE
-                ? __builtin_popcount(first->items[0].given)
-                : 1;
-  int more = -own;
-  for (int i = 0; i < rest.count; i++) more += tl_step_parts(&rest.steps[i]);
-  if (rest.count > TL_MOST_STEPS || first->item_count > MOST_ITEMS ||
-      more + 1 > MOST_PARTS)
-    return fail_set_rows(vm, n);
-  if (!choose_within(vm, &rest, start, stop, &place))
+static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
+                       int64_t start, int64_t stop, tl_slot *value) {
+  tl_slot chosen;
+  tl_nested_place place;
+  if (!choose_within(vm, &rest, start, stop, &chosen))
     return false;
-  memcpy(steps, rest.steps, (size_t)rest.count * sizeof *steps);
-  memcpy(items, first->items, first->item_count * sizeof *items);
-  items[0] = (tl_index_item){.kind = TL_ITEM_VALUE};
-  steps[0].items = items;
-  parts[0] = place;
-  memcpy(parts + 1, rest.parts + own, (size_t)more * sizeof *parts);
-  bool ok = tl_part_update(vm, (tl_way){steps, rest.count, parts}, &n->parts[1],
-                           value);
-  tl_clear(vm, &place);
+  bool ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, true) ||
+             fail_set_rows(vm, n)) &&
+            tl_part_update(vm, place.way, &n->parts[1], value);
+  tl_clear(vm, &chosen);
   return ok;
 }
 
 // items[start:stop], then the steps that are left.
-static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
-                       int64_t stop, tl_slot *value) {
-  static const tl_index_item slice = {.kind = TL_ITEM_SLICE,
-                                      .given = TL_SLICE_START | TL_SLICE_STOP};
-  enum { MOST_PARTS = 64 };
-  tl_step steps[TL_MOST_STEPS] = {{.item_count = 1, .items = &slice}};
-  tl_slot parts[MOST_PARTS] = {tl_weak_int(start), tl_weak_int(stop)};
-  int used = 2;
+static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
+                       int64_t start, int64_t stop, tl_slot *value) {
+  tl_slot ends[2] = {tl_weak_int(start), tl_weak_int(stop)};
+  tl_nested_place place;
   bool indices = rest.count > 0;
   for (int i = 0; i < rest.count; i++)
     indices = indices && rest.steps[i].field == NULL;
@@ -121,20 +107,9 @@ static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
        (rest.steps->items[0].kind == TL_ITEM_VALUE &&
         !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))
     return set_within(vm, rest, n, start, stop, value);
-  if (rest.count + 1 > TL_MOST_STEPS)
-    return fail_set_rows(vm, n);
-  const tl_slot *from = rest.parts;
-  for (int i = 0; i < rest.count; i++) {
-    int more = tl_step_parts(&rest.steps[i]);
-    if (used + more > MOST_PARTS)
-      return fail_set_rows(vm, n);
-    steps[i + 1] = rest.steps[i];
-    memcpy(parts + used, from, (size_t)more * sizeof *parts);
-    used += more;
-    from += more;
-  }
-  tl_way w = {steps, rest.count + 1, parts};
-  return tl_part_update(vm, w, &n->parts[1], value);
+  return (tl_place_begin(&place, tl_one_slice, ends, rest, false) ||
+          fail_set_rows(vm, n)) &&
+         tl_part_update(vm, place.way, &n->parts[1], value);
 }
 
 // --- Rows for rows ----------------------------------------------------------
@@ -185,7 +160,7 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
                          tl_slot given) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot at, items = tl_none(), both[2] = {tl_none(), tl_none()}, whole;
-  if (!vm->no_reuse && tl_is_promised(vm))
+  if (!vm->no_reuse && tl_is_under_contract(vm))
     return tl_fail(vm, TALLY_ERR_MEMORY,
                    "#:inplace: rows of another length need a new array");
   if (!tl_ragged_flat(vm, given, &at, &items))
@@ -207,11 +182,9 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
     tl_drop(vm, whole);
   }
   tl_drop(vm, at);
-  if (runs != NULL)
-    tl_drop(vm, tl_own_array(runs));
+  tl_array_drop(vm, runs);
   if (!ok) {
-    if (offsets != NULL)
-      tl_drop(vm, tl_own_array(offsets));
+    tl_array_drop(vm, offsets);
     return false;
   }
   tl_clear(vm, &n->parts[0]);
@@ -225,10 +198,9 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
 static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   int64_t one = 1;
   tl_slot rows;
-  tl_array *chosen = tl_array_new(vm, TL_INT64, 1, &one);
+  tl_array *chosen = tl_numbers_new(vm, 1, &one, i);
   if (chosen == NULL)
     return false;
-  tl_offsets_data(chosen)[0] = i;
   bool ok = tl_ragged_of_rows(vm, 1, &row, &rows);
   if (ok) {
     ok = replace_rows(vm, n, chosen, rows);
@@ -252,8 +224,8 @@ static bool trim(tl_vm *vm, tl_nested *n) {
   const int64_t *at = tl_ragged_offsets(n);
   if (at[0] == 0 && at[tl_ragged_rows(n)] == tl_value_length(n->parts[1], 0))
     return true;
-  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n}, parts[2];
-  if (!tl_ragged_flat(vm, whole, &parts[0], &parts[1]))
+  tl_slot parts[2];
+  if (!tl_ragged_flat(vm, tl_lend_nested(n), &parts[0], &parts[1]))
     return false;
   for (int i = 0; i < 2; i++) {
     tl_slot old = n->parts[i];
@@ -267,7 +239,7 @@ static bool trim(tl_vm *vm, tl_nested *n) {
 // rows, its rows the rows.
 static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   int64_t row;
-  tl_slot offsets, flags;
+  tl_slot flags;
   if (!tl_ragged_agree(n, mask.nested, &row)) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "the mask has other rows than the array, from row %" PRId64
@@ -277,11 +249,8 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   tl_slot items = tl_borrow(*value), values = tl_none();
   if (tl_is_form(*value, TL_FORM_RAGGED)) {
     // As many values in each row as the mask has chosen.
-    tl_slot chosen, whole = {.tag = TL_TAG_NESTED, .nested = n};
-    tl_slot part = tl_borrow(mask);
-    static const tl_index_item one = {.kind = TL_ITEM_VALUE};
-    tl_step index = {.item_count = 1, .items = &one};
-    if (!tl_ragged_get(vm, whole, &index, &part, &chosen))
+    tl_slot chosen;
+    if (!tl_value_choose(vm, tl_lend_nested(n), mask, &chosen))
       return false;
     bool agree = tl_ragged_agree(chosen.nested, value->nested, &row);
     tl_drop(vm, chosen);
@@ -291,21 +260,17 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
                      "%" PRId64 " on",
                      row < 0 ? 0 : row);
     }
-    if (!tl_ragged_flat(vm, *value, &offsets, &values))
+    if (!tl_ragged_items(vm, *value, &values))
       return false;
-    tl_drop(vm, offsets);
     items = tl_borrow(values);
   }
-  if (!tl_ragged_flat(vm, mask, &offsets, &flags)) {
+  if (!tl_ragged_items(vm, mask, &flags)) {
     tl_drop(vm, values);
     return false;
   }
-  tl_drop(vm, offsets);
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
   tl_slot part = tl_borrow(flags);
   const int64_t *at = tl_ragged_offsets(n);
-  tl_way way = {&step, 1, &part};
+  tl_nested_path way = tl_way_one(&part);
   bool ok = tl_is_nested(n->parts[1])
                 ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
                 : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items);
@@ -319,39 +284,29 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
 // Where the items of the array lie in its content, under its own rows.
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   int64_t length = tl_value_length(n->parts[1], 0);
-  tl_array *places = tl_positions_new(vm, length);
+  tl_array *places = tl_numbers_new(vm, 1, &length, 0);
   if (places == NULL)
     return false;
-  for (int64_t i = 0; i < length; i++) tl_offsets_data(places)[i] = i;
   tl_slot offsets = tl_borrow(n->parts[0]), items = tl_own_array(places);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+  return tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // items[places] = value.
 static bool set_places(tl_vm *vm, tl_nested *n, tl_slot places,
                        tl_slot *value) {
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
   tl_slot part = tl_borrow(places);
-  return tl_part_update(vm, (tl_way){&step, 1, &part}, &n->parts[1], value);
+  return tl_part_update(vm, tl_way_one(&part), &n->parts[1], value);
 }
 
 // The numbers of the rows that an index of one axis chooses.
 static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
-  tl_array *all = tl_positions_new(vm, rows);
-  if (all == NULL)
+  tl_array *all = tl_numbers_new(vm, 1, &rows, 0);
+  tl_slot chosen;
+  if (all == NULL || !choose_numbers(vm, all, step, parts, &chosen))
     return false;
-  for (int64_t i = 0; i < rows; i++) tl_offsets_data(all)[i] = i;
-  tl_slot base = tl_own_array(all), chosen;
-  bool ok = tl_index_get(vm, &base, step, parts, &chosen);
-  if (ok)
-    tl_hold(vm, chosen, TL_CAUSE_VIEW);
-  tl_clear(vm, &base);
-  if (!ok)
-    return false;
-  ok = tl_array_contiguous(vm, &chosen, out);
+  bool ok = tl_array_contiguous(vm, &chosen, out);
   tl_clear(vm, &chosen);
   return ok;
 }
@@ -382,8 +337,9 @@ static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
 }
 
 // The rows or items that an index chooses, found by their places.
-static bool set_chosen(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
-  tl_slot numbers, chosen, at, places, spread;
+static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *value) {
+  tl_slot numbers, chosen, places, spread;
   if (w.count != 1)
     return fail_set_rows(vm, n);
   if (!number_items(vm, n, &numbers))
@@ -404,9 +360,8 @@ static bool set_chosen(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   if (w.steps->item_count == 1 && has_rows(*value) && !by_rows)
     ok = set_other_rows(vm, n, w.steps, w.parts, chosen, *value, &done);
   if (ok && !done)
-    ok = tl_ragged_flat(vm, chosen, &at, &places);
+    ok = tl_ragged_items(vm, chosen, &places);
   if (ok && !done) {
-    tl_drop(vm, at);
     ok = tl_ragged_spread(vm, *value, chosen, &spread);
     if (ok)
       ok = set_places(vm, n, places, &spread), tl_clear(vm, &spread);
@@ -417,8 +372,9 @@ static bool set_chosen(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
 }
 
 // r.x = v on rows of structs: the field of all their items.
-static bool set_field(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
-  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n}, spread;
+static bool set_field(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                      tl_slot *value) {
+  tl_slot whole = tl_lend_nested(n), spread;
   if (!tl_is_nested(n->parts[1]))
     return tl_fail_no_field(vm, whole, w.steps->field);
   if (w.count > 1)
@@ -432,7 +388,8 @@ static bool set_field(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
 }
 
 // Whether the way goes on within a row of so many items; the error names it.
-static bool reaches_item(tl_vm *vm, tl_way rest, int64_t row, int64_t length) {
+static bool reaches_item(tl_vm *vm, tl_nested_path rest, int64_t row,
+                         int64_t length) {
   int64_t i;
   if (rest.count == 0 || rest.steps->field != NULL ||
       rest.steps->items->kind != TL_ITEM_VALUE ||
@@ -441,7 +398,7 @@ static bool reaches_item(tl_vm *vm, tl_way rest, int64_t row, int64_t length) {
   return tl_fail_in_row(vm, i, row, length);
 }
 
-bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
+bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   int64_t i, start, stop, rows = tl_ragged_rows(n);
   if (w.steps->field != NULL)
     return set_field(vm, w, n, value);
@@ -464,13 +421,13 @@ bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
     memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
     steps[0].items++;
     steps[0].item_count--;
-    tl_way rest = {steps, w.count, w.parts + 1};
+    tl_nested_path rest = {steps, w.count, w.parts + 1};
     return reaches_item(vm, rest, k, stop - start) &&
            set_in_row(vm, rest, n, start, stop, value);
   }
   bool is_row = tl_value_ndim(*value) > 0;
   if (w.count == 1 && is_row && tl_value_length(*value, 0) != stop - start)
     return replace_row(vm, n, k, *value);
-  return reaches_item(vm, tl_way_below(w), k, stop - start) &&
-         set_in_row(vm, tl_way_below(w), n, start, stop, value);
+  return reaches_item(vm, tl_nested_path_below(w), k, stop - start) &&
+         set_in_row(vm, tl_nested_path_below(w), n, start, stop, value);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/types/layout.h"
@@ -12,6 +13,7 @@
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/array/stack.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/vm.h"
 
@@ -68,30 +70,21 @@ static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
 
 // --- Items ------------------------------------------------------------------
 
-static bool item_list(tl_vm *vm, int64_t count, tl_slot *values, tl_slot *out) {
-  tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++)
-    ok = tl_list_push(vm, &list, &values[i]);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
-}
-
 bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
                     tl_slot *out) {
-  if (type->kind == TL_TYPE_TUPLE)
-    return item_list(vm, type->field_count, values, out);
-  tl_record *record = tl_record_new(vm, type->field_count);
-  bool ok = record != NULL;
+  bool tuple = type->kind == TL_TYPE_TUPLE, ok = true;
+  tl_list *list = tuple ? tl_list_new(vm, type->field_count) : NULL;
+  tl_record *record = tuple ? NULL : tl_record_new(vm, type->field_count);
+  if (list == NULL && record == NULL)
+    return false;
   for (int64_t i = 0; ok && i < type->field_count; i++)
-    ok = tl_record_set(vm, &record, type->fields[i].name, &values[i]);
+    ok = tuple ? tl_list_push(vm, &list, &values[i])
+               : tl_record_set(vm, &record, type->fields[i].name, &values[i]);
+  tl_slot made = tuple ? tl_own_list(list) : tl_own_record(record);
   if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
+    tl_copy_slot(out, &made);
+  else
+    tl_drop(vm, made);
   return ok;
 }
 
@@ -162,16 +155,14 @@ static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
 // A record of one item, or of a tuple a list.
 static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         tl_slot *out) {
-  size_t nbytes = (size_t)layout->field_count * sizeof(tl_slot);
-  tl_slot *values = tl_alloc(vm, nbytes, "the fields of an item");
+  tl_slot *values =
+      tl_slots_new(vm, layout->field_count, "the fields of an item");
   int64_t made = 0;
   bool ok = values != NULL;
   for (; ok && made < layout->field_count; made += ok)
     ok = show_field(vm, bytes, layout, made, &values[made]);
   ok = ok && tl_struct_item(vm, layout, values, out);
-  while (made > 0) tl_clear(vm, &values[--made]);
-  if (values != NULL)
-    tl_free(vm, values, nbytes);
+  tl_slots_free(vm, values, made);
   return ok;
 }
 
@@ -228,9 +219,9 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   if (to != NULL) {
     int64_t strides[TL_MAX_DIMS];
     tl_shape_strides(r->ndim + 1, r->shape, 1, strides);
-    tl_slot lent = tl_borrow(owned);
-    tl_array *from = tl_view_new(vm, &lent, TL_UINT8, whole->data, r->ndim + 1,
-                                 r->shape, strides);
+    tl_slot borrowed = tl_borrow(owned);
+    tl_array *from = tl_view_new(vm, &borrowed, TL_UINT8, whole->data,
+                                 r->ndim + 1, r->shape, strides);
     ok = from != NULL && tl_array_assign(vm, to, from);
     if (from != NULL)
       tl_drop(vm, tl_own_array(from));
@@ -248,7 +239,7 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
     return false;
   if (tl_is_record(value)) {
     const tl_record *r = value.record;
-    const char *extra = "";
+    char extra[TL_KEY_TEXT] = "";
     for (int64_t i = 0; i < layout->field_count; i++) {
       if (tl_record_find((tl_record *)r, layout->fields[i].name) < 0) {
         tl_fail(vm, TALLY_ERR_TYPE,
@@ -259,10 +250,11 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
     }
     for (int64_t i = 0; i < r->length; i++) {
       bool known = false;
+      tl_slot key = tl_key_slot(r->fields[i].key);
       for (int64_t j = 0; j < layout->field_count; j++)
-        known |= tl_string_equal(layout->fields[j].name, r->fields[i].key);
+        known |= tl_key_is(tl_key_of_string(layout->fields[j].name), key);
       if (!known)
-        extra = r->fields[i].key->text;
+        tl_key_text(key, extra);
     }
     tl_fail(vm, TALLY_ERR_TYPE, "an item of type %s has no field %s",
             text->text, extra);
@@ -289,8 +281,9 @@ bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
     *out = tl_borrow(value.list->items[strtoll(name->text, NULL, 10)]);
     return true;
   }
-  tl_slot lent = tl_borrow(value);
-  return tl_nested_field(vm, &lent, tl_nested_find(value.nested, name), out);
+  tl_slot borrowed = tl_borrow(value);
+  return tl_nested_field(vm, &borrowed, tl_nested_find(value.nested, name),
+                         out);
 }
 
 bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
@@ -361,20 +354,14 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
 
 // --- Fields of an array -----------------------------------------------------
 
-// Whether the fields are those of the second part.
-static bool holds_structs(tl_form form) {
-  return form == TL_FORM_RAGGED || form == TL_FORM_GRID ||
-         form == TL_FORM_POINTER;
-}
-
 bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = true;
   tl_form form = tl_nested_form(n);
-  if (holds_structs(form)) {
-    tl_slot first = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
+  if (tl_nested_traits(n)->shows_fields) {
+    tl_slot first = tl_borrow(n->parts[0]), borrowed = tl_borrow(n->parts[1]);
     tl_slot field;
-    return tl_nested_field(vm, &lent, i, &field) &&
+    return tl_nested_field(vm, &borrowed, i, &field) &&
            tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &field, out);
   }
   if (tl_nested_form(n) == TL_FORM_STRUCT) {
@@ -395,7 +382,7 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                       tl_string *const *names, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_form form = tl_nested_form(n);
-  if (holds_structs(form)) {
+  if (tl_nested_traits(n)->shows_fields) {
     tl_slot first = tl_borrow(n->parts[0]), fields;
     return tl_nested_select(vm, tl_borrow(n->parts[1]), count, names,
                             &fields) &&
@@ -425,10 +412,10 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
       tl_free(vm, model.fields, all);
     }
   }
-  tl_nested *made =
-      layout == NULL ? NULL
-                     : tl_nested_new(vm, form, tl_nested_ndim(n),
-                                     is_block ? 1 : (int64_t)count, layout);
+  tl_nested *made = layout == NULL
+                        ? NULL
+                        : tl_nested_new(vm, form, tl_nested_ndim(n),
+                                        is_block ? 1 : (int64_t)count, layout);
   for (int64_t i = 0; made != NULL && i < made->count; i++) {
     tl_slot part = tl_borrow(n->parts[is_block ? 0 : fields[i]]);
     tl_nested_put(vm, made, i, &part);
@@ -441,45 +428,25 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 
 // --- From columns -----------------------------------------------------------
 
-static bool check_columns(tl_vm *vm, int64_t count, tl_string *const *names,
+// Whether the columns are arrays of one length; fields name them.
+static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
   char text[TL_DESCRIBE];
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(columns[i]) < 1) {
-      return tl_fail(vm, TALLY_ERR_TYPE,
-                     "the column %s must be an array, not %s", names[i]->text,
-                     tl_describe(columns[i], text, sizeof text));
+      return tl_fail(
+          vm, TALLY_ERR_TYPE, "the column %s must be an array, not %s",
+          fields[i].name->text, tl_describe(columns[i], text, sizeof text));
     }
     int64_t first = tl_value_length(columns[0], 0);
     int64_t length = tl_value_length(columns[i], 0);
     if (length != first) {
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the column %s has %" PRId64 " items, %s has %" PRId64,
-                     names[i]->text, length, names[0]->text, first);
+                     fields[i].name->text, length, fields[0].name->text, first);
     }
   }
   return true;
-}
-
-// The struct type of the columns; its fields' memory is given back by the
-// caller.
-static bool columns_type(tl_vm *vm, tl_type_kind kind, int64_t count,
-                         tl_string *const *names, const tl_slot *columns,
-                         tl_type **out) {
-  tl_type model = {.kind = kind, .field_count = count};
-  size_t nbytes = (size_t)count * sizeof *model.fields;
-  model.fields = tl_alloc(vm, nbytes, "a struct type");
-  if (model.fields == NULL)
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
-    model.fields[i].name = names[i];
-    model.fields[i].type = tl_type_below(vm, columns[i], 1);
-    ok = model.fields[i].type != NULL;
-  }
-  *out = ok ? tl_type_intern(vm, &model) : NULL;
-  tl_free(vm, model.fields, nbytes);
-  return *out != NULL;
 }
 
 static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
@@ -499,18 +466,40 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   return true;
 }
 
+// The type of columns whose names are in the model's fields, which get theirs.
+static tl_type *type_columns(tl_vm *vm, const tl_type *model,
+                             const tl_slot *columns) {
+  if (!check_columns(vm, model->field_count, model->fields, columns))
+    return NULL;
+  for (int64_t i = 0; i < model->field_count; i++) {
+    model->fields[i].type = tl_type_below(vm, columns[i], 1);
+    if (model->fields[i].type == NULL)
+      return NULL;
+  }
+  return tl_type_intern(vm, model);
+}
+
+// [names] is the first of the names, the next one lies [step] bytes behind.
 static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
-                       tl_string *const *names, const tl_slot *columns,
-                       tl_slot *out) {
-  tl_type *type;
+                       tl_string *const *names, size_t step,
+                       const tl_slot *columns, tl_slot *out) {
+  tl_type model = {.kind = kind, .field_count = count};
+  size_t nbytes = (size_t)count * sizeof *model.fields;
   if (count == 0) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "a struct array has at least one field");
   }
-  if (!check_columns(vm, count, names, columns) ||
-      !columns_type(vm, kind, count, names, columns, &type)) {
+  model.fields = tl_alloc(vm, nbytes, "a struct type");
+  if (model.fields == NULL)
     return false;
+  for (int64_t i = 0; i < count; i++) {
+    const char *at = (const char *)names + (size_t)i * step;
+    model.fields[i].name = *(tl_string *const *)(const void *)at;
   }
+  tl_type *type = type_columns(vm, &model, columns);
+  tl_free(vm, model.fields, nbytes);
+  if (type == NULL)
+    return false;
   if (tl_type_is_plain(type))
     return block_of_columns(vm, type, columns, out);
   tl_nested *n = tl_nested_new(vm, TL_FORM_COLUMNS, 1, count, type);
@@ -526,7 +515,28 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
 
 bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
                           const tl_slot *columns, tl_slot *out) {
-  return of_columns(vm, TL_TYPE_STRUCT, count, names, columns, out);
+  return of_columns(vm, TL_TYPE_STRUCT, count, names, sizeof *names, columns,
+                    out);
+}
+
+bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
+                    tl_slot *out) {
+  const tl_type_field *fields = layout->fields;
+  return of_columns(vm, layout->kind, layout->field_count, &fields->name,
+                    sizeof *fields, columns, out);
+}
+
+bool tl_struct_of_record(tl_vm *vm, const tl_record *fields,
+                         const tl_slot *columns, tl_slot *out) {
+  size_t nbytes = ((size_t)fields->length + 1) * sizeof(tl_string *);
+  tl_string **names = tl_alloc(vm, nbytes, "fields");
+  if (names == NULL)
+    return false;
+  for (int64_t i = 0; i < fields->length; i++)
+    names[i] = tl_key_string(fields->fields[i].key);
+  bool ok = tl_struct_of_columns(vm, fields->length, names, columns, out);
+  tl_free(vm, names, nbytes);
+  return ok;
 }
 
 bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
@@ -541,7 +551,8 @@ bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
     names[made] = tl_string_from(vm, number);
     ok = names[made] != NULL;
   }
-  ok = ok && of_columns(vm, TL_TYPE_TUPLE, count, names, columns, out);
+  ok = ok &&
+       of_columns(vm, TL_TYPE_TUPLE, count, names, sizeof *names, columns, out);
   while (made > 0) tl_drop(vm, tl_own_string(names[--made]));
   if (names != NULL)
     tl_free(vm, names, nbytes);

@@ -8,6 +8,7 @@
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
@@ -74,8 +75,7 @@ static bool item_field(tl_vm *vm, const tl_type *type, tl_slot item, int64_t k,
 static bool collect(tl_vm *vm, const tl_type *type, const tl_list *list,
                     int64_t from, int64_t to, int64_t k, tl_slot *out) {
   int64_t count = to - from;
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *items = tl_alloc(vm, nbytes, "structs");
+  tl_slot *items = tl_slots_new(vm, count, "structs");
   bool ok = items != NULL;
   for (int64_t i = 0; ok && i < count; i++)
     ok = item_field(vm, type, list->items[from + i], k, &items[i]);
@@ -93,8 +93,7 @@ static bool collect(tl_vm *vm, const tl_type *type, const tl_list *list,
   } else {
     ok = ok && tl_stack_any(vm, count, items, out);
   }
-  if (items != NULL)
-    tl_free(vm, items, nbytes);
+  tl_slots_free(vm, items, 0);
   return ok;
 }
 
@@ -107,8 +106,9 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
     return tl_struct_fill(vm, made->parts[0], made->layout->offsets[k],
                           made->layout->fields[k].type, column);
   }
-  tl_slot lent = tl_borrow(column);
-  return tl_part_update(vm, (tl_way){&whole, 1, NULL}, &made->parts[k], &lent);
+  tl_slot borrowed = tl_borrow(column);
+  return tl_part_update(vm, (tl_nested_path){&whole, 1, NULL}, &made->parts[k],
+                        &borrowed);
 }
 
 static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {

@@ -1,6 +1,10 @@
-// == and != of structs: field by field, then all axes of a field at once.
+// Structs in elementwise operations: == and != go field by field, then over all
+// axes of a field at once; where moves whole items.
+#include "vm/nested/forms.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/struct_equal.h"
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
@@ -11,21 +15,6 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
-static bool compute2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
-  tl_slot x[2] = {tl_borrow(a), tl_borrow(b)};
-  return tl_elementwise(vm, op, x, out);
-}
-
-// a = a op b; a is owned.
-static bool fold_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
-  tl_slot made;
-  if (!compute2(vm, op, *a, b, &made))
-    return false;
-  tl_drop(vm, *a);
-  tl_copy_slot(a, &made);
-  return true;
-}
-
 // --- Axes of a field --------------------------------------------------------
 
 // Whether all are true along the axes from [ndim] on, or any.
@@ -33,21 +22,21 @@ static bool fold_plain(tl_vm *vm, tl_reduction how, tl_slot s, int ndim,
                        tl_slot *out) {
   uint32_t axes = 0;
   for (int i = ndim; i < tl_ndim(s.array); i++) axes |= UINT32_C(1) << i;
-  tl_slot lent = tl_borrow(s);
-  return tl_reduce(vm, how, &lent, axes, false, TL_DTYPE_COUNT, 0, out);
+  tl_slot borrowed = tl_borrow(s);
+  return tl_reduce(vm, how, &borrowed, axes, false, TL_DTYPE_COUNT, 0, out);
 }
 
 // What is false is so whatever is missing beside it.
 static bool fold_option(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   tl_slot mask = s.nested->parts[0], open, all, missing;
-  if (!compute2(vm, TL_OP_LOGICAL_OR, mask, s.nested->parts[1], &open))
+  if (!tl_compute2(vm, TL_OP_LOGICAL_OR, mask, s.nested->parts[1], &open))
     return false;
   bool ok = fold_plain(vm, TL_REDUCE_ALL, open, ndim, &all);
   tl_drop(vm, open);
   if (!ok)
     return false;
   ok = fold_plain(vm, TL_REDUCE_ANY, mask, ndim, &missing);
-  if (ok && fold_into(vm, TL_OP_LOGICAL_AND, &missing, all)) {
+  if (ok && tl_compute_into(vm, TL_OP_LOGICAL_AND, &missing, all)) {
     if (ndim > 0)
       return tl_option_of(vm, &missing, &all, out);
     *out = missing.i != 0 ? tl_none() : all;
@@ -86,7 +75,7 @@ static bool equal_row(tl_vm *vm, tl_slot x, tl_slot y, tl_slot *out) {
     *out = tl_bool(tl_same(vm, x, y));
     return true;
   }
-  return compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, 0);
+  return tl_compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, 0);
 }
 
 // The rows of any structs in order, each by itself.
@@ -114,13 +103,6 @@ static bool equal_each(tl_vm *vm, int64_t count, tl_slot x, tl_slot y, bool one,
   return ok;
 }
 
-static bool fail_shapes(tl_vm *vm, tl_slot a, tl_slot b) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
-                 tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
-}
-
 // A field of rows; [y] is the other's field, or its value where b is one item.
 static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
                        tl_slot *out) {
@@ -131,15 +113,14 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
     shape[i] = tl_value_length(a, i);
     count *= shape[i];
     if (!one && (tl_value_ndim(b) != ndim || tl_value_length(b, i) != shape[i]))
-      return fail_shapes(vm, a, b);
+      return tl_fail_broadcast(vm, a, b);
   }
   tl_array *none = count == 0 ? tl_array_zeros(vm, TL_BOOL, ndim, shape) : NULL;
   if (count == 0) {
     *out = none != NULL ? tl_own_array(none) : tl_none();
     return none != NULL;
   }
-  size_t nbytes = (size_t)count * sizeof(tl_slot);
-  tl_slot *answers = tl_alloc(vm, nbytes, "a comparison"), flat, left, right;
+  tl_slot *answers = tl_slots_new(vm, count, "a comparison"), flat, left, right;
   if (answers == NULL)
     return false;
   bool ok = rows_of(vm, x, &left);
@@ -152,38 +133,11 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
     }
     tl_clear(vm, &left);
   }
-  tl_free(vm, answers, nbytes);
+  tl_slots_free(vm, answers, 0);
   return ok && tl_value_split_axis(vm, &flat, ndim, shape, out);
 }
 
 // --- Structs ----------------------------------------------------------------
-
-static bool field_of(tl_vm *vm, tl_slot s, tl_string *name, tl_slot *out) {
-  if (tl_is_record(s)) {
-    *out = tl_borrow(*tl_record_get(s.record, name));
-    return true;
-  }
-  if (tl_is_list(s))
-    return tl_struct_value_field(vm, s, name, out);
-  tl_slot lent = tl_borrow(s);
-  return tl_nested_field(vm, &lent, tl_nested_find(s.nested, name), out);
-}
-
-static bool fields_agree(tl_slot a, tl_slot b) {
-  const tl_type *layout = a.nested->layout;
-  if (tl_is_list(b))
-    return tl_struct_has_fields(layout, b);
-  bool agree = tl_is_record(b)
-                   ? b.record->length == layout->field_count
-                   : tl_has_fields(b) &&
-                         b.nested->layout->field_count == layout->field_count;
-  for (int64_t i = 0; agree && i < layout->field_count; i++) {
-    tl_string *name = layout->fields[i].name;
-    agree = tl_is_record(b) ? tl_record_find(b.record, name) >= 0
-                            : tl_nested_find(b.nested, name) >= 0;
-  }
-  return agree;
-}
 
 static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
@@ -203,27 +157,103 @@ static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
 static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
                         int ndim, tl_slot *out) {
   tl_slot x = tl_none(), y = tl_none();
-  bool ok = field_of(vm, a, name, &x) && field_of(vm, b, name, &y);
+  bool ok = tl_struct_value_field(vm, a, name, &x) &&
+            tl_struct_value_field(vm, b, name, &y);
   if (ok) {
     bool rows = has_rows(x) || (has_rows(y) && tl_has_fields(b));
-    ok = rows
-             ? equal_rows(vm, a, b, x, y, out)
-             : compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, ndim);
+    ok = rows ? equal_rows(vm, a, b, x, y, out)
+              : tl_compute2(vm, TL_OP_EQUAL, x, y, out) &&
+                    fold_axes(vm, out, ndim);
   }
   tl_drop(vm, x);
   tl_drop(vm, y);
   return ok;
 }
 
-bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
+// --- where: it chooses among the numbers of items, and these follow ---------
+
+// The items of an operand as structs of [type] along one axis, and their
+// numbers, from [first] on, in the operand's shape.
+static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
+                         tl_slot *items, tl_slot *numbers) {
+  bool one = tl_is_record(s);
+  if (!one && !tl_has_fields(s)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "structs are chosen beside structs or a record of their "
+                   "fields, not %s",
+                   tl_describe(s, text, sizeof text));
+  }
+  tl_slot flat;
+  if (!(one ? tl_stack_any(vm, 1, &s, &flat) : tl_value_flatten(vm, s, &flat)))
+    return false;
+  bool ok = tl_struct_convert(vm, type, flat, items);
+  tl_clear(vm, &flat);
+  *numbers = tl_weak_int(first);
+  if (!ok || one)
+    return ok;
+  if (tl_array_finish(vm, true, tl_number_items(vm, s, first), numbers))
+    return true;
+  tl_clear(vm, items);
+  return false;
+}
+
+// The same error, about the structs instead of their numbers.
+static bool fail_shapes(tl_vm *vm, const tl_slot *slots) {
+  char text[3][TL_DESCRIBE];
+  if (vm->error.status != TALLY_ERR_SHAPE)
+    return false;
+  for (int i = 0; i < 3; i++) tl_describe(slots[i], text[i], sizeof text[i]);
+  tl_error_clear(vm);
+  return tl_fail(vm, TALLY_ERR_SHAPE, "%s, %s and %s do not broadcast", text[0],
+                 text[1], text[2]);
+}
+
+static bool structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out) {
+  tl_slot model = tl_has_fields(slots[1]) ? slots[1] : slots[2];
+  if (!tl_has_fields(model)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "the condition must be bools, not structs");
+  }
+  tl_type *type = tl_type_below(vm, model, tl_value_ndim(model));
+  tl_slot items[2] = {tl_none(), tl_none()}, whole, chosen = tl_none();
+  tl_slot parts[3] = {tl_borrow(slots[0]), tl_none(), tl_none()};
+  bool ok = type != NULL &&
+            number_items(vm, type, slots[1], 0, &items[0], &parts[1]) &&
+            number_items(vm, type, slots[2], tl_value_length(items[0], 0),
+                         &items[1], &parts[2]) &&
+            (tl_elementwise(vm, TL_OP_WHERE, parts, &chosen) ||
+             fail_shapes(vm, slots));
+  if (ok && !tl_is_array(chosen)) {
+    ok = tl_fail(vm, TALLY_ERR_TYPE,
+                 "structs are chosen where the condition is known: "
+                 "fill_missing(c, false)");
+  }
+  ok = ok && tl_value_concat(vm, 2, items, &whole);
+  if (ok) {
+    ok = tl_value_take(vm, whole, chosen.array, out);
+    tl_clear(vm, &whole);
+  }
+  for (int i = 0; i < 2; i++) {
+    tl_clear(vm, &items[i]);
+    tl_clear(vm, &parts[1 + i]);
+  }
+  tl_clear(vm, &chosen);
+  return ok;
+}
+
+// --- Any operation ----------------------------------------------------------
+
+bool tl_structs_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
+  (void)arity;
   if (op == TL_OP_WHERE)
-    return tl_structs_where(vm, slots, out);
+    return structs_where(vm, slots, out);
   if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL)
     return fail_structs(vm, op, slots);
   int at = tl_has_fields(slots[0]) ? 0 : 1;
   tl_slot a = slots[at], b = slots[1 - at];
-  if (!fields_agree(a, b))
+  if (!tl_struct_has_fields(a.nested->layout, b))
     return fail_structs(vm, op, slots);
   const tl_type *layout = a.nested->layout;
   int ndim = tl_value_ndim(a);
@@ -234,7 +264,7 @@ bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
     tl_slot equal = tl_none();
     bool ok = equal_field(vm, a, b, layout->fields[i].name, ndim, &equal);
     if (ok && i > 0) {
-      ok = fold_into(vm, TL_OP_LOGICAL_AND, &all, equal);
+      ok = tl_compute_into(vm, TL_OP_LOGICAL_AND, &all, equal);
       tl_drop(vm, equal);
     } else if (ok) {
       tl_copy_slot(&all, &equal);
@@ -248,8 +278,7 @@ bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
     tl_copy_slot(out, &all);
     return true;
   }
-  tl_slot lent = tl_borrow(all);
-  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, out);
+  bool ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, all, out);
   tl_drop(vm, all);
   return ok;
 }

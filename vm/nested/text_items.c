@@ -8,9 +8,9 @@
 #include "vm/error.h"
 #include "vm/engine/lane.h"
 #include "vm/index/select.h"
-#include "vm/values/string.h"
-#include "vm/values/string_item.h"
-#include "vm/text/suggest.h"
+#include "vm/string.h"
+#include "vm/array/string_item.h"
+#include "vm/suggest.h"
 #include "vm/vm.h"
 
 static bool fail_bytes(tl_vm *vm, const tl_type *type) {

@@ -7,9 +7,8 @@
 
 #include "vm/error.h"
 #include "vm/engine/plan_delay.h"
-#include "vm/interp/promise.h"
 #include "vm/region/region_internal.h"
-#include "vm/api/watch.h"
+#include "vm/events.h"
 
 enum { POLL_ITEMS = 64 * 1024 };
 
@@ -21,11 +20,10 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
     if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
       continue;
     const tl_array *other = g->uses[u].items.array;
-    if (tl_arrays_overlap(other, target) &&
-        (g->uses[u].seam > 0 ||
-         (other != target && !tl_arrays_coincide(other, target)))) {
+    if (g->uses[u].wrap > 0
+            ? tl_arrays_overlap(other, target)
+            : other != target && tl_arrays_collide(other, target))
       return false;
-    }
   }
   return true;
 }
@@ -71,7 +69,7 @@ typedef struct small_parts {
 static bool is_other_place(const tl_region_use *u, const tl_array *target) {
   const tl_array *a = u->items.array;
   return u->read && tl_region_is_array(u->items) && a != target &&
-         tl_arrays_overlap(a, target) && !tl_arrays_coincide(a, target);
+         tl_arrays_collide(a, target);
 }
 
 static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
@@ -83,7 +81,7 @@ static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
       return false;
     count++;
   }
-  return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_seam(g);
+  return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_wrap(g);
 }
 
 static void give_back_parts(tl_region_graph *g, small_parts *p) {
@@ -121,7 +119,7 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
     return TL_REGION_DECLINED;
   tl_region_planned *kept = g->kept;
   g->kept = NULL;
-  g->fleeting = true;
+  g->uncacheable = true;
   tl_region_status status = tl_region_run_into(g, to, dtype, false);
   g->kept = kept;
   give_back_parts(g, &parts);
@@ -181,7 +179,7 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   tl_array *target;
   if (reused < 0) {
     // One by one, the instruction at fault says why.
-    if (tl_is_promised(g->vm))
+    if (tl_is_under_contract(g->vm))
       return TL_REGION_DECLINED;
     tl_region_status status = tl_region_make_array(g, &target);
     if (status == TL_REGION_DONE)
@@ -226,7 +224,7 @@ static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
     const tl_array *other = g->uses[u].items.array;
     if (!tl_arrays_overlap(other, target))
       continue;
-    if (g->uses[u].seam > 0 || !is_shifted(other, target))
+    if (g->uses[u].wrap > 0 || !is_shifted(other, target))
       return -1;
     if (target->data - other->data > behind)
       behind = target->data - other->data;
@@ -237,15 +235,13 @@ static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index) {
   tl_selection s;
-  tl_slot parts[TL_MAX_DIMS];
   const tl_region_node *n = &g->nodes[node];
   tl_dtype from = n->typing.result, to = tl_array_dtype(a);
   bool fits = from == to || (to >= TL_FLOAT32 && to < TL_STRING &&
                              tl_kind_rank(from) <= tl_kind_rank(to));
   if (!fits)
     return NULL;
-  tl_region_parts(g, index, parts);
-  if (!tl_select(g->vm, a, &index->step, parts, &s))
+  if (!tl_region_find_index(g, a, index, &s))
     return NULL;
   size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
   if (s.ndim != g->shapes[n->shape].ndim ||
@@ -259,12 +255,12 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
 // into its memory, results waiting until what they overwrite has been read.
 static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
   tl_plan_delay delay;
-  tl_region_box box = {tl_ndim(place), tl_shape(place), NULL, NULL};
+  tl_region_tile tile = {tl_ndim(place), tl_shape(place), NULL, NULL};
   int64_t behind = find_behind(g, place);
-  if (behind < 0 || tl_region_has_seam(g))
+  if (behind < 0 || tl_region_has_wrap(g))
     return TL_REGION_DECLINED;
   tl_plan *plan = tl_region_plan_whole(
-      g, &box, place->data, tl_array_dtype(place), tl_strides(place));
+      g, &tile, place->data, tl_array_dtype(place), tl_strides(place));
   if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
     return TL_REGION_DECLINED;
   if (!tl_region_pay(g->vm, place->size))
@@ -275,7 +271,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
 
 // Computed apart, then copied: where the operands are other places of the
 // target in other ways.
-static tl_region_status store_apart(tl_region_graph *g, tl_array *place) {
+static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_array *made;
   if (n->typing.result != tl_array_dtype(place))
@@ -308,7 +304,7 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
   } else if (in_place && !tl_region_is_safe_target(g, place)) {
     status = store_delayed(g, place);
     if (status == TL_REGION_DECLINED)
-      status = store_apart(g, place);
+      status = store_disjoint(g, place);
   } else if (!in_place || tl_region_pay(g->vm, place->size)) {
     status = tl_region_run_into(g, place, tl_array_dtype(place), !in_place);
   } else {
@@ -338,7 +334,7 @@ static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
 }
 
 static void put_results(tl_region_graph *g, const tl_slot *results) {
-  if (g->sink != TL_SINK_SEVERAL) {
+  if (g->sink != TL_SINK_MULTI) {
     tl_copy_slot(&g->base[g->result], results);
     return;
   }
@@ -426,11 +422,11 @@ static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->sink == TL_SINK_ARRAY)
     return to_value(g, out);
-  if (g->sink == TL_SINK_SEVERAL)
-    return tl_region_several(g, out);
+  if (g->sink == TL_SINK_MULTI)
+    return tl_region_multi(g, out);
   tl_region_status status = to_sink(g, out);
   if (status != TL_REGION_DECLINED ||
-      (g->node_count < 2 && g->seam_count == 0)) {
+      (g->node_count < 2 && g->wrap_count == 0)) {
     return status;
   }
   // The operations at least: the sink's own instruction does the rest.
@@ -452,7 +448,7 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
 }
 
 // The hint in a region of where not to ask again, see tl_region.
-static bool is_hopeless(tl_region *where, uint32_t pc) {
+static bool is_declined(tl_region *where, uint32_t pc) {
   if (pc <= where->asked_at || pc >= where->skip)
     return false;
   where->asked_at = pc;
@@ -482,7 +478,7 @@ static tl_array *written(tl_slot result) {
 }
 
 // A run that an earlier one was like.
-static tl_region_status run_kept(tl_region_kept *k, tl_slot *results) {
+static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   tl_region_graph *g = &k->graph;
   tl_region_planned fresh;
   tl_plan_room room;  // large: not cleared
@@ -512,7 +508,7 @@ static bool is_stopped(const tl_vm *vm) {
 // (b * 255), of uint8(b * 255) where an item may be too large.
 static bool fits_before(tl_region_graph *g, uint32_t pc) {
   uint32_t stop = g->stop;
-  tl_region_end_early(g);
+  tl_region_end_hoisted(g);
   return stop > pc && !is_stopped(g->vm) &&
          tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
 }
@@ -532,10 +528,10 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   if (!fits)
     return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   int64_t size = tl_region_size(g);
-  bool kept = keep && g->rows == NULL && !g->fleeting;
+  bool kept = keep && g->rows == NULL && !g->uncacheable;
   where->was_small = size < TL_REGION_LARGE;
   if (size == 0 || (where->was_small && !kept) ||
-      (g->rows != NULL && tl_region_has_seam(g))) {
+      (g->rows != NULL && tl_region_has_wrap(g))) {
     return TL_REGION_DECLINED;
   }
   int view_words = g->view_words;
@@ -544,7 +540,7 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
     return status;
   g->view_words = view_words;
   if (keep)
-    tl_region_keep(g, where, pc);
+    tl_region_cache(g, where, pc);
   commit(g, results);
   return status;
 }
@@ -554,7 +550,7 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
                                   uint32_t pc, bool together, bool keep,
                                   tl_slot *results) {
   tl_region_status status = run_read(g, where, pc, together, keep, results);
-  tl_region_end_early(g);
+  tl_region_end_hoisted(g);
   return status;
 }
 
@@ -563,7 +559,7 @@ enum { WAIT_MOST = 10 };  // as a power of two
 // Whether the region, of which no kept run is good, is to be read and kept
 // now: the second time that it runs, and the rarer the more often the operands
 // were of other kinds each time.
-static bool is_turn(tl_region *where) {
+static bool is_iteration(tl_region *where) {
   if (where->wait > 0 || where->runs == 0) {
     where->wait -= where->wait > 0;
     where->runs += where->runs == 0;
@@ -582,13 +578,13 @@ static bool is_refused(tl_region *where, uint32_t pc) {
   return true;
 }
 
-static void note_refusal(tl_region *where, uint32_t pc) {
+static void note_rejection(tl_region *where, uint32_t pc) {
   if (where->refused_at != pc + 1) {
     where->refused_at = pc + 1;
-    where->refusals = 0;
+    where->rejections = 0;
   }
-  where->refused_wait = 1u << where->refusals;
-  where->refusals += where->refusals < WAIT_MOST;
+  where->refused_wait = 1u << where->rejections;
+  where->rejections += where->rejections < WAIT_MOST;
 }
 
 // Whether the region is to be tried with those behind it: the rarer the more
@@ -596,16 +592,16 @@ static void note_refusal(tl_region *where, uint32_t pc) {
 static bool may_join(tl_region *where) {
   if (where->together <= where->end)
     return false;
-  if (where->apart == 0)
+  if (where->disjoint == 0)
     return true;
-  where->apart--;
+  where->disjoint--;
   return false;
 }
 
-static void note_apart(tl_region *where) {
-  if (where->apart_runs < WAIT_MOST)
-    where->apart_runs++;
-  where->apart = (uint16_t)(1u << where->apart_runs);
+static void note_disjoint(tl_region *where) {
+  if (where->disjoint_runs < WAIT_MOST)
+    where->disjoint_runs++;
+  where->disjoint = (uint16_t)(1u << where->disjoint_runs);
 }
 
 // What a run leaves behind.
@@ -613,18 +609,18 @@ typedef struct outcome {
   tl_slot results[TL_REGION_RESULTS];
   uint32_t end;  // where to go on
   bool together;
-  int turns;  // of the loop around it
+  int iterations;  // of the loop around it
 } outcome;
 
 // The turns from this one on of a loop that does nothing else: how many, 0
 // where this one is to run alone.
-static int run_turns(tl_region_kept *k, outcome *out) {
-  int turns = k->turns ? tl_region_turns(k, out->results) : 0;
-  for (int i = 0; i < turns; i++) commit(&k->graph, out->results);
-  return turns;
+static int run_iterations(tl_region_cached *k, outcome *out) {
+  int iterations = k->iterations ? tl_region_iterations(k, out->results) : 0;
+  for (int i = 0; i < iterations; i++) commit(&k->graph, out->results);
+  return iterations;
 }
 
-static tl_region_status run_short(tl_region_kept *k, outcome *out) {
+static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   if (!tl_region_run_short(k))
     return TL_REGION_FAILED;
   out->results[0] = k->graph.base[k->graph.result];
@@ -634,8 +630,8 @@ static tl_region_status run_short(tl_region_kept *k, outcome *out) {
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
-  tl_region_kept *kept = tl_region_find_kept(where, pc, base);
-  out->turns = 1;
+  tl_region_cached *kept = tl_region_find_cached(where, pc, base);
+  out->iterations = 1;
   out->together = false;
   if (kept != NULL) {
     where->runs = 1;
@@ -643,16 +639,16 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     out->end = kept->graph.end;
     if (tl_region_runs_short(kept))
       return run_short(kept, out);
-    int turns = run_turns(kept, out);
-    if (turns > 0)
-      out->turns = turns;
-    if (turns != 0)
-      return turns > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
-    tl_region_status status = run_kept(kept, out->results);
+    int iterations = run_iterations(kept, out);
+    if (iterations > 0)
+      out->iterations = iterations;
+    if (iterations != 0)
+      return iterations > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
+    tl_region_status status = run_cached(kept, out->results);
     out->end = kept->graph.end;
-    out->together = kept->graph.sink == TL_SINK_SEVERAL;
+    out->together = kept->graph.sink == TL_SINK_MULTI;
     if (!kept->is_good)
-      tl_region_drop_kept(vm, kept);
+      tl_region_drop_cached(vm, kept);
     if (status != TL_REGION_DECLINED)
       return status;
   }
@@ -660,7 +656,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     where->skip = pc;
     return TL_REGION_DECLINED;
   }
-  bool keep = is_turn(where);
+  bool keep = is_iteration(where);
   if (!keep && (!large || where->was_small)) {
     where->skip = where->end;
     return TL_REGION_DECLINED;
@@ -672,19 +668,19 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   if (may_join(where)) {
     status = run_fresh(&g, where, pc, true, keep, out->results);
     if (status == TL_REGION_DECLINED) {
-      note_apart(where);
+      note_disjoint(where);
       tl_error_clear(vm);
     } else {
-      where->apart_runs = 0;
+      where->disjoint_runs = 0;
     }
   }
   if (status == TL_REGION_DECLINED && !where->is_part)
     status = run_fresh(&g, where, pc, false, keep, out->results);
   out->end = g.end;
-  out->together = g.sink == TL_SINK_SEVERAL;
+  out->together = g.sink == TL_SINK_MULTI;
   if (status == TL_REGION_DECLINED) {
     where->skip = g.skip;
-    note_refusal(where, pc);
+    note_rejection(where, pc);
   }
   return status;
 }
@@ -694,10 +690,10 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
   tl_region *where = find_region(function, pc);
-  if (where == NULL || vm->no_reuse || is_hopeless(where, pc))
+  if (where == NULL || vm->no_reuse || is_declined(where, pc))
     return TL_REGION_DECLINED;
-  if (where->is_part && where->apart > 0) {
-    where->apart--;
+  if (where->is_part && where->disjoint > 0) {
+    where->disjoint--;
     return TL_REGION_DECLINED;
   }
   outcome out;
@@ -705,8 +701,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)
-      tl_watch_fused(vm, at, *next, written(out.results[0]), out.together,
-                     (uint64_t)out.turns);
+      vm->observer->fused(vm, at, *next, written(out.results[0]), out.together,
+                          (uint64_t)out.iterations);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.

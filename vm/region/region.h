@@ -3,6 +3,24 @@
 // blocks. Slices are read where they are; the last result may go to a slice of
 // an array, or into a reduction, and is no array of its own then.
 //
+//   bytecode    s = sum((x[1:] - x[:-1]) ** 2)
+//      |
+//    read       instructions become a graph: nodes are operations, uses are
+//      |        values from outside, each with a guard that says whence
+//    shape      shapes and dtypes of all nodes; what does not fit declines
+//      |
+//    match      nodes that one fused kernel computes together
+//      |
+//    plan       streams (operands, with strides) and steps (kernels)
+//      |
+//    run        block by block, into memory, or to a consumer: a fold, a
+//      |        scan, a selection, several of these at a time
+//      |
+//    cache      graph and plan are cached; in the next run the guards are
+//               checked again, in order, and the plan runs if all hold
+//
+// region_internal.h says which files are which stage.
+//
 // Bytecode stays as it is. Where one of a region's instructions meets an array
 // it asks here first, and the rest of the region, from that instruction on, is
 // done at once; scalars never come here. What a region cannot do (strings, a
@@ -13,8 +31,7 @@
 
 #include "vm/builtin.h"
 #include "vm/engine/elementwise.h"
-#include "vm/interp/function.h"
-#include "vm/region/writers.h"
+#include "vm/bytecode/function.h"
 
 // From so many items on a region is run as one though no earlier run was like
 // it; smaller ones pay only where its plan is there already.
@@ -40,10 +57,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next);
 
-// One operation of which an operand is ragged and another has one item for each
-// row, as tl_nested_elementwise: that one is not spread to an array.
-tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
-                                      tl_slot *slots, tl_slot *out);
+// What the layers below call of all this (objects.h).
+extern const struct tl_fusion_ops tl_fusion_ops;
 
 // Forgets the graphs and plans that are kept for a unit's code; NULL: all but
 // one in use. Returns whether there were any.
@@ -76,6 +91,25 @@ typedef enum tl_region_step {
 // Of a built-in's call, tl_region_call says which one it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
 tl_region_step tl_region_call(const tl_builtin *builtin);
+
+// Which instructions write each slot of a function: the code around a call
+// tells by them what it calls.
+typedef struct tl_writers {
+  const tl_prototype *p;
+  uint32_t *first;  // for each slot, where its pcs begin; NULL: not indexed
+  uint32_t *pcs;    // of all slots, in the order of the text
+} tl_writers;
+
+// The items of memory that an index of the function takes.
+size_t tl_writers_size(const tl_prototype *p);
+
+// An index in [memory], of tl_writers_size items of 0. Without one, as {.p =
+// function}, each search goes over the whole code: of short functions.
+void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory);
+
+// The last instruction before [pc] in the text that writes a slot.
+bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
+                     uint32_t *at, tl_decoded *writer);
 
 // The script function that a call at [pc] goes to, as far as the code around it
 // tells; NULL: only a run knows.

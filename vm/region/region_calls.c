@@ -1,11 +1,95 @@
-// Reading a region's instructions: calls of small functions, whose instructions
-// are read as if they stood in the caller. Branches go where the numbers that
-// they ask lead; parameters of a type are checked when all types are known.
+// Stage "read": calls of small functions, whose instructions are read as if
+// they stood in the caller. Branches go where the numbers that they ask lead;
+// parameters of a type are checked when all types are known.
+//
+// Which function a call goes to is told by the code around it (writers), or
+// only by a run: one of another module's, a parameter, a captured one. What
+// such a function reads besides is read where it has it.
+//
+// Built for size.
 #include <string.h>
 
+#include "vm/array/array.h"
+#include "vm/bytecode/module.h"
 #include "vm/error.h"
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
+
+// === Writers
+// ==================================================================
+
+size_t tl_writers_size(const tl_prototype *p) {
+  size_t size = (size_t)p->slot_count + 2;
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    size += d.result >= 0;
+  }
+  return size;
+}
+
+void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
+  w->p = p;
+  w->first = memory;
+  w->pcs = memory + p->slot_count + 2;
+  // Counted two places on and summed, each slot's beginning is one place on;
+  // as the pcs are filled in, it moves to the next slot's.
+  uint32_t *next = w->first + 1;
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.result >= 0)
+      next[d.result + 1]++;
+  }
+  for (uint32_t i = 1; i <= p->slot_count; i++) next[i] += next[i - 1];
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.result >= 0)
+      w->pcs[next[d.result]++] = pc;
+  }
+}
+
+static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
+                         uint32_t *at) {
+  bool found = false;
+  tl_decoded d;
+  for (uint32_t i = 0; i < pc; i += d.words) {
+    tl_decode(p, i, &d);
+    if (d.result == (int32_t)slot) {
+      *at = i;
+      found = true;
+    }
+  }
+  return found;
+}
+
+static bool find_in_index(const tl_writers *w, uint32_t pc, uint32_t slot,
+                          uint32_t *at) {
+  uint32_t begin = w->first[slot], from = begin, to = w->first[slot + 1];
+  while (from < to) {
+    uint32_t middle = from + (to - from) / 2;
+    if (w->pcs[middle] < pc)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  if (from == begin)
+    return false;
+  *at = w->pcs[from - 1];
+  return true;
+}
+
+bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
+                     uint32_t *at, tl_decoded *writer) {
+  if (w->first == NULL ? !find_by_scan(w->p, pc, slot, at)
+                       : !find_in_index(w, pc, slot, at))
+    return false;
+  tl_decode(w->p, *at, writer);
+  return true;
+}
+
+// === Known functions
+// ==========================================================
 
 // --- Branches ---------------------------------------------------------------
 
@@ -15,22 +99,12 @@ static bool comparison(uint8_t opcode, tl_op *op, bool *negated) {
     uint8_t opcode, op;
     bool negated;
   } all[] = {
-      {TL_BC_JLT, TL_OP_LESS, false},
-      {TL_BC_JLE, TL_OP_LESS_EQUAL, false},
-      {TL_BC_JEQ, TL_OP_EQUAL, false},
-      {TL_BC_JNE, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLT, TL_OP_LESS, true},
-      {TL_BC_JNLE, TL_OP_LESS_EQUAL, true},
-      {TL_BC_JLTK, TL_OP_LESS, false},
-      {TL_BC_JLEK, TL_OP_LESS_EQUAL, false},
-      {TL_BC_JGTK, TL_OP_GREATER, false},
-      {TL_BC_JGEK, TL_OP_GREATER_EQUAL, false},
-      {TL_BC_JEQK, TL_OP_EQUAL, false},
-      {TL_BC_JNEK, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLTK, TL_OP_LESS, true},
-      {TL_BC_JNLEK, TL_OP_LESS_EQUAL, true},
-      {TL_BC_JNGTK, TL_OP_GREATER, true},
-      {TL_BC_JNGEK, TL_OP_GREATER_EQUAL, true},
+      {TL_BC_JLT, TL_OP_LESS, false},   {TL_BC_JLE, TL_OP_LESS_EQUAL, false},
+      {TL_BC_JEQ, TL_OP_EQUAL, false},  {TL_BC_JNE, TL_OP_NOT_EQUAL, false},
+      {TL_BC_JNLT, TL_OP_LESS, true},   {TL_BC_JNLE, TL_OP_LESS_EQUAL, true},
+      {TL_BC_JLTK, TL_OP_LESS, false},  {TL_BC_JGTK, TL_OP_GREATER, false},
+      {TL_BC_JEQK, TL_OP_EQUAL, false}, {TL_BC_JNEK, TL_OP_NOT_EQUAL, false},
+      {TL_BC_JNLTK, TL_OP_LESS, true},  {TL_BC_JNGTK, TL_OP_GREATER, true},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i].opcode == opcode) {
@@ -223,4 +297,187 @@ bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call) {
     pc = taken ? (uint32_t)d.target : pc + d.words;
   }
   return false;
+}
+
+// === Functions that only a run knows
+// ==========================================
+
+// --- What the code tells ----------------------------------------------------
+
+// The group of a CLOSURE, or of another member's. A function that was moved
+// more often than this is one that only a run knows.
+static tl_prototype *find_member(const tl_writers *w, uint32_t pc,
+                                 uint32_t slot) {
+  enum { MOVES = 8 };
+  uint32_t member = 0;
+  tl_decoded d;
+  for (int i = 0; i < MOVES && tl_writers_find(w, pc, slot, &pc, &d); i++) {
+    if (d.op == TL_BC_CLOSURE) {
+      const tl_group *group = &w->p->unit->groups[d.extra];
+      return member < group->member_count ? group->members[member] : NULL;
+    }
+    if (d.op == TL_BC_LOADK &&
+        tl_is_kind(w->p->constants[d.extra], TL_KIND_FUNCTION))
+      return w->p->constants[d.extra].pointer;
+    if (d.op == TL_BC_MEMBER)
+      member = d.extra;
+    else if (d.op != TL_BC_MOV && d.op != TL_BC_MOVB)
+      return NULL;
+    slot = d.operands[0];
+  }
+  return NULL;
+}
+
+tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
+                                    const tl_decoded *call) {
+  if (call->op == TL_BC_CALLK) {
+    const tl_unit *unit = w->p->unit;
+    bool known = call->extra < unit->prototype_count;
+    return known ? unit->prototypes[call->extra] : NULL;
+  }
+  return find_member(w, pc, call->operands[0]);
+}
+
+bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
+  // What OWN is for but functions, arrays have not: a member of a module.
+  uint32_t at;
+  tl_decoded d;
+  return tl_writers_find(w, pc, slot, &at, &d) &&
+         (d.op == TL_BC_GETF || d.op == TL_BC_GETG || d.op == TL_BC_GETC);
+}
+
+// --- Whose code is read -----------------------------------------------------
+
+static const tl_prototype *callee_code(const tl_region_graph *g, int callee) {
+  return callee < 0 ? g->function : g->callees[callee].function;
+}
+
+static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
+  if (callee < 0)
+    return g->vm->frame->closure;
+  tl_slot value = g->uses[g->callees[callee].use].value;
+  return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
+}
+
+tl_slot tl_region_variable(const tl_region_graph *g, int callee,
+                           uint32_t variable) {
+  const tl_module *module = callee_code(g, callee)->unit->module;
+  return tl_borrow(module->variables[variable]);
+}
+
+tl_slot tl_region_capture(const tl_region_graph *g, int callee,
+                          uint32_t capture) {
+  const tl_closure *closure = callee_closure(g, callee);
+  return closure == NULL ? tl_unset() : tl_borrow(closure->captures[capture]);
+}
+
+tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
+  const tl_closure *closure = callee_closure(g, callee);
+  tl_slot value = tl_unset();
+  if (closure != NULL) {
+    value.pointer = (void *)(uintptr_t)closure;
+    value.tag = TL_TAG_CLOSURE | (uint64_t)member << 32;
+  }
+  return value;
+}
+
+bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
+                      tl_slot module, tl_slot *value) {
+  if (!tl_is_kind(module, TL_KIND_MODULE) ||
+      !tl_module_get(g->vm, module.pointer,
+                     callee_code(g, callee)->unit->names[name], value))
+    return false;
+  // Borrowed: no code that could assign it anew runs before it is called.
+  bool stays =
+      !tl_is_owned(*value) || ((const tl_object *)value->pointer)->count > 1;
+  tl_drop(g->vm, *value);
+  *value = tl_borrow(*value);
+  return stays;
+}
+
+// --- Reading ----------------------------------------------------------------
+
+// mm.f: the member of a module, where it is a function.
+bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d) {
+  tl_slot value;
+  int from;
+  if (!tl_reader_look_up(rd, d->operands[0], &from) || from >= 0 ||
+      !tl_region_member(rd->g, rd->callee, d->extra,
+                        tl_reader_use(rd, from)->value, &value) ||
+      !tl_is_function(value))
+    return false;
+  tl_reader_consume(rd, d->operands[0], from, d->modes[0]);
+  int in = tl_reader_add_use(rd, value, -1, true);
+  tl_reader_add_guard(
+      rd, in,
+      (tl_region_guard){.from = TL_FROM_MEMBER,
+                        .at = d->extra,
+                        .of = {(int8_t)(-1 - from), rd->callee}});
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
+}
+
+// A function is held while it is called, and let go afterwards: the region
+// must come that far.
+bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
+  int in, borrowed;
+  if (!tl_reader_look_up(rd, d->operands[0], &in) || in >= 0)
+    return false;
+  tl_slot value = tl_reader_use(rd, in)->value;
+  if (!tl_is_function(value))
+    return false;
+  tl_reader_add_guard(
+      rd, in,
+      (tl_region_guard){.from = TL_FROM_OWNED, .settled = tl_is_owned(value)});
+  if (tl_is_owned(value))
+    return true;
+  borrowed = tl_reader_add_use(rd, value, -1, true);
+  tl_reader_add_guard(
+      rd, borrowed,
+      (tl_region_guard){.from = TL_FROM_BORROWED, .of = {(int8_t)(-1 - in)}});
+  return borrowed < 0 && tl_reader_bind(rd, d->operands[0], borrowed, false);
+}
+
+static int add_callee(tl_region_graph *g, const tl_prototype *function,
+                      int use) {
+  for (int i = 0; i < g->callee_count; i++) {
+    if (g->callees[i].use == use)
+      return i;
+  }
+  if (g->callee_count == TL_REGION_CALLEES)
+    return -1;
+  g->callees[g->callee_count].function = function;
+  g->callees[g->callee_count].use = (int8_t)use;
+  return g->callee_count++;
+}
+
+bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
+                      tl_region_reader *inner) {
+  tl_region_graph *g = rd->g;
+  int in;
+  if (call->op == TL_BC_CALLK) {
+    inner->function = rd->function->unit->prototypes[call->extra];
+    return true;
+  }
+  if (call->extra != 0 || !tl_reader_look_up(rd, call->operands[0], &in) ||
+      in >= 0)
+    return false;
+  tl_slot value = tl_reader_use(rd, in)->value;
+  if (!tl_is_kind(value, TL_KIND_FUNCTION) &&
+      !tl_is_kind(value, TL_KIND_CLOSURE))
+    return false;
+  const tl_prototype *function = tl_function_prototype(value);
+  if (function->joins < TL_JOINS || function->has_rest ||
+      function->param_count != call->window_count)
+    return false;
+  int before = g->callee_count, callee = add_callee(g, function, -1 - in);
+  if (callee < 0)
+    return false;
+  if (callee == before) {
+    tl_reader_add_guard(
+        rd, in,
+        (tl_region_guard){.from = TL_FROM_CALLEE, .at = (uint32_t)callee});
+  }
+  inner->function = function;
+  inner->callee = (int8_t)callee;
+  return true;
 }

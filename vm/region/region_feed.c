@@ -1,12 +1,16 @@
-// Items in an order that is given, to a sink: by one plan, or, where operands
-// are rolled, in chunks that are computed box by box into a buffer.
+// Items in an order that is given, to a consumer: by one plan, or, where
+// operands are rolled, in chunks that are computed box by box into a buffer.
+// Two kinds of calls at a region's end take them so: histograms and counts,
+// once or several times over, and running folds.
+#include "vm/error.h"
 #include "vm/region/region_internal.h"
+#include "vm/region/region_sinks.h"
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 
-int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
-                           int64_t at, int64_t most, int64_t *from,
-                           tl_region_found_box *box) {
+int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
+                            int64_t at, int64_t most, int64_t *from,
+                            tl_region_found_tile *tile) {
   int first = count - 1;
   int64_t whole = 1;
   for (int i = first; i >= 0; i--) {
@@ -19,10 +23,10 @@ int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
   }
   int64_t left = lengths[axes[first]] - from[axes[first]];
   int64_t take = most / whole < left ? most / whole : left;
-  box->ndim = 0;
+  tile->ndim = 0;
   for (int i = first; i < count; i++) {
-    box->axes[box->ndim] = axes[i];
-    box->shape[box->ndim++] = i == first ? take : lengths[axes[i]];
+    tile->axes[tile->ndim] = axes[i];
+    tile->shape[tile->ndim++] = i == first ? take : lengths[axes[i]];
   }
   return take * whole;
 }
@@ -40,18 +44,18 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   size_t itemsize = tl_itemsize(dtype);
   int64_t from[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  tl_region_found_box found;
+  tl_region_found_tile found;
   for (int64_t done = 0, take; done < n; done += take) {
-    take = tl_region_find_box(shape->lengths, axes, shape->ndim, at + done,
-                              n - done, from, &found);
-    tl_region_box box = {found.ndim, found.shape, found.axes, from};
+    take = tl_region_find_tile(shape->lengths, axes, shape->ndim, at + done,
+                               n - done, from, &found);
+    tl_region_tile tile = {found.ndim, found.shape, found.axes, from};
     int64_t step = (int64_t)itemsize;
-    for (int i = box.ndim - 1; i >= 0; i--) {
+    for (int i = tile.ndim - 1; i >= 0; i--) {
       strides[i] = step;
-      step *= box.shape[i];
+      step *= tile.shape[i];
     }
-    tl_region_status status = tl_region_run_box(
-        g, &box, to + (size_t)done * itemsize, dtype, strides);
+    tl_region_status status = tl_region_run_tile(
+        g, &tile, to + (size_t)done * itemsize, dtype, strides);
     if (status != TL_REGION_DONE)
       return status;
   }
@@ -92,14 +96,108 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
     order[i] = axes == NULL ? i : axes[i];
     shape[i] = of->lengths[order[i]];
   }
-  if (tl_region_has_seam(g))
+  if (tl_region_has_wrap(g))
     return feed_chunks(g, order, dtype, sink, context);
-  tl_region_box box = {of->ndim, shape, axes, NULL};
-  tl_plan *plan = tl_region_plan_whole(g, &box, NULL, dtype, NULL);
+  tl_region_tile tile = {of->ndim, shape, axes, NULL};
+  tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
   plan->sink = sink;
   plan->context = context;
   plan->split = split;
   return tl_plan_run(g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// --- Histograms and counts ---------------------------------------------------
+
+typedef struct intaking {
+  tl_intake *in;
+  int pass;
+} intaking;
+
+static void take_block(void *context, const void *const *items, size_t n) {
+  intaking *i = context;
+  if (!i->in->failed)
+    i->in->feed(i->in, i->pass, items[0], n);
+}
+
+static tl_region_status take_all(tl_region_graph *g, tl_intake *in,
+                                 tl_slot *out) {
+  for (int pass = 0; pass < in->passes; pass++) {
+    intaking i = {in, pass};
+    tl_region_status status =
+        tl_region_feed(g, NULL, in->dtype, take_block, &i, NULL);
+    if (status != TL_REGION_DONE)
+      return status;
+    if (in->failed || !in->end(in, pass, out)) {
+      tl_error_clear(g->vm);
+      return TL_REGION_DECLINED;
+    }
+  }
+  return TL_REGION_DONE;
+}
+
+// Whether items become the dtype that is taken without a look at them.
+static bool is_cast(tl_dtype from, tl_dtype to) {
+  const tl_kernel_table *kernels = tl_kernels();
+  return from == to || (tl_kind_rank(from) <= tl_kind_rank(to) &&
+                        kernels->cast[from][to] != NULL &&
+                        kernels->cast_check[from][to] == NULL);
+}
+
+tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype from = n->typing.result;
+  tl_intake in;
+  if (g->rows != NULL ||
+      !g->vm->library->fused->consumer(
+          g->vm, g->fold, from, g->shapes[n->shape].ndim, g->arguments, &in))
+    return TL_REGION_DECLINED;
+  tl_region_status status = TL_REGION_DECLINED;
+  if (is_cast(from, in.dtype) && (in.passes == 1 || tl_region_is_cheap(g)))
+    status = take_all(g, &in, out);
+  in.close(&in);
+  return status;
+}
+
+// --- Running folds ----------------------------------------------------------
+
+static bool read_call(tl_region_graph *g, tl_scan_call *call) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  return g->vm->library->fused->scan(g->vm, g->fold, ndim, g->arguments, call);
+}
+
+bool tl_region_scan_fits(tl_region_graph *g) {
+  tl_scan_call call;
+  if (tl_region_has_wrap(g) || !read_call(g, &call) || call.initial)
+    return false;
+  g->scan_dtype =
+      tl_cumulative_dtype((tl_reduction)call.reduction,
+                          g->nodes[g->value].typing.result, call.dtype);
+  return g->scan_dtype != TL_DTYPE_COUNT;
+}
+
+void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            void *to) {
+  int64_t inner = 1;
+  for (int i = call->axis + 1; i < ndim; i++) inner *= shape[i];
+  tl_scanner_open(s, (tl_reduction)call->reduction, dtype, shape[call->axis],
+                  inner, false, to);
+}
+
+tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, bool may_stop) {
+  tl_scan_call call;
+  if (!read_call(g, &call))
+    return TL_REGION_DECLINED;
+  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  tl_scanner s;
+  tl_region_open_scanner(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
+  plan->sink = tl_scanner_take;
+  plan->context = &s;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }

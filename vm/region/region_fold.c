@@ -1,13 +1,30 @@
-// Regions that end in a reduction: blocks go to the fold as they are computed,
-// and no array is made. The order of the fold is the one of vm/engine/reduce.c,
-// so the bits are the same.
+// Regions that end in a reduction: blocks go to consumers as they are computed
+// (vm/engine/consumer.h), and no array is made. The order of the fold is the
+// one of vm/engine/reduce.c, so the bits are the same.
+//
+//   last axis folded   items of one result after the other, to a row stream
+//   last axis kept     rows are computed some at a time into a buffer, a strip
+//                      of columns at a time, and go to a column stream
 #include <string.h>
 
-#include "vm/region/region_fold.h"
-#include "vm/region/region_lanes.h"
+#include "vm/region/region_internal.h"
+
+typedef struct folder {
+  tl_region_graph *g;
+  tl_reducer r;
+  tl_reduction reduction;
+  tl_dtype dtype;  // that the plan hands out
+  int ndim;        // of what is reduced
+  const int64_t *lengths;
+  int axes[TL_MAX_DIMS];  // those kept, then those reduced
+  int kept;               // how many
+  bool has_wrap;          // an operand is rolled
+  int column;             // the last kept one of any length
+  int64_t count, length;  // results, and items of each
+} folder;
 
 // Kept axes first: then the items of each result follow one another.
-static void split_axes(tl_region_folder *f, uint32_t axes) {
+static void split_axes(folder *f, uint32_t axes) {
   int n = 0;
   f->count = f->length = 1;
   for (int pass = 0; pass < 2; pass++) {
@@ -29,7 +46,7 @@ static void split_axes(tl_region_folder *f, uint32_t axes) {
 }
 
 // Whether results lie side by side: the last axis is kept.
-static bool is_outer(const tl_region_folder *f, uint32_t axes) {
+static bool is_outer(const folder *f, uint32_t axes) {
   for (int i = f->ndim - 1; i >= 0; i--) {
     if (f->lengths[i] != 1)
       return (axes >> i & 1) == 0;
@@ -39,15 +56,180 @@ static bool is_outer(const tl_region_folder *f, uint32_t axes) {
 
 // One result after the other. With [means] the sums of squared deviations from
 // them.
-static tl_region_status fold_lanes(tl_region_folder *f, const char *means) {
-  tl_laned lanes;  // large: not cleared
-  tl_lane_feeder parts[TL_LANE_PARTS];
-  tl_laned_open(&lanes, &f->r, f->reduction, f->count, f->length, means);
+static tl_region_status fold_lanes(folder *f, const tl_method *method,
+                                   const char *means, char *to) {
+  tl_row_stream rows;  // large: not cleared
+  tl_consumer parts[TL_STREAM_PARTS];
+  tl_row_stream_open(&rows, method, f->count, f->length, means, to);
   tl_region_status status =
-      tl_region_feed(f->g, f->axes, f->dtype, tl_laned_sink(&lanes),
-                     tl_laned_context(&lanes), tl_laned_split(&lanes, parts));
+      tl_region_feed(f->g, f->axes, f->dtype, tl_row_stream_take, &rows,
+                     tl_row_stream_split(&rows, f->g->vm, parts));
   if (status == TL_REGION_DONE)
-    tl_laned_close(&lanes);
+    tl_row_stream_close(&rows);
+  return status;
+}
+
+// --- Results side by side ----------------------------------------------------
+
+enum {
+  STRIP = 1024,              // columns at a time
+  CHUNK_BYTES = 128 * 1024,  // computed at a time
+  LEAST_ITEMS = 8 * 1024,    // of one position of the outer axes
+};
+
+// A strip of columns, and the rows that are computed for it.
+typedef struct strip {
+  tl_column_stream fold;
+  char *items;
+  size_t nbytes;
+  void *block;
+  int axis_count;  // those that are reduced, their rows in row-major order
+  int axes[TL_MAX_DIMS];
+  int64_t from[TL_MAX_DIMS];
+  struct {  // of the plan that is there: ndim 0, none is
+    int ndim;
+    int64_t first;  // its row of the chunk
+    int64_t shape[TL_MAX_DIMS];
+  } planned;
+} strip;
+
+static bool open_strip(folder *f, strip *s) {
+  int64_t ncols = f->lengths[f->column];
+  s->planned.ndim = 0;
+  tl_column_stream_open(&s->fold, &f->r.method, ncols < STRIP ? ncols : STRIP,
+                        f->length, CHUNK_BYTES);
+  size_t items = tl_align_64((size_t)s->fold.rows * (size_t)s->fold.width *
+                             f->r.method.in);
+  s->nbytes = items + tl_column_stream_nbytes(&s->fold, f->length) + 64;
+  s->block = tl_alloc(f->g->vm, s->nbytes, "columns to reduce");
+  if (s->block == NULL)
+    return false;
+  s->items = (char *)tl_align_64((size_t)s->block);
+  tl_column_stream_place(&s->fold, s->items + items);
+  return true;
+}
+
+// Whether the plan that is there writes such a box to the same place.
+static bool is_planned(const strip *s, const tl_region_tile *tile,
+                       int64_t first) {
+  return s->planned.ndim == tile->ndim && s->planned.first == first &&
+         memcmp(s->planned.shape, tile->shape,
+                (size_t)tile->ndim * sizeof *tile->shape) == 0;
+}
+
+static tl_region_status run_tile(folder *f, strip *s,
+                                 const tl_region_found_tile *found,
+                                 int64_t first) {
+  tl_region_planned *planned = f->g->fresh;
+  tl_region_tile tile = {found->ndim, found->shape, found->axes, s->from};
+  int64_t strides[TL_MAX_DIMS], step = (int64_t)f->r.method.in;
+  for (int i = tile.ndim - 1; i >= 0; i--) {
+    strides[i] = step;
+    step *= tile.shape[i];
+  }
+  char *to = s->items +
+             (size_t)first * (size_t)tile.shape[tile.ndim - 1] * f->r.method.in;
+  if (f->has_wrap)
+    return tl_region_run_tile(f->g, &tile, to, f->dtype, strides);
+  if (is_planned(s, &tile, first)) {
+    tl_region_plan_again(f->g, planned, &tile);
+  } else {
+    planned->is_ready = false;  // of a part
+    s->planned.ndim = 0;
+    if (!tl_region_plan(f->g, planned, &tile, to, f->dtype, strides))
+      return TL_REGION_DECLINED;
+    s->planned.ndim = tile.ndim;
+    s->planned.first = first;
+    memcpy(s->planned.shape, tile.shape,
+           (size_t)tile.ndim * sizeof *tile.shape);
+  }
+  return tl_plan_run(f->g->vm, &planned->plan, true) ? TL_REGION_DONE
+                                                     : TL_REGION_FAILED;
+}
+
+// Computes [rows] rows from row [at] on, of [width] columns.
+static tl_region_status compute_rows(folder *f, strip *s, int64_t at,
+                                     int64_t rows, int64_t width) {
+  tl_region_found_tile tile;
+  for (int64_t done = 0, take; done < rows; done += take) {
+    take = tl_region_find_tile(f->lengths, s->axes, s->axis_count, at + done,
+                               rows - done, s->from, &tile);
+    tile.axes[tile.ndim] = f->column;
+    tile.shape[tile.ndim++] = width;
+    tl_region_status status = run_tile(f, s, &tile, done);
+    if (status != TL_REGION_DONE)
+      return status;
+  }
+  return TL_REGION_DONE;
+}
+
+static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
+                                   char *to) {
+  tl_column_stream_begin(&s->fold, to);
+  for (int64_t at = 0; at < f->length; at += s->fold.rows) {
+    int64_t rows =
+        f->length - at < s->fold.rows ? f->length - at : s->fold.rows;
+    tl_region_status status = compute_rows(f, s, at, rows, width);
+    if (status != TL_REGION_DONE)
+      return status;
+    tl_column_stream_take(&s->fold, s->items, rows, width);
+  }
+  tl_column_stream_end(&s->fold, width);
+  return TL_REGION_DONE;
+}
+
+// All strips of one position of the outer axes.
+static tl_region_status fold_strips(folder *f, strip *s, char *to) {
+  int column = f->column;
+  int64_t ncols = f->lengths[column];
+  for (int64_t at = 0; at < ncols; at += s->fold.width) {
+    int64_t width = ncols - at < s->fold.width ? ncols - at : s->fold.width;
+    s->from[column] = at;
+    tl_region_status status =
+        fold_strip(f, s, width, to + (size_t)at * f->r.method.out);
+    if (status != TL_REGION_DONE)
+      return status;
+  }
+  return TL_REGION_DONE;
+}
+
+// The axes that are reduced, but for those of length 1; false: there are none.
+static bool find_axes(const folder *f, strip *s) {
+  s->axis_count = 0;
+  for (int i = f->kept; i < f->ndim; i++) {
+    if (f->lengths[f->axes[i]] != 1)
+      s->axes[s->axis_count++] = f->axes[i];
+  }
+  return s->axis_count > 0;
+}
+
+static tl_region_status fold_columns(folder *f) {
+  strip s;
+  int64_t ncols = f->lengths[f->column];
+  if (!find_axes(f, &s) || f->r.varies ||
+      !tl_column_stream_fits(&f->r.method) ||
+      (f->count > ncols && f->length * ncols < LEAST_ITEMS)) {
+    return TL_REGION_DECLINED;
+  }
+  if (!open_strip(f, &s))
+    return TL_REGION_FAILED;
+  tl_region_status status = TL_REGION_DONE;
+  char *to = f->r.out;
+  memset(s.from, 0, sizeof s.from);
+  while (status == TL_REGION_DONE) {
+    status = fold_strips(f, &s, to);
+    to += (size_t)ncols * f->r.method.out;
+    int i = f->kept - 1;  // the next position of the outer axes
+    for (; i >= 0; i--) {
+      int axis = f->axes[i];
+      if (axis != f->column && ++s.from[axis] < f->lengths[axis])
+        break;
+      s.from[axis] = 0;
+    }
+    if (i < 0)
+      break;
+  }
+  tl_free(f->g->vm, s.block, s.nbytes);
   return status;
 }
 
@@ -69,49 +251,44 @@ bool tl_region_is_cheap(const tl_region_graph *g) {
 }
 
 // The means, then the squared deviations, along the last axes.
-static tl_region_status fold_variance(tl_region_folder *f, char *to) {
+static tl_region_status fold_variance(folder *f, char *to) {
   tl_vm *vm = f->g->vm;
-  tl_reduction asked = f->reduction;
   if (!tl_region_is_cheap(f->g))
     return TL_REGION_DECLINED;
   size_t nbytes = (size_t)f->count * tl_itemsize(f->r.dtype);
   char *means = tl_alloc(vm, nbytes, "means");
   if (means == NULL)
     return TL_REGION_FAILED;
-  f->reduction = TL_REDUCE_SUM;
-  f->r.out = means;
-  tl_region_status status = fold_lanes(f, NULL);
+  tl_region_status status = fold_lanes(f, &f->r.method, NULL, means);
   if (status == TL_REGION_DONE) {
     tl_reduce_divide(f->r.dtype, means, f->count, (double)f->length);
-    f->r.out = to;
-    status = fold_lanes(f, means);
+    status = fold_lanes(f, &f->r.squares, means, to);
   }
   if (status == TL_REGION_DONE) {
     tl_reduce_end_squares(f->r.result, to, f->count,
-                          tl_reduce_divisor(f->length, f->correction),
-                          asked == TL_REDUCE_STD);
+                          tl_reduce_divisor(f->length, f->r.correction),
+                          f->r.root);
   }
-  f->reduction = asked;
   tl_free(vm, means, nbytes);
   return status;
 }
 
 // --- The whole --------------------------------------------------------------
 
-static tl_region_status fold_into(tl_region_folder *f, uint32_t axes,
-                                  char *to) {
+static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
   f->r.out = to;
-  if (!is_outer(f, axes) && tl_region_is_variance(f))
+  if (!is_outer(f, axes) && f->r.varies)
     return fold_variance(f, to);
-  tl_region_status status =
-      is_outer(f, axes) ? tl_region_fold_columns(f) : fold_lanes(f, NULL);
+  tl_region_status status = is_outer(f, axes)
+                                ? fold_columns(f)
+                                : fold_lanes(f, &f->r.method, NULL, to);
   if (status == TL_REGION_DONE && f->reduction == TL_REDUCE_MEAN)
     tl_reduce_divide(f->r.result, to, f->count, (double)f->length);
   return status;
 }
 
-static tl_region_status fold_array(tl_region_folder *f,
-                                   const tl_fold_call *call, tl_slot *out) {
+static tl_region_status fold_array(folder *f, const tl_fold_call *call,
+                                   tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim =
       tl_reduce_shape(f->ndim, f->lengths, call->axes, call->keepdims, shape);
@@ -140,7 +317,8 @@ static tl_region_status fold_norm(tl_region_graph *g, tl_slot *out) {
   tl_slot folded;
   double p;
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  if (!tl_builtin_norm(g->vm, g->fold, ndim, g->arguments, &call, &p))
+  if (!g->vm->library->fused->norm(g->vm, g->fold, ndim, g->arguments, &call,
+                                   &p))
     return TL_REGION_DECLINED;
   tl_region_status status = tl_region_fold_call(g, &call, &folded);
   if (status != TL_REGION_DONE)
@@ -154,11 +332,12 @@ static tl_region_status fold_norm(tl_region_graph *g, tl_slot *out) {
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  if (tl_builtin_is_norm(g->fold))
+  if (tl_builtin_fused(g->fold) == TL_FUSED_NORM)
     return fold_norm(g, out);
-  if (tl_builtin_is_intake(g->fold))
+  if (tl_builtin_fused(g->fold) == TL_FUSED_CONSUMER)
     return tl_region_take(g, out);
-  if (!tl_builtin_fold(g->vm, g->fold, ndim, g->arguments, &call))
+  if (!g->vm->library->fused->reduction(g->vm, g->fold, ndim, g->arguments,
+                                        &call))
     return TL_REGION_DECLINED;
   return tl_region_fold_call(g, &call, out);
 }
@@ -181,13 +360,13 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
-  tl_region_folder f;  // large: not cleared
+  folder f;  // large: not cleared
   f.g = g;
   f.ndim = g->shapes[n->shape].ndim;
   f.lengths = g->shapes[n->shape].lengths;
-  f.has_seam = tl_region_has_seam(g);
+  f.has_wrap = tl_region_has_wrap(g);
   f.reduction = (tl_reduction)call->reduction;
-  f.correction = call->parameter;
+  f.r.correction = call->parameter;
   if (!tl_region_reducer(g, g->value, call, &f.r, &f.dtype))
     return TL_REGION_DECLINED;
   split_axes(&f, call->axes);

@@ -1,29 +1,22 @@
-// Shared by the files of the fused regions.
+// Shared by the files of the fused regions. Each file is a part of one stage of
+// region.h's diagram:
 //
-//   region.c          what is done with a region where the VM meets it
-//   region_steps.c    what instructions are in it
-//   region_read.c     instructions → graph; with region_reader.h and the
-//                     next four:
-//   region_calls.c    … calls of small functions
-//   region_callees.c  … that only a run knows
-//   region_values.c   … what slots hold
-//   region_views.c    … parts of arrays
-//   region_resolve.c  its shapes and dtypes
-//   region_early.c    what is computed before it
-//   region_match.c    which nodes share a kernel
-//   region_plan.c     graph → plan
-//   region_write.c    results into memory
-//   region_feed.c     results to a sink, in an order
-//   region_fold.c     reductions at the end
-//   region_lanes.c    … one result after the other
-//   region_columns.c  … results side by side, and region_strip.c
-//   region_scan.c     running folds at the end
-//   region_intake.c   histograms and counts at the end
-//   region_select.c   the items that a mask takes
-//   region_several.c  several results, and region_sinks.c
-//   region_kept.c     graphs and plans of earlier runs
-//   region_short.c    … of short arrays
-//   region_turns.c    several turns of a loop at a time
+//   read      region_read.c      what instructions are; operations, the whole
+//             region_operands.c  what slots hold, views of arrays
+//             region_calls.c     calls, read as if they stood in the caller
+//   shape     region_resolve.c   shapes and dtypes; parts computed first
+//   match     region_match.c     which nodes one fused kernel computes
+//   plan      region_plan.c      graph to streams and steps
+//   run       region.c           where the VM meets a region: what is tried
+//             region_write.c     results into memory, box by box at seams
+//   consume   region_feed.c      items to a consumer, in an order;
+//                                running folds, histograms and counts
+//             region_fold.c      reductions
+//             region_select.c    the items that a mask takes
+//             region_rows.c      ragged rows
+//   multi     region_several.c   several results, with region_sinks.c
+//             region_turns.c     several iterations of a loop at a time
+//   cache     region_cache.c     graphs and plans of earlier runs, and guards
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
 
@@ -42,11 +35,11 @@ enum {
   TL_REGION_BINDINGS = 240,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
-  TL_REGION_FACTS = 120,
+  TL_REGION_GUARDS = 120,
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
   TL_REGION_EARLY = 8,
-  TL_REGION_SEAMS = 16,
+  TL_REGION_WRAPS = 16,
   TL_REGION_CUTS = 16,  // of an axis
 };
 
@@ -73,7 +66,7 @@ typedef struct tl_region_use {
   int root;       // whose memory an array is, -1: nobody's who may die here
   bool direct;    // the root itself, no view of it
   bool read;      // by a node that is needed
-  int8_t seam;    // rolled: its number among the seams, from 1; 0: not
+  int8_t wrap;    // rolled: its number among the seams, from 1; 0: not
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
@@ -101,7 +94,7 @@ typedef struct tl_region_binding {
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
-// (region_kept.c). Literals have none.
+// (region_cache.c). Literals have none.
 typedef enum tl_region_source {
   TL_FROM_SLOT,      // [at] of the frame
   TL_FROM_CAPTURE,   // [at] of the callee of[0], -1: of the running function
@@ -110,7 +103,7 @@ typedef enum tl_region_source {
   TL_FROM_MEMBER,    // of the module of[0], by the name [at] of callee of[1]
   TL_FROM_CALLEE,    // no value: a use is the callee [at]
   TL_FROM_OWNED,     // no value: a use is owned, or not
-  TL_FROM_LENT,      // the use of[0] once more
+  TL_FROM_BORROWED,  // the use of[0] once more
   TL_FROM_VIEW,      // a part of the use of[0]: index [at]
   TL_FROM_ITEM,      // one item of it
   TL_FROM_AXES,      // all of it, its axes in another order, or rolled
@@ -119,7 +112,7 @@ typedef enum tl_region_source {
   TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
-typedef struct tl_region_fact {
+typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
   int8_t of[3];
@@ -127,7 +120,7 @@ typedef struct tl_region_fact {
   bool settled;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
-} tl_region_fact;
+} tl_region_guard;
 
 // What stands between brackets: the parts are uses.
 typedef struct tl_region_index {
@@ -158,12 +151,12 @@ typedef struct tl_region_shape {
 
 // Where the result goes.
 typedef enum tl_region_sink {
-  TL_SINK_ARRAY,    // a new array, or a dying operand's memory
-  TL_SINK_PLACE,    // a part of an array: a[i:j] = …
-  TL_SINK_FOLD,     // a reduction
-  TL_SINK_SCAN,     // a running fold, into what an array would go into
-  TL_SINK_SELECT,   // those items of it that a mask takes
-  TL_SINK_SEVERAL,  // g->results, each an array or a reduction
+  TL_SINK_ARRAY,   // a new array, or a dying operand's memory
+  TL_SINK_PLACE,   // a part of an array: a[i:j] = …
+  TL_SINK_FOLD,    // a reduction
+  TL_SINK_SCAN,    // a running fold, into what an array would go into
+  TL_SINK_SELECT,  // those items of it that a mask takes
+  TL_SINK_MULTI,   // g->results, each an array or a reduction
 } tl_region_sink;
 
 // One of several results.
@@ -190,26 +183,26 @@ typedef struct tl_region_graph {
   tl_region_use *uses;
   tl_region_root *roots;
   tl_region_binding *bindings;
-  tl_region_fact *facts;
+  tl_region_guard *guards;
   tl_region_index *indices;
   tl_region_shape *shapes;
   int64_t *views;  // the views' memory, in words
   int node_count, use_count, root_count, binding_count;
-  int fact_count, index_count, shape_count;
+  int guard_count, index_count, shape_count;
   int view_words, view_room;
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
-  int early_count;
-  tl_slot early[TL_REGION_EARLY];  // arrays of its own
+  int hoisted_count;
+  tl_slot hoisted[TL_REGION_EARLY];  // arrays of its own
   int callee_count;
   tl_region_callee callees[TL_REGION_CALLEES];
   int settled_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
   } settled[TL_REGION_SETTLED];
-  bool fleeting;    // it depends on values: good for this run alone
-  int value;        // the node that is the result, or goes to the sink
-  uint32_t result;  // the slot of the result
+  bool uncacheable;  // it depends on values: good for this run alone
+  int value;         // the node that is the result, or goes to the sink
+  uint32_t result;   // the slot of the result
   tl_region_sink sink;
   uint32_t stop;  // the instruction that did not fit the others; 0: none
   uint32_t skip;  // where the reading failed: no use to begin before it
@@ -237,7 +230,7 @@ typedef struct tl_region_graph {
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
   int before_norm;  // the node whose norm it is, value being of it; or -1
 
-  // TL_SINK_SEVERAL, while [together] is read
+  // TL_SINK_MULTI, while [together] is read
   bool together;
   int result_count;
   tl_region_result results[TL_REGION_RESULTS];
@@ -249,11 +242,11 @@ typedef struct tl_region_graph {
 
   // A rolled view: along axis k, item i is the array's item i - shift[k], and
   // from the start on those of its end.
-  int seam_count;
-  int64_t (*seams)[TL_MAX_DIMS];
+  int wrap_count;
+  int64_t (*wraps)[TL_MAX_DIMS];
 
   struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
-  struct tl_region_boxes *boxes;    // likewise, of boxes between seams
+  struct tl_region_tiles *tiles;    // likewise, of boxes between seams
   struct tl_region_planned *fresh;  // memory for one
 } tl_region_graph;
 
@@ -263,11 +256,11 @@ typedef struct tl_region_room {
   tl_region_use uses[TL_REGION_USES];
   tl_region_root roots[TL_REGION_ROOTS];
   tl_region_binding bindings[TL_REGION_BINDINGS];
-  tl_region_fact facts[TL_REGION_FACTS];
+  tl_region_guard guards[TL_REGION_GUARDS];
   tl_region_index indices[TL_REGION_INDICES];
   tl_region_shape shapes[TL_REGION_SHAPES];
   int64_t views[TL_REGION_VIEW_WORDS];
-  int64_t seams[TL_REGION_SEAMS][TL_MAX_DIMS];
+  int64_t wraps[TL_REGION_WRAPS][TL_MAX_DIMS];
   tl_slot result_arguments[TL_REGION_RESULTS][TL_MAX_PARAMS];
 } tl_region_room;
 
@@ -300,7 +293,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // An error may be pending.
 bool tl_region_check_types(const tl_region_graph *g);
 
-// What a callee's code reads, all borrowed (region_callees.c); unset: there is
+// What a callee's code reads, all borrowed (region_calls.c); unset: there is
 // none. A member that is no value of the module: false, with an error pending.
 tl_slot tl_region_variable(const tl_region_graph *g, int callee,
                            uint32_t variable);
@@ -310,18 +303,19 @@ tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member);
 bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
                       tl_slot module, tl_slot *value);
 
-// The values of an index's parts.
-void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
-                     tl_slot *parts);
+// What an index selects of [base], where that is a view: false for a choice of
+// items, as by a bool, and after tl_fail.
+bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
+                          const tl_region_index *index, tl_selection *out);
 
 // Decides shapes and dtypes of all nodes; false where they do not allow it.
 // An error may be pending then.
 bool tl_region_resolve(tl_region_graph *g);
 
-// Computes a node now whose shape is a part of the result's (region_early.c);
+// Computes a node now whose shape is a part of the result's (region_resolve.c);
 // false where it cannot be, with an error pending. The arrays end with the run.
-bool tl_region_compute_early(tl_region_graph *g, int node);
-void tl_region_end_early(tl_region_graph *g);
+bool tl_region_compute_hoisted(tl_region_graph *g, int node);
+void tl_region_end_hoisted(tl_region_graph *g);
 
 // Node [at]'s scalars again, after one of them has changed; false where that
 // changes its dtypes. An error may be pending then.
@@ -332,25 +326,26 @@ int64_t tl_region_size(const tl_region_graph *g);
 
 // A part of the result: a shape whose axes are [axes] of the result's (NULL: as
 // they are), from the item of the result at [from] on (NULL: the first).
-typedef struct tl_region_box {
+typedef struct tl_region_tile {
   int ndim;
   const int64_t *shape;
   const int *axes;
   const int64_t *from;
-} tl_region_box;
+} tl_region_tile;
 
 // Which operands of nodes are one item for a whole row.
 typedef struct tl_region_singles {
   bool of[TL_REGION_NODES][3];
 } tl_region_singles;
 
-// How a node is computed: by the kernel of its operation (arity 0), together
-// with an operand by a kernel of two, or by that of the node that reads it.
+// How a node is computed: by the kernel of its operation (loop is NULL),
+// together with nodes below it by a fused kernel, or by that of a node above.
 typedef struct tl_region_kernel {
+  tl_fused_loop *loop;
   bool absorbed;
-  int8_t arity;
-  int8_t node[6], operand[6];  // which operand of which node each one is
-  tl_plan_kernel kernel;
+  int8_t operand_count;
+  // Which operand of which node each one is.
+  int8_t node[TL_TERM_OPERANDS], operand[TL_TERM_OPERANDS];
 } tl_region_kernel;
 
 // Fills [kernels] for the nodes up to g->value.
@@ -384,33 +379,33 @@ typedef struct tl_region_planned {
 // out NULL the items go to the plan's sink, in the order of the box. false:
 // too much for one plan.
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
-                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
 // The plan that was made for another box of the same shape, for this one, to
 // the same memory. No operand is rolled.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
-                              const tl_region_box *box);
+                              const tl_region_tile *tile);
 
 // The same for the whole result, its axes in the order of [axes] (NULL: as they
 // are): the plan of an earlier run where it fits. NULL: too much for one plan.
-tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides);
 
 // The same where an earlier run's plan fits; NULL: none does.
-tl_plan *tl_region_plan_kept(tl_region_graph *g, const tl_region_box *box,
-                             void *out, tl_dtype dtype,
-                             const int64_t *out_strides);
+tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
+                               void *out, tl_dtype dtype,
+                               const int64_t *out_strides);
 
 // Computes a box into memory, its axes [strides] bytes apart, whatever operands
 // are rolled (region_write.c). To be thrown away where it is declined.
-tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
-                                   void *to, tl_dtype dtype,
-                                   const int64_t *strides);
+tl_region_status tl_region_run_tile(tl_region_graph *g,
+                                    const tl_region_tile *tile, void *to,
+                                    tl_dtype dtype, const int64_t *strides);
 
-// --- region_feed.c -----------------------------------------------------------
+// --- region_feed.c ----------------------------------------------------------
 
 // Feeds g->value's items, as [dtype], to a sink: in the order of [axes] (NULL:
 // as they are).
@@ -421,14 +416,14 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
 // The largest box from position [at] on, of at most [most] positions of [count]
 // axes in row-major order, whose order is theirs: a part of one axis, with the
 // axes behind it whole. Returns how many it has; from[] is set for the axes.
-typedef struct tl_region_found_box {
+typedef struct tl_region_found_tile {
   int ndim;
   int64_t shape[TL_MAX_DIMS + 1];
   int axes[TL_MAX_DIMS + 1];
-} tl_region_found_box;
-int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
-                           int64_t at, int64_t most, int64_t *from,
-                           tl_region_found_box *box);
+} tl_region_found_tile;
+int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
+                            int64_t at, int64_t most, int64_t *from,
+                            tl_region_found_tile *tile);
 
 // A kept plan, its streams where the operands are now, and its output at [out].
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
@@ -450,68 +445,68 @@ void tl_region_bind(const tl_region_graph *g);
 int tl_region_count_fused(const tl_region_graph *g);
 
 // As tl_region_plan_whole, for several results.
-tl_plan *tl_region_plan_several(tl_region_graph *g,
-                                const tl_region_target *targets, int count);
+tl_plan *tl_region_plan_multi(tl_region_graph *g,
+                              const tl_region_target *targets, int count);
 
-// --- Kept graphs: region_kept.c ----------------------------------------------
+// --- Kept graphs: region_cache.c ---------------------------------------------
 
 // The graph and plan of an earlier run from one instruction on.
-struct tl_region_kept {
-  tl_region_kept *next;           // of the region, the last used first
-  tl_region_kept *newer, *older;  // of the VM
+struct tl_region_cached {
+  tl_region_cached *next;           // of the region, the last used first
+  tl_region_cached *newer, *older;  // of the VM
   tl_region *where;
   const tl_unit *unit;
   uint32_t pc;
-  bool is_busy;           // a run is under way
-  bool is_stale;          // its values are of different runs
-  bool is_good;           // to be used again
-  bool turns;             // several turns of a loop may run at a time
-  bool is_short;          // tl_region_run_short does it
-  uint16_t fused;         // operations that make no array of their own
-  uint8_t turns_refused;  // so often that could not be, in a row,
-  uint32_t turns_wait;    // and is not asked so many times
-  int view_words;         // without what a run adds
+  bool is_busy;                // a run is under way
+  bool is_stale;               // its values are of different runs
+  bool is_good;                // to be used again
+  bool iterations;             // several turns of a loop may run at a time
+  bool is_short;               // tl_region_run_short does it
+  uint16_t fused;              // operations that make no array of their own
+  uint8_t iterations_refused;  // so often that could not be, in a row,
+  uint32_t iterations_wait;    // and is not asked so many times
+  int view_words;              // without what a run adds
   size_t nbytes;
   tl_region_graph graph;
   tl_region_planned planned;
 };
 
 // The one that is good for what the frame holds now, its values taken; or NULL.
-tl_region_kept *tl_region_find_kept(tl_region *where, uint32_t pc,
-                                    tl_slot *base);
+tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
+                                        tl_slot *base);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
 // Without memory nothing is kept.
-void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc);
+void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
 
-void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
+void tl_region_drop_cached(tl_vm *vm, tl_region_cached *kept);
 
 // Takes the values of a kept graph from what the frame holds now; false where
 // it is not good for them.
-bool tl_region_take_again(tl_region_kept *kept);
+bool tl_region_take_again(tl_region_cached *kept);
 
-// --- Short arrays: region_short.c --------------------------------------------
+// --- Short arrays: region_cache.c --------------------------------------------
 
 // Whether a graph that is being kept makes an array of one block, and does
 // nothing else.
-bool tl_region_is_short(const tl_region_kept *kept);
+bool tl_region_is_short(const tl_region_cached *kept);
 
 // Whether that is all to be done with the values that are taken: no array ends
 // whose memory the result could get, and no promise is to be kept.
-bool tl_region_runs_short(const tl_region_kept *kept);
+bool tl_region_runs_short(const tl_region_cached *kept);
 
 // Makes the array; false: no memory, with an error pending.
-bool tl_region_run_short(tl_region_kept *kept);
+bool tl_region_run_short(tl_region_cached *kept);
 
 // --- Several turns of a loop: region_turns.c ---------------------------------
 
 // Whether a turn of the loop around a kept graph does nothing else.
-bool tl_region_may_turn(const tl_region_kept *kept);
+bool tl_region_may_iterate(const tl_region_cached *kept);
 
 // Runs the turn whose values are taken with as many as fit of those behind it,
 // and leaves the loop in the last of them. Returns how many; 0: nothing has
 // changed. -1: nor has anything, but the values can be taken no more.
-int tl_region_turns(tl_region_kept *kept, tl_slot *result);
+int tl_region_iterations(tl_region_cached *kept, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
@@ -535,9 +530,9 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index);
 
-// All results of TL_SINK_SEVERAL, into results[]. Nothing is written where it
+// All results of TL_SINK_MULTI, into results[]. Nothing is written where it
 // is declined.
-tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results);
+tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 
 // The items of g->selected that g->mask takes, as a vector.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
@@ -552,15 +547,15 @@ tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
                                      tl_dtype dtype, bool may_stop);
 
 // Whether an operand that is read has a seam.
-bool tl_region_has_seam(const tl_region_graph *g);
+bool tl_region_has_wrap(const tl_region_graph *g);
 // Forgets the plans of a kept graph's boxes.
-typedef struct tl_region_boxes tl_region_boxes;
-void tl_region_drop_boxes(tl_region_graph *g);
+typedef struct tl_region_tiles tl_region_tiles;
+void tl_region_drop_tiles(tl_region_graph *g);
 
 // The shift of a rolled operand along each axis of it.
 static inline const int64_t *tl_region_shift(const tl_region_graph *g,
                                              const tl_region_use *u) {
-  return g->seams[u->seam - 1];
+  return g->wraps[u->wrap - 1];
 }
 
 // An array of at least one axis: the others count as numbers.
@@ -610,10 +605,10 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // for before.
 bool tl_region_pay(tl_vm *vm, int64_t size);
 
-// The value of a fact that is computed of numbers alone (region_kept.c); false
+// The value of a fact that is computed of numbers alone (region_cache.c); false
 // where it is none.
 bool tl_region_compute_scalars(const tl_region_graph *g,
-                               const tl_region_fact *f, tl_slot *out);
+                               const tl_region_guard *f, tl_slot *out);
 
 // Whether x's ownership of an object goes to y, which shows the same one.
 static inline bool tl_region_settles(tl_slot x, tl_slot y) {

@@ -1,8 +1,28 @@
-// Which nodes of a region one kernel computes together (vm/kernels/pair.h): a
-// block is then read and written once for both.
+// Which nodes of a region one fused kernel computes together: a block is then
+// read and written once for all of them.
+//
+// From a node that is wanted, the terms are listed that it and the nodes below
+// it make, where each of these is read by nobody else and nothing is cast
+// between them:
+//
+//        +           x * y + (z - w)
+//      .   .
+//     *     -        add_sub_vv_mul_vv, add_mul_vvv, add_sub_vvv
+//    . .   . .
+//    x y   z w       (vm/kernels/fused.h says how terms are spelled)
+//
+// The largest of them that has a kernel is taken: the nodes within it are
+// absorbed, which makes them no steps of the plan.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/region/region_internal.h"
+
+enum {
+  DEPTH = 3,        // operations above each other in a term
+  MOST_TERMS = 16,  // of one node: what is beyond is not looked at
+};
 
 typedef struct matcher {
   const tl_region_graph *g;
@@ -10,6 +30,22 @@ typedef struct matcher {
   tl_region_kernel *kernels;
   uint8_t readers[TL_REGION_NODES];  // how many operands a node is
 } matcher;
+
+// A term with the operands in its order, and the nodes besides the first one
+// that it computes.
+typedef struct term {
+  char text[TL_TERM_LENGTH + 1];
+  int8_t length, operand_count, operations;
+  int8_t node[TL_TERM_OPERANDS], operand[TL_TERM_OPERANDS];
+  uint64_t absorbed;  // a bit for each node
+} term;
+
+typedef struct terms {
+  term of[MOST_TERMS];
+  int count;
+} terms;
+
+_Static_assert(TL_REGION_NODES <= 64, "nodes are bits of a word");
 
 static void count_readers(matcher *m) {
   memset(m->readers, 0, sizeof m->readers);
@@ -27,590 +63,261 @@ static void count_readers(matcher *m) {
   }
 }
 
-// The node that is operand [k] of node [at] and nothing else, computed in
-// [dtype] and read as [result]; or -1.
-static int inner_node(const matcher *m, int at, int k, tl_dtype dtype,
-                      tl_dtype result, int readers) {
-  const tl_region_node *n = &m->g->nodes[at];
-  int in = n->in[k];
-  if (in < 0 || m->readers[in] != readers)
-    return -1;
-  const tl_region_node *inner = &m->g->nodes[in];
-  bool fits = inner->typing.computed == dtype &&
-              inner->typing.result == result && n->typing.operands[k] == result;
-  for (int i = 0; i < inner->arity; i++) {
-    fits = fits && inner->typing.operands[i] == dtype;
-  }
-  return fits ? in : -1;
-}
+// --- Operations -------------------------------------------------------------
 
-static void set_operand(tl_region_kernel *kernel, int node, int operand) {
-  kernel->node[kernel->arity] = (int8_t)node;
-  kernel->operand[kernel->arity++] = (int8_t)operand;
-}
+typedef enum class {
+  NO_TERM,
+  ARITHMETIC,  // gives the dtype of its operands
+  COMPARISON,  // gives bools
+  LOGIC,       // of bools
+  CHOICE,      // of two operands, by a bool
+} class;
 
-// --- Pairs ------------------------------------------------------------------
+typedef struct operation {
+  const char *name;
+  class class;
+  bool may_iteration;  // its operands may change places
+  bool is_turned;      // they do
+} operation;
 
-static const tl_pairs *find_pairs(tl_dtype dtype) {
-  const tl_pair_table *table = tl_kernels()->pairs;
-  switch (dtype) {
-    case TL_INT8:
-    case TL_UINT8:
-      return &table->uint8;
-    case TL_INT32:
-      return &table->int32;
-    case TL_INT64:
-      return &table->int64;
-    case TL_FLOAT32:
-      return &table->float32;
-    case TL_FLOAT64:
-      return &table->float64;
-    default:
-      return NULL;
-  }
-}
+static const operation operations[TL_OP_COUNT] = {
+    [TL_OP_ADD] = {"add", ARITHMETIC, true, false},
+    [TL_OP_SUBTRACT] = {"sub", ARITHMETIC, false, false},
+    [TL_OP_MULTIPLY] = {"mul", ARITHMETIC, true, false},
+    [TL_OP_DIVIDE] = {"div", ARITHMETIC, false, false},
+    [TL_OP_MINIMUM] = {"min", ARITHMETIC, false, false},
+    [TL_OP_MAXIMUM] = {"max", ARITHMETIC, false, false},
+    [TL_OP_SQRT] = {"sqrt", ARITHMETIC, false, false},
+    [TL_OP_ABS] = {"abs", ARITHMETIC, false, false},
+    [TL_OP_SQUARE] = {"square", ARITHMETIC, false, false},
+    [TL_OP_LESS] = {"lt", COMPARISON, false, false},
+    [TL_OP_LESS_EQUAL] = {"le", COMPARISON, false, false},
+    [TL_OP_GREATER] = {"lt", COMPARISON, false, true},
+    [TL_OP_GREATER_EQUAL] = {"le", COMPARISON, false, true},
+    [TL_OP_EQUAL] = {"eq", COMPARISON, true, false},
+    [TL_OP_NOT_EQUAL] = {"ne", COMPARISON, true, false},
+    [TL_OP_BITWISE_AND] = {"and", LOGIC, true, false},
+    [TL_OP_LOGICAL_AND] = {"and", LOGIC, true, false},
+    [TL_OP_BITWISE_OR] = {"or", LOGIC, true, false},
+    [TL_OP_LOGICAL_OR] = {"or", LOGIC, true, false},
+    [TL_OP_WHERE] = {"where", CHOICE, false, false},
+};
 
-// The form of node [at] as the first of two; its operands go to [kernel].
-static bool find_first(const matcher *m, int at, tl_region_kernel *kernel,
-                       tl_first *form) {
-  const bool *single = m->singles->of[at];
-  tl_op op = m->g->nodes[at].op;
-  bool squared = op == TL_OP_SQUARE;
-  bool second = !squared && single[1];
-  if (single[0] && (second || squared))
+// Whether a node is an operation of a term whose operands have [dtype]: it
+// computes in that, casts nothing, and gives that or, if it compares, bools.
+static bool fits(const tl_region_node *n, tl_dtype dtype) {
+  class class = operations[n->op].class;
+  if (class == NO_TERM || n->host != NULL || n->cast != TL_DTYPE_COUNT)
     return false;
-  bool turned = single[0] && op != TL_OP_SUBTRACT;
-  switch (op) {
-    case TL_OP_ADD:
-      *form = single[0] || second ? TL_FIRST_ADD_VS : TL_FIRST_ADD_VV;
-      break;
-    case TL_OP_SUBTRACT:
-      *form = single[0] ? TL_FIRST_SUBTRACT_SV
-              : second  ? TL_FIRST_SUBTRACT_VS
-                        : TL_FIRST_SUBTRACT_VV;
-      break;
-    case TL_OP_MULTIPLY:
-    case TL_OP_SQUARE:
-      *form = single[0] || second ? TL_FIRST_MULTIPLY_VS : TL_FIRST_MULTIPLY_VV;
-      break;
-    case TL_OP_DIVIDE:
-      if (single[0])
-        return false;
-      *form = second ? TL_FIRST_DIVIDE_VS : TL_FIRST_DIVIDE_VV;
-      break;
-    default:
+  tl_dtype computed = class == LOGIC ? TL_BOOL : dtype;
+  tl_dtype result = class == COMPARISON ? TL_BOOL : computed;
+  if (n->typing.computed != computed || n->typing.result != result)
+    return false;
+  for (int k = class == CHOICE; k < n->arity; k++) {
+    if (n->typing.operands[k] != computed)
       return false;
   }
-  set_operand(kernel, at, turned ? 1 : 0);
-  set_operand(kernel, at, turned || squared ? 0 : 1);
+  return class != CHOICE || n->typing.operands[0] == TL_BOOL;
+}
+
+// --- Terms ------------------------------------------------------------------
+
+static term leaf(const matcher *m, int at, int k) {
+  bool single = m->singles->of[at][k];
+  bool is_mask = operations[m->g->nodes[at].op].class == LOGIC;
+  return (term){.text = {single    ? 's'
+                         : is_mask ? 'b'
+                                   : 'v'},
+                .length = 1,
+                .operand_count = 1,
+                .node = {(int8_t)at},
+                .operand = {(int8_t)k}};
+}
+
+// false: the term gets too long.
+static bool append_text(term *to, const char *text) {
+  size_t length = strlen(text);
+  if ((size_t)to->length + length > TL_TERM_LENGTH)
+    return false;
+  memcpy(to->text + to->length, text, length + 1);
+  to->length = (int8_t)(to->length + (int8_t)length);
   return true;
 }
 
-// The form of an operation as the second of two, where the first is operand
-// [k] of it: for an operand of n items; that for a single one is the next.
-static tl_second find_second(const tl_region_node *n, int k) {
-  bool integer = tl_dtype_is_integer(n->typing.computed);
-  switch (n->op) {
-    case TL_OP_ADD:
-      return TL_SECOND_ADD_V;
-    case TL_OP_SUBTRACT:
-      return k == 0 ? TL_SECOND_SUBTRACT_V : TL_SECOND_FROM_V;
-    case TL_OP_MULTIPLY:
-      return n->in[0] == n->in[1] ? TL_SECOND_SQUARE : TL_SECOND_MULTIPLY_V;
-    case TL_OP_DIVIDE:
-      return k == 0 ? TL_SECOND_DIVIDE_V : TL_SECOND_COUNT;
-    // Of -0.0 and 0.0 the left one counts.
-    case TL_OP_MINIMUM:
-      return k == 0 || integer ? TL_SECOND_MINIMUM_V : TL_SECOND_COUNT;
-    case TL_OP_MAXIMUM:
-      return k == 0 || integer ? TL_SECOND_MAXIMUM_V : TL_SECOND_COUNT;
-    case TL_OP_SQUARE:
-      return TL_SECOND_SQUARE;
-    case TL_OP_ABS:
-      return TL_SECOND_ABS;
-    case TL_OP_SQRT:
-      return TL_SECOND_SQRT;
-    default:
-      return TL_SECOND_COUNT;
+static bool append(term *to, const term *part) {
+  bool is_behind = to->text[to->length - 1] != '_';
+  if (to->operand_count + part->operand_count > TL_TERM_OPERANDS ||
+      (part->operations > 0 && is_behind && !append_text(to, "_")) ||
+      !append_text(to, part->text))
+    return false;
+  for (int i = 0; i < part->operand_count; i++) {
+    to->node[to->operand_count] = part->node[i];
+    to->operand[to->operand_count++] = part->operand[i];
   }
-}
-
-// Whether an operation is computed in [dtype], gives it, and its operand [k],
-// if any, comes in it.
-static bool is_plain(const tl_region_node *n, tl_dtype dtype, int k) {
-  return n->typing.computed == dtype && n->typing.result == dtype &&
-         (k >= n->arity || n->typing.operands[k] == dtype);
-}
-
-// The form of node [at], whose operand [k] is computed by the same kernel; its
-// other operand goes to [kernel]. TL_SECOND_COUNT: none.
-static tl_second add_second(const matcher *m, int at, int k,
-                            tl_region_kernel *kernel) {
-  const tl_region_node *n = &m->g->nodes[at];
-  tl_second form = find_second(n, k);
-  if (form == TL_SECOND_COUNT || !is_plain(n, n->typing.computed, 1 - k))
-    return TL_SECOND_COUNT;
-  if (form >= TL_SECOND_SQUARE)
-    return form;
-  set_operand(kernel, at, 1 - k);
-  return form + m->singles->of[at][1 - k];
-}
-
-static bool match_pair(matcher *m, int at, int k) {
-  const tl_region_node *n = &m->g->nodes[at];
-  tl_dtype dtype = n->typing.computed;
-  const tl_pairs *pairs = find_pairs(dtype);
-  // A square may be t * t.
-  bool squared = find_second(n, k) == TL_SECOND_SQUARE;
-  int inner = inner_node(m, at, k, dtype, dtype, squared ? n->arity : 1);
-  tl_region_kernel found = {.arity = 0};
-  tl_first first;
-  if (pairs == NULL || inner < 0 || !find_first(m, inner, &found, &first))
-    return false;
-  tl_second second = add_second(m, at, k, &found);
-  if (second == TL_SECOND_COUNT || (*pairs)[first][second] == NULL)
-    return false;
-  if (found.arity == 2)  // not read
-    set_operand(&found, found.node[0], found.operand[0]);
-  found.kernel.k3 = (*pairs)[first][second];
-  m->kernels[at] = found;
-  m->kernels[inner].absorbed = true;
+  to->operations = (int8_t)(to->operations + part->operations);
+  to->absorbed |= part->absorbed;
   return true;
 }
 
-// --- Three operations -------------------------------------------------------
-
-static int triple_first(tl_first form) {
-  switch (form) {
-#define X(NAME)         \
-  case TL_FIRST_##NAME: \
-    return TL_TRIPLE_FIRST_##NAME;
-    TL_TRIPLE_FIRSTS(X)
-#undef X
-    default:
-      return -1;
-  }
+// The order of two operands that may change places.
+static bool comes_first(const term *x, const term *y) {
+  return x->operations != y->operations ? x->operations > y->operations
+                                        : strcmp(x->text, y->text) >= 0;
 }
 
-static int triple_second(tl_second form) {
-  switch (form) {
-#define X(NAME)          \
-  case TL_SECOND_##NAME: \
-    return TL_TRIPLE_SECOND_##NAME;
-    TL_TRIPLE_SECONDS(X)
-#undef X
-    default:
-      return -1;
-  }
-}
-
-static int triple_third(tl_second form) {
-  switch (form) {
-#define X(NAME)          \
-  case TL_SECOND_##NAME: \
-    return TL_TRIPLE_THIRD_##NAME;
-    TL_TRIPLE_THIRDS(X)
-#undef X
-    default:
-      return -1;
-  }
-}
-
-static const tl_triples *find_triples(tl_dtype dtype) {
-  const tl_pair_table *table = tl_kernels()->pairs;
-  switch (dtype) {
-    case TL_INT8:
-    case TL_UINT8:
-      return &table->triples_uint8;
-    case TL_FLOAT32:
-      return &table->triples_float32;
-    case TL_FLOAT64:
-      return &table->triples_float64;
-    default:
-      return NULL;
-  }
-}
-
-// The operand [k] of the node, and of that the operand [l].
-static bool match_triple(matcher *m, int at, int k, int l) {
-  tl_dtype dtype = m->g->nodes[at].typing.computed;
-  const tl_triples *triples = find_triples(dtype);
-  int middle = inner_node(m, at, k, dtype, dtype, 1);
-  if (triples == NULL || middle < 0 || l >= m->g->nodes[middle].arity)
-    return false;
-  int inner = inner_node(m, middle, l, dtype, dtype, 1);
-  tl_region_kernel found = {.arity = 0};
-  tl_first form;
-  if (inner < 0 || !find_first(m, inner, &found, &form))
-    return false;
-  int first = triple_first(form);
-  int second = triple_second(add_second(m, middle, l, &found));
-  int third = triple_third(add_second(m, at, k, &found));
-  if (first < 0 || second < 0 || third < 0 ||
-      (*triples)[first][second][third] == NULL) {
-    return false;
-  }
-  found.kernel.k4 = (*triples)[first][second][third];
-  m->kernels[at] = found;
-  m->kernels[middle].absorbed = m->kernels[inner].absorbed = true;
-  return true;
-}
-
-static int join_side(tl_first form) {
-  switch (form) {
-#define X(NAME)         \
-  case TL_FIRST_##NAME: \
-    return TL_JOIN_SIDE_##NAME;
-    TL_JOIN_SIDES(X)
-#undef X
-    default:
-      return -1;
-  }
-}
-
-// The operands [k] and k + 1 of node [at], each computed by the same kernel:
-// their forms, and in [inner] the nodes. Forms are told apart by [form_of].
-static bool find_sides(const matcher *m, int at, int k, tl_dtype dtype,
-                       int (*form_of)(tl_first), tl_region_kernel *kernel,
-                       int *forms, int *inner) {
-  for (int i = 0; i < 2; i++) {
-    tl_first first;
-    inner[i] = inner_node(m, at, k + i, dtype, dtype, 1);
-    if (inner[i] < 0 || !find_first(m, inner[i], kernel, &first))
-      return false;
-    forms[i] = form_of(first);
-    if (forms[i] < 0)
-      return false;
-  }
-  return true;
-}
-
-// Operand [k] of node [at] as a sum or difference times one item.
-typedef struct scaled {
-  int form;
-  int product, sum;  // nodes
-} scaled;
-
-static bool find_scaled(const matcher *m, int at, int k, tl_dtype dtype,
-                        tl_region_kernel *kernel, scaled *side) {
-  side->product = inner_node(m, at, k, dtype, dtype, 1);
-  if (side->product < 0 || m->g->nodes[side->product].op != TL_OP_MULTIPLY)
-    return false;
-  const bool *single = m->singles->of[side->product];
-  if (single[0] == single[1])
-    return false;
-  tl_first form;
-  side->sum = inner_node(m, side->product, single[0], dtype, dtype, 1);
-  if (side->sum < 0 || !find_first(m, side->sum, kernel, &form))
-    return false;
-  set_operand(kernel, side->product, !single[0]);
-  side->form = form == TL_FIRST_ADD_VV        ? TL_SCALED_ADD
-               : form == TL_FIRST_SUBTRACT_VV ? TL_SCALED_SUBTRACT
-                                              : -1;
-  return side->form >= 0;
-}
-
-static bool match_scaled(matcher *m, int at) {
-  const tl_region_node *n = &m->g->nodes[at];
-  tl_dtype dtype = n->typing.computed;
-  tl_region_kernel found = {.arity = 0};
-  scaled sides[2];
-  if ((n->op != TL_OP_ADD && n->op != TL_OP_SUBTRACT) ||
-      !find_scaled(m, at, 0, dtype, &found, &sides[0]) ||
-      !find_scaled(m, at, 1, dtype, &found, &sides[1])) {
-    return false;
-  }
-  const tl_pair_table *table = tl_kernels()->pairs;
-  const tl_scaled *kernels =
-      dtype == TL_FLOAT64 ? &table->scaled_float64 : &table->scaled_float32;
-  found.kernel.k6 =
-      (*kernels)[n->op == TL_OP_ADD ? TL_SCALED_ADD : TL_SCALED_SUBTRACT]
-                [sides[0].form][sides[1].form];
-  m->kernels[at] = found;
-  for (int i = 0; i < 2; i++) {
-    m->kernels[sides[i].product].absorbed = true;
-    m->kernels[sides[i].sum].absorbed = true;
-  }
-  return true;
-}
-
-static tl_join find_join(tl_op op) {
-  switch (op) {
-    case TL_OP_ADD:
-      return TL_JOIN_ADD;
-    case TL_OP_SUBTRACT:
-      return TL_JOIN_SUBTRACT;
-    case TL_OP_MULTIPLY:
-      return TL_JOIN_MULTIPLY;
-    default:
-      return TL_JOIN_COUNT;
-  }
-}
-
-static bool match_join(matcher *m, int at) {
-  const tl_region_node *n = &m->g->nodes[at];
-  tl_dtype dtype = n->typing.computed;
-  int joined = at;
-  if (n->op == TL_OP_SQRT)  // of a sum
-    joined = inner_node(m, at, 0, dtype, dtype, 1);
-  if (joined < 0)
-    return false;
-  tl_join join = find_join(m->g->nodes[joined].op);
-  tl_region_kernel found = {.arity = 0};
-  int forms[2], inner[2];
-  if (join == TL_JOIN_COUNT || (joined != at && join != TL_JOIN_ADD) ||
-      !find_sides(m, joined, 0, dtype, join_side, &found, forms, inner)) {
-    return false;
-  }
-  if (joined != at)
-    join = TL_JOIN_NORM;
-  const tl_pair_table *table = tl_kernels()->pairs;
-  const tl_joins *joins =
-      dtype == TL_FLOAT64 ? &table->joins_float64 : &table->joins_float32;
-  found.kernel.k4 = (*joins)[join][forms[0]][forms[1]];
-  m->kernels[joined].absorbed = joined != at;
-  m->kernels[inner[0]].absorbed = m->kernels[inner[1]].absorbed = true;
-  m->kernels[at] = found;
-  return true;
-}
-
-static void match(matcher *m, int at) {
-  const tl_region_node *n = &m->g->nodes[at];
-  bool is_float =
-      n->typing.computed == TL_FLOAT64 || n->typing.computed == TL_FLOAT32;
-  if (is_float && (match_scaled(m, at) || match_join(m, at)))
+// An operation on the parts, one more term.
+static void add_term(terms *out, const operation *op, bool may_iteration,
+                     const term *const *parts, int count) {
+  if (out->count == MOST_TERMS)
     return;
-  if (n->arity == 2) {
-    for (int i = 0; i < 4; i++) {
-      if (match_triple(m, at, i / 2, i % 2))
-        return;
-    }
-  }
-  for (int k = 0; k < n->arity && k < 2; k++) {
-    if (match_pair(m, at, k))
+  term *t = &out->of[out->count];
+  *t = (term){.operations = 1};
+  bool turned =
+      op->is_turned || (may_iteration && !comes_first(parts[0], parts[1]));
+  if (!append_text(t, op->name) || !append_text(t, "_"))
+    return;
+  for (int k = 0; k < count; k++) {
+    if (!append(t, parts[turned ? 1 - k : k]))
       return;
   }
+  out->count++;
 }
 
-// --- Choices ----------------------------------------------------------------
+static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
+                       terms *out);
 
-static bool find_question(const matcher *m, int at, tl_region_kernel *kernel,
-                          tl_question *form) {
-  const bool *single = m->singles->of[at];
-  tl_op op = m->g->nodes[at].op;
-  bool turned = op == TL_OP_GREATER || op == TL_OP_GREATER_EQUAL ||
-                ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) && single[0]);
-  bool left = single[turned], right = single[!turned];
-  tl_question vv;
-  if (left && right)
-    return false;
-  switch (op) {
-    case TL_OP_LESS:
-    case TL_OP_GREATER:
-      vv = TL_QUESTION_LESS_VV;
-      break;
-    case TL_OP_LESS_EQUAL:
-    case TL_OP_GREATER_EQUAL:
-      vv = TL_QUESTION_LESS_EQUAL_VV;
-      break;
-    case TL_OP_EQUAL:
-      vv = TL_QUESTION_EQUAL_VV;
-      break;
-    case TL_OP_NOT_EQUAL:
-      vv = TL_QUESTION_NOT_EQUAL_VV;
-      break;
-    default:
-      return false;
-  }
-  *form = vv + (right ? 1 : left ? 2 : 0);
-  set_operand(kernel, at, turned);
-  set_operand(kernel, at, !turned);
-  return true;
-}
-
-static bool match_choice(matcher *m, int at) {
+// What operand [k] of a node can be in a term: read, or computed as well.
+static void list_operand(const matcher *m, int at, int k, tl_dtype dtype,
+                         int depth, int readers, terms *out) {
   const tl_region_node *n = &m->g->nodes[at];
-  const bool *single = m->singles->of[at];
-  tl_dtype dtype = n->typing.computed;
-  if ((dtype != TL_FLOAT32 && dtype != TL_FLOAT64) ||
-      n->typing.operands[1] != dtype || n->typing.operands[2] != dtype ||
-      (single[1] && single[2])) {
-    return false;
-  }
-  int inner = inner_node(m, at, 0, dtype, TL_BOOL, 1);
-  tl_region_kernel found = {.arity = 0};
-  tl_question question;
-  if (inner < 0 || !find_question(m, inner, &found, &question))
-    return false;
-  tl_choice choice = single[1]   ? TL_CHOICE_SV
-                     : single[2] ? TL_CHOICE_VS
-                                 : TL_CHOICE_VV;
-  set_operand(&found, at, 1);
-  set_operand(&found, at, 2);
-  const tl_pair_table *table = tl_kernels()->pairs;
-  const tl_choices *choices =
-      dtype == TL_FLOAT32 ? &table->choose_float32 : &table->choose_float64;
-  found.kernel.k4 = (*choices)[question][choice];
-  m->kernels[at] = found;
-  m->kernels[inner].absorbed = true;
-  return true;
+  int in = n->in[k];
+  out->count = 0;
+  if (in >= 0 && depth > 0 && m->readers[in] == readers &&
+      !m->singles->of[at][k])
+    list_terms(m, in, dtype, depth, out);
+  for (int i = 0; i < out->count; i++) out->of[i].absorbed |= UINT64_C(1) << in;
+  if (out->count < MOST_TERMS)
+    out->of[out->count++] = leaf(m, at, k);
 }
 
-// Both of what is chosen from are computed by the same kernel.
-static bool match_branch(matcher *m, int at) {
+// A node's square, be it by SQUARE or as x * x.
+static void list_squares(const matcher *m, int at, tl_dtype dtype, int depth,
+                         terms *out) {
   const tl_region_node *n = &m->g->nodes[at];
-  if (n->typing.computed != TL_FLOAT64)
-    return false;
-  int question = inner_node(m, at, 0, TL_FLOAT64, TL_BOOL, 1);
-  tl_region_kernel found = {.arity = 0};
-  tl_question form;
-  int forms[2], inner[2];
-  if (question < 0 || !find_question(m, question, &found, &form) ||
-      (int)form >= TL_BRANCH_QUESTIONS ||
-      !find_sides(m, at, 1, TL_FLOAT64, triple_first, &found, forms, inner)) {
-    return false;
-  }
-  const tl_pair_table *table = tl_kernels()->pairs;
-  found.kernel.k6 = table->branches_float64[form][forms[0]][forms[1]];
-  m->kernels[at] = found;
-  m->kernels[question].absorbed = true;
-  m->kernels[inner[0]].absorbed = m->kernels[inner[1]].absorbed = true;
-  return true;
-}
-
-// --- Masks ------------------------------------------------------------------
-
-static tl_logic find_logic(const tl_region_node *n) {
-  if (n->typing.computed != TL_BOOL || !is_plain(n, TL_BOOL, 0) ||
-      !is_plain(n, TL_BOOL, 1)) {
-    return TL_LOGIC_COUNT;
-  }
-  switch (n->op) {
-    case TL_OP_BITWISE_AND:
-    case TL_OP_LOGICAL_AND:
-      return TL_LOGIC_AND;
-    case TL_OP_BITWISE_OR:
-    case TL_OP_LOGICAL_OR:
-      return TL_LOGIC_OR;
-    default:
-      return TL_LOGIC_COUNT;
+  terms inner;
+  list_operand(m, at, 0, dtype, depth - 1, n->arity, &inner);
+  for (int i = 0; i < inner.count; i++) {
+    const term *x = &inner.of[i];
+    if (x->operations > 0)
+      add_term(out, &operations[TL_OP_SQUARE], false, &x, 1);
+    else
+      add_term(out, &operations[TL_OP_MULTIPLY], false,
+               (const term *const[]){x, x}, 2);
   }
 }
 
-// A comparison that is an operand of a node and nothing else.
-typedef struct question {
-  int node;
-  tl_question form;
-  tl_dtype dtype;  // whose kernels it has
-  tl_region_kernel operands;
-} question;
-
-static bool find_asked(const matcher *m, int at, int k, question *q) {
-  int in = m->g->nodes[at].in[k];
-  if (in < 0)
-    return false;
-  q->dtype = m->g->nodes[in].typing.computed;
-  q->node = inner_node(m, at, k, q->dtype, TL_BOOL, 1);
-  q->operands = (tl_region_kernel){.arity = 0};
-  if (q->node < 0 || !find_question(m, q->node, &q->operands, &q->form))
-    return false;
-  if (q->dtype == TL_BOOL ||
-      (q->dtype == TL_INT8 && q->form >= TL_QUESTION_EQUAL_VV)) {
-    q->dtype = TL_UINT8;
+// The terms whose first operation is node [at], [depth] of them above each
+// other; appended to [out].
+static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
+                       terms *out) {
+  const tl_region_node *n = &m->g->nodes[at];
+  if (!fits(n, dtype))
+    return;
+  if (n->op == TL_OP_SQUARE ||
+      (n->op == TL_OP_MULTIPLY && n->in[0] == n->in[1])) {
+    list_squares(m, at, dtype, depth, out);
+    return;
   }
-  return true;
-}
-
-static void add_asked(tl_region_kernel *kernel, const question *q) {
-  for (int i = 0; i < q->operands.arity; i++)
-    set_operand(kernel, q->operands.node[i], q->operands.operand[i]);
-}
-
-static const tl_asked *find_asked_of(tl_dtype dtype) {
-  const tl_question_table *table = tl_kernels()->questions;
-  switch (dtype) {
-    case TL_UINT8:
-      return &table->of_uint8;
-    case TL_INT64:
-      return &table->of_int64;
-    case TL_FLOAT32:
-      return &table->of_float32;
-    case TL_FLOAT64:
-      return &table->of_float64;
-    default:
-      return NULL;
+  // Of integers it does not matter which one of equal operands wins.
+  const operation *op = &operations[n->op];
+  bool may_iteration = op->may_iteration ||
+                       ((n->op == TL_OP_MINIMUM || n->op == TL_OP_MAXIMUM) &&
+                        tl_dtype_is_integer(dtype));
+  terms operands[3];
+  int counts[3] = {1, 1, 1};
+  for (int k = 0; k < n->arity; k++) {
+    list_operand(m, at, k, dtype, depth - 1, 1, &operands[k]);
+    counts[k] = operands[k].count;
+  }
+  for (int i = 0; i < counts[0]; i++) {
+    for (int j = 0; j < counts[1]; j++) {
+      for (int k = 0; k < counts[2]; k++) {
+        const term *parts[] = {&operands[0].of[i], &operands[1].of[j],
+                               &operands[2].of[k]};
+        add_term(out, op, may_iteration, parts, n->arity);
+      }
+    }
   }
 }
 
-static bool match_both(matcher *m, int at, tl_logic logic, const question *x,
-                       const question *y) {
-  const tl_asked *asked = find_asked_of(x->dtype);
-  if (asked == NULL || x->dtype != y->dtype)
-    return false;
-  tl_kernel4 *kernel = asked->both[x->form][y->form][logic];
-  if (kernel == NULL)
-    return false;
-  tl_region_kernel found = {.arity = 0, .kernel = {.k4 = kernel}};
-  add_asked(&found, x);
-  add_asked(&found, y);
-  m->kernels[at] = found;
-  m->kernels[x->node].absorbed = m->kernels[y->node].absorbed = true;
-  return true;
+// --- Kernels ----------------------------------------------------------------
+
+// NULL: there is none. Kernels of bytes know no sign, which only order needs.
+static tl_fused_loop *find_loop(const term *t, tl_dtype dtype) {
+  bool is_ordered =
+      strstr(t->text, "lt_") != NULL || strstr(t->text, "le_") != NULL;
+  if (dtype == TL_BOOL || (dtype == TL_INT8 && !is_ordered))
+    dtype = TL_UINT8;
+  if ((int)dtype >= TL_KERNEL_DTYPES)
+    return NULL;
+  const tl_fused_kernel *kernel = tl_kernels()->fused[dtype];
+  for (; kernel != NULL && kernel->term != NULL; kernel++) {
+    if (strcmp(kernel->term, t->text) == 0)
+      return kernel->loop;
+  }
+  return NULL;
 }
 
-// Two comparisons, or one and a mask.
-static bool match_mask(matcher *m, int at) {
-  tl_logic logic = find_logic(&m->g->nodes[at]);
-  question asked[2];
-  if (logic == TL_LOGIC_COUNT)
-    return false;
-  bool first = find_asked(m, at, 0, &asked[0]);
-  bool second = find_asked(m, at, 1, &asked[1]);
-  if (first && second &&
-      (match_both(m, at, logic, &asked[0], &asked[1]) ||
-       match_both(m, at, logic, &asked[1], &asked[0]))) {
-    return true;
+// The dtype of the operands of the terms that begin with a node.
+static tl_dtype term_dtype(const matcher *m, int at) {
+  const tl_region_node *n = &m->g->nodes[at];
+  if (operations[n->op].class != LOGIC)
+    return n->typing.computed;
+  for (int k = 0; k < n->arity; k++) {
+    const tl_region_node *in = n->in[k] < 0 ? NULL : &m->g->nodes[n->in[k]];
+    if (in != NULL && operations[in->op].class == COMPARISON)
+      return in->typing.computed;
   }
-  for (int k = 0; k < 2; k++) {
-    const question *q = &asked[k];
-    if (!(k == 0 ? first : second) || m->singles->of[at][1 - k])
+  return TL_BOOL;
+}
+
+static void match(matcher *m, int at, tl_dtype dtype) {
+  terms found = {.count = 0};
+  const term *best = NULL;
+  tl_fused_loop *loop = NULL;
+  list_terms(m, at, dtype, DEPTH, &found);
+  for (int i = 0; i < found.count; i++) {
+    const term *t = &found.of[i];
+    if (t->operations < 2 ||
+        (best != NULL && t->operations <= best->operations))
       continue;
-    const tl_asked *of = find_asked_of(q->dtype);
-    if (of == NULL)
-      continue;
-    tl_region_kernel found = {.arity = 0};
-    found.kernel.k3 = of->masks[q->form][logic];
-    add_asked(&found, q);
-    set_operand(&found, at, 1 - k);
-    m->kernels[at] = found;
-    m->kernels[q->node].absorbed = true;
-    return true;
+    tl_fused_loop *other = find_loop(t, dtype);
+    if (other != NULL) {
+      best = t;
+      loop = other;
+    }
   }
-  return false;
+  if (best == NULL)
+    return;
+  tl_region_kernel *kernel = &m->kernels[at];
+  kernel->loop = loop;
+  kernel->operand_count = best->operand_count;
+  memcpy(kernel->node, best->node, sizeof kernel->node);
+  memcpy(kernel->operand, best->operand, sizeof kernel->operand);
+  for (int i = 0; i < at; i++) {
+    if ((best->absorbed >> i & 1) != 0)
+      m->kernels[i].absorbed = true;
+  }
 }
 
-// --- The whole --------------------------------------------------------------
-
-// From the result backward, so that a chain is cut into pairs from its end.
+// From the result backward, so that a chain is cut from its end.
 void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
                      tl_region_kernel *kernels) {
-  matcher m;
-  m.g = g;
-  m.singles = singles;
-  m.kernels = kernels;
+  matcher m = {.g = g, .singles = singles, .kernels = kernels};
   count_readers(&m);
-  for (int i = 0; i <= g->value; i++) {
-    kernels[i] = (tl_region_kernel){.arity = 0};
-  }
+  for (int i = 0; i <= g->value; i++) kernels[i] = (tl_region_kernel){0};
   for (int i = g->value; i >= 0; i--) {
-    if (!g->nodes[i].needed || kernels[i].absorbed ||
-        tl_kernels()->pairs == NULL)
-      continue;
-    if (g->nodes[i].op == TL_OP_WHERE) {
-      if (!match_branch(&m, i))
-        match_choice(&m, i);
-    } else if (!match_mask(&m, i)) {
-      match(&m, i);
-    }
+    if (g->nodes[i].needed && !kernels[i].absorbed)
+      match(&m, i, term_dtype(&m, i));
   }
 }

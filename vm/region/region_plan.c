@@ -1,4 +1,6 @@
 // A region's graph as the streams and steps of a plan.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/nested/ragged.h"
@@ -8,7 +10,7 @@ typedef struct planner {
   const tl_region_graph *g;
   tl_region_planned *planned;
   tl_plan *plan;  // of that
-  const tl_region_box *box;
+  const tl_region_tile *tile;
   int streams[TL_REGION_USES];
   int scalars[TL_REGION_NODES][3];
   int values[TL_REGION_NODES];
@@ -32,15 +34,15 @@ static int add_stream(planner *p, int node, int operand, const void *data,
 }
 
 // Where a use's items of a box begin; [strides] are those of all axes.
-static char *box_data(const tl_region_graph *g, const tl_region_use *use,
-                      const tl_region_box *box, int64_t *strides) {
+static char *tile_data(const tl_region_graph *g, const tl_region_use *use,
+                       const tl_region_tile *tile, int64_t *strides) {
   const tl_array *a = use->items.array;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   char *data = a->data;
   tl_broadcast_strides(a, shape->ndim, shape->lengths, strides);
   for (int i = 0; i < shape->ndim; i++) {
-    int64_t from = box->from == NULL ? 0 : box->from[i];
-    if (use->seam > 0 && strides[i] != 0) {
+    int64_t from = tile->from == NULL ? 0 : tile->from[i];
+    if (use->wrap > 0 && strides[i] != 0) {
       int axis = i - (shape->ndim - tl_ndim(a));
       from -= tl_region_shift(g, use)[axis];
       if (from < 0)
@@ -54,11 +56,11 @@ static char *box_data(const tl_region_graph *g, const tl_region_use *use,
 static int add_array(planner *p, int u) {
   const tl_region_use *use = &p->g->uses[u];
   const tl_array *a = use->items.array;
-  const tl_region_box *box = p->box;
+  const tl_region_tile *tile = p->tile;
   int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
-  char *data = box_data(p->g, use, box, strides);
-  for (int i = 0; i < box->ndim; i++) {
-    walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
+  char *data = tile_data(p->g, use, tile, strides);
+  for (int i = 0; i < tile->ndim; i++) {
+    walked[i] = strides[tile->axes == NULL ? i : tile->axes[i]];
   }
   return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
 }
@@ -180,22 +182,22 @@ static int add_alone(planner *p, int at) {
 static int add_matched(planner *p, int at) {
   const tl_region_kernel *k = &p->kernels[at];
   size_t itemsize = tl_itemsize(p->g->nodes[at].typing.result);
-  int in[6];
-  for (int i = 0; i < k->arity; i++) {
+  int in[TL_TERM_OPERANDS];
+  for (int i = 0; i < k->operand_count; i++) {
     in[i] = add_operand(p, &p->g->nodes[k->node[i]], k->operand[i], k->node[i]);
   }
-  return tl_plan_several(p->plan, k->kernel, k->arity, in, itemsize);
+  return tl_plan_fused(p->plan, k->loop, k->operand_count, in, itemsize);
 }
 
 // Whether node [at], as it is computed, reads what node [made] made.
 static bool is_read(const planner *p, int at, int made) {
   const tl_region_node *n = &p->g->nodes[at];
   const tl_region_kernel *kernel = &p->kernels[at];
-  for (int i = 0; i < n->arity && kernel->arity == 0; i++) {
+  for (int i = 0; i < n->arity && kernel->loop == NULL; i++) {
     if (n->in[i] == made)
       return true;
   }
-  for (int i = 0; i < kernel->arity; i++) {
+  for (int i = 0; i < kernel->operand_count; i++) {
     if (p->g->nodes[kernel->node[i]].in[kernel->operand[i]] == made)
       return true;
   }
@@ -256,12 +258,12 @@ static void find_singles(const planner *p, tl_region_singles *singles) {
 }
 
 static void open_plan(planner *p, const tl_region_graph *g,
-                      tl_region_planned *planned, const tl_region_box *box) {
+                      tl_region_planned *planned, const tl_region_tile *tile) {
   p->g = g;
   p->planned = planned;
   p->plan = &planned->plan;
-  p->box = box;
-  tl_plan_open(p->plan, planned->room, box->ndim, box->shape);
+  p->tile = tile;
+  tl_plan_open(p->plan, planned->room, tile->ndim, tile->shape);
   add_streams(p);
 }
 
@@ -274,17 +276,17 @@ static void add_nodes(planner *p) {
     if (!is_computed(p, i))
       continue;
     p->values[i] =
-        p->kernels[i].arity > 0 ? add_matched(p, i) : add_alone(p, i);
+        p->kernels[i].loop != NULL ? add_matched(p, i) : add_alone(p, i);
     release_dead(p, i);
   }
 }
 
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
-                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides) {
   planner p;
   tl_plan *plan = &planned->plan;
-  open_plan(&p, g, planned, box);
+  open_plan(&p, g, planned, tile);
   int output = -1;
   if (out != NULL) {
     output = add_stream(&p, -1, -1, out, tl_itemsize(dtype), out_strides);
@@ -310,9 +312,9 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
     results[i].stream = -1;
     if (t->out == NULL)
       continue;
-    for (int k = p->box->ndim - 1; k >= 0; k--) {
+    for (int k = p->tile->ndim - 1; k >= 0; k--) {
       strides[k] = step;
-      step *= p->box->shape[k];
+      step *= p->tile->shape[k];
     }
     results[i].stream = add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype),
                                    t->strides == NULL ? strides : t->strides);
@@ -322,13 +324,13 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
   return first;
 }
 
-static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
-                         const tl_region_box *box,
-                         const tl_region_target *targets, int count) {
+static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
+                       const tl_region_tile *tile,
+                       const tl_region_target *targets, int count) {
   planner p;
   tl_plan_result results[TL_REGION_RESULTS];
   bool sinks = false;
-  open_plan(&p, g, planned, box);
+  open_plan(&p, g, planned, tile);
   int first = add_targets(&p, targets, count, results);
   for (int i = 0; i < count; i++) {
     int u = -1 - targets[i].node;
@@ -353,22 +355,22 @@ static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
                  : tl_plan_cast(p.plan, p.values[node],
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
-  tl_plan_finish_several(p.plan, results, count);
+  tl_plan_finish_multi(p.plan, results, count);
   return !p.plan->failed;
 }
 
 // --- Again ------------------------------------------------------------------
 
 // Whether an earlier run's plan writes as this one should. The graph, the
-// shapes and the operands' strides are the same (region_kept.c).
-static bool fits(const tl_region_planned *planned, const tl_region_box *box,
+// shapes and the operands' strides are the same (region_cache.c).
+static bool fits(const tl_region_planned *planned, const tl_region_tile *tile,
                  const void *out, tl_dtype dtype, const int64_t *out_strides) {
   if (!planned->is_ready || planned->target_count > 0 ||
       planned->dtype != dtype || planned->has_output != (out != NULL)) {
     return false;
   }
   return out == NULL || memcmp(planned->out_strides, out_strides,
-                               (size_t)box->ndim * sizeof *out_strides) == 0;
+                               (size_t)tile->ndim * sizeof *out_strides) == 0;
 }
 
 static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
@@ -399,35 +401,35 @@ tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
 
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
-                              const tl_region_box *box) {
+                              const tl_region_tile *tile) {
   tl_plan *plan = &planned->plan;
   int64_t strides[TL_MAX_DIMS];
   for (int s = 0; s < plan->stream_count; s++) {
     int operand = planned->streams[s].operand;
     if (planned->streams[s].node < 0 && operand >= 0)
-      plan->streams[s].base = box_data(g, &g->uses[operand], box, strides);
+      plan->streams[s].base = tile_data(g, &g->uses[operand], tile, strides);
   }
   return plan;
 }
 
-tl_plan *tl_region_plan_kept(tl_region_graph *g, const tl_region_box *box,
-                             void *out, tl_dtype dtype,
-                             const int64_t *out_strides) {
+tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
+                               void *out, tl_dtype dtype,
+                               const int64_t *out_strides) {
   tl_region_planned *planned = g->kept;
-  if (planned == NULL || !fits(planned, box, out, dtype, out_strides))
+  if (planned == NULL || !fits(planned, tile, out, dtype, out_strides))
     return NULL;
   return tl_region_plan_to(g, planned, out);
 }
 
-tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides) {
-  tl_plan *kept = tl_region_plan_kept(g, box, out, dtype, out_strides);
+  tl_plan *kept = tl_region_plan_cached(g, tile, out, dtype, out_strides);
   if (kept != NULL)
     return kept;
   tl_region_planned *planned = g->fresh;
   planned->is_ready = false;
-  if (!tl_region_plan(g, planned, box, out, dtype, out_strides))
+  if (!tl_region_plan(g, planned, tile, out, dtype, out_strides))
     return NULL;
   planned->is_ready = true;
   planned->target_count = 0;
@@ -435,7 +437,7 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
   planned->dtype = dtype;
   if (out != NULL) {
     memcpy(planned->out_strides, out_strides,
-           (size_t)box->ndim * sizeof *out_strides);
+           (size_t)tile->ndim * sizeof *out_strides);
   }
   return &planned->plan;
 }
@@ -457,18 +459,18 @@ static bool fits_targets(const tl_region_planned *planned,
   return true;
 }
 
-tl_plan *tl_region_plan_several(tl_region_graph *g,
-                                const tl_region_target *targets, int count) {
+tl_plan *tl_region_plan_multi(tl_region_graph *g,
+                              const tl_region_target *targets, int count) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  tl_region_box box = {shape->ndim, shape->lengths, NULL, NULL};
+  tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
   tl_region_planned *planned = g->kept;
-  if (planned != NULL && fits_targets(planned, targets, count, box.ndim)) {
+  if (planned != NULL && fits_targets(planned, targets, count, tile.ndim)) {
     point_streams(g, planned, NULL, targets);
     return use_again(planned);
   }
   planned = g->fresh;
   planned->is_ready = false;
-  if (!plan_several(g, planned, &box, targets, count))
+  if (!plan_multi(g, planned, &tile, targets, count))
     return NULL;
   planned->is_ready = true;
   planned->has_output = false;
@@ -479,7 +481,7 @@ tl_plan *tl_region_plan_several(tl_region_graph *g,
     planned->targets[i].last = targets[i].last;
     if (targets[i].strides != NULL) {
       memcpy(planned->targets[i].strides, targets[i].strides,
-             (size_t)box.ndim * sizeof *targets[i].strides);
+             (size_t)tile.ndim * sizeof *targets[i].strides);
     }
   }
   return &planned->plan;

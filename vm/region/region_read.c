@@ -1,9 +1,128 @@
-// Reading a region's instructions: what they would do, as a graph. Nothing is
-// written meanwhile, so that a region may be given up at any point. What slots
-// hold is read in region_values.c, views of arrays in region_views.c.
+// Stage "read": a region's instructions as a graph: what they would do. Nothing
+// is written meanwhile, so that a region may be given up at any point. What
+// slots hold, and views of arrays, are read in region_operands.c, calls in
+// region_calls.c.
+//
+// Built for size.
+#include "vm/api/host.h"
 #include "vm/error.h"
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
+
+// === What instructions are
+// ====================================================
+
+tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
+  static const uint8_t ops[TL_OPCODE_COUNT] = {
+      [TL_BC_ADD] = TL_OP_ADD + 1,
+      [TL_BC_SUB] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL] = TL_OP_MULTIPLY + 1,
+      [TL_BC_DIV] = TL_OP_DIVIDE + 1,
+      [TL_BC_FLOORDIV] = TL_OP_FLOOR_DIVIDE + 1,
+      [TL_BC_MOD] = TL_OP_REMAINDER + 1,
+      [TL_BC_POW] = TL_OP_POW + 1,
+      [TL_BC_BITAND] = TL_OP_BITWISE_AND + 1,
+      [TL_BC_BITOR] = TL_OP_BITWISE_OR + 1,
+      [TL_BC_BITXOR] = TL_OP_BITWISE_XOR + 1,
+      [TL_BC_SHL] = TL_OP_LEFT_SHIFT + 1,
+      [TL_BC_SHR] = TL_OP_RIGHT_SHIFT + 1,
+      [TL_BC_EQ] = TL_OP_EQUAL + 1,
+      [TL_BC_NE] = TL_OP_NOT_EQUAL + 1,
+      [TL_BC_LT] = TL_OP_LESS + 1,
+      [TL_BC_LE] = TL_OP_LESS_EQUAL + 1,
+      [TL_BC_GT] = TL_OP_GREATER + 1,
+      [TL_BC_GE] = TL_OP_GREATER_EQUAL + 1,
+      [TL_BC_ADDI] = TL_OP_ADD + 1,
+      [TL_BC_SUBI] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL_ADD_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_ADD_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_SUB_ADD_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
+      [TL_BC_DIVK] = TL_OP_DIVIDE + 1,
+      [TL_BC_MODK] = TL_OP_REMAINDER + 1,
+      [TL_BC_POWK] = TL_OP_POW + 1,
+      [TL_BC_BITANDK] = TL_OP_BITWISE_AND + 1,
+      [TL_BC_SHRK] = TL_OP_RIGHT_SHIFT + 1,
+  };
+  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
+    return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;
+  }
+  return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
+}
+
+tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
+  switch (opcode) {
+    case TL_BC_LOADK:
+    case TL_BC_LOADI:
+    case TL_BC_GETG:
+    case TL_BC_GETC:
+    case TL_BC_SELF:
+      return TL_STEP_LOAD;
+    case TL_BC_MOV:
+    case TL_BC_MOVB:
+      return TL_STEP_MOVE;
+    case TL_BC_DROP:
+      return TL_STEP_DROP;
+    case TL_BC_HOLD:
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_LEAVE:
+    case TL_BC_OWN:
+    case TL_BC_KEEPALL:
+    case TL_BC_KEEPOF:
+      return TL_STEP_HOLD;
+    case TL_BC_SETTLE:
+      return TL_STEP_SETTLE;
+    case TL_BC_GETEL:
+    case TL_BC_GETEL2:
+    case TL_BC_INDEX:
+    case TL_BC_GETF:
+      return TL_STEP_VIEW;
+    case TL_BC_SETEL:
+    case TL_BC_REPLACE:
+    case TL_BC_SETEL2:
+    case TL_BC_SETPATH:
+      return TL_STEP_PLACE;
+    case TL_BC_CALLB:
+      return TL_STEP_CALL;
+    case TL_BC_CALLK:
+    case TL_BC_CALL:
+      return TL_STEP_INLINE;
+    default:
+      return tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
+                                                        : TL_STEP_OPERATION;
+  }
+}
+
+tl_region_step tl_region_call(const tl_builtin *builtin) {
+  if ((builtin->flags & TL_HOST) != 0) {
+    return ((const tl_host_function *)(const void *)builtin)->loop != NULL
+               ? TL_STEP_HOST
+               : TL_STEP_NONE;
+  }
+  switch (tl_builtin_fused(builtin)) {
+    case TL_FUSED_REDUCTION:
+    case TL_FUSED_SCAN:
+    case TL_FUSED_NORM:
+    case TL_FUSED_CONSUMER:
+      return TL_STEP_CALL;
+    case TL_FUSED_CAST:
+    case TL_FUSED_TO_INT:
+    case TL_FUSED_TO_FLOAT:
+    case TL_FUSED_TO_BOOL:
+      return TL_STEP_CAST;
+    case TL_FUSED_CLIP:
+      return TL_STEP_CLIP;
+    case TL_FUSED_ROLL:
+      return TL_STEP_ROLL;
+    case TL_FUSED_NOT:
+      break;
+  }
+  return TL_STEP_NONE;
+}
+
+// === The reading
+// ==============================================================
 
 // --- Operations -------------------------------------------------------------
 
@@ -25,14 +144,14 @@ static bool compute_scalar(tl_region_reader *rd, const tl_region_node *n,
                            int *out) {
   tl_region_graph *g = rd->g;
   bool casts = n->cast != TL_DTYPE_COUNT;
-  tl_region_fact fact = {.from = casts ? TL_FROM_CAST : TL_FROM_SCALARS,
-                         .at = casts ? (uint32_t)n->cast : (uint32_t)n->op};
-  for (int i = 0; i < n->arity; i++) fact.of[i] = (int8_t)(-1 - n->in[i]);
+  tl_region_guard guard = {.from = casts ? TL_FROM_CAST : TL_FROM_SCALARS,
+                           .at = casts ? (uint32_t)n->cast : (uint32_t)n->op};
+  for (int i = 0; i < n->arity; i++) guard.of[i] = (int8_t)(-1 - n->in[i]);
   tl_slot result;
-  if (!tl_region_compute_scalars(g, &fact, &result))
+  if (!tl_region_compute_scalars(g, &guard, &result))
     return false;
   *out = tl_reader_add_use(rd, result, -1, true);
-  tl_reader_add_fact(rd, *out, fact);
+  tl_reader_add_guard(rd, *out, guard);
   return *out < 0;
 }
 
@@ -107,11 +226,38 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
          tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
 
+// The dtype that int, float and bool convert to; TL_DTYPE_COUNT: another.
+static tl_dtype converts_to(const tl_builtin *builtin) {
+  switch (tl_builtin_fused(builtin)) {
+    case TL_FUSED_TO_INT:
+      return TL_INT64;
+    case TL_FUSED_TO_FLOAT:
+      return TL_FLOAT64;
+    case TL_FUSED_TO_BOOL:
+      return TL_BOOL;
+    default:
+      return TL_DTYPE_COUNT;
+  }
+}
+
+// Whether a call of int has its default base, 0: numbers take no other.
+static bool has_no_base(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (d->window_count != 2 || !tl_reader_look_up(rd, d->window + 1, &in) ||
+      in >= 0)
+    return false;
+  tl_region_use *base = tl_reader_use(rd, in);
+  base->exact = true;
+  return tl_class(base->value) == TL_CLASS_I64 && base->value.i == 0;
+}
+
 // The dtype that a call converts to: the function's own, or what astype is
 // asked for.
 static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  tl_dtype own = tl_builtin_converts(rd->function->constants[d->extra].pointer);
+  tl_dtype own = converts_to(rd->function->constants[d->extra].pointer);
+  if (own == TL_INT64)
+    return has_no_base(rd, d) ? own : TL_DTYPE_COUNT;
   if (own != TL_DTYPE_COUNT || d->window_count != 3 ||
       !tl_reader_look_up(rd, d->window + 1, &in) || in >= 0)
     return own;
@@ -242,8 +388,9 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
-  bool joins = tl_builtin_is_fold(fold) || tl_builtin_is_scan(fold) ||
-               tl_builtin_is_norm(fold);
+  bool joins = tl_builtin_fused(fold) == TL_FUSED_REDUCTION ||
+               tl_builtin_fused(fold) == TL_FUSED_SCAN ||
+               tl_builtin_fused(fold) == TL_FUSED_NORM;
   if (at == TL_REGION_RESULTS || !joins ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
@@ -265,7 +412,8 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
-  g->sink = tl_builtin_is_scan(g->fold) ? TL_SINK_SCAN : TL_SINK_FOLD;
+  g->sink =
+      tl_builtin_fused(g->fold) == TL_FUSED_SCAN ? TL_SINK_SCAN : TL_SINK_FOLD;
   g->sink_pc = pc;
   g->unsunk = d->window;
   g->value = in;
@@ -332,7 +480,7 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
       g->value < 0 || g->value != g->node_count - 1)
     return false;
-  return g->node_count + g->seam_count > 1;
+  return g->node_count + g->wrap_count > 1;
 }
 
 // Of one that ends before: the only result that is still to be read. It must be
@@ -379,7 +527,7 @@ static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
 }
 
 static bool find_all_left(tl_region_graph *g) {
-  g->sink = TL_SINK_SEVERAL;
+  g->sink = TL_SINK_MULTI;
   g->value = -1;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
@@ -398,10 +546,10 @@ static bool find_all_left(tl_region_graph *g) {
 
 static void clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
-  g->view_words = g->seam_count = g->result_count = 0;
-  g->check_count = g->callee_count = g->early_count = 0;
-  g->fleeting = false;
+  g->guard_count = g->index_count = g->shape_count = g->settled_count = 0;
+  g->view_words = g->wrap_count = g->result_count = 0;
+  g->check_count = g->callee_count = g->hoisted_count = 0;
+  g->uncacheable = false;
   g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
   g->place.count = 0;
@@ -420,16 +568,16 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->uses = room->uses;
   g->roots = room->roots;
   g->bindings = room->bindings;
-  g->facts = room->facts;
+  g->guards = room->guards;
   g->indices = room->indices;
   g->shapes = room->shapes;
   g->views = room->views;
-  g->seams = room->seams;
+  g->wraps = room->wraps;
   g->result_arguments = room->result_arguments;
   g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->kept = g->fresh = NULL;
-  g->boxes = NULL;
+  g->tiles = NULL;
 }
 
 // The instructions to [end], or how far it comes; *last is the last one.

@@ -1,10 +1,10 @@
 // Shared by the files that read a region's instructions as a graph:
 //
-//   region_read.c    operations, the sink, the whole
-//   region_calls.c   calls of small functions
-//   region_callees.c … that only a run knows
-//   region_values.c  what slots hold; loads, moves and ends
-//   region_views.c   slices, transposes, rolled arrays
+//   region_read.c      operations, the sink, the whole
+//   region_operands.c  what slots hold; loads, moves and ends; slices,
+//                      transposes, rolled arrays
+//   region_calls.c     calls of small functions, also such that only a run
+//   knows
 //
 // All that read return false where the region cannot be read on; nothing but
 // the graph has been written then.
@@ -51,7 +51,7 @@ int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value);
 
 // Notes where the use [in] comes from.
-void tl_reader_add_fact(tl_region_reader *rd, int in, tl_region_fact fact);
+void tl_reader_add_guard(tl_region_reader *rd, int in, tl_region_guard guard);
 
 // An instruction ends what it reads: of a view only the view's object, which
 // here there is none of.

@@ -1,4 +1,9 @@
-// The shapes and dtypes of a region's nodes.
+// Stage "shape": the shapes and dtypes of a region's nodes. What a region would
+// compute again for each item of a larger result, sqrt(v + 1e-5) of a row's
+// variance in (x - m) / sqrt(v + 1e-5), is computed before it, into arrays of
+// the region's own.
+//
+// Built for size.
 #include <math.h>
 #include <string.h>
 
@@ -132,7 +137,7 @@ static bool find_shapes(tl_region_graph *g) {
   mark_needed(g);
   for (int i = 0; i < g->value; i++) {
     if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape ||
-        tl_region_compute_early(g, i))
+        tl_region_compute_hoisted(g, i))
       continue;
     return stop_at(g, i);
   }
@@ -190,10 +195,10 @@ static void note_values(tl_region_graph *g, const tl_region_node *n) {
       tl_dtype dtype = n->typing.operands[i];
       bool is_safe = dtype == TL_FLOAT64 || dtype == TL_FLOAT32 ||
                      (int)dtype == tl_dtype_of(u->value);
-      g->fleeting = g->fleeting || tl_is_heap(u->value);
+      g->uncacheable = g->uncacheable || tl_is_heap(u->value);
       u->exact = u->exact || is_divisor || !is_safe;
     } else if (is_divisor && tl_dtype_is_integer(n->typing.computed)) {
-      g->fleeting = true;
+      g->uncacheable = true;
     }
   }
 }
@@ -309,8 +314,9 @@ static int add_norm(tl_region_graph *g, const tl_builtin *norm,
                     const tl_slot *arguments, int node, tl_fold_call *call,
                     double *p) {
   tl_dtype given = g->nodes[node].typing.result, made = tl_norm_items(given);
-  if (!tl_builtin_norm(g->vm, norm, g->shapes[g->nodes[node].shape].ndim,
-                       arguments, call, p) ||
+  if (!g->vm->library->fused->norm(g->vm, norm,
+                                   g->shapes[g->nodes[node].shape].ndim,
+                                   arguments, call, p) ||
       g->use_count == TL_REGION_USES)
     return -1;
   if (*p == 0)
@@ -351,17 +357,17 @@ static bool read_calls(tl_region_graph *g) {
     if (r->fold == NULL)
       continue;
     r->norm_of = TL_DTYPE_COUNT;
-    if (tl_builtin_is_norm(r->fold)) {
+    if (tl_builtin_fused(r->fold) == TL_FUSED_NORM) {
       r->norm_of = g->nodes[r->node].typing.result;
       r->node = add_norm(g, r->fold, arguments, r->node, &r->call, &r->norm);
       if (r->node < 0)
         return false;
       g->value = g->node_count - 1;
-    } else if (!(tl_builtin_is_scan(r->fold)
-                     ? tl_builtin_scan(g->vm, r->fold, ndim, arguments,
-                                       &r->scan)
-                     : tl_builtin_fold(g->vm, r->fold, ndim, arguments,
-                                       &r->call))) {
+    } else if (!(tl_builtin_fused(r->fold) == TL_FUSED_SCAN
+                     ? g->vm->library->fused->scan(g->vm, r->fold, ndim,
+                                                   arguments, &r->scan)
+                     : g->vm->library->fused->reduction(g->vm, r->fold, ndim,
+                                                        arguments, &r->call))) {
       return false;
     }
   }
@@ -381,6 +387,66 @@ bool tl_region_resolve(tl_region_graph *g) {
       continue;
     return stop_at(g, i);
   }
-  bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
+  bool norm =
+      g->sink == TL_SINK_FOLD && tl_builtin_fused(g->fold) == TL_FUSED_NORM;
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
+}
+
+// === Parts that are computed first
+// ============================================
+
+// So much smaller than the result: else it is an array that one by one could
+// have stood in an operand's memory.
+enum { PART_OF = 8 };
+
+static int64_t size_of(const tl_region_graph *g, const tl_region_node *n) {
+  const tl_region_shape *shape = &g->shapes[n->shape];
+  int64_t size = 1;
+  for (int i = 0; i < shape->ndim; i++) size *= shape->lengths[i];
+  return size;
+}
+
+static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
+  for (int i = 0; i < n->arity; i++) {
+    if (n->in[i] >= 0 || g->uses[-1 - n->in[i]].wrap > 0)
+      return false;
+  }
+  return n->host == NULL && n->cast == TL_DTYPE_COUNT && g->rows == NULL;
+}
+
+// The node's value from here on, wherever it is read.
+static void replace(tl_region_graph *g, int node, tl_slot made) {
+  tl_slot value = tl_borrow(made);
+  g->hoisted[g->hoisted_count++] = made;
+  g->uses[g->use_count++] = (tl_region_use){
+      .value = value, .items = value, .root = -1, .direct = true, .read = true};
+  for (int i = node + 1; i <= g->value; i++) {
+    for (int k = 0; k < g->nodes[i].arity; k++) {
+      if (g->nodes[i].in[k] == node)
+        g->nodes[i].in[k] = -g->use_count;
+    }
+  }
+  g->nodes[node].needed = false;
+  g->uncacheable = true;
+}
+
+bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
+  const tl_region_node *n = &g->nodes[node];
+  tl_slot operands[3], made;
+  if (tl_region_size(g) < TL_REGION_LARGE ||
+      size_of(g, n) > tl_region_size(g) / PART_OF || !is_given(g, n) ||
+      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_EARLY ||
+      g->use_count == TL_REGION_USES)
+    return false;
+  for (int i = 0; i < n->arity; i++)
+    operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);
+  if (!tl_elementwise(g->vm, n->op, operands, &made))
+    return false;
+  replace(g, node, made);
+  return true;
+}
+
+void tl_region_end_hoisted(tl_region_graph *g) {
+  for (int i = 0; i < g->hoisted_count; i++) tl_drop(g->vm, g->hoisted[i]);
+  g->hoisted_count = 0;
 }

@@ -6,6 +6,7 @@
 #include "vm/error.h"
 #include "vm/nested/ragged.h"
 #include "vm/engine/reduce_internal.h"
+#include "vm/objects.h"
 #include "vm/region/region_internal.h"
 
 // --- Operands ---------------------------------------------------------------
@@ -102,8 +103,8 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
   return status;
 }
 
-tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
-                                      tl_slot *slots, tl_slot *out) {
+static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
+                                   tl_slot *slots, tl_slot *out) {
   tl_region_graph g;
   tl_region_room room;  // large: not cleared
   tl_region_planned fresh;
@@ -149,9 +150,9 @@ typedef struct feeder {
   tl_fold_feed *feed;
   tl_fold_end *end;
   tl_fold_spans *spans;  // of whole rows; NULL: they are fed one by one
-  size_t in, out;      // item sizes
-  const int64_t *at;   // the offsets
-  int64_t row, item;   // next
+  size_t in, out;        // item sizes
+  const int64_t *at;     // the offsets
+  int64_t row, item;     // next
   char *to;
   tl_fold_state state;
 } feeder;
@@ -217,8 +218,8 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
   if (kernels->fold_feed[fold][dtype] == NULL ||
       (extreme && any_empty(at, rows)))
     return TL_REGION_DECLINED;
-  tl_region_box box = {1, g->shapes[0].lengths, NULL, NULL};
-  tl_plan *plan = tl_region_plan_whole(g, &box, NULL, dtype, NULL);
+  tl_region_tile tile = {1, g->shapes[0].lengths, NULL, NULL};
+  tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
   tl_dtype made = tl_fold_result(fold, dtype);
@@ -252,8 +253,10 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
 
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
-  if (!tl_builtin_is_fold(g->fold) ||
-      !tl_builtin_fold(g->vm, g->fold, 2, g->arguments, &call) || call.keepdims)
+  if (tl_builtin_fused(g->fold) != TL_FUSED_REDUCTION ||
+      !g->vm->library->fused->reduction(g->vm, g->fold, 2, g->arguments,
+                                        &call) ||
+      call.keepdims)
     return TL_REGION_DECLINED;
   if (call.axes == 3) {  // all items, as one row
     call.axes = 1;
@@ -266,3 +269,15 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
              ? fold_each(g, reduction, out)
              : TL_REGION_DECLINED;
 }
+
+static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
+                       tl_slot *out, bool *done) {
+  tl_region_status status = rows_apply(vm, (tl_op)op, arity, slots, out);
+  *done = status == TL_REGION_DONE;
+  return status != TL_REGION_FAILED;
+}
+
+const struct tl_fusion_ops tl_fusion_ops = {
+    .forget = tl_region_forget,
+    .apply_rows = apply_rows,
+};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/interp/promise.h"
+#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 enum {
@@ -125,7 +125,7 @@ static tl_region_status pack(const selecting *s, tl_plan_sink *sink, packer *p,
   tl_region_graph *g = s->g;
   tl_region_target targets[2] = {{.node = g->selected, .dtype = s->dtype},
                                  {.node = g->mask, .dtype = TL_BOOL}};
-  tl_plan *plan = tl_region_plan_several(g, targets, 2);
+  tl_plan *plan = tl_region_plan_multi(g, targets, 2);
   if (plan == NULL)
     return TL_REGION_DECLINED;
   plan->sink = sink;
@@ -226,7 +226,7 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
   s.itemsize = tl_itemsize(s.dtype);
   g->selected_over = false;
   // One by one, the instruction at fault says why.
-  if (tl_region_has_seam(g) || tl_is_promised(g->vm) ||
+  if (tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
       dtype_of(g, g->mask) != TL_BOOL || !is_alike(&s, g->selected) ||
       !is_alike(&s, g->mask)) {
     return TL_REGION_DECLINED;

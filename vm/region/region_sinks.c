@@ -29,27 +29,27 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
 }
 
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
-                     tl_reduction reduction, const tl_reduced *reduced) {
-  if (!tl_strip_choose(&c->fold, reduction, r->dtype))
+                     const tl_reduced *reduced) {
+  const size_t item = r->method.in;
+  if (!tl_column_stream_fits(&r->method))
     return false;
   c->width = reduced->width;
   c->length = reduced->length;
-  tl_strip_measure(&c->fold, c->width, c->length, CHUNK_BYTES);
-  size_t rows =
-      tl_strip_round((size_t)c->fold.rows * (size_t)c->width * c->fold.in);
-  size_t all = (size_t)reduced->count * (size_t)c->length * (size_t)c->width *
-               c->fold.in;
-  c->nbytes = rows + tl_strip_nbytes(&c->fold, c->length) + 64;
+  tl_column_stream_open(&c->fold, &r->method, c->width, c->length, CHUNK_BYTES);
+  size_t rows = tl_align_64((size_t)c->fold.rows * (size_t)c->width * item);
+  size_t all =
+      (size_t)reduced->count * (size_t)c->length * (size_t)c->width * item;
+  c->nbytes = rows + tl_column_stream_nbytes(&c->fold, c->length) + 64;
   if (c->nbytes > 2 * CHUNK_BYTES && c->nbytes > all / PART_OF)
     return false;
   c->block = tl_alloc(r->vm, c->nbytes, "columns to reduce");
   if (c->block == NULL)
     return false;
-  c->rows = (char *)tl_strip_round((size_t)c->block);
-  tl_strip_place(&c->fold, c->rows + rows);
+  c->rows = (char *)tl_align_64((size_t)c->block);
+  tl_column_stream_place(&c->fold, c->rows + rows);
   c->to = r->out;
   c->filled = 0;
-  tl_strip_begin(&c->fold, c->to);
+  tl_column_stream_begin(&c->fold, c->to);
   return true;
 }
 
@@ -58,13 +58,13 @@ void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
 }
 
 static void take_chunk(tl_column_feeder *c) {
-  tl_strip_take(&c->fold, c->rows, c->filled / c->width, c->width);
+  tl_column_stream_take(&c->fold, c->rows, c->filled / c->width, c->width);
   c->filled = 0;
   if (c->fold.at < c->length)
     return;
-  tl_strip_end(&c->fold, c->width);
-  c->to += (size_t)c->width * c->fold.out;
-  tl_strip_begin(&c->fold, c->to);
+  tl_column_stream_end(&c->fold, c->width);
+  c->to += (size_t)c->width * c->fold.method->out;
+  tl_column_stream_begin(&c->fold, c->to);
 }
 
 static void feed_columns(void *context, const void *const *blocks, size_t n) {
@@ -75,8 +75,9 @@ static void feed_columns(void *context, const void *const *blocks, size_t n) {
     int64_t chunk = (left < c->fold.rows ? left : c->fold.rows) * c->width;
     size_t take =
         (int64_t)n < chunk - c->filled ? n : (size_t)(chunk - c->filled);
-    memcpy(c->rows + (size_t)c->filled * c->fold.in, at, take * c->fold.in);
-    at += take * c->fold.in;
+    memcpy(c->rows + (size_t)c->filled * c->fold.method->in, at,
+           take * c->fold.method->in);
+    at += take * c->fold.method->in;
     n -= take;
     c->filled += (int64_t)take;
     if (c->filled == chunk)
@@ -115,14 +116,15 @@ static void *begin_all(void *context, int64_t first, void *local) {
 
 // How threads may share the reductions; false: they may not. [parts] has room
 // for each one's, or is NULL.
-static bool split_all(tl_result_sink **from, int count, sinks *all,
-                      tl_lane_feeder *parts, tl_plan_split *split) {
+static bool split_all(tl_vm *vm, tl_result_sink **from, int count, sinks *all,
+                      tl_consumer *parts, tl_plan_split *split) {
   for (int i = 0; i < count; i++) {
     const tl_plan_split *one =
         from[i]->kind != TL_SINKS_LANES
             ? NULL
-            : tl_laned_split(&from[i]->lanes,
-                             parts == NULL ? NULL : parts + i * TL_LANE_PARTS);
+            : tl_row_stream_split(
+                  &from[i]->lanes, vm,
+                  parts == NULL ? NULL : parts + i * TL_STREAM_PARTS);
     // A part of one is a part of the others.
     if (one == NULL || (i > 0 && one->items != split->items))
       return false;
@@ -150,12 +152,12 @@ static void open_all(tl_result_sink **from, int count, sinks *all) {
         all->context[i] = &from[i]->columns;
         break;
       case TL_SINKS_RUNNING:
-        all->feed[i] = tl_scanner_feed;
+        all->feed[i] = tl_scanner_take;
         all->context[i] = &from[i]->running;
         break;
       default:
-        all->feed[i] = tl_laned_sink(&from[i]->lanes);
-        all->context[i] = tl_laned_context(&from[i]->lanes);
+        all->feed[i] = tl_row_stream_take;
+        all->context[i] = &from[i]->lanes;
     }
   }
 }
@@ -165,17 +167,17 @@ bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **from, int count,
   sinks all;
   tl_plan_split split = {0};
   open_all(from, count, &all);
-  size_t nbytes = (size_t)count * TL_LANE_PARTS * sizeof(tl_lane_feeder);
-  tl_lane_feeder *parts = NULL;
+  size_t nbytes = (size_t)count * TL_STREAM_PARTS * sizeof(tl_consumer);
+  tl_consumer *parts = NULL;
   if (is_single(from, count) && tl_pool_threads(vm) > 1)
     parts = tl_spare_alloc(vm, nbytes);
   plan->sink = feed_all;
   plan->context = &all;
-  plan->split = split_all(from, count, &all, parts, &split) ? &split : NULL;
+  plan->split = split_all(vm, from, count, &all, parts, &split) ? &split : NULL;
   bool ok = tl_plan_run(vm, plan, may_stop);
   for (int i = 0; ok && i < count; i++) {
     if (from[i]->kind == TL_SINKS_LANES)
-      tl_laned_close(&from[i]->lanes);
+      tl_row_stream_close(&from[i]->lanes);
   }
   if (parts != NULL)
     tl_spare_free(vm, parts, nbytes);

@@ -3,10 +3,8 @@
 #ifndef TALLY_VM_REGION_SINKS_H
 #define TALLY_VM_REGION_SINKS_H
 
+#include "vm/engine/scan.h"
 #include "vm/region/region_internal.h"
-#include "vm/region/region_lanes.h"
-#include "vm/region/region_scan.h"
-#include "vm/region/region_strip.h"
 
 typedef enum tl_sink_kind {
   TL_SINKS_NONE,  // the plan itself writes the items to an array
@@ -17,7 +15,7 @@ typedef enum tl_sink_kind {
 
 // Columns: rows are gathered until there are enough of them for a chunk.
 typedef struct tl_column_feeder {
-  tl_strip_fold fold;
+  tl_column_stream fold;
   int64_t width, length;  // columns, and rows of each result
   int64_t filled;         // items
   char *rows, *to;
@@ -28,7 +26,7 @@ typedef struct tl_column_feeder {
 typedef struct tl_result_sink {
   tl_sink_kind kind;
   union {
-    tl_laned lanes;
+    tl_row_stream lanes;
     tl_column_feeder columns;
     tl_scanner running;
   };
@@ -45,8 +43,13 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
 
 // Columns to r->out; without a kernel or much memory for them false.
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
-                     tl_reduction reduction, const tl_reduced *reduced);
+                     const tl_reduced *reduced);
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
+
+// A running fold into a dense array of such a shape (region_feed.c).
+void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            void *to);
 
 // Runs the plan, whose results go to [count] of these in order; those of lanes
 // are open, and end here.

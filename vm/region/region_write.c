@@ -1,14 +1,16 @@
 // Writing a region's result, or a box of it, into memory: in one plan, or,
 // where operands are rolled, in boxes between their seams, in each of which all
 // strides are plain.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
-bool tl_region_has_seam(const tl_region_graph *g) {
+bool tl_region_has_wrap(const tl_region_graph *g) {
   for (int u = 0; u < g->use_count; u++) {
-    if (g->uses[u].read && g->uses[u].seam > 0)
+    if (g->uses[u].read && g->uses[u].wrap > 0)
       return true;
   }
   return false;
@@ -36,26 +38,26 @@ static bool add_cut(cuts *c, int axis, int64_t cut) {
 }
 
 // Where the box is cut, along each of its axes, from its first item on.
-static bool find_cuts(const tl_region_graph *g, const tl_region_box *box,
+static bool find_cuts(const tl_region_graph *g, const tl_region_tile *tile,
                       cuts *c) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  for (int i = 0; i < box->ndim; i++) {
+  for (int i = 0; i < tile->ndim; i++) {
     c->count[i] = 1;
     c->at[i][0] = 0;
-    c->at[i][1] = box->shape[i];
+    c->at[i][1] = tile->shape[i];
   }
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *use = &g->uses[u];
-    if (!use->read || use->seam == 0)
+    if (!use->read || use->wrap == 0)
       continue;
     int more = ndim - tl_ndim(use->value.array);
-    for (int i = 0; i < box->ndim; i++) {
-      int axis = box->axes == NULL ? i : box->axes[i];
+    for (int i = 0; i < tile->ndim; i++) {
+      int axis = tile->axes == NULL ? i : tile->axes[i];
       if (axis < more)
         continue;
       int64_t cut = tl_region_shift(g, use)[axis - more] -
-                    (box->from == NULL ? 0 : box->from[axis]);
-      if (cut > 0 && cut < box->shape[i] && !add_cut(c, i, cut))
+                    (tile->from == NULL ? 0 : tile->from[axis]);
+      if (cut > 0 && cut < tile->shape[i] && !add_cut(c, i, cut))
         return false;
     }
   }
@@ -64,32 +66,32 @@ static bool find_cuts(const tl_region_graph *g, const tl_region_box *box,
 
 // A box's plan, and where its streams lie: in an operand, at so many bytes, or
 // in a node's scalar; the output likewise in the result.
-typedef struct box_plan {
+typedef struct tile_plan {
   tl_plan plan;
   int64_t at[TL_PLAN_STREAMS];
   tl_region_origin from[TL_PLAN_STREAMS];
-} box_plan;
+} tile_plan;
 
 // The plans of all boxes, made before one of them runs, and kept with the graph
 // for the runs that write as this one does.
-enum { BOXES = 9, BOXES_BYTES = 16 * 1024 };
-struct tl_region_boxes {
+enum { TILES = 9, TILES_BYTES = 16 * 1024 };
+struct tl_region_tiles {
   size_t nbytes;
   int count;
   tl_dtype dtype;
   int64_t strides[TL_MAX_DIMS];
-  box_plan plans[BOXES];
+  tile_plan plans[TILES];
 };
 
 // While they are made.
 typedef struct prepared {
-  tl_region_boxes boxes;
+  tl_region_tiles tiles;
   size_t nbytes;  // of memory
-  _Alignas(64) char memory[BOXES_BYTES];
+  _Alignas(64) char memory[TILES_BYTES];
 } prepared;
 
 static void note_streams(const tl_region_graph *g, const char *out,
-                         const tl_region_planned *planned, box_plan *b) {
+                         const tl_region_planned *planned, tile_plan *b) {
   for (int s = 0; s < planned->plan.stream_count; s++) {
     int node = planned->streams[s].node, use = planned->streams[s].operand;
     b->from[s] = planned->streams[s];
@@ -100,7 +102,7 @@ static void note_streams(const tl_region_graph *g, const char *out,
   }
 }
 
-static void point_streams(tl_region_graph *g, char *out, box_plan *b) {
+static void point_streams(tl_region_graph *g, char *out, tile_plan *b) {
   for (int s = 0; s < b->plan.stream_count; s++) {
     int node = b->from[s].node, operand = b->from[s].operand;
     b->plan.streams[s].base =
@@ -124,12 +126,12 @@ typedef struct writing {
   prepared *plans;  // NULL: none are kept
 } writing;
 
-static void keep_plan(const writing *w, const tl_region_planned *planned) {
+static void cache_plan(const writing *w, const tl_region_planned *planned) {
   prepared *p = w->plans;
   size_t nbytes = plan_nbytes(&planned->plan);
-  if (p->boxes.count == BOXES || nbytes > BOXES_BYTES - p->nbytes)
+  if (p->tiles.count == TILES || nbytes > TILES_BYTES - p->nbytes)
     return;
-  box_plan *b = &p->boxes.plans[p->boxes.count++];
+  tile_plan *b = &p->tiles.plans[p->tiles.count++];
   note_streams(w->g, w->to, planned, b);
   tl_plan_copy(&b->plan, p->memory + p->nbytes, &planned->plan);
   p->nbytes += nbytes;
@@ -141,43 +143,44 @@ static tl_region_status run_plan(const writing *w, tl_plan *plan) {
 }
 
 // Box number [at]. [run] false: only whether a plan can be made.
-static tl_region_status write_box(const writing *w, const tl_region_box *box,
-                                  int at, char *to, bool run) {
+static tl_region_status write_tile(const writing *w, const tl_region_tile *tile,
+                                   int at, char *to, bool run) {
   tl_region_planned *planned = w->g->fresh;
-  if (run && w->plans != NULL && at < w->plans->boxes.count)
-    return run_plan(w, &w->plans->boxes.plans[at].plan);
+  if (run && w->plans != NULL && at < w->plans->tiles.count)
+    return run_plan(w, &w->plans->tiles.plans[at].plan);
   planned->is_ready = false;
-  if (!tl_region_plan(w->g, planned, box, to, w->dtype, w->strides))
+  if (!tl_region_plan(w->g, planned, tile, to, w->dtype, w->strides))
     return TL_REGION_DECLINED;
   if (run)
     return run_plan(w, &planned->plan);
-  if (at == w->plans->boxes.count)
-    keep_plan(w, planned);
+  if (at == w->plans->tiles.count)
+    cache_plan(w, planned);
   return TL_REGION_DONE;
 }
 
 // *count: how many boxes there are.
-static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
-                                    const cuts *c, bool run, int *count) {
+static tl_region_status write_tiles(const writing *w,
+                                    const tl_region_tile *tile, const cuts *c,
+                                    bool run, int *count) {
   int part[TL_MAX_DIMS] = {0};
   int64_t from[TL_MAX_DIMS] = {0}, shape[TL_MAX_DIMS];
   int ndim = w->g->shapes[w->g->nodes[w->g->value].shape].ndim;
-  if (box->from != NULL)
-    memcpy(from, box->from, (size_t)ndim * sizeof *from);
-  tl_region_box piece = {box->ndim, shape, box->axes, from};
+  if (tile->from != NULL)
+    memcpy(from, tile->from, (size_t)ndim * sizeof *from);
+  tl_region_tile piece = {tile->ndim, shape, tile->axes, from};
   for (*count = 0;; (*count)++) {
     char *to = w->to;
-    for (int i = 0; i < box->ndim; i++) {
-      int axis = box->axes == NULL ? i : box->axes[i];
+    for (int i = 0; i < tile->ndim; i++) {
+      int axis = tile->axes == NULL ? i : tile->axes[i];
       int64_t at = c->at[i][part[i]];
-      from[axis] = at + (box->from == NULL ? 0 : box->from[axis]);
+      from[axis] = at + (tile->from == NULL ? 0 : tile->from[axis]);
       shape[i] = c->at[i][part[i] + 1] - at;
       to += at * w->strides[i];
     }
-    tl_region_status status = write_box(w, &piece, *count, to, run);
+    tl_region_status status = write_tile(w, &piece, *count, to, run);
     if (status != TL_REGION_DONE)
       return status;
-    int i = box->ndim - 1;
+    int i = tile->ndim - 1;
     while (i >= 0 && ++part[i] == c->count[i]) part[i--] = 0;
     if (i < 0)
       break;
@@ -186,28 +189,28 @@ static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
   return TL_REGION_DONE;
 }
 
-tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
-                                   void *to, tl_dtype dtype,
-                                   const int64_t *strides) {
+tl_region_status tl_region_run_tile(tl_region_graph *g,
+                                    const tl_region_tile *tile, void *to,
+                                    tl_dtype dtype, const int64_t *strides) {
   writing w = {g, to, strides, dtype, true, NULL};
   cuts c;  // large: not cleared
   int count;
-  return find_cuts(g, box, &c) ? write_boxes(&w, box, &c, true, &count)
-                               : TL_REGION_DECLINED;
+  return find_cuts(g, tile, &c) ? write_tiles(&w, tile, &c, true, &count)
+                                : TL_REGION_DECLINED;
 }
 
 // Keeps the plans of [count] boxes if these are all, and the graph is kept.
-static void keep_boxes(const writing *w, int ndim, int count) {
+static void cache_tiles(const writing *w, int ndim, int count) {
   tl_region_graph *g = w->g;
-  const tl_region_boxes *made = &w->plans->boxes;
+  const tl_region_tiles *made = &w->plans->tiles;
   if (g->kept == NULL || made->count < count)
     return;
-  size_t header = sizeof *made - (size_t)(BOXES - count) * sizeof(box_plan);
+  size_t header = sizeof *made - (size_t)(TILES - count) * sizeof(tile_plan);
   header = (header + 63) / 64 * 64;
-  tl_region_boxes *b = tl_spare_alloc(g->vm, header + w->plans->nbytes);
+  tl_region_tiles *b = tl_spare_alloc(g->vm, header + w->plans->nbytes);
   if (b == NULL)
     return;
-  tl_region_drop_boxes(g);
+  tl_region_drop_tiles(g);
   char *memory = (char *)b + header;
   b->nbytes = header + w->plans->nbytes;
   b->count = count;
@@ -218,24 +221,24 @@ static void keep_boxes(const writing *w, int ndim, int count) {
     tl_plan_copy(&b->plans[i].plan, memory, &made->plans[i].plan);
     memory += plan_nbytes(&made->plans[i].plan);
   }
-  g->boxes = b;
+  g->tiles = b;
 }
 
-void tl_region_drop_boxes(tl_region_graph *g) {
-  if (g->boxes != NULL)
-    tl_spare_free(g->vm, g->boxes, g->boxes->nbytes);
-  g->boxes = NULL;
+void tl_region_drop_tiles(tl_region_graph *g) {
+  if (g->tiles != NULL)
+    tl_spare_free(g->vm, g->tiles, g->tiles->nbytes);
+  g->tiles = NULL;
 }
 
 // The boxes of an earlier run, where they are written as this one's.
-static bool has_boxes(const writing *w, int ndim) {
-  const tl_region_boxes *b = w->g->boxes;
+static bool has_tiles(const writing *w, int ndim) {
+  const tl_region_tiles *b = w->g->tiles;
   return b != NULL && b->dtype == w->dtype &&
          memcmp(b->strides, w->strides, (size_t)ndim * sizeof *b->strides) == 0;
 }
 
-static tl_region_status run_kept_boxes(const writing *w) {
-  tl_region_boxes *b = w->g->boxes;
+static tl_region_status run_cached_tiles(const writing *w) {
+  tl_region_tiles *b = w->g->tiles;
   tl_region_status status = TL_REGION_DONE;
   for (int i = 0; i < b->count && status == TL_REGION_DONE; i++) {
     point_streams(w->g, w->to, &b->plans[i]);
@@ -245,30 +248,30 @@ static tl_region_status run_kept_boxes(const writing *w) {
 }
 
 // Apart, so that other runs do not need its stack.
-__attribute__((noinline)) static tl_region_status run_new_boxes(
+__attribute__((noinline)) static tl_region_status run_new_tiles(
     writing *w, const tl_array *to) {
   prepared plans;  // large, as the cuts: not cleared
-  plans.boxes.count = 0;
+  plans.tiles.count = 0;
   plans.nbytes = 0;
   w->plans = &plans;
-  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
   cuts c;
   int count;
-  if (!find_cuts(w->g, &box, &c))
+  if (!find_cuts(w->g, &tile, &c))
     return TL_REGION_DECLINED;
   // No box is written where a later one would need too large a plan.
-  tl_region_status status = write_boxes(w, &box, &c, false, &count);
+  tl_region_status status = write_tiles(w, &tile, &c, false, &count);
   if (status != TL_REGION_DONE)
     return status;
-  keep_boxes(w, box.ndim, count);
-  return write_boxes(w, &box, &c, true, &count);
+  cache_tiles(w, tile.ndim, count);
+  return write_tiles(w, &tile, &c, true, &count);
 }
 
 static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
-  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
   tl_plan *plan =
-      tl_region_plan_whole(g, &box, to->data, dtype, tl_strides(to));
+      tl_region_plan_whole(g, &tile, to->data, dtype, tl_strides(to));
   if (plan == NULL)
     return TL_REGION_DECLINED;
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
@@ -276,9 +279,9 @@ static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
 
 tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
-  if (!tl_region_has_seam(g))
+  if (!tl_region_has_wrap(g))
     return write_whole(g, to, dtype, may_stop);
   writing w = {g, to->data, tl_strides(to), dtype, may_stop, NULL};
-  return has_boxes(&w, tl_ndim(to)) ? run_kept_boxes(&w)
-                                    : run_new_boxes(&w, to);
+  return has_tiles(&w, tl_ndim(to)) ? run_cached_tiles(&w)
+                                    : run_new_tiles(&w, to);
 }

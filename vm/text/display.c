@@ -5,20 +5,28 @@
 //    -4.0    0.1  6.0
 //
 // Floats of one array get as many decimals as the one that needs most, up to
-// six; then exponents, where that would hide small ones or widen large ones.
+// six; exponents where that would hide small ones or widen large ones.
+//
+// Order: which items are shown (elided arrays show EDGE at each end of an
+// axis), how floats are written, how wide each column is, which columns fit,
+// and then the rows.
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
+#include "vm/objects.h"
 
 enum {
+  // Arrays of more items are elided; so many items are shown at each end of an
+  // elided axis.
   LIMIT = 1000,  // arrays of more items are elided
   EDGE = 3,      // items shown at each end of an elided axis
   DECIMALS = 6,
@@ -28,6 +36,7 @@ enum {
 
 // --- Which items are shown --------------------------------------------------
 
+// An array on its way to the screen.
 typedef struct picture {
   tl_text *text;
   const tl_array *array;
@@ -39,7 +48,7 @@ typedef struct picture {
   bool exponents;
 } picture;
 
-// The number of rows shown of an axis, "…" not among them.
+// The number of items shown of an axis, "…" not among them.
 static int64_t shown_count(const picture *p, int64_t length) {
   return p->elided && length > 2 * EDGE ? 2 * EDGE : length;
 }
@@ -50,9 +59,10 @@ static int64_t shown_index(const picture *p, int64_t length, int64_t i) {
                                                       : i;
 }
 
-// Calls visit for each item shown.
+// Called for each item shown.
 typedef void visitor(picture *p, const char *item, void *context);
 
+// Visits the items shown below an axis, as long as visits are left.
 static void visit_shown(picture *p, int axis, const char *data, visitor *visit,
                         void *context) {
   const tl_array *a = p->array;
@@ -72,12 +82,14 @@ static void visit_shown(picture *p, int axis, const char *data, visitor *visit,
 
 // --- How floats are written -------------------------------------------------
 
+// What the floats of an array have in common.
 typedef struct range {
   int decimals;  // the most that an item needs
   int digits;    // the same, of significant ones
   double least, most;
 } range;
 
+// Takes a number into account; inf and nan need no digits.
 static void measure(range *r, double value, bool single) {
   if (!isfinite(value))
     return;
@@ -95,6 +107,7 @@ static void measure(range *r, double value, bool single) {
     r->least = size;
 }
 
+// Complex items count as two numbers.
 static void measure_item(picture *p, const char *item, void *context) {
   range *r = context;
   switch (tl_array_dtype(p->array)) {
@@ -119,13 +132,16 @@ static void measure_item(picture *p, const char *item, void *context) {
   }
 }
 
+// Decides how all floats of the array are written.
 static void choose_floats(picture *p) {
   tl_dtype dtype = tl_array_dtype(p->array);
   if (!tl_dtype_is_real(dtype) && !tl_dtype_is_complex(dtype))
     return;
   range r = {.least = DBL_MAX};
+  // Of an array of many short axes only a part is measured.
   p->visits = 100 * LIMIT;
   visit_shown(p, 0, p->array->data, measure_item, &r);
+  // Six decimals would show a small number as zeros.
   bool hides = r.least < 1e-4 && r.decimals > DECIMALS;
   p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
   p->decimals = p->exponents ? r.digits - 1 : r.decimals;
@@ -135,12 +151,14 @@ static void choose_floats(picture *p) {
     p->decimals = 1;
 }
 
+// Appends a float as all of the array are written.
 static void add_float(const picture *p, tl_text *text, double value) {
   char buffer[TL_PRINTED];
   tl_print_float(buffer, value, p->decimals, p->exponents ? 'e' : 'f', false);
   tl_text_puts(text, buffer);
 }
 
+// Appends both parts of a complex number.
 static void add_complex(const picture *p, tl_text *text, double re, double im) {
   bool minus = signbit(im) && !isnan(im);
   add_float(p, text, re);
@@ -149,6 +167,7 @@ static void add_complex(const picture *p, tl_text *text, double re, double im) {
   tl_text_putc(text, 'i');
 }
 
+// Appends any item.
 static void add_item(const picture *p, tl_text *text, const char *item) {
   tl_dtype dtype = tl_array_dtype(p->array);
   switch (dtype) {
@@ -176,11 +195,12 @@ static void add_item(const picture *p, tl_text *text, const char *item) {
 
 // --- Cells ------------------------------------------------------------------
 
+// Columns that the text takes.
 static int text_width(const tl_text *text) {
   return text->length ? tl_display_width(text->bytes, text->length) : 0;
 }
 
-// Writes the text cut to [room] cells, the last one a "…" if it was longer.
+// Appends the text cut to [room] cells, the last one a "…" if it was longer.
 static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
   if (tl_display_width(bytes, nbytes) <= room) {
     tl_text_add(to, bytes, nbytes);
@@ -212,6 +232,7 @@ static void add_cell(const picture *p, const char *item, int width) {
   tl_text cell;
   tl_text_open(&cell, p->text->vm);
   add_item(p, &cell, item);
+  // Widths are those on the screen, not bytes.
   int blanks = width - text_width(&cell);
   if (!is_text(p))
     add_blanks(p->text, blanks);
@@ -223,6 +244,7 @@ static void add_cell(const picture *p, const char *item, int width) {
   tl_text_close(&cell);
 }
 
+// The cells that an item takes, at most a line's.
 static int item_width(const picture *p, const char *item) {
   tl_text cell;
   tl_text_open(&cell, p->text->vm);
@@ -234,6 +256,7 @@ static int item_width(const picture *p, const char *item) {
   return width < room ? width : room;
 }
 
+// Visitor: makes a column as wide as its widest item.
 static void widen(picture *p, const char *item, void *context) {
   int *width = context;
   int w = item_width(p, item);
@@ -241,6 +264,7 @@ static void widen(picture *p, const char *item, void *context) {
     *width = w;
 }
 
+// Ends a line without blanks at its end.
 static void end_line(tl_text *text) {
   while (text->length > 0 && text->bytes[text->length - 1] == ' ')
     text->length--;
@@ -260,6 +284,7 @@ static void add_vector(picture *p) {
   for (int64_t i = 0; i < count && !p->text->failed; i++) {
     bool skip = count < length && i == EDGE;
     int need = width + (used > 0 ? GAP : MARGIN);
+    // The line is full.
     if (used > 0 && used + need + (skip ? GAP + 1 : 0) > p->width) {
       end_line(p->text);
       used = 0;
@@ -279,6 +304,7 @@ static void add_vector(picture *p) {
 
 // --- Matrices ---------------------------------------------------------------
 
+// The columns of a matrix, and which of them are shown.
 typedef struct columns {
   int64_t length;  // of the axis
   int64_t count;   // shown
@@ -291,6 +317,7 @@ static int64_t column_index(const picture *p, const columns *c, int64_t i) {
   return shown_index(p, c->length, i);
 }
 
+// Finds the width of each column.
 static void measure_columns(picture *p, const char *data, columns *c) {
   const int64_t *shape = tl_shape(p->array), *strides = tl_strides(p->array);
   int row = tl_ndim(p->array) - 2;
@@ -305,11 +332,12 @@ static void measure_columns(picture *p, const char *data, columns *c) {
   }
 }
 
-// Chooses the columns that fit: from both ends while there is room.
+// Chooses the columns that fit: from both ends, in turn, while there is room.
 static void fit_columns(const picture *p, columns *c) {
   int64_t most = p->elided && c->count < c->length ? EDGE : c->count;
   int used = MARGIN;
   for (int64_t j = 0; j < c->count; j++) used += c->widths[j] + GAP;
+  // All columns fit; the last one needs no gap behind it.
   if (most == c->count && used - GAP <= p->width) {
     c->left = c->count;
     c->right = 0;
@@ -318,6 +346,7 @@ static void fit_columns(const picture *p, columns *c) {
   c->left = c->right = 0;
   used = MARGIN + 1;
   while (c->left + c->right < c->count) {
+    // Columns are taken from both ends in turn, as long as they fit.
     bool at_left = c->left <= c->right;
     int64_t j = at_left ? c->left : c->count - 1 - c->right;
     used += c->widths[j] + GAP;
@@ -330,6 +359,7 @@ static void fit_columns(const picture *p, columns *c) {
   }
 }
 
+// Appends a row of the columns shown.
 static void add_row(const picture *p, const columns *c, const char *row) {
   int64_t stride = tl_strides(p->array)[tl_ndim(p->array) - 1];
   bool gap = c->left + c->right < c->length;
@@ -350,6 +380,7 @@ static void add_row(const picture *p, const columns *c, const char *row) {
   end_line(p->text);
 }
 
+// Appends a matrix; false after tl_fail.
 static bool add_matrix(picture *p, const char *data) {
   tl_vm *vm = p->text->vm;
   const int64_t *shape = tl_shape(p->array), *strides = tl_strides(p->array);
@@ -376,6 +407,7 @@ static bool add_matrix(picture *p, const char *data) {
 
 // --- More axes --------------------------------------------------------------
 
+// [0, 1, :, :] above a matrix of an array with more axes.
 static void add_heading(const picture *p, const int64_t *index) {
   tl_text_putc(p->text, '[');
   for (int i = 0; i < tl_ndim(p->array) - 2; i++)
@@ -383,7 +415,7 @@ static void add_heading(const picture *p, const int64_t *index) {
   tl_text_puts(p->text, ":, :]\n");
 }
 
-// Each matrix below a line that says which it is.
+// Appends each matrix below a line that says which it is.
 static bool add_matrices(picture *p, int axis, const char *data,
                          int64_t *index) {
   const tl_array *a = p->array;
@@ -407,6 +439,7 @@ static bool add_matrices(picture *p, int axis, const char *data,
   return true;
 }
 
+// Appends type and items of an array.
 static bool display_array(tl_text *text, tl_slot s, int width) {
   picture p = {.text = text, .array = s.array, .width = width};
   char type[TL_DESCRIBE];
@@ -426,10 +459,11 @@ static bool display_array(tl_text *text, tl_slot s, int width) {
 
 // --- Lists and records ------------------------------------------------------
 
-// An item on one line: what is long is cut.
+// An item on one line; a long one is cut.
 static bool add_line(tl_text *text, tl_slot value, int width) {
   tl_text line;
   tl_text_open(&line, text->vm);
+  // Arrays within a line are elided early: the line is cut anyway.
   bool ok = tl_format_value(text->vm, &line, value, true, 24);
   if (ok && line.length)
     add_cut(text, line.bytes, line.length, width);
@@ -438,7 +472,7 @@ static bool add_line(tl_text *text, tl_slot value, int width) {
   return ok && !text->failed;
 }
 
-// The value on one line if it fits; else an item a line.
+// Appends the value on one line if it fits; *out says so.
 static bool fits(tl_text *text, tl_slot value, int width, bool *out) {
   tl_text line;
   tl_text_open(&line, text->vm);
@@ -452,12 +486,14 @@ static bool fits(tl_text *text, tl_slot value, int width, bool *out) {
   return ok && !text->failed;
 }
 
+// Appends a list or record with one item a line.
 static bool display_items(tl_text *text, tl_slot value, int width) {
   bool is_list = tl_is_list(value);
   int64_t length = is_list ? value.list->length : value.record->length;
   tl_text_printf(text, "%s of %lld\n", is_list ? "list" : "record",
                  (long long)length);
   for (int64_t i = 0; i < length; i++) {
+    // Of a long list both ends are shown.
     if (length > 60 && i == 20) {
       tl_text_puts(text, "  …\n");
       i = length - 20;
@@ -482,13 +518,14 @@ static bool display_items(tl_text *text, tl_slot value, int width) {
   return true;
 }
 
+// Each kind of value has its own display; everything else is on one line.
 bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width) {
   if (width < 20)
     width = 20;
   if (tl_is_array(value) && !tl_is_number(value))
     return display_array(text, value, width);
   if (tl_is_nested(value))
-    return tl_nested_display(text, value, width);
+    return text->vm->nested->display(text, value, width);
   bool done = false;
   if (tl_is_list(value) || tl_is_record(value)) {
     if (!fits(text, value, width, &done))

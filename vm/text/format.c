@@ -1,85 +1,35 @@
 // Values as print and string(x) show them.
 //
-// Lists and records nest as deep as memory allows: they are walked with a
-// stack of their own.
+// Arrays are walked by their axes, to a fixed depth. Lists and records nest as
+// deep as memory allows, so they are walked with a stack of their own (nest).
 
 #include "vm/text/format.h"
+#include "vm/objects.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
-#include "vm/interp/function.h"
+#include "vm/bytecode/function.h"
 #include "vm/api/host.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/values/range.h"
+#include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
 enum {
-  LINE = 80,  // a matrix that is wider goes over several lines
-  EDGE = 3,   // items shown at each end of an axis that is elided
+  // A matrix that is wider goes over several lines; of an axis that is elided
+  // so many items are shown at each end.
+  LINE = 80,
+  EDGE = 3,  // items shown at each end of an axis that is elided
 };
 
 // --- Strings and keys -------------------------------------------------------
 
-static const char *short_escape(utf8proc_int32_t point) {
-  switch (point) {
-    case '"':
-      return "\\\"";
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\t':
-      return "\\t";
-    case '\r':
-      return "\\r";
-    case 0:
-      return "\\0";
-    default:
-      return NULL;
-  }
-}
-
-static bool is_printing(utf8proc_int32_t point) {
-  utf8proc_category_t category = utf8proc_category(point);
-  return category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_ZL &&
-         category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_CN;
-}
-
-void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
-  tl_text_putc(text, '"');
-  for (size_t at = 0; at < nbytes;) {
-    utf8proc_int32_t point = 0;
-    size_t plain = at;
-    while (plain < nbytes && (unsigned char)string[plain] >= 32 &&
-           (unsigned char)string[plain] < 127 && string[plain] != '"' &&
-           string[plain] != '\\')
-      plain++;
-    tl_text_add(text, string + at, plain - at);
-    at = plain;
-    if (at == nbytes)
-      break;
-    utf8proc_ssize_t step =
-        utf8proc_iterate((const utf8proc_uint8_t *)string + at,
-                         (utf8proc_ssize_t)(nbytes - at), &point);
-    if (step <= 0)
-      step = 1;
-    if (short_escape(point))
-      tl_text_puts(text, short_escape(point));
-    else if (is_printing(point))
-      tl_text_add(text, string + at, (size_t)step);
-    else
-      tl_text_printf(text, point < 128 ? "\\x%02x" : "\\u{%x}",
-                     (unsigned)point);
-    at += (size_t)step;
-  }
-  tl_text_putc(text, '"');
-}
-
+// Whether the text is a word of the language, which cannot name a field without
+// quotes.
 static bool is_keyword(const tl_string *key) {
   static const char *const words[] = {
       "fn",       "if",     "else", "while", "for",    "in",  "break",
@@ -91,7 +41,7 @@ static bool is_keyword(const tl_string *key) {
   return false;
 }
 
-// grammar.md, "Tokens": start and more.
+// Whether a code point may stand in a name, or begin it: the lexer's rule.
 static bool is_name_point(utf8proc_int32_t point, bool first) {
   if (point == '_')
     return true;
@@ -114,6 +64,7 @@ static bool is_name_point(utf8proc_int32_t point, bool first) {
   }
 }
 
+// Whether a text can stand as a name without quotes.
 static bool is_name(const tl_string *key) {
   size_t at = 0;
   while (at < key->length) {
@@ -128,15 +79,29 @@ static bool is_name(const tl_string *key) {
   return key->length > 0 && !is_keyword(key);
 }
 
-void tl_format_key(tl_text *text, const tl_string *key) {
-  if (is_name(key))
-    tl_text_add(text, key->text, key->length);
+void tl_format_name(tl_text *text, const tl_string *name) {
+  if (is_name(name))
+    tl_text_add(text, name->text, name->length);
   else
-    tl_format_quoted(text, key->text, key->length);
+    tl_format_quoted(text, name->text, name->length);
+}
+
+static bool add_nest(tl_text *text, tl_slot value, int64_t limit);
+
+// A list that is a key is not deep, and nothing but lists nests in it.
+void tl_format_key(tl_text *text, tl_key key) {
+  tl_slot s = tl_key_slot(key);
+  if (tl_is_string(s))
+    tl_format_name(text, s.string);
+  else if (tl_is_list(s))
+    add_nest(text, s, 0);
+  else
+    tl_format_scalar(text, s);
 }
 
 // --- Arrays -----------------------------------------------------------------
 
+// How an array is written.
 typedef struct layout {
   tl_text *text;
   const tl_array *array;
@@ -146,6 +111,8 @@ typedef struct layout {
   bool broken;           // rows on lines of their own
 } layout;
 
+// What stands between two items of an axis: a comma, and in a broken layout new
+// lines, one more for each axis that begins anew.
 static void add_separator(const layout *l, int axis) {
   if (!l->broken || axis == tl_ndim(l->array) - 1) {
     tl_text_puts(l->text, ", ");
@@ -157,7 +124,8 @@ static void add_separator(const layout *l, int axis) {
   for (int i = 0; i <= axis; i++) tl_text_putc(l->text, ' ');
 }
 
-// Recursion as deep as an array has axes: at most TL_MAX_DIMS.
+// Writes an axis and what is below it. Recursion is as deep as an array has
+// axes: at most TL_MAX_DIMS.
 static bool add_axis(const layout *l, int axis, const char *data) {
   const tl_array *a = l->array;
   if (axis == tl_ndim(a)) {
@@ -179,6 +147,7 @@ static bool add_axis(const layout *l, int axis, const char *data) {
     }
     if (!add_axis(l, axis + 1, data + i * stride))
       return false;
+    // Printing a huge array can be interrupted.
     if ((i & 0xffff) == 0xffff && !tl_poll(l->text->vm, 64))
       return false;
   }
@@ -186,10 +155,12 @@ static bool add_axis(const layout *l, int axis, const char *data) {
   return !l->text->failed;
 }
 
+// Writes an array on one line, and if that turns out wider than LINE, again
+// with rows on lines of their own.
 static bool add_array(layout *l, bool may_break) {
   tl_text *text = l->text;
   may_break = may_break && tl_ndim(l->array) > 1;
-  // An item takes three columns at least: what cannot fit is not tried.
+  // An item takes three columns at least, so what cannot fit is not tried.
   if (!may_break || l->elided || l->array->size <= LINE / 3) {
     size_t start = text->length;
     if (!add_axis(l, 0, l->array->data))
@@ -197,12 +168,14 @@ static bool add_array(layout *l, bool may_break) {
     if (!may_break ||
         tl_display_width(text->bytes + start, text->length - start) <= LINE)
       return true;
+    // It was too wide: what was written is taken back.
     text->length = start;
   }
   l->broken = true;
   return add_axis(l, 0, l->array->data);
 }
 
+// For callers with an item format of their own: never elided.
 bool tl_format_array(tl_text *text, const tl_array *a, tl_item_format *item,
                      const void *context) {
   layout l = {text, a, item, context, false, false};
@@ -211,6 +184,7 @@ bool tl_format_array(tl_text *text, const tl_array *a, tl_item_format *item,
 
 // --- Values without items ---------------------------------------------------
 
+// start..stop, and "by" a step.
 static void add_range(tl_text *text, const tl_range *range) {
   tl_text_printf(text, "%lld..%lld", (long long)range->start,
                  (long long)range->stop);
@@ -218,6 +192,7 @@ static void add_range(tl_text *text, const tl_range *range) {
     tl_text_printf(text, " by %lld", (long long)range->step);
 }
 
+// A type, between backticks inside containers.
 static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
   tl_string *string = tl_type_text(text->vm, type);
   if (string == NULL)
@@ -233,6 +208,7 @@ static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
   return !text->failed;
 }
 
+// The name of any function; "" for a lambda.
 static const char *function_name(tl_slot s) {
   switch (tl_dtype_of(s)) {
     case TL_KIND_BUILTIN:
@@ -246,6 +222,7 @@ static const char *function_name(tl_slot s) {
   }
 }
 
+// "<fn name>"
 static void add_function(tl_text *text, tl_slot s) {
   const char *name = function_name(s);
   tl_text_puts(text, name[0] ? "<fn " : "<fn");
@@ -253,14 +230,16 @@ static void add_function(tl_text *text, tl_slot s) {
   tl_text_putc(text, '>');
 }
 
+// "<module linalg>"
 static void add_module(tl_text *text, const tl_module *module) {
   tl_text_puts(text, "<module ");
   tl_text_puts(text, module->name ? module->name->text : "");
   tl_text_putc(text, '>');
 }
 
+// A host's value, by its own text.
 static bool add_resource(tl_text *text, tl_slot s) {
-  tl_string *string = tl_resource_text(text->vm, s);
+  tl_string *string = text->vm->host->text(text->vm, s);
   if (string == NULL)
     return false;
   tl_text_add(text, string->text, string->length);
@@ -304,7 +283,7 @@ static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
     case TL_KIND_HANDLE:
       return add_resource(text, s);
     case TL_KIND_NESTED:
-      return tl_nested_format(text, s, limit);
+      return text->vm->nested->format(text, s, limit);
     default:
       add_function(text, s);
       break;
@@ -314,11 +293,13 @@ static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
 
 // --- Nests ------------------------------------------------------------------
 
+// A list or record that is being written, and its next item.
 typedef struct level {
   tl_slot value;  // a list or a record
   int64_t index;
 } level;
 
+// The stack of them; the first levels need no memory.
 typedef struct nest {
   tl_text *text;
   int64_t count, room;
@@ -326,6 +307,7 @@ typedef struct nest {
   level first[32];
 } nest;
 
+// Goes into a list or record; false after tl_fail.
 static bool nest_push(nest *n, tl_slot value) {
   if (n->count == n->room) {
     tl_vm *vm = n->text->vm;
@@ -344,7 +326,7 @@ static bool nest_push(nest *n, tl_slot value) {
   return true;
 }
 
-// What closes a list or record of [length] items: (x,) and (:) keep their mark.
+// Closes a list or record of [length] items: (x,) and (:) keep their mark.
 static void add_close(tl_text *text, tl_slot value, int64_t length) {
   if (tl_is_list(value))
     tl_text_puts(text, length == 1 ? ",)" : ")");
@@ -367,6 +349,7 @@ static const tl_slot *next_item(nest *n, int64_t limit) {
   }
   if (top->index > 0)
     tl_text_puts(n->text, ", ");
+  // The items in the middle are left out.
   if (limit > 0 && length > limit && length > 2 * EDGE && top->index == EDGE) {
     tl_text_puts(n->text, "…, ");
     top->index = length - EDGE;
@@ -374,12 +357,14 @@ static const tl_slot *next_item(nest *n, int64_t limit) {
   int64_t i = top->index++;
   if (is_list)
     return &top->value.list->items[i];
+  // A record's item has its key in front.
   const tl_field *field = &top->value.record->fields[i];
   tl_format_key(n->text, field->key);
   tl_text_puts(n->text, ": ");
   return &field->value;
 }
 
+// Writes a list or record with all that is in it.
 static bool add_nest(tl_text *text, tl_slot value, int64_t limit) {
   nest n = {.text = text, .room = 32};
   n.levels = n.first;

@@ -1,11 +1,14 @@
-// What the files of formatting share.
+// What the files of formatting share: digits of floats, texts of single items,
+// and the layout of arrays with an item format of one's own.
 #ifndef TALLY_VM_FORMAT_INTERNAL_H
 #define TALLY_VM_FORMAT_INTERNAL_H
 
 #include "vm/array/array.h"
 #include "vm/text/format.h"
+#include "vm/values/key.h"
 
-// A finite number's decimal digits: d.ddd * 10^exponent, no zeros at the end.
+// A finite number's decimal digits: d.ddd * 10^exponent, without zeros at the
+// end.
 typedef struct tl_digits {
   bool negative;
   int count;
@@ -15,29 +18,38 @@ typedef struct tl_digits {
 
 // The fewest digits that read back as [value], as a float32 if [single].
 void tl_digits_shortest(double value, bool single, tl_digits *out);
-// How many digits follow the point when written without an exponent.
+// How many digits follow the point when the number is written without an
+// exponent.
 int tl_digits_decimals(const tl_digits *digits);
 
 // printf's text of a float under "%.*f", "%.*e" or "%.*g" (conversion f, e, g
 // or an upper-case one; alternate: #), with a point whatever the locale. The
 // buffer takes TL_PRINTED bytes for precisions up to TL_PRECISION.
 enum { TL_PRECISION = 1100, TL_PRINTED = TL_PRECISION + 330 };
+// printf's text of a float under "%.*f", "%.*e" or "%.*g" (conversion f, e, g
+// or an upper-case one; alternate: #), with a point whatever the locale. The
+// buffer takes TL_PRINTED bytes for precisions up to TL_PRECISION. Returns the
+// length.
 int tl_print_float(char *buffer, double value, int precision, char conversion,
                    bool alternate);
 
-// The shortest text of one item of an array: strings are quoted.
+// Appends the shortest text of one item of an array; strings are quoted.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item);
 // The same of an unboxed scalar.
 void tl_format_scalar(tl_text *text, tl_slot scalar);
-// In double quotes, what does not print escaped.
+// Appends a text in double quotes, with characters that do not print escaped.
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes);
-// A record's key as it is written: quoted if it is no name.
-void tl_format_key(tl_text *text, const tl_string *key);
+// Appends the name of a field as the language writes it: quoted if it is no
+// name elsewhere.
+void tl_format_name(tl_text *text, const tl_string *name);
+// The same for any key of a record.
+void tl_format_key(tl_text *text, tl_key key);
 
-// Writes an array with [item] for each item: on one line, or rows on their own
-// lines where that is too wide. False: stop, an error is pending.
+// Appends one item of an array. False: stop, an error is pending.
 typedef bool tl_item_format(tl_text *text, tl_dtype dtype, const void *item,
                             const void *context);
+// Appends an array with [item] for each item: on one line, or, where that is
+// too wide, with rows on their own lines.
 bool tl_format_array(tl_text *text, const tl_array *a, tl_item_format *item,
                      const void *context);
 

@@ -1,21 +1,30 @@
 // Numbers as text, the same in every locale.
+//
+// The shortest digits of a float are found by trying: print with most digits,
+// then shorten from 15 (6 for float32) upwards until a text reads back as the
+// same number. Most floats that people write need the first try only.
+//
+// Built for speed.
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 
 // --- Digits -----------------------------------------------------------------
 
+// An ASCII digit, whatever the locale.
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Takes the text of "%.*e" apart; the point may be the locale's.
+// Reads the text of "%.*e" into digits and exponent; the point may be the
+// locale's.
 static void read_digits(const char *text, tl_digits *out) {
   out->negative = *text == '-';
   out->count = 0;
@@ -25,6 +34,7 @@ static void read_digits(const char *text, tl_digits *out) {
   out->exponent = *text == 'e' ? atoi(text + 1) : 0;
 }
 
+// Takes zeros at the end away; one digit stays.
 static void strip_zeros(tl_digits *digits) {
   while (digits->count > 1 && digits->digits[digits->count - 1] == '0')
     digits->count--;
@@ -42,8 +52,9 @@ static void round_up(tl_digits *digits) {
   digits->exponent++;
 }
 
-// The value of at most 15 digits and a small exponent: both are exact floats,
-// so that one operation rounds correctly.
+// The value of at most 15 digits and a small exponent: digits and power of ten
+// are both exact floats, so that one operation rounds correctly (Clinger,
+// 1990).
 static bool read_short(const tl_digits *d, double *out) {
   static const double powers[] = {
       1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -59,6 +70,7 @@ static bool read_short(const tl_digits *d, double *out) {
   return true;
 }
 
+// Whether the digits read back as the value.
 static bool reads_back(const tl_digits *d, double value, bool single) {
   char text[48];
   double read;
@@ -70,14 +82,16 @@ static bool reads_back(const tl_digits *d, double value, bool single) {
                 : strtod(text, NULL) == value;
 }
 
+// The value with [count] digits, as printf rounds it.
 static void print_digits(double value, int count, tl_digits *out) {
   char text[48];
   snprintf(text, sizeof text, "%.*e", count - 1, value);
   read_digits(text, out);
 }
 
-// The value rounded to [count] digits, from more of them. What was dropped may
-// itself have been rounded to a half: then the value is asked again.
+// The value rounded to [count] digits, from more of them. If the digits dropped
+// look like an exact half they may themselves have been rounded to it: then
+// printf rounds the value anew.
 static void shorten(const tl_digits *longest, double value, int count,
                     tl_digits *out) {
   *out = *longest;
@@ -92,7 +106,7 @@ static void shorten(const tl_digits *longest, double value, int count,
   strip_zeros(out);
 }
 
-// Below the normal numbers fewer digits than always fit may do.
+// Below the normal numbers fewer digits may do than otherwise.
 static void search_subnormal(double value, bool single, tl_digits *out) {
   for (int count = 1; count <= (single ? 9 : 17); count++) {
     print_digits(value, count, out);
@@ -114,6 +128,8 @@ static bool next_reads_back(const tl_digits *longest, double value, bool single,
   return reads_back(out, value, single);
 }
 
+// Most numbers have few digits: shortening starts at 15, which always read back
+// as typed, and goes up.
 void tl_digits_shortest(double value, bool single, tl_digits *out) {
   double smallest = single ? (double)FLT_MIN : DBL_MIN;
   int least = single ? 6 : 15, most = single ? 9 : 17;
@@ -141,13 +157,14 @@ int tl_digits_decimals(const tl_digits *digits) {
 
 // --- Shortest text ----------------------------------------------------------
 
+// Writes digits [from, from + count), zeros where there are none.
 static char *put_digits(char *at, const tl_digits *d, int from, int count) {
   for (int i = from; i < from + count; i++)
     *at++ = i >= 0 && i < d->count ? d->digits[i] : '0';
   return at;
 }
 
-// As Python's repr: an exponent from 1e16 on and below 1e-4.
+// As Python's repr: with an exponent from 1e16 on and below 1e-4.
 static void write_shortest(double value, bool single, char *buffer) {
   if (!isfinite(value)) {
     strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
@@ -158,6 +175,7 @@ static void write_shortest(double value, bool single, char *buffer) {
   char *at = buffer;
   if (signbit(value))
     *at++ = '-';
+  // With an exponent: one digit before the point.
   if (d.exponent >= 16 || d.exponent < -4) {
     *at++ = d.digits[0];
     if (d.count > 1)
@@ -170,14 +188,16 @@ static void write_shortest(double value, bool single, char *buffer) {
   at = put_digits(at, &d, d.exponent >= 0 ? 0 : -1, before);
   *at++ = '.';
   int decimals = tl_digits_decimals(&d);
+  // A float shows at least one digit behind the point.
   if (decimals == 0)
     decimals = 1;
   at = put_digits(at, &d, d.exponent + 1, decimals);
   *at = 0;
 }
 
-// What counts and short decimals are, without a search for their digits.
+// Whole numbers below 1e15, without a search for their digits.
 static bool write_whole(double value, char buffer[32]) {
+  // Zero has a sign to be shown; NaN fails the first test.
   if (!(fabs(value) < 1e15) || value != floor(value) || value == 0)
     return false;
   sprintf(buffer, "%lld.0", (long long)value);
@@ -195,7 +215,7 @@ void tl_format_float(float value, char buffer[32]) {
 
 // --- printf's texts ---------------------------------------------------------
 
-// Puts a point for what the locale has.
+// Puts a point in the place of the locale's.
 static int fix_point(char *buffer, int length) {
   int at = buffer[0] == '-';
   while (is_digit(buffer[at])) at++;
@@ -210,6 +230,7 @@ static int fix_point(char *buffer, int length) {
   return length - (end - at) + 1;
 }
 
+// inf and nan are written alike everywhere, which printf does not promise.
 int tl_print_float(char *buffer, double value, int precision, char conversion,
                    bool alternate) {
   if (!isfinite(value)) {
@@ -234,6 +255,7 @@ int tl_print_float(char *buffer, double value, int precision, char conversion,
 
 // --- Items ------------------------------------------------------------------
 
+// The shortest text of a float.
 static void add_float(tl_text *text, double value, bool single) {
   char buffer[32];
   if (single)
@@ -243,6 +265,7 @@ static void add_float(tl_text *text, double value, bool single) {
   tl_text_puts(text, buffer);
 }
 
+// "1.0 - 2.0i"
 static void add_complex(tl_text *text, double re, double im, bool single) {
   add_float(text, re, single);
   bool minus = signbit(im) && !isnan(im);
@@ -251,6 +274,8 @@ static void add_complex(tl_text *text, double re, double im, bool single) {
   tl_text_putc(text, 'i');
 }
 
+// Writes from the last digit to the first; the magnitude of the smallest int64
+// fits uint64.
 static void add_int(tl_text *text, int64_t value) {
   char buffer[24], *at = buffer + sizeof buffer;
   uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
@@ -261,6 +286,7 @@ static void add_int(tl_text *text, int64_t value) {
   tl_text_add(text, at, (size_t)(buffer + sizeof buffer - at));
 }
 
+// Above int64, printf writes the number.
 static void add_uint(tl_text *text, uint64_t value) {
   if (value <= INT64_MAX) {
     add_int(text, (int64_t)value);
@@ -271,6 +297,7 @@ static void add_uint(tl_text *text, uint64_t value) {
   tl_text_puts(text, buffer);
 }
 
+// Narrow integers are widened in the slot, so all are written as int64.
 void tl_format_scalar(tl_text *text, tl_slot s) {
   switch (tl_dtype_of(s)) {
     case TL_BOOL:
@@ -292,6 +319,65 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
       add_int(text, s.i);
       break;
   }
+}
+
+// The escape of a character that has one of its own, such as \n; NULL.
+static const char *short_escape(utf8proc_int32_t point) {
+  switch (point) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    case 0:
+      return "\\0";
+    default:
+      return NULL;
+  }
+}
+
+// Whether a character prints by itself.
+static bool is_printing(utf8proc_int32_t point) {
+  utf8proc_category_t category = utf8proc_category(point);
+  return category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_ZL &&
+         category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_CN;
+}
+
+// Runs of plain characters are copied at once; others are escaped where they do
+// not print.
+void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
+  tl_text_putc(text, '"');
+  for (size_t at = 0; at < nbytes;) {
+    utf8proc_int32_t point = 0;
+    size_t plain = at;
+    while (plain < nbytes && (unsigned char)string[plain] >= 32 &&
+           (unsigned char)string[plain] < 127 && string[plain] != '"' &&
+           string[plain] != '\\')
+      plain++;
+    tl_text_add(text, string + at, plain - at);
+    at = plain;
+    if (at == nbytes)
+      break;
+    utf8proc_ssize_t step =
+        utf8proc_iterate((const utf8proc_uint8_t *)string + at,
+                         (utf8proc_ssize_t)(nbytes - at), &point);
+    if (step <= 0)
+      step = 1;
+    if (short_escape(point))
+      tl_text_puts(text, short_escape(point));
+    else if (is_printing(point))
+      tl_text_add(text, string + at, (size_t)step);
+    else
+      tl_text_printf(text, point < 128 ? "\\x%02x" : "\\u{%x}",
+                     (unsigned)point);
+    at += (size_t)step;
+  }
+  tl_text_putc(text, '"');
 }
 
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {

@@ -1,16 +1,26 @@
-// Python's format language: [[fill]align][sign][z][#][0][width][,][.precision]
-// [type], for every kind of value.
+// Python's format language:
+// [[fill]align][sign][z][#][0][width][,][.precision][type], for every kind of
+// value.
+//
+//     "{x:>10.2f}"     read_spec   ─▶ spec: align >, width 10, .2, type f
+//                      add_scalar  ─▶ parts {sign, prefix, digits}
+//                      add_padded  ─▶ "      3.14"
+//
+// Specifications that do not suit a value are errors which say what does.
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 enum { LARGEST_WIDTH = 1000000 };
 
+// A specification, read.
 typedef struct spec {
   const char *text;  // the whole, for messages
   size_t nbytes;
@@ -28,12 +38,15 @@ typedef struct spec {
 
 // --- Reading ----------------------------------------------------------------
 
+// Whether an alignment stands here.
 static bool is_align(const char *at, const char *end) {
   return at < end && strchr("<>=^", *at) != NULL && *at != 0;
 }
 
+// Reads fill and alignment; a fill is any character in front of an alignment.
 static const char *read_align(const char *at, const char *end, spec *out) {
   if (at < end) {
+    // The fill is a whole character, which may take several bytes.
     size_t fill = tl_grapheme_end(at, (size_t)(end - at), 0);
     if (is_align(at + fill, end)) {
       out->fill = at;
@@ -47,17 +60,19 @@ static const char *read_align(const char *at, const char *end, spec *out) {
   return at;
 }
 
-// A number below a million, -1 if there is none, -2 if it is larger.
+// A number up to a million; -1 if there is none, -2 if it is larger.
 static int read_number(const char **at, const char *end) {
   int number = -1;
   for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
     number = (number < 0 ? 0 : number) * 10 + (**at - '0');
+    // Larger widths would only fill memory.
     if (number > LARGEST_WIDTH)
       return -2;
   }
   return number;
 }
 
+// Skips the character if it comes next.
 static bool accept(const char **at, const char *end, char c) {
   if (*at == end || **at != c)
     return false;
@@ -65,15 +80,17 @@ static bool accept(const char **at, const char *end, char c) {
   return true;
 }
 
+// A zero before the width fills numbers behind their sign.
 static void read_zero(const char **at, const char *end, spec *out) {
   if (out->fill != NULL || !accept(at, end, '0'))
     return;
   out->fill = "0";
+  // The zero stands for `=` with numbers, while strings take it as `<`.
   if (out->align == 0)
     out->align = '0';  // as =, but strings take it as <
 }
 
-// The text as a spec; false where it is not one.
+// Reads the text as a spec; false where it is not one.
 static bool read_spec(const char *text, size_t nbytes, spec *out) {
   const char *at = text, *end = text + nbytes;
   *out = (spec){.text = text, .nbytes = nbytes, .fill_bytes = 1};
@@ -91,6 +108,7 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   out->precision = -1;
   if (accept(&at, end, '.')) {
     out->precision = read_number(&at, end);
+    // More digits would not fit the buffers, and say nothing.
     if (out->precision < 0 || out->precision > TL_PRECISION)
       return false;
   }
@@ -99,11 +117,13 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   return at == end && out->width != -2;
 }
 
+// The error of a spec, with why.
 static bool fail_spec(tl_vm *vm, const spec *s, const char *why) {
   return tl_fail(vm, TALLY_ERR_VALUE, "format \"%.*s\": %s",
                  s->nbytes > 100 ? 100 : (int)s->nbytes, s->text, why);
 }
 
+// The error of a type letter that the value does not take.
 static bool fail_type(tl_vm *vm, const spec *s, const char *what,
                       const char *types) {
   return tl_fail(
@@ -113,6 +133,7 @@ static bool fail_type(tl_vm *vm, const spec *s, const char *what,
 
 // --- Padding ----------------------------------------------------------------
 
+// Fills so many cells; a wide fill takes two of them.
 static void add_fill(tl_text *text, const spec *s, int cells) {
   int width = tl_display_width(s->fill, s->fill_bytes);
   if (width < 1)
@@ -121,7 +142,8 @@ static void add_fill(tl_text *text, const spec *s, int cells) {
     tl_text_add(text, s->fill, s->fill_bytes);
 }
 
-// Writes a text of [head] bytes that = keeps in front, and the rest.
+// Appends a text in its width. With alignment = the first [head] bytes, sign
+// and prefix, stay in front of the fill.
 static bool add_padded(tl_text *text, const spec *s, char align,
                        const char *bytes, size_t nbytes, size_t head) {
   int room = s->width - tl_display_width(bytes, nbytes);
@@ -152,6 +174,7 @@ typedef struct parts {
   int count;  // bytes in digits: whole, then the rest
 } parts;
 
+// The sign to write, 0: none.
 static char sign_of(const spec *s, bool negative) {
   if (negative)
     return '-';
@@ -163,6 +186,7 @@ static int separators(int n, int size) {
   return n > 0 ? (n - 1) / size : 0;
 }
 
+// Appends digits with [zeros] in front of them and a mark between groups.
 static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
                         char mark, int size) {
   for (int i = 0, all = n + zeros; i < all; i++) {
@@ -173,7 +197,7 @@ static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
   }
 }
 
-// Zeros that fill the width from inside, separators included.
+// How many zeros fill the width from inside, separators included.
 static int inner_zeros(const spec *s, const parts *p, int size) {
   if ((s->align != '0' && s->align != '=') || *s->fill != '0')
     return 0;
@@ -186,6 +210,7 @@ static int inner_zeros(const spec *s, const parts *p, int size) {
   return zeros;
 }
 
+// Appends a number's parts, padded.
 static bool add_number(tl_text *text, const spec *s, const parts *p,
                        int group_size) {
   tl_text built;
@@ -204,6 +229,7 @@ static bool add_number(tl_text *text, const spec *s, const parts *p,
   return ok;
 }
 
+// Type c: the character of a code point.
 static bool add_character(tl_text *text, const spec *s, bool negative,
                           uint64_t value) {
   char bytes[4];
@@ -229,6 +255,7 @@ static bool add_character(tl_text *text, const spec *s, bool negative,
   return add_padded(text, s, s->align ? s->align : '<', bytes, n, 0);
 }
 
+// The digits of a whole number in a base up to 16.
 static void write_digits(parts *p, uint64_t value, unsigned base, bool upper) {
   const char *names = upper ? "0123456789ABCDEF" : "0123456789abcdef";
   char buffer[64], *at = buffer + sizeof buffer;
@@ -238,6 +265,7 @@ static void write_digits(parts *p, uint64_t value, unsigned base, bool upper) {
   memcpy(p->digits, at, (size_t)p->count);
 }
 
+// An integer under its types.
 static bool add_integer(tl_text *text, const spec *s, bool negative,
                         uint64_t value) {
   if (s->precision >= 0)
@@ -266,6 +294,7 @@ static bool add_integer(tl_text *text, const spec *s, bool negative,
     default:
       return fail_type(text->vm, s, "an integer", "b c d e f g n o x or %");
   }
+  // As in Python, other bases are grouped by underscores, in fours.
   if (s->group == ',' && base != 10)
     return fail_spec(text->vm, s, "a comma groups decimal digits alone");
   if (!s->alternate)
@@ -276,6 +305,7 @@ static bool add_integer(tl_text *text, const spec *s, bool negative,
 
 // --- Floats -----------------------------------------------------------------
 
+// Takes zeros at the end of the decimals away, and a point without decimals.
 static void strip_zeros(char *digits) {
   char *mark = strchr(digits, 'e'), *end = mark ? mark : strchr(digits, 0);
   if (strchr(digits, '.') == NULL)
@@ -287,7 +317,7 @@ static void strip_zeros(char *digits) {
   memmove(last, end, strlen(end) + 1);
 }
 
-// No type, but a precision: as g, with a digit after the point, and with an
+// No type, but a precision: as g, with a digit behind the point, and with an
 // exponent where all the digits would stand before the point.
 static void print_general(const spec *s, double value, char *out) {
   int precision = s->precision > 0 ? s->precision : 1;
@@ -307,7 +337,7 @@ static void print_general(const spec *s, double value, char *out) {
   }
 }
 
-// The text of a magnitude; true if the type is one for floats.
+// The text of a magnitude; false if the type is none for floats.
 static bool print_magnitude(const spec *s, double value, bool single,
                             char *out) {
   int precision = s->precision >= 0 ? s->precision : 6;
@@ -340,6 +370,7 @@ static bool print_magnitude(const spec *s, double value, bool single,
   }
 }
 
+// Whether all digits of the text are 0: for z, which gives zero no sign.
 static bool is_zero_text(const char *digits) {
   for (; *digits && *digits != 'e' && *digits != 'E'; digits++)
     if (*digits >= '1' && *digits <= '9')
@@ -347,12 +378,14 @@ static bool is_zero_text(const char *digits) {
   return true;
 }
 
+// The parts of a float's text; false after tl_fail.
 static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
                         const char *what, parts *p) {
   bool negative = signbit(value) && !isnan(value);
   p->prefix = "";
   if (!print_magnitude(s, negative ? -value : value, single, p->digits))
     return fail_type(vm, s, what, "e f g n or %");
+  // What was rounded to zero counts as zero.
   if (s->positive && is_zero_text(p->digits) && isfinite(value))
     negative = false;
   p->sign = sign_of(s, negative);
@@ -372,6 +405,7 @@ static bool add_float(tl_text *text, const spec *s, double value, bool single) {
 static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
                         bool single) {
   tl_vm *vm = text->vm;
+  // The fill would stand between the parts' signs and digits.
   if (s->align == '=' || s->align == '0')
     return fail_spec(vm, s, "a complex number is not filled inside");
   if (s->type == '%')
@@ -397,6 +431,7 @@ static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
 
 // --- Texts ------------------------------------------------------------------
 
+// A text under a spec: precision cuts characters.
 static bool add_string(tl_text *text, const spec *s, const char *what,
                        const char *bytes, size_t nbytes) {
   tl_vm *vm = text->vm;
@@ -406,6 +441,7 @@ static bool add_string(tl_text *text, const spec *s, const char *what,
       s->align == '=')
     return fail_spec(vm, s, "sign, =, #, z and grouping are for numbers");
   if (s->precision >= 0) {
+    // Precision counts characters, not bytes.
     size_t end = 0;
     for (int i = 0; i < s->precision && end < nbytes; i++)
       end = tl_grapheme_end(bytes, nbytes, end);
@@ -417,12 +453,15 @@ static bool add_string(tl_text *text, const spec *s, const char *what,
 
 // --- Values -----------------------------------------------------------------
 
+// Whether the type makes a float of any number.
 static bool is_float_type(char type) {
   return type != 0 && strchr("eEfFgG%", type) != NULL;
 }
 
+// A number or bool.
 static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
   int dtype = tl_dtype_of(v);
+  // A bool is text, unless the type asks for a number.
   if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
     return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
   if (dtype == TL_FLOAT64)
@@ -442,6 +481,7 @@ static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
                      negative ? -(uint64_t)v.i : (uint64_t)v.i);
 }
 
+// An item of an array, under the spec in [context].
 static bool add_item(tl_text *text, tl_dtype dtype, const void *item,
                      const void *context) {
   const spec *s = context;
@@ -467,11 +507,49 @@ static bool add_other(tl_text *text, const spec *s, tl_slot value) {
   return ok;
 }
 
+// A hole in a specification: a width or a precision, or text of any part of it.
+static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
+                      int most) {
+  char shown[TL_DESCRIBE];
+  if (tl_is_string(value)) {
+    tl_text_add(text, value.string->text, value.string->length);
+    return !text->failed;
+  }
+  if (!tl_is_scalar(value) ||
+      !tl_dtype_is_integer((tl_dtype)tl_dtype_of(value))) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "the %s in a format is an integer: got %s", what,
+                   tl_describe(value, shown, sizeof shown));
+  }
+  bool is_unsigned = tl_dtypes[tl_dtype_of(value)].kind == 'U';
+  if (!is_unsigned && value.i < 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "the %s in a format is not negative: got %" PRId64, what,
+                   value.i);
+  }
+  if (value.u > (uint64_t)most) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "the %s in a format is at most %d: got %" PRIu64, what, most,
+                   value.u);
+  }
+  tl_text_printf(text, "%d", (int)value.i);
+  return !text->failed;
+}
+
+// The compiler's own specifications come first; a spec for an array goes to
+// each item.
 bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
                     size_t nbytes) {
   spec s;
   if (nbytes == 0)
     return tl_format_value(vm, text, value, false, 0);
+  // As {x = } has it: strings in quotes.
+  if (nbytes == 2 && memcmp(spec_, "!r", 2) == 0)
+    return tl_format_value(vm, text, value, true, 0);
+  if (nbytes == 2 && memcmp(spec_, "!w", 2) == 0)
+    return add_count(vm, text, value, "width", LARGEST_WIDTH);
+  if (nbytes == 2 && memcmp(spec_, "!p", 2) == 0)
+    return add_count(vm, text, value, "precision", TL_PRECISION);
   if (!read_spec(spec_, nbytes, &s))
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"

@@ -3,6 +3,12 @@
 // Everything else about a dtype (names, sizes, promotion, kernels, printing)
 // follows from this table. The order within a kind is by width; promotion and
 // kernels rely on the enum order only through tl_dtype_info.
+//
+//     kind   B bool   I int8 … int64   U uint8 … uint64   F float32, float64
+//            C complex64, complex128   S string
+//
+//     promotion    int8 + uint8   ─▶ int16      int64 + float32 ─▶ float64
+//     weak scalar  float32 + 2.5  ─▶ float32    int32 + 2.5     ─▶ float64
 #ifndef TALLY_VM_DTYPE_H
 #define TALLY_VM_DTYPE_H
 
@@ -21,6 +27,8 @@ typedef struct tl_c128 {
 
 // An item of a string array: see string_item.h.
 struct tl_string;
+// An item of a string array (string_item.h): short texts lie in the item,
+// longer ones are strings that it counts.
 typedef struct tl_string_item {
   uint32_t length;  // bytes; UINT32_MAX: that many or more
   char start[4];    // the first ones, zeros behind
@@ -30,9 +38,11 @@ typedef struct tl_string_item {
   };
 } tl_string_item;
 
-// X(ENUM, name, C type of an item, kind)
+// The table:
 //
-// kind: B bool, I signed, U unsigned, F real, C complex, S string
+//     X(ENUM, name, C type of an item, kind)
+//
+// kind: B bool, I signed, U unsigned, F real, C complex, S string.
 #define TL_DTYPES(X)                    \
   X(BOOL, bool, uint8_t, B)             \
   X(INT8, int8, int8_t, I)              \
@@ -49,6 +59,7 @@ typedef struct tl_string_item {
   X(COMPLEX128, complex128, tl_c128, C) \
   X(STRING, string, tl_string_item, S)
 
+// The dtypes, in the order of the table.
 typedef enum tl_dtype {
 #define X(ENUM, name, T, kind) TL_##ENUM,
   TL_DTYPES(X)
@@ -56,6 +67,7 @@ typedef enum tl_dtype {
       TL_DTYPE_COUNT
 } tl_dtype;
 
+// What the table says of a dtype.
 typedef struct tl_dtype_info {
   const char *name;
   uint8_t itemsize;  // bytes of an item in an array
@@ -64,9 +76,11 @@ typedef struct tl_dtype_info {
 
 extern const tl_dtype_info tl_dtypes[TL_DTYPE_COUNT];
 
+// Bytes of an item in an array.
 static inline size_t tl_itemsize(tl_dtype dtype) {
   return tl_dtypes[dtype].itemsize;
 }
+// Predicates on kinds.
 static inline bool tl_dtype_is_integer(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'I' || tl_dtypes[dtype].kind == 'U';
 }
@@ -80,8 +94,8 @@ static inline bool tl_dtype_is_numeric(tl_dtype dtype) {
   return dtype > TL_BOOL && dtype < TL_STRING;
 }
 
-// bool 0, integers 1, reals 2, complex 3, strings 4: an item takes values of
-// its own kind and of lower ones.
+// The rank of a dtype's kind: bool 0, integers 1, reals 2, complex 3, strings
+// 4. An item takes values of its own kind and of lower ones.
 int tl_kind_rank(tl_dtype dtype);
 
 // The dtype that holds both by NumPy 2's table (NEP 50), for dtypes below
@@ -89,11 +103,11 @@ int tl_kind_rank(tl_dtype dtype);
 // int32 with float32 gives float64.
 tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b);
 
-// The dtype of a weak scalar of [weak] (TL_INT64, TL_FLOAT64 or
-// TL_COMPLEX128; TL_BOOL is never weak) met by a typed [other]: other's own
-// where its kind is the same or higher, else the default of the weak kind at
-// other's width (float64 weak with float32 gives float32; with int32 gives
-// float64; complex128 weak with float32 gives complex64).
+// The dtype of a weak scalar of [weak] (TL_INT64, TL_FLOAT64 or TL_COMPLEX128;
+// TL_BOOL is never weak) with a typed [other]: other's own where its kind is
+// the same or higher, else the default of the weak kind at other's width
+// (float64 weak with float32 gives float32; with int32 gives float64;
+// complex128 weak with float32 gives complex64).
 tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other);
 
 // The dtype called [name] (nbytes long), or TL_DTYPE_COUNT.

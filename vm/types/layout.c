@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/values/string.h"
+#include "vm/string.h"
 #include "vm/nested/text_items.h"
 
 // --- Sizes ------------------------------------------------------------------

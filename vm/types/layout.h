@@ -1,6 +1,9 @@
 // Where the fields of a struct lie: the offsets and sizes that a C compiler
 // would choose, none of its padding, or as they are given.
 //
+//     {a: int8, b: float64}     by C's rules   a at 0, b at 8, 16 bytes
+//                               packed         a at 0, b at 1,  9 bytes
+//
 // A layout is a struct type with offsets. It is interned like all types, so two
 // arrays of one layout point to the same one.
 #ifndef TALLY_VM_LAYOUT_H
@@ -9,24 +12,26 @@
 #include "vm/types/type.h"
 
 // The layout of a struct type by C's rules, or [packed] without padding; of a
-// layout, itself. Fails (kind type) where a field has no fixed size.
+// layout, itself. NULL after tl_fail (kind type) where a field has no fixed
+// size.
 tl_type *tl_layout_of(tl_vm *vm, tl_type *type, bool packed);
 // The layout with these offsets and this size of an item (0: up to the end of
-// the last field, aligned). Fields may overlap, as in a C union; one that does
-// not fit is an error (kind value).
+// the last field, aligned). Fields may overlap, as in a C union. NULL after
+// tl_fail (kind value) where one does not fit.
 tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
                          int64_t itemsize);
 // A layout of some fields of another, at their places.
 tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
                           const int64_t *fields);
-// The type that a layout is one of: without offsets.
+// The struct type that a layout was made of: without offsets.
 tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout);
 
 // Whether values of a type are plain bytes: numbers, and structs and fixed
 // dimensions of such.
 bool tl_type_is_plain(const tl_type *type);
-// Bytes and alignment of a plain type, whose structs are layouts.
+// Bytes of a value of a plain type, whose structs are layouts.
 int64_t tl_type_size(const tl_type *type);
+// Its alignment.
 int64_t tl_type_align(const tl_type *type);
 
 #endif

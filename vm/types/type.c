@@ -1,31 +1,39 @@
-// Types: interned nodes, the types of values, text.
+// Types: interned nodes, the types of values, and their text. The parser is in
+// type_parse.c, layouts of structs are in layout.c.
 #include "vm/types/type.h"
+#include "vm/objects.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // --- Interning --------------------------------------------------------------
 
-// Open addressing; capacity is a power of two, at most two thirds full.
+// The table of interned types: open addressing; the capacity is a power of two,
+// and at most two thirds are used.
 struct tl_types {
   size_t count, capacity;
   tl_type **slots;
 };
 
+// Mixes a value into a hash.
 static uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
   return hash ^ hash >> 29;
 }
 
+// The same for a name, which may be missing.
 static uint64_t hash_name(uint64_t hash, tl_string *name) {
   return mix(hash, name != NULL ? tl_string_hash(name) : 0);
 }
 
+// A type's hash. Its inner types are interned, so their addresses stand for
+// them.
 static uint64_t hash_type(const tl_type *type) {
   uint64_t hash = mix(type->kind, (uint64_t)type->dtype);
   hash = mix(hash, (uint64_t)type->size);
@@ -40,12 +48,14 @@ static uint64_t hash_type(const tl_type *type) {
   return mix(hash, (uint64_t)type->itemsize);
 }
 
+// Whether both are the same name, or both missing.
 static bool same_name(const tl_string *a, const tl_string *b) {
   if (a == NULL || b == NULL)
     return a == b;
   return tl_string_equal(a, b);
 }
 
+// Whether two nodes are the same type: inner types by address.
 static bool same_type(const tl_type *a, const tl_type *b) {
   if (a->kind != b->kind || a->dtype != b->dtype || a->size != b->size ||
       a->of != b->of || a->field_count != b->field_count ||
@@ -75,6 +85,7 @@ static tl_type **find_place(const struct tl_types *types,
   return &types->slots[at];
 }
 
+// Makes the table twice as large.
 static bool grow(tl_vm *vm, struct tl_types *types) {
   size_t capacity = types->capacity > 0 ? types->capacity * 2 : 32;
   tl_type **slots =
@@ -92,6 +103,7 @@ static bool grow(tl_vm *vm, struct tl_types *types) {
   return true;
 }
 
+// Makes sure that one more type fits.
 static bool ensure_room(tl_vm *vm) {
   if (vm->types == NULL) {
     vm->types = tl_alloc_zeroed(vm, sizeof *vm->types, "the table of types");
@@ -102,11 +114,12 @@ static bool ensure_room(tl_vm *vm) {
   return types->count * 3 < types->capacity * 2 || grow(vm, types);
 }
 
-// A name that lives as long as the type: constants of a unit, which are not
-// counted, end before the types do.
+// Makes the name one that lives as long as the type: constants of a unit, which
+// are not counted, end before the types do.
 static bool own_name(tl_vm *vm, tl_string **name) {
   if (*name == NULL)
     return true;
+  // A unit's constant, which is not counted: the type needs a copy.
   if (((*name)->head.flags & TL_IMMORTAL) != 0)
     *name = tl_string_new(vm, (*name)->text, (*name)->length);
   else
@@ -120,8 +133,30 @@ static void drop_name(tl_vm *vm, tl_string *name) {
   tl_drop(vm, tl_own_string(name));
 }
 
-// A copy of [model] that holds its names; its fields follow it, and behind
-// them their offsets.
+// How deep the types in the model nest.
+static unsigned depth_of(const tl_type *model) {
+  unsigned depth = model->of != NULL ? model->of->depth + 1 : 0;
+  for (int64_t i = 0; i < model->field_count; i++) {
+    const tl_type *field = model->fields[i].type;
+    if (field != NULL && field->depth >= depth)
+      depth = field->depth + 1;
+  }
+  return depth;
+}
+
+// Whether there can be values of such a type: one without fields would have no
+// parts, and every array has some.
+static bool check_model(tl_vm *vm, const tl_type *model) {
+  if (tl_type_has_fields(model) && model->field_count == 0)
+    return tl_fail(vm, TALLY_ERR_TYPE, "a struct or tuple type needs a field");
+  if (depth_of(model) > TL_TYPE_DEPTH)
+    return tl_fail(vm, TALLY_ERR_LIMIT, "types nest at most %d deep",
+                   TL_TYPE_DEPTH);
+  return true;
+}
+
+// A copy of [model] that holds its names; its fields follow it in the same
+// block, and behind them their offsets.
 static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   size_t fields = (size_t)model->field_count * sizeof(tl_type_field);
   size_t offsets =
@@ -134,6 +169,7 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   *type = *model;
   type->head = head;
   type->head.flags = TL_IMMORTAL;
+  type->depth = (uint16_t)depth_of(model);
   type->fields = (tl_type_field *)(void *)(type + 1);
   if (fields > 0)
     memcpy(type->fields, model->fields, fields);
@@ -141,6 +177,7 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
     type->offsets = (int64_t *)(void *)((char *)type->fields + fields);
     memcpy(type->offsets, model->offsets, offsets);
   }
+  // Names are owned one by one; after a failure those that are get dropped.
   bool ok = own_name(vm, &type->name);
   int64_t owned = 0;
   while (ok && owned < type->field_count) {
@@ -155,10 +192,12 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   return NULL;
 }
 
+// A type of a dtype is constant; any other is found, or made and put into the
+// gap.
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   if (model->kind == TL_TYPE_DTYPE)
     return tl_type_of_dtype(vm, model->dtype);
-  if (!ensure_room(vm))
+  if (!check_model(vm, model) || !ensure_room(vm))
     return NULL;
   tl_type **place = find_place(vm->types, model);
   if (*place == NULL) {
@@ -185,6 +224,8 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
   }
 }
 
+// The types' own memory goes as one object each; inner types are found by the
+// table, too.
 void tl_types_close(tl_vm *vm) {
   struct tl_types *types = vm->types;
   if (types == NULL)
@@ -222,6 +263,7 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
   return &dtype_types[dtype];
 }
 
+// The type of an array: its dimensions from the inside out.
 static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   tl_type *type = tl_type_of_dtype(vm, tl_array_dtype(a));
   for (int i = tl_ndim(a) - 1; i >= 0 && type != NULL; i--) {
@@ -231,11 +273,12 @@ static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   return type;
 }
 
+// Values that are no arrays have a type by the name of their kind.
 tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
   if (tl_is_array(value))
     return type_of_array(vm, value.array);
   if (tl_is_nested(value))
-    return tl_type_below(vm, value, 0);
+    return vm->nested->type(vm, value);
   if (tl_is_string(value))
     return tl_type_of_dtype(vm, TL_STRING);
   if (tl_is_scalar(value)) {
@@ -254,21 +297,10 @@ tl_slot tl_type_slot(tl_type *type) {
   return (tl_slot){.tag = TL_TAG_TYPE, .type = type};
 }
 
-bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
-                       tl_dtype *out) {
-  if (tl_is_type(s) && s.type->kind == TL_TYPE_DTYPE) {
-    *out = s.type->dtype;
-    return true;
-  }
-  char expected[TL_DESCRIBE] = "a type such as float64";
-  if (tl_is_string(s) &&
-      tl_dtype_find(s.string->text, s.string->length) != TL_DTYPE_COUNT)
-    snprintf(expected, sizeof expected, "%s without quotes", s.string->text);
-  return tl_arg_fail(vm, function, "dtype", expected, s);
-}
-
 // --- Text -------------------------------------------------------------------
 
+// Letters, digits and underscores, no digit first; all beyond ASCII are
+// letters.
 bool tl_type_is_word(const tl_string *name) {
   if (name->length == 0)
     return false;
@@ -282,6 +314,7 @@ bool tl_type_is_word(const tl_string *name) {
   return true;
 }
 
+// Appends a name in quotes, escaped.
 static void add_quoted(tl_text *text, const tl_string *name) {
   tl_text_putc(text, '"');
   for (size_t i = 0; i < name->length; i++) {
@@ -296,6 +329,7 @@ static void add_quoted(tl_text *text, const tl_string *name) {
   tl_text_putc(text, '"');
 }
 
+// Appends a name, in quotes where it needs them.
 static void add_name(tl_text *text, const tl_string *name) {
   if (tl_type_is_word(name))
     tl_text_add(text, name->text, name->length);
@@ -305,6 +339,7 @@ static void add_name(tl_text *text, const tl_string *name) {
 
 static void add_type(tl_text *text, const tl_type *type);
 
+// {x: float64, y: int32}
 static void add_fields(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '{');
   for (int64_t i = 0; i < type->field_count; i++) {
@@ -330,6 +365,7 @@ static void add_members(tl_text *text, const tl_type *type) {
   tl_text_putc(text, ')');
 }
 
+// categorical[string, ["a", "b"]]
 static void add_categories(tl_text *text, const tl_type *type) {
   tl_text_puts(text, "categorical[");
   add_type(text, type->of);
@@ -342,7 +378,7 @@ static void add_categories(tl_text *text, const tl_type *type) {
   tl_text_puts(text, "]]");
 }
 
-// Types that are more than a name.
+// Appends types that are more than a name.
 static void add_compound(tl_text *text, const tl_type *type) {
   switch (type->kind) {
     case TL_TYPE_STRUCT:
@@ -379,6 +415,7 @@ static void add_compound(tl_text *text, const tl_type *type) {
   }
 }
 
+// Appends a dimension and its *.
 static void add_dimension(tl_text *text, const tl_type *type) {
   if (type->kind == TL_TYPE_FIXED) {
     tl_text_printf(text, "%" PRId64, type->size);
@@ -395,7 +432,7 @@ static void add_dimension(tl_text *text, const tl_type *type) {
   tl_text_puts(text, " * ");
 }
 
-// The depth is bounded by the parser's (TL_TYPE_DEPTH in type_parse.c).
+// Recurses at most TL_TYPE_DEPTH deep, as types nest no deeper.
 static void add_type(tl_text *text, const tl_type *type) {
   for (; tl_type_is_dimension(type); type = type->of) {
     add_dimension(text, type);

@@ -1,40 +1,73 @@
 // Types as values: datashapes, parsed, matched and printed.
+//
+//     `3 * N * {x: float64, y: ?int32}`
+//
+//     FIXED 3 ─of─▶ SYMBOL N ─of─▶ STRUCT ─┬ x: DTYPE float64
+//                                          └ y: OPTION ─of─▶ DTYPE int32
+//
+// A type is a chain of dimensions and then what they hold. Types are interned:
+// equal types are one object, so that comparing is comparing pointers; they
+// live until the VM closes. The same nodes serve as types of values
+// (tl_type_of), as patterns of parameters (tl_type_match) and, with offsets, as
+// layouts of structs (layout.h).
 #ifndef TALLY_VM_TYPE_H
 #define TALLY_VM_TYPE_H
 
 #include "vm/memory/memory.h"
 
-// A node of a datashape. Dimensions, then what they hold, as a chain.
+// A node of a datashape: dimensions, then what they hold, as a chain.
 typedef enum tl_type_kind {
-  TL_TYPE_DTYPE,     // float64
-  TL_TYPE_FIXED,     // 3 * of
-  TL_TYPE_VAR,       // var * of
-  TL_TYPE_SYMBOL,    // N * of          matches one dimension
-  TL_TYPE_ELLIPSIS,  // Dims... * of    matches any number of dimensions
-  TL_TYPE_OPTION,    // ?of             may be missing
-  TL_TYPE_VARIABLE,  // Scalar          matches any dtype
-  TL_TYPE_STRUCT,    // {x: float64}
-  TL_TYPE_OTHER,     // list, record, function … (typeof gives these)
-  // In structs: text in place.
-  TL_TYPE_FIXED_STRING,  // fixed_string[n]: n bytes of UTF-8, zeros behind
-  TL_TYPE_CHAR,          // char: one code point in 4 bytes
-  TL_TYPE_BYTES,         // bytes: any bytes, stored as strings are
-  TL_TYPE_POINTER,       // pointer[of]: refers to a value in a block
-  TL_TYPE_CATEGORICAL,   // categorical[of, ["a", "b"]]: fields name the values
-  TL_TYPE_TUPLE,         // (int64, string): fields named by their numbers
-  TL_TYPE_FUNCTION,      // (int64, float64) -> of: fields without names
+  // float64: items of an array, or a scalar.
+  TL_TYPE_DTYPE,
+  // 3 * of: a dimension of that length.
+  TL_TYPE_FIXED,
+  // var * of: rows of any lengths.
+  TL_TYPE_VAR,
+  // N * of: matches one dimension, and the same length wherever N stands.
+  TL_TYPE_SYMBOL,
+  // Dims... * of: matches any number of dimensions.
+  TL_TYPE_ELLIPSIS,
+  // ?of: values may be missing.
+  TL_TYPE_OPTION,
+  // Scalar: matches any dtype, and the same one wherever the name stands.
+  TL_TYPE_VARIABLE,
+  // {x: float64, y: int32}
+  TL_TYPE_STRUCT,
+  // list, record, function …: kinds without items of one type, as typeof gives
+  // them.
+  TL_TYPE_OTHER,
+  // fixed_string[n]: n bytes of UTF-8 in the struct, zeros behind.
+  TL_TYPE_FIXED_STRING,
+  // char: one code point in 4 bytes.
+  TL_TYPE_CHAR,
+  // bytes: any bytes, stored as strings are.
+  TL_TYPE_BYTES,
+  // pointer[of]: refers to a value in a block.
+  TL_TYPE_POINTER,
+  // categorical[of, ["a", "b"]]: the fields name the values.
+  TL_TYPE_CATEGORICAL,
+  // (int64, string): fields named by their numbers.
+  TL_TYPE_TUPLE,
+  // (int64, float64) -> of: fields without names.
+  TL_TYPE_FUNCTION,
 } tl_type_kind;
 
+// How deep types may nest: functions over types recurse so deep.
+enum { TL_TYPE_DEPTH = 200 };
+
+// A field of a struct, a member of a tuple, a category, or a parameter.
 typedef struct tl_type_field {
   tl_string *name;
   tl_type *type;
 } tl_type_field;
 
-// Types are interned: equal types are one object. They are immortal.
+// A type. Equal types are one object; all are immortal.
 struct tl_type {
   tl_object head;
   tl_type_kind kind;
-  tl_dtype dtype;       // DTYPE
+  tl_dtype dtype : 16;  // DTYPE
+  unsigned depth : 16;  // of the types in it: 0 for a dtype, at most
+                        // TL_TYPE_DEPTH
   int64_t size;         // FIXED, FIXED_STRING
   tl_string *name;      // SYMBOL, ELLIPSIS (both may be NULL: any), VARIABLE,
                         // OTHER
@@ -48,21 +81,26 @@ struct tl_type {
   int64_t itemsize, align;
 };
 
-// Parses a datashape; fails (kind type) with the place in the text.
+// Parses a datashape; NULL after tl_fail (kind type), with the place in the
+// text. The result is borrowed, as all types are.
 //
-//   dimensions  3 *  var *  N *  Dims... *  ... *  fixed * (of any length);
-//               3 ** 2 * is 3 * 3 *
+//   dimensions  3 *  var *  N *  Dims... *  ... *  fixed * (of any length); 3
+//                                                  ** 2 * is 3 * 3 *
 //   items       a dtype or an alias (int real float double complex intptr
-//               size_t), a variable (a capital letter first), ?item,
-//               {x: float64, "a b": int32}, fixed_string[8], char, bytes,
-//               pointer[item], categorical[string, ["a", "b"]],
-//               (int64, string), (float64) -> float64, the kinds of other
-//               values (list record function range type module handle none)
+//               size_t), a variable (a capital letter first), ?item, {x: int8,
+//               "a b": int32}, fixed_string[8], char, bytes, pointer[item],
+//               categorical[string, ["a", "b"]], (int64, string), (float64) ->
+//               float64, the kinds of other values (list record function range
+//               type module handle none)
 //   comments    # to the end of the line
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes);
+// The type of a scalar of that dtype; never fails.
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);
-tl_type *tl_type_of(tl_vm *vm, tl_slot value);  // typeof(x)
-tl_slot tl_type_slot(tl_type *type);            // borrowed: types are immortal
+// The type of a value, as typeof(x) gives it; NULL after tl_fail.
+tl_type *tl_type_of(tl_vm *vm, tl_slot value);
+// The type as a value, borrowed: types are immortal.
+tl_slot tl_type_slot(tl_type *type);
+// The type as the language writes it, owned; NULL after tl_fail.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
 
 // Whether a field's name stands in a type without quotes.
@@ -73,24 +111,24 @@ static inline bool tl_type_has_fields(const tl_type *type) {
   return type->kind == TL_TYPE_STRUCT || type->kind == TL_TYPE_TUPLE;
 }
 
+// Whether the node is a dimension over something.
 static inline bool tl_type_is_dimension(const tl_type *type) {
   return type->kind >= TL_TYPE_FIXED && type->kind <= TL_TYPE_ELLIPSIS;
 }
 
 // The interned type that equals [model], whose name and field names are
-// borrowed; NULL after tl_fail (kind memory).
+// borrowed; NULL after tl_fail (kind memory, or type and limit for a model that
+// cannot be).
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model);
 
-// The names that types hold, for the auditor.
+// Calls [visit] with each name that a type holds, for the auditor's recount.
 void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
                         void *context);
 
-// Frees all of a VM's types; when it closes.
+// Frees all of a VM's types, when it closes.
 void tl_types_close(tl_vm *vm);
 
-// Whether a value matches a pattern such as `N * M * float64`; variables seen
-// before (in bindings, an opaque record the caller clears) must agree. Fails
-// (kind type) naming the mismatch; [what] is the parameter's name.
+// What variables of a pattern stand for so far.
 typedef struct tl_bindings {
   int count;
   struct {
@@ -99,12 +137,10 @@ typedef struct tl_bindings {
     tl_type *type;  // VARIABLE; ELLIPSIS: the dimensions, over bool
   } items[16];
 } tl_bindings;
+// Whether a value matches a pattern such as `N * M * float64`. Variables seen
+// before must agree with [bindings], which the caller clears first. Fails (kind
+// type) naming the mismatch; [what] is the parameter's name.
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what);
-
-// A dtype argument: a type value of kind DTYPE; else kind type, naming the
-// function and the argument.
-bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
-                       tl_dtype *out);
 
 #endif

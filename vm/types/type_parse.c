@@ -1,17 +1,23 @@
-// The parser of datashapes.
+// The parser of datashapes: recursive descent, one function for each form.
+//
+//     type   = dimension [** n] * type | ?type | item
+//     item   = name | {fields} | (types) [-> type] | name[arguments]
+//
+// Errors name the column in the text, and what was expected there. type.h has
+// the whole language.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/text/suggest.h"
+#include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
 enum {
-  TL_TYPE_DEPTH = 200,   // structs and dimensions within each other
   TL_TYPE_FIELDS = 1000  // of one struct
 };
 
+// The text and how far it has been read.
 typedef struct parser {
   tl_vm *vm;
   const char *text;
@@ -24,9 +30,11 @@ static tl_type *parse_type(parser *p);
 
 // --- Tokens -----------------------------------------------------------------
 
+// Skips blanks and comments.
 static void skip_space(parser *p) {
   while (p->at < p->nbytes) {
     char c = p->text[p->at];
+    // A comment goes on to the end of its line.
     if (c == '#') {
       while (p->at < p->nbytes && p->text[p->at] != '\n') p->at++;
     } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
@@ -37,20 +45,24 @@ static void skip_space(parser *p) {
   }
 }
 
+// Whether the byte may begin a name; all of those beyond ASCII may.
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          (uint8_t)c >= 0x80;
 }
 
+// An ASCII digit.
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+// The next byte that is no blank; 0: the end.
 static char peek(parser *p) {
   skip_space(p);
   return p->at < p->nbytes ? p->text[p->at] : '\0';
 }
 
+// Skips the token if it comes next.
 static bool accept(parser *p, const char *token) {
   size_t n = strlen(token);
   skip_space(p);
@@ -61,7 +73,7 @@ static bool accept(parser *p, const char *token) {
   return true;
 }
 
-// The name that begins here; its length, 0: there is none.
+// The name that begins here; returns its length, 0: there is none.
 static size_t read_name(parser *p, const char **name) {
   skip_space(p);
   size_t begin = p->at;
@@ -77,14 +89,14 @@ static size_t read_name(parser *p, const char **name) {
 
 // --- Errors -----------------------------------------------------------------
 
-// Columns count code points, from 1.
+// The column of a byte, counting code points from 1.
 static int column(const parser *p, size_t at) {
   int n = 1;
   for (size_t i = 0; i < at; i++) n += ((uint8_t)p->text[i] & 0xc0) != 0x80;
   return n;
 }
 
-// "expected a dtype, got "}" at column 7 of the type `3 * }`"
+// "expected a dtype, got "}" at column 7 of the type `3 * }`". Returns NULL.
 static void *fail_expected(parser *p, const char *expected) {
   skip_space(p);
   int shown = tl_clip(p->text, p->nbytes, 80);
@@ -108,13 +120,14 @@ static void *fail_expected(parser *p, const char *expected) {
   return NULL;
 }
 
-// "…x at column 12 of the type `{x: int8, x: int8}`"
+// "…x at column 12 of the type `{x: int8, x: int8}`". Returns NULL.
 static void *fail_at(parser *p, size_t at, const char *what, const char *name) {
   tl_fail(p->vm, TALLY_ERR_TYPE, "%s%s at column %d of the type `%.*s`", what,
           name, column(p, at), tl_clip(p->text, p->nbytes, 80), p->text);
   return NULL;
 }
 
+// The error of an unknown name, with a similar one as a hint.
 static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   char hint[160];
   tl_suggestion near;
@@ -123,6 +136,7 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
     tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
   }
   const char *more = tl_suggest_text(&near, hint, sizeof hint);
+  // No dtype is near, so perhaps a variable was meant.
   if (more[0] == '\0')
     more = "; a type variable begins with a capital letter";
   tl_fail(p->vm, TALLY_ERR_TYPE, "unknown type %.*s at column %d of `%.*s`%s",
@@ -133,6 +147,7 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
 
 // --- Items ------------------------------------------------------------------
 
+// Interns the model with that name.
 static tl_type *intern_named(parser *p, tl_type model, const char *name,
                              size_t nbytes) {
   model.name = tl_string_new(p->vm, name, nbytes);
@@ -143,10 +158,12 @@ static tl_type *intern_named(parser *p, tl_type model, const char *name,
   return type;
 }
 
+// Whether the name is that word.
 static bool is_word(const char *name, size_t nbytes, const char *word) {
   return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
 }
 
+// The dtype of that name or alias; TL_DTYPE_COUNT.
 static tl_dtype find_dtype(const char *name, size_t nbytes) {
   static const struct {
     const char *name;
@@ -162,6 +179,7 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
   return tl_dtype_find(name, nbytes);
 }
 
+// Whether the name is a kind of values that are no arrays.
 static bool is_kind(const char *name, size_t nbytes) {
   static const char *const kinds[] = {"list", "record", "function", "range",
                                       "type", "module", "handle",   "none"};
@@ -172,7 +190,7 @@ static bool is_kind(const char *name, size_t nbytes) {
   return false;
 }
 
-// Names that do not begin with an ASCII small letter are variables.
+// Names that do not begin with a small letter of ASCII are variables.
 static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
@@ -180,6 +198,7 @@ static bool is_variable(const char *name) {
 static bool item_compound(parser *p, const char *name, size_t nbytes,
                           tl_type **out);
 
+// An item that begins with a name.
 static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_dtype dtype = find_dtype(name, nbytes);
   if (dtype != TL_DTYPE_COUNT)
@@ -197,7 +216,8 @@ static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
 
 // --- Structs ----------------------------------------------------------------
 
-// "a \"quoted\" name" after the opening quote: escapes are \" \\ \n.
+// A name in quotes, behind the opening one: "a \"quoted\" name"; escapes are \"
+// \\ \n.
 static tl_string *parse_quoted(parser *p, char quote, const char *expected) {
   tl_text text;
   tl_text_open(&text, p->vm);
@@ -218,6 +238,7 @@ static tl_string *parse_quoted(parser *p, char quote, const char *expected) {
   return tl_text_finish(&text);
 }
 
+// A field's name, with quotes or without.
 static tl_string *parse_field_name(parser *p) {
   if (accept(p, "\""))
     return parse_quoted(p, '"', "\" after a field's name");
@@ -230,6 +251,7 @@ static tl_string *parse_field_name(parser *p) {
   return tl_string_new(p->vm, name, n);
 }
 
+// Whether there is no field of that name yet, and room for one more.
 static bool is_new_field(parser *p, size_t at, const tl_type *model,
                          const tl_string *name) {
   for (int64_t i = 0; i < model->field_count; i++) {
@@ -245,6 +267,7 @@ static bool is_new_field(parser *p, size_t at, const tl_type *model,
   return true;
 }
 
+// Room for one more field in the model being built.
 static bool make_room(parser *p, tl_type *model, size_t *capacity) {
   if ((size_t)model->field_count < *capacity)
     return true;
@@ -261,6 +284,7 @@ static bool make_room(parser *p, tl_type *model, size_t *capacity) {
   return true;
 }
 
+// name: type
 static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
   peek(p);
   size_t begin = p->at;
@@ -282,6 +306,7 @@ static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
   return true;
 }
 
+// Fields up to the closing brace.
 static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
   while (!accept(p, "}")) {
     if (!parse_field(p, model, capacity))
@@ -293,7 +318,7 @@ static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
   return true;
 }
 
-// Gives back the names and the room of a model whose fields were parsed.
+// Gives back the names and the memory of a model whose fields were parsed.
 static void close_model(parser *p, tl_type *model, size_t capacity) {
   for (int64_t i = 0; i < model->field_count; i++) {
     if (model->fields[i].name != NULL)
@@ -303,6 +328,7 @@ static void close_model(parser *p, tl_type *model, size_t capacity) {
     tl_free(p->vm, model->fields, capacity * sizeof *model->fields);
 }
 
+// A struct, behind its opening brace.
 static tl_type *parse_struct(parser *p) {
   tl_type model = {.kind = TL_TYPE_STRUCT};
   size_t capacity = 0;
@@ -315,6 +341,7 @@ static tl_type *parse_struct(parser *p) {
 
 // --- Tuples and functions ---------------------------------------------------
 
+// Adds a member of a tuple, a parameter or a category.
 static bool add_member(parser *p, tl_type *model, size_t *capacity,
                        tl_string *name, tl_type *type) {
   if (model->field_count == TL_TYPE_FIELDS) {
@@ -327,6 +354,8 @@ static bool add_member(parser *p, tl_type *model, size_t *capacity,
   return true;
 }
 
+// Types up to the closing parenthesis; *comma: the last one had a comma behind
+// it.
 static bool parse_members(parser *p, tl_type *model, size_t *capacity,
                           bool *comma) {
   *comma = false;
@@ -341,7 +370,7 @@ static bool parse_members(parser *p, tl_type *model, size_t *capacity,
   return true;
 }
 
-// The members' names: "0", "1", …
+// The members of a tuple are named "0", "1", …
 static bool number_members(parser *p, tl_type *model) {
   bool ok = true;
   for (int64_t i = 0; ok && i < model->field_count; i++) {
@@ -353,13 +382,15 @@ static bool number_members(parser *p, tl_type *model) {
   return ok;
 }
 
-// After "(": a tuple, or the parameters of a function.
+// After "(": a tuple, or the parameters of a function, or a type in
+// parentheses.
 static tl_type *parse_tuple(parser *p) {
   tl_type model = {.kind = TL_TYPE_TUPLE};
   size_t capacity = 0;
   tl_type *type = NULL;
   bool comma;
   bool ok = parse_members(p, &model, &capacity, &comma);
+  // What looked like a tuple was a list of parameters.
   if (ok && accept(p, "->")) {
     model.kind = TL_TYPE_FUNCTION;
     model.of = parse_type(p);
@@ -376,18 +407,21 @@ static tl_type *parse_tuple(parser *p) {
 
 // --- Types with arguments in brackets ---------------------------------------
 
+// The closing bracket behind a type's arguments.
 static tl_type *expect_close(parser *p, tl_type *type) {
   if (type == NULL || accept(p, "]"))
     return type;
   return fail_expected(p, "\"]\"");
 }
 
+// Reads digits; false: there are none, or after tl_fail too many.
 static bool read_number(parser *p, int64_t *out) {
   *out = 0;
   bool any = false;
   size_t begin = p->at;
   while (p->at < p->nbytes && is_digit(p->text[p->at])) {
     int64_t digit = p->text[p->at] - '0';
+    // The number would not fit int64.
     if (*out > (INT64_MAX - digit) / 10)
       return p->at = begin, fail_expected(p, "a number below 2**63") != NULL;
     *out = *out * 10 + digit;
@@ -397,6 +431,7 @@ static bool read_number(parser *p, int64_t *out) {
   return any;
 }
 
+// fixed_string[n]
 static tl_type *parse_fixed_string(parser *p) {
   tl_type model = {.kind = TL_TYPE_FIXED_STRING};
   if (!accept(p, "["))
@@ -411,6 +446,7 @@ static tl_type *parse_fixed_string(parser *p) {
   return expect_close(p, tl_type_intern(p->vm, &model));
 }
 
+// pointer[type]
 static tl_type *parse_pointer(parser *p) {
   tl_type model = {.kind = TL_TYPE_POINTER};
   if (!accept(p, "["))
@@ -420,6 +456,7 @@ static tl_type *parse_pointer(parser *p) {
                           : expect_close(p, tl_type_intern(p->vm, &model));
 }
 
+// One category, in quotes, which must not be there yet.
 static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
   char quote = peek(p);
   if (quote != '"' && quote != '\'')
@@ -439,6 +476,7 @@ static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
   return ok;
 }
 
+// The type of the categories and then these.
 static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
   if (!accept(p, "["))
     return fail_expected(p, "\"[\" and a type, then the categories") != NULL;
@@ -460,6 +498,7 @@ static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
   return accept(p, "]") || fail_expected(p, "\"]\"") != NULL;
 }
 
+// categorical[type, ["a", "b"]]
 static tl_type *parse_categorical(parser *p) {
   tl_type model = {.kind = TL_TYPE_CATEGORICAL};
   size_t capacity = 0;
@@ -470,7 +509,8 @@ static tl_type *parse_categorical(parser *p) {
   return type;
 }
 
-// False: the name is none of these.
+// A type with arguments, or one that is a word of its own; false: the name is
+// none of these.
 static bool item_compound(parser *p, const char *name, size_t nbytes,
                           tl_type **out) {
   if (is_word(name, nbytes, "fixed_string"))
@@ -490,6 +530,7 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
 
 // --- Dimensions -------------------------------------------------------------
 
+// Whether there is a ... among the dimensions.
 static bool has_ellipsis(const tl_type *type) {
   for (; tl_type_is_dimension(type); type = type->of) {
     if (type->kind == TL_TYPE_ELLIPSIS)
@@ -513,7 +554,8 @@ static int64_t read_power(parser *p) {
   return 0;
 }
 
-// What follows a dimension: "* type".
+// What follows a dimension: "* type". The dimension is interned over it, as
+// often as it stands.
 static tl_type *parse_over(parser *p, tl_type model, const char *name,
                            size_t nbytes) {
   size_t begin = p->at;
@@ -526,10 +568,11 @@ static tl_type *parse_over(parser *p, tl_type model, const char *name,
   if (model.of == NULL)
     return NULL;
   if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
-    return fail_at(p, begin - 3, "a type has at most one \"...\" among its dimensions",
-                   "");
+    return fail_at(p, begin - 3,
+                   "a type has at most one \"...\" among its dimensions", "");
   }
   tl_type *type = model.of;
+  // 3 ** 2 * x is 3 * 3 * x, from the inside out.
   for (; times > 0 && type != NULL; times--) {
     model.of = type;
     type = nbytes == 0 ? tl_type_intern(p->vm, &model)
@@ -538,6 +581,7 @@ static tl_type *parse_over(parser *p, tl_type model, const char *name,
   return type;
 }
 
+// A dimension of fixed length.
 static tl_type *parse_fixed(parser *p) {
   tl_type model = {.kind = TL_TYPE_FIXED};
   if (!read_number(p, &model.size))
@@ -545,14 +589,18 @@ static tl_type *parse_fixed(parser *p) {
   return parse_over(p, model, NULL, 0);
 }
 
+// A dimension or an item that begins with a name: which one, the * behind it
+// says.
 static tl_type *parse_named(parser *p) {
   const char *name;
   size_t n = read_name(p, &name);
   if (n == 0)
     return fail_expected(p, "a dimension, a dtype or \"{\"");
+  // A named ellipsis: Dims... * of.
   if (accept(p, "...")) {
     return parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, name, n);
   }
+  // Nothing follows that would make it a dimension.
   if (peek(p) != '*')
     return item_named(p, name, n);
   if (is_word(name, n, "var")) {
@@ -569,24 +617,27 @@ static tl_type *parse_named(parser *p) {
   return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, name, n);
 }
 
+// ?item: it may be missing.
 static tl_type *parse_option(parser *p) {
   size_t begin = p->at;
   tl_type model = {.kind = TL_TYPE_OPTION, .of = parse_type(p)};
   if (model.of == NULL)
     return NULL;
   if (tl_type_is_dimension(model.of) || model.of->kind == TL_TYPE_OPTION) {
-    return fail_at(p, begin,
-                   "\"?\" stands before an item's type, as in 3 * ?float64: ",
-                   "none");
+    return fail_at(
+        p, begin,
+        "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
   }
   return tl_type_intern(p->vm, &model);
 }
 
+// A whole type; NULL after tl_fail.
 static tl_type *parse_type(parser *p) {
   if (p->depth == TL_TYPE_DEPTH) {
     return fail_at(p, p->at, "the type is nested too deep", "");
   }
   p->depth++;
+  // What comes next decides: a digit, a bracket, a mark, or a name.
   char c = peek(p);
   tl_type *type;
   if (is_digit(c))
@@ -605,6 +656,7 @@ static tl_type *parse_type(parser *p) {
   return type;
 }
 
+// The whole text has to be one type.
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes) {
   parser p = {.vm = vm, .text = text, .nbytes = nbytes};
   tl_type *type = parse_type(&p);

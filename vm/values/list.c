@@ -1,4 +1,6 @@
-// Lists.
+// Lists: making, growing and copying them. See list.h. A list is one block,
+// which moves when it grows; so functions that may grow one take the place of
+// its pointer.
 
 #include "vm/values/list.h"
 
@@ -6,7 +8,8 @@
 
 #include "vm/vm.h"
 
-// The bytes of a list for [capacity] items; false (kind memory): too many.
+// The bytes of a list for [capacity] items; false after tl_fail (kind memory):
+// too many.
 static bool list_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   size_t items = 0;
   bool fits = capacity >= 0 &&
@@ -15,6 +18,7 @@ static bool list_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   return (fits && *nbytes > items) || tl_fail_memory(vm, SIZE_MAX, "a list");
 }
 
+// The items are uninitialised: length says how many there are.
 tl_list *tl_list_new(tl_vm *vm, int64_t capacity) {
   size_t nbytes;
   if (!list_bytes(vm, capacity, &nbytes))
@@ -27,7 +31,8 @@ tl_list *tl_list_new(tl_vm *vm, int64_t capacity) {
   return list;
 }
 
-// Grows by half, to whole lines of 64 bytes, so that pushing is O(1).
+// Makes room for more items: grows by half, to whole lines of 64 bytes, so that
+// pushing is O(1) on average.
 static bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
   tl_list *old = *list;
   if (old->capacity - old->length >= room)
@@ -48,6 +53,7 @@ static bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
   return true;
 }
 
+// Room first: once the item has moved nothing can fail.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
   if (!list_reserve(vm, list, 1))
     return false;
@@ -56,14 +62,17 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
   return true;
 }
 
-bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item) {
+// As tl_list_push, with tl_borrow_item in place of tl_escape.
+bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item) {
   if (!list_reserve(vm, list, 1))
     return false;
-  tl_slot lent = tl_lend(vm, &(*list)->head, item, TL_CAUSE_ITEM);
-  tl_copy_slot(&(*list)->items[(*list)->length++], &lent);
+  tl_slot borrowed = tl_borrow_item(vm, &(*list)->head, item, TL_CAUSE_ITEM);
+  tl_copy_slot(&(*list)->items[(*list)->length++], &borrowed);
   return true;
 }
 
+// A list that borrows items counts them first (tl_may_change), since a change
+// may end what it borrows from.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   tl_list *list = s->list;
   if (tl_may_change(vm, *s)) {

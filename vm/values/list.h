@@ -1,25 +1,38 @@
-// Lists: any values in a row. One allocation; grows at the end when unique.
+// Lists: any values in a row, in one allocation, which grows at the end when
+// the list has one owner.
+//
+//     tl_list  │ head │ length │ capacity │ item 0 │ item 1 │ … room │
+//
+// Items are heap slots: each owns its object, or refers to something immortal,
+// or, in a list marked TL_BORROWED, borrows (value.h). Whoever changes a list
+// gets it from tl_list_unique first.
 #ifndef TALLY_VM_LIST_H
 #define TALLY_VM_LIST_H
 
 #include "vm/memory/memory.h"
 
+// A list object. Capacity is how many items there is room for.
 struct tl_list {
   tl_object head;
   int64_t length;
   int64_t capacity;
-  tl_slot items[];  // heap slots: owned, immortal or lent (TL_LENT)
+  tl_slot items[];  // heap slots: owned, immortal or borrowed (TL_BORROWED)
 };
 
-// An empty list with room for [capacity] items.
+// An empty list with room for [capacity] items, owned; NULL after tl_fail.
 tl_list *tl_list_new(tl_vm *vm, int64_t capacity);
-// Appends to a list that only the caller has. Moves *item in (or retains it).
-// The list may move in memory: *list is updated. On failure nothing changed.
+// Compares two values in the order that sort puts them in (order.c): *order is
+// below, at or above 0. False after tl_fail (kind type): they have no order.
+bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order);
+// Appends to a list that only the caller has: *item moves in, or is retained.
+// The list may move in memory: *list is updated. On failure nothing has
+// changed.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item);
-// The same, except that what *item only borrows stays lent (lend.c).
-bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item);
-// The list in [s], ready to be changed: itself if unique, else a copy (each
-// item retained). Returns owned in *out; s no longer owns.
+// The same, except that a value which *item only borrows stays borrowed.
+bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item);
+// The list in [s], ready to be changed and with room for [room] more items:
+// itself if it has one owner, else a copy with each item retained. Returns
+// owned in *out; [s] no longer owns. False after tl_fail, with [s] as it was.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out);
 
 #endif

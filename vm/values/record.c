@@ -1,30 +1,36 @@
 // Records: fields in order, and from nine on a hash index behind them.
 //
-// The index is an open table of positions, twice as large as the capacity; it
-// lies in the same allocation, behind the fields.
+// The index is a hash table with open addressing that holds positions of
+// fields; it is at least twice as large as the capacity and lies in the same
+// allocation, behind the fields. Few fields are found faster by looking at
+// each.
 
 #include "vm/values/record.h"
 
 #include <string.h>
 
-#include "vm/values/string.h"
+#include "vm/string.h"
 #include "vm/vm.h"
 
+// From how many fields on there is an index; an entry without a field.
 enum { INDEX_FROM = 9, NOBODY = -1 };
 
 // --- The index --------------------------------------------------------------
 
 // An entry keeps part of the key's hash, so that other keys need not be looked
-// at: each would be a miss of the cache.
+// at: each of those would be a cache miss.
 typedef struct entry {
   int32_t position;
   uint32_t hash;
 } entry;
 
+// The index, behind the fields there is room for.
 static entry *index_of(tl_record *record) {
   return (entry *)(void *)&record->fields[record->capacity];
 }
 
+// Entries of the index of a record with that capacity, a power of two; 0: it
+// needs none.
 static int64_t index_size(int64_t capacity) {
   if (capacity < INDEX_FROM)
     return 0;
@@ -33,15 +39,26 @@ static int64_t index_size(int64_t capacity) {
   return size;
 }
 
+// A key's hash, which must be that of the value it was made of.
+static uint64_t hash_of(tl_key key) {
+  if (tl_key_is_string(key))
+    return tl_string_hash(tl_key_string(key));
+  return tl_key_object(key) == NULL ? tl_key_word_hash(key.word)
+                                    : tl_key_hash(tl_key_slot(key));
+}
+
+// Enters the field at that position.
 static void index_add(tl_record *record, int64_t position) {
   entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t hash = tl_string_hash(record->fields[position].key);
+  tl_key key = record->fields[position].key;
+  uint64_t hash = hash_of(key);
   uint64_t at = hash & mask;
   while (index[at].position != NOBODY) at = (at + 1) & mask;
   index[at] = (entry){(int32_t)position, (uint32_t)(hash >> 32)};
 }
 
+// Enters all fields anew, after the record moved or lost one.
 static void index_build(tl_record *record) {
   if (record->index_size == 0)
     return;
@@ -49,14 +66,18 @@ static void index_build(tl_record *record) {
   for (int64_t i = 0; i < record->length; i++) index_add(record, i);
 }
 
-static int64_t index_find(tl_record *record, tl_string *key) {
+// Whether a field has the key that is looked for.
+typedef bool is_key(tl_key key, const void *sought);
+
+// The position of a field by its hash and a test of its key; -1.
+static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
+                                 const void *sought) {
   const entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t hash = tl_string_hash(key);
   for (uint64_t at = hash & mask; index[at].position != NOBODY;
        at = (at + 1) & mask) {
     if (index[at].hash == (uint32_t)(hash >> 32) &&
-        tl_string_equal(record->fields[index[at].position].key, key))
+        is(record->fields[index[at].position].key, sought))
       return index[at].position;
   }
   return -1;
@@ -64,6 +85,8 @@ static int64_t index_find(tl_record *record, tl_string *key) {
 
 // --- Making and growing -----------------------------------------------------
 
+// The bytes of a record with that capacity; false after tl_fail: too many
+// fields.
 static bool record_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   if (capacity >= 0 && capacity < INT32_MAX / 4) {
     *nbytes = sizeof(tl_record) + (size_t)capacity * sizeof(tl_field) +
@@ -87,6 +110,7 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   return record;
 }
 
+// Makes room for more fields, growing by half.
 static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   tl_record *old = *record;
   if (old->capacity - old->length >= room)
@@ -112,78 +136,148 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
 
 // --- Fields -----------------------------------------------------------------
 
-int64_t tl_record_find(tl_record *record, tl_string *key) {
+// The predicates of index_find: a key that is this string, this word, or equal
+// to this value.
+static bool is_string(tl_key key, const void *sought) {
+  return tl_key_is_string(key) && tl_string_equal(tl_key_string(key), sought);
+}
+
+static bool is_word(tl_key key, const void *sought) {
+  return key.word == *(const uint64_t *)sought;
+}
+
+static bool is_value(tl_key key, const void *sought) {
+  return tl_key_is(key, *(const tl_slot *)sought);
+}
+
+// Compiled code names fields by constants, so the very same string is likely:
+// addresses are compared first, then texts.
+int64_t tl_record_find(tl_record *record, const tl_string *key) {
   if (record->index_size != 0)
-    return index_find(record, key);
+    return index_find(record, tl_string_hash((tl_string *)key), is_string, key);
   for (int64_t i = 0; i < record->length; i++)
-    if (record->fields[i].key == key)
+    if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
   for (int64_t i = 0; i < record->length; i++)
-    if (tl_string_equal(record->fields[i].key, key))
+    if (tl_key_is_string(record->fields[i].key) &&
+        tl_string_equal(tl_key_string(record->fields[i].key), key))
       return i;
   return -1;
 }
 
-tl_slot *tl_record_get(tl_record *record, tl_string *key) {
+// Finds a key that is one word: an integer or a bool.
+static int64_t find_word(tl_record *record, uint64_t word) {
+  if (record->index_size != 0)
+    return index_find(record, tl_key_word_hash(word), is_word, &word);
+  for (int64_t i = 0; i < record->length; i++)
+    if (record->fields[i].key.word == word)
+      return i;
+  return -1;
+}
+
+// Integers and bools are one word; lists and wide integers are compared by
+// value.
+int64_t tl_record_find_other(tl_record *record, tl_slot key) {
+  uint64_t word;
+  if (!tl_is_list(key) && tl_key_word(key, &word))
+    return find_word(record, word);
+  if (record->index_size != 0)
+    return index_find(record, tl_key_hash(key), is_value, &key);
+  for (int64_t i = 0; i < record->length; i++)
+    if (is_value(record->fields[i].key, &key))
+      return i;
+  return -1;
+}
+
+tl_slot *tl_record_get(tl_record *record, const tl_string *key) {
   int64_t at = tl_record_find(record, key);
   return at < 0 ? NULL : &record->fields[at].value;
 }
 
+// For names in C, of small records: no string is made, and no hash.
 tl_slot *tl_record_get_name(tl_record *record, const char *key) {
   size_t nbytes = strlen(key);
   for (int64_t i = 0; i < record->length; i++) {
-    const tl_string *name = record->fields[i].key;
-    if (name->length == nbytes && memcmp(name->text, key, nbytes) == 0)
+    const tl_string *name = tl_key_string(record->fields[i].key);
+    if (name != NULL && name->length == nbytes &&
+        memcmp(name->text, key, nbytes) == 0)
       return &record->fields[i].value;
   }
   return NULL;
 }
 
-static tl_string *retain_key(tl_vm *vm, tl_string *key) {
-  return tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = key}).string;
-}
-
-static void drop_key(tl_vm *vm, tl_string *key) {
-  if ((key->head.flags & TL_IMMORTAL) == 0)
-    tl_drop(vm, tl_own_string(key));
-}
-
-// With [takes_key] a key that is new becomes the record's, which it says.
-static bool record_set(tl_vm *vm, tl_record **record, tl_string *key,
-                       bool *takes_key, tl_slot *value) {
-  int64_t at = tl_record_find(*record, key);
-  if (at >= 0) {
-    tl_slot *field = &(*record)->fields[at].value, old = *field;
-    *field = tl_escape(vm, value, TL_CAUSE_FIELD);
-    tl_drop(vm, old);
-    return true;
+bool tl_record_check_names(tl_vm *vm, const tl_record *record,
+                           const char *what) {
+  char text[TL_KEY_TEXT];
+  for (int64_t i = 0; i < record->length; i++) {
+    tl_key key = record->fields[i].key;
+    if (!tl_key_is_string(key))
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "%s needs keys that are strings: the record has the key "
+                     "%s",
+                     what, tl_key_text(tl_key_slot(key), text));
   }
-  if (!record_reserve(vm, record, 1))
-    return false;
-  tl_record *r = *record;
-  r->fields[r->length].key = takes_key != NULL ? key : retain_key(vm, key);
-  if (takes_key != NULL)
-    *takes_key = true;
+  return true;
+}
+
+// Replaces a field's value. The old value is dropped last: it may be what keeps
+// the new one alive.
+static void set_value(tl_vm *vm, tl_slot *field, tl_slot *value) {
+  tl_slot old = *field;
+  *field = tl_escape(vm, value, TL_CAUSE_FIELD);
+  tl_drop(vm, old);
+}
+
+// Adds a field, for which there is room; takes the key.
+static void add_field(tl_vm *vm, tl_record *r, tl_key key, tl_slot *value) {
+  r->fields[r->length].key = key;
   r->fields[r->length].value = tl_escape(vm, value, TL_CAUSE_FIELD);
   r->length++;
   if (r->index_size != 0)
     index_add(r, r->length - 1);
+}
+
+// Sets the field with a string as its key, which moves in where it is new and
+// owned.
+static bool set_string(tl_vm *vm, tl_record **record, tl_slot *key,
+                       tl_slot *value) {
+  int64_t at = tl_record_find(*record, key->string);
+  if (at >= 0) {
+    set_value(vm, &(*record)->fields[at].value, value);
+    return true;
+  }
+  if (!record_reserve(vm, record, 1))
+    return false;
+  tl_string *own = key->string;
+  if (tl_is_owned(*key))
+    key->tag &= ~TL_OWNED;
+  else
+    own = tl_retain(vm, *key).string;
+  add_field(vm, *record, tl_key_of_string(own), value);
   return true;
 }
 
 bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
                    tl_slot *value) {
-  return record_set(vm, record, key, NULL, value);
+  tl_slot name = {.tag = TL_TAG_STRING, .string = key};
+  return set_string(vm, record, &name, value);
 }
 
+// The key is made last: once it has moved in nothing can fail.
 bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
                        tl_slot *value) {
-  bool taken = false;
-  bool ok = record_set(vm, record, key->string,
-                       tl_is_owned(*key) ? &taken : NULL, value);
-  if (taken)
-    key->tag &= ~TL_OWNED;
-  return ok;
+  if (tl_is_string(*key))
+    return set_string(vm, record, key, value);
+  int64_t at = tl_record_find_key(*record, *key);
+  if (at >= 0) {
+    set_value(vm, &(*record)->fields[at].value, value);
+    return true;
+  }
+  tl_key own;
+  if (!record_reserve(vm, record, 1) || !tl_key_make(vm, key, &own))
+    return false;
+  add_field(vm, *record, own, value);
+  return true;
 }
 
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
@@ -191,10 +285,9 @@ bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
   tl_string *name = tl_string_from(vm, key);
   if (name == NULL)
     return false;
-  bool taken = false;
-  bool ok = record_set(vm, record, name, &taken, value);
-  if (!taken)
-    drop_key(vm, name);
+  tl_slot own = tl_own_string(name);
+  bool ok = set_string(vm, record, &own, value);
+  tl_drop(vm, own);
   return ok;
 }
 
@@ -209,18 +302,52 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
   return ok;
 }
 
+void tl_record_put_nothing(tl_vm *vm, tl_record **record) {
+  if (*record != NULL)
+    tl_drop(vm, tl_own_record(*record));
+  *record = NULL;
+}
+
+// The value is dropped in any case: it owns nothing where it was stored.
+void tl_record_put(tl_vm *vm, tl_record **record, const char *name,
+                   tl_slot value) {
+  if (*record != NULL && !tl_record_set_name(vm, record, name, &value))
+    tl_record_put_nothing(vm, record);
+  tl_drop(vm, value);  // owns nothing where it was stored
+}
+
+void tl_record_put_int(tl_vm *vm, tl_record **record, const char *name,
+                       uint64_t value) {
+  tl_record_put(vm, record, name, tl_weak_int((int64_t)value));
+}
+
+void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
+                        const char *text) {
+  if (*record != NULL && !tl_record_set_text(vm, record, name, text))
+    tl_record_put_nothing(vm, record);
+}
+
+bool tl_record_put_end(tl_record *record, tl_slot *out) {
+  if (record != NULL)
+    *out = tl_own_record(record);
+  return record != NULL;
+}
+
+// The fields behind move up, so all of their positions change: the index is
+// built anew. The key is dropped last.
 void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
                       tl_slot *out) {
   tl_field *field = &record->fields[position];
-  tl_string *key = field->key;
+  tl_key key = field->key;
   *out = field->value;
   record->length--;
   memmove(field, field + 1,
           (size_t)(record->length - position) * sizeof(tl_field));
   index_build(record);
-  drop_key(vm, key);
+  tl_key_drop(vm, key);
 }
 
+// A copy shares keys and values, each with one more count.
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   tl_record *record = s->record;
   if (tl_may_change(vm, *s)) {
@@ -235,7 +362,8 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
     return false;
   for (int64_t i = 0; i < record->length; i++) {
     tl_slot value = tl_borrow(record->fields[i].value);
-    copy->fields[i].key = retain_key(vm, record->fields[i].key);
+    copy->fields[i].key = record->fields[i].key;
+    tl_key_retain(vm, copy->fields[i].key);
     copy->fields[i].value = tl_escape(vm, &value, TL_CAUSE_FIELD);
   }
   copy->length = record->length;

@@ -12,11 +12,13 @@
 
 #include "vm/api/api.h"
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
-#include "vm/values/string_item.h"
+#include "vm/array/string_item.h"
+#include "vm/objects.h"
 
 typedef struct seen {
   tl_object *object;
@@ -33,6 +35,8 @@ typedef struct audit {
 
 static _Thread_local size_t skip;
 
+// realloc that ends the process where there is no memory: the auditor must not
+// change what the VM does.
 static void *grow(void *block, size_t nbytes) {
   void *wider = realloc(block, nbytes);
   if (wider == NULL) {
@@ -42,6 +46,7 @@ static void *grow(void *block, size_t nbytes) {
   return wider;
 }
 
+// The object's place in the table, or the empty place where it would go.
 static seen *find(const audit *a, const tl_object *object) {
   size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
   for (at >>= 20;; at++) {
@@ -51,6 +56,7 @@ static seen *find(const audit *a, const tl_object *object) {
   }
 }
 
+// Doubles the table when it is half full.
 static void make_room(audit *a) {
   if (2 * a->count < a->capacity)
     return;
@@ -84,6 +90,7 @@ static void count_object(audit *a, tl_object *object) {
   a->todo[a->todo_count++] = object;
 }
 
+// A slot that owns an object on the heap is one reference.
 static void count_slot(void *context, tl_slot slot) {
   if (tl_is_owned(slot) && tl_is_heap(slot))
     count_object(context, slot.object);
@@ -98,6 +105,8 @@ static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) count_slot(a, slots[i]);
 }
 
+// The references that an array holds: its base block if it is a view, its
+// strings if it owns them.
 static void look_into_array(audit *a, const tl_array *array) {
   if (tl_is_view(array)) {
     if ((array->head.flags & TL_HOLD) != 0)
@@ -112,6 +121,7 @@ static void look_into_array(audit *a, const tl_array *array) {
   }
 }
 
+// The references that an object holds.
 static void look_into(audit *a, tl_object *object) {
   switch (object->kind) {
     case TL_KIND_ARRAY:
@@ -125,7 +135,9 @@ static void look_into(audit *a, tl_object *object) {
     case TL_KIND_RECORD: {
       const tl_record *record = (const tl_record *)object;
       for (int64_t i = 0; i < record->length; i++) {
-        count_object(a, &record->fields[i].key->head);
+        tl_object *key = tl_key_object(record->fields[i].key);
+        if (key != NULL)
+          count_object(a, key);
         count_slot(a, record->fields[i].value);
       }
       break;
@@ -175,6 +187,8 @@ static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
   }
 }
 
+// Everything from which objects are reached: frames, module variables,
+// handles, units, and what the VM holds for itself.
 static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++) {
     if (f->function == NULL)
@@ -185,7 +199,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   }
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     count_slots(a, m->variables, m->variable_count);
-  tl_handles_each(vm, count_slot, a);
+  vm->host->each_handle(vm, count_slot, a);
   tl_units_each_held(vm, count_held, a);
   tl_types_each_name(vm, count_held, a);
   count_slot(a, vm->args);
@@ -201,6 +215,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
 
 // --- The verdict ------------------------------------------------------------
 
+// The listing of the running unit, to read beside the report.
 static void show_code(tl_vm *vm) {
   tl_text listing;
   tl_text_open(&listing, vm);
@@ -208,6 +223,7 @@ static void show_code(tl_vm *vm) {
   fwrite(listing.bytes, 1, listing.length, stderr);
 }
 
+// Says which object's count is wrong and which slots refer to it, and aborts.
 static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
   const tl_prototype *p = vm->frame->function;
   char text[TL_DESCRIBE] = "";
@@ -258,6 +274,7 @@ static bool look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   return !dead;
 }
 
+// Whether the instruction moves counts and reads no value.
 static bool only_settles(int op) {
   return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
          op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_HOLD ||
@@ -280,7 +297,7 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
     reading r = {.audit = a};
     look_at(vm, &read, TL_CAUSE_ITEM, &r);
     if (!r.finds_dead && tl_is_heap(read) && tl_is_counted(read))
-      tl_each_lent(vm, read.object, look_at, &r);
+      tl_each_borrowed(vm, read.object, look_at, &r);
     if (!r.finds_dead)
       continue;
     fprintf(stderr,
@@ -293,6 +310,9 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
   }
 }
 
+// Called before each instruction of audit builds. Looking costs as much as
+// there are objects, so after a look as many instructions pass as keep the
+// whole linear.
 void tl_audit(tl_vm *vm, const tl_ins *pc) {
   // Built-ins below hold values that nobody can see.
   if (skip > 0 || vm->native_depth > 1) {

@@ -1,49 +1,24 @@
 // The verifier's driver: is the code well formed, and do its states agree on
 // every path?
+//
+// Bytecode is checked before it runs, whoever made it: what the compiler
+// decided about ownership is not believed but proved again, by abstract
+// interpretation. It knows opcodes, modes, unwind maps and summaries, and none
+// of the compiler's reasons.
+//
+//   tl_verify ─ check_form       every field names something that is there
+//             ─ start, search    states, to a fixpoint over all leaders
+//             ─ visit_all        once more: unwind maps against final states
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 #include "vm/vm.h"
 
-static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
-                             size_t size) {
-  const tl_prototype *p = c->p;
-  if (slot < p->named_count && p->slot_names[slot] != NULL)
-    return p->slot_names[slot]->text;
-  snprintf(buffer, size, "t%u", slot);
-  return buffer;
-}
-
-const char *const tl_rule_texts[TL_RULE_COUNT] = {
-#define RULE(NAME, text) [TL_RULE_##NAME] = text,
-    TL_RULES(RULE)
-#undef RULE
-};
-
-bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken) {
-  const char *format = tl_rule_texts[broken];
-  char name[16], rule[200];
-  const char *op =
-      c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name : "no opcode";
-  const char *mark = strstr(format, "%s");
-  if (mark == NULL)
-    snprintf(rule, sizeof rule, "%s", format);
-  else
-    snprintf(rule, sizeof rule, "%.*s%.80s%s", (int)(mark - format), format,
-             slot_name(c, slot, name, sizeof name), mark + 2);
-  c->refused = true;
-  const tl_string *function = c->p->name;
-  return tl_fail(
-      c->vm, TALLY_ERR_HOST,
-      "%s: instruction %u (%s): %s; this is a fault of the compiler",
-      function != NULL && function->length > 0 ? function->text : "fn", c->pc,
-      op, rule);
-}
-
 // --- Form -------------------------------------------------------------------
 
+// Every operand must lie within the frame.
 static bool check_slot(tl_checker *c, uint32_t slot) {
   return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
 }
@@ -89,10 +64,14 @@ static uint32_t extra_limit(const tl_checker *c) {
   }
 }
 
+// Whether [function] is the code of the module itself, which nobody may call:
+// it alone may assign variables that others take for invariant.
 static bool is_own_code(const tl_checker *c, const tl_prototype *function) {
-  return c->p->unit->steady_words > 0 && function == c->p->unit->prototypes[0];
+  return c->p->unit->invariant_words > 0 &&
+         function == c->p->unit->prototypes[0];
 }
 
+// A call's target must be there and take that many arguments.
 static bool check_callee(tl_checker *c) {
   if (c->ins.op == TL_BC_CALLK) {
     const tl_prototype *callee = c->p->unit->prototypes[c->ins.extra];
@@ -127,6 +106,7 @@ static bool check_value(tl_checker *c, const tl_prototype *function) {
   return true;
 }
 
+// Functions that become values, as constants or as closures.
 static bool check_values(tl_checker *c) {
   const tl_unit *unit = c->p->unit;
   if (c->ins.op == TL_BC_LOADK &&
@@ -179,25 +159,28 @@ static bool read_ins(tl_checker *c) {
   return true;
 }
 
-// The first of a pair does the second, too, and leaves its own result out: the
-// second must use that up, beside something else. (It may itself be the first
-// of another pair.)
-static bool check_pair(tl_checker *c) {
+// What is done with the next instruction leaves its own result out: that must
+// use it up, beside something else. (It may itself be done with the next one.)
+static bool check_joined(tl_checker *c) {
   const tl_ins *first = &c->p->code[c->pc], *second = first + 1;
-  const tl_op_pair *pair = tl_pair_of(first->op), *other;
-  if (pair == NULL)
+  bool with_sum = tl_first_opcode(first->op) != first->op;
+  if (!tl_may_join(first->op) ||
+      (!with_sum && (first->modes & TL_WITH_NEXT) == 0))
     return true;
-  bool left = first->op < TL_BC_MUL_ADD_R;
-  other = tl_pair_of(second->op);
-  int then = other != NULL ? other->first : second->op;
+  int then = tl_first_opcode(second->op);
+  bool left = second->b == first->a;
+  bool follows =
+      !with_sum ? tl_may_join(then)
+                : then == TL_BC_ADD && left == (first->op != TL_BC_MUL_ADD_R);
   uint16_t used = left ? second->b : second->c;
   uint16_t beside = left ? second->c : second->b;
   unsigned mode = second->modes >> (left ? 0 : 2) & 3u;
-  return (then == pair->then && used == first->a && beside != first->a &&
+  return (follows && used == first->a && beside != first->a &&
           (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)) ||
          tl_refuse(c, 0, TL_RULE_NO_SECOND);
 }
 
+// A jump may lead to [pc]: it must be the first word of an instruction.
 static bool mark_leader(tl_checker *c, int64_t pc) {
   if (pc < 0 || pc >= c->p->code_count || c->p->code[pc].op == TL_BC_EXTRA)
     return tl_refuse(c, 0, TL_RULE_NO_TARGET);
@@ -205,6 +188,8 @@ static bool mark_leader(tl_checker *c, int64_t pc) {
   return true;
 }
 
+// Before anything is interpreted, all code is decoded once: opcodes, operands,
+// jumps, handlers and unwind ranges must name what is there.
 static bool check_form(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (c->pc = 0; c->pc < p->code_count; c->pc += c->ins.words) {
@@ -214,7 +199,7 @@ static bool check_form(tl_checker *c) {
       return false;
     if (c->ins.falls_through && c->pc + c->ins.words >= p->code_count)
       return tl_refuse(c, 0, TL_RULE_RUNS_OVER);
-    if (!check_pair(c))
+    if (!check_joined(c))
       return false;
   }
   c->pc = 0;
@@ -237,6 +222,7 @@ static bool check_form(tl_checker *c) {
 
 // --- The search -------------------------------------------------------------
 
+// Makes the states joined at a leader the current ones.
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
   while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
@@ -250,7 +236,7 @@ static void load_point(tl_checker *c, const tl_join_point *point) {
 // From a leader on, to where the path ends or joins another.
 static bool follow(tl_checker *c, uint32_t pc) {
   load_point(c, &c->points[pc]);
-  c->parting = c->crowded = -1;
+  c->container_end = c->overflowed = -1;
   for (;;) {
     c->pc = pc;
     tl_decode(c->p, pc, &c->ins);
@@ -265,25 +251,27 @@ static bool follow(tl_checker *c, uint32_t pc) {
       return true;
     pc += c->ins.words;
     if (c->points[pc].is_leader)
-      return c->parting >= 0
-                 ? tl_refuse(c, (uint32_t)c->parting, TL_RULE_PARTING)
-                 : tl_check_join(c, pc, c->now);
+      return c->container_end >= 0 ? tl_refuse(c, (uint32_t)c->container_end,
+                                               TL_RULE_CONTAINER_END)
+                                   : tl_check_join(c, pc, c->now);
   }
 }
 
+// The entry's states: parameters are the caller's, as the summary says.
 static bool start(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (uint32_t i = 0; i < p->param_count; i++) {
     bool lent = p->summary.param_modes != NULL &&
                 p->summary.param_modes[i] == TL_MODE_BORROW;
-    c->now[i] = tl_state_lent(lent ? TL_BORROWS : TL_EITHER, TL_WHO_CALLER + i,
-                              TL_SAME);
+    c->now[i] = tl_state_borrowed(lent ? TL_BORROWS : TL_EITHER,
+                                  TL_WHO_CALLER + i, TL_SAME);
   }
   c->points[0].is_leader = true;
   c->pc = 0;
   return tl_check_join(c, 0, c->now);
 }
 
+// Follows leaders whose states have changed until none has.
 static bool search(tl_checker *c) {
   while (c->work_count > 0) {
     uint32_t pc = c->work[--c->work_count];
@@ -338,6 +326,7 @@ static bool index_ranges(tl_checker *c) {
   return true;
 }
 
+// Gives back what index_ranges allocated.
 static void free_index(tl_checker *c) {
   uint32_t stretches = c->p->code_count / TL_STRETCH + 2;
   if (c->stretch_starts != NULL)
@@ -436,6 +425,8 @@ static bool verify(tl_vm *vm, tl_prototype *p) {
 }
 #endif
 
+// A function is verified once, when it is first called. The answer is kept,
+// but for a lack of memory.
 bool tl_verify(tl_vm *vm, tl_prototype *function) {
   if (function->verified == 1)
     return true;

@@ -4,8 +4,8 @@
 #ifndef TALLY_VM_VERIFY_H
 #define TALLY_VM_VERIFY_H
 
-#include "vm/interp/function.h"
-#include "vm/verify/lenders.h"
+#include "vm/bytecode/function.h"
+#include "vm/verify/borrow_owners.h"
 #include "vm/verify/verify_rules.h"
 
 // What is known at a place that several paths reach: slots with a state.
@@ -41,10 +41,11 @@ typedef struct tl_checker {
   tl_join_point *points;  // for each pc
   uint32_t *work;         // leaders to look at again
   uint32_t work_count;
-  int64_t parting;  // the slot that INHERIT takes apart, until it ends; or -1
+  int64_t
+      container_end;  // the slot that INHERIT takes apart, until it ends; or -1
   // What the last instruction defined, or moved, with more lenders than a set
   // holds, or -1: none of them has ended yet, so that OWN may follow.
-  int64_t crowded, was_crowded;
+  int64_t overflowed, was_overflowed;
   bool settled;  // states have reached their fixpoint: the unwind map
                  // can be held against them
   bool refused;
@@ -68,10 +69,10 @@ bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken);
 // --- States (verify_state.c): [states] is now or error ----------------------
 
 // Every borrower of [who] is invalid from now on.
-void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who);
+void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who);
 // Calls [from] by the name [to] in every set.
-void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
-                       uint32_t to);
+void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
+                             uint32_t to);
 // Whether the slot may be settled, and whether it may be read, which needs all
 // its items: false after refusing.
 bool tl_check_alive(tl_checker *c, uint32_t slot);
@@ -81,7 +82,7 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
 // DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
 bool tl_check_ownership(tl_checker *c);
 // [borrower] no longer needs [lender] for what it is an item or an alias of.
-void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower);
+void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower);
 // Whether an error of this instruction matters now: to a handler, or to the
 // unwind map, which is looked at once the states hold.
 bool tl_sees_error(const tl_checker *c);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "vm/index/index.h"
-#include "vm/interp/module.h"
+#include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 
 enum { MAX_NEAR = 8 };  // operands outside the window
@@ -71,11 +71,11 @@ static bool check_consumed(tl_checker *c, uint32_t i) {
 }
 
 // What is consumed as [role] may be the lender of what is read as [other].
-static bool may_lend(int role, int other, unsigned relations) {
+static bool may_borrow_from(int role, int other, unsigned relations) {
   if ((role == TL_ROLE_STORE || role == TL_ROLE_TARGET) &&
       (other == TL_ROLE_STORE || other == TL_ROLE_VALUE))
     return true;
-  if (role == TL_ROLE_TARGET && other == TL_ROLE_HEIR)
+  if (role == TL_ROLE_TARGET && other == TL_ROLE_SUCCESSOR)
     return relations == 1u << TL_PART;
   // The same operand twice, as a window's alias of the slot that is consumed.
   return role == TL_ROLE_USE && other == TL_ROLE_USE &&
@@ -92,13 +92,13 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
     if (y == x) {
       if (is_consumed(c, j) && (j < i || in_window(c, i)))
         return tl_refuse(c, x, TL_RULE_CONSUMED_TWICE);
-      if (!may_lend(role, operand_role(c, j), 1u << TL_SAME))
+      if (!may_borrow_from(role, operand_role(c, j), 1u << TL_SAME))
         return tl_refuse(c, x, TL_RULE_CONSUMED_AND_READ);
       continue;
     }
     unsigned relations = tl_state_relations(&c->now[y], x);
-    if (relations != 0 && !may_lend(role, operand_role(c, j), relations))
-      return tl_refuse(c, y, TL_RULE_LENDER_CONSUMED);
+    if (relations != 0 && !may_borrow_from(role, operand_role(c, j), relations))
+      return tl_refuse(c, y, TL_RULE_BORROW_OWNER_CONSUMED);
   }
   return true;
 }
@@ -141,15 +141,15 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
 }
 
 // Whether this moves a value that has more lenders than a set holds.
-static bool moves_crowded(const tl_checker *c) {
+static bool moves_overflowed(const tl_checker *c) {
   return tl_opcodes[c->ins.op].result == TL_DEF_COPY &&
          consumes(c->ins.modes[0]) &&
-         c->was_crowded == (int64_t)c->ins.operands[0];
+         c->was_overflowed == (int64_t)c->ins.operands[0];
 }
 
 static bool check_operand(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
-  if (moves_crowded(c))
+  if (moves_overflowed(c))
     return true;
   return may_read_open(c, i) ? tl_check_alive(c, x) : tl_check_read(c, x);
 }
@@ -195,7 +195,7 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
     return c->ins.extra == global;
   if (runs_unknown_code(c) &&
-      !(tl_unit_relies(c->p->unit, global) && tl_relies_at(c->p, c->pc)))
+      !(tl_unit_depends(c->p->unit, global) && tl_depends_at(c->p, c->pc)))
     return true;
   if (c->ins.op != TL_BC_CALLK)
     return false;
@@ -208,7 +208,7 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
 
 static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
   for (int i = 0; i < state->count; i++) {
-    uint32_t who = tl_lender_who(state->lenders[i]);
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (tl_who_is_global(who) && may_rebind(c, who - TL_WHO_GLOBAL))
       return true;
   }
@@ -255,12 +255,12 @@ static bool check_own_rebinding(tl_checker *c) {
   if (!may_rebind_some(c))
     return true;
   if ((c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG) &&
-      c->p->index != 0 && tl_unit_relies(c->p->unit, c->ins.extra))
-    return tl_refuse(c, 0, TL_RULE_STEADY_ASSIGNED);
+      c->p->index != 0 && tl_unit_depends(c->p->unit, c->ins.extra))
+    return tl_refuse(c, 0, TL_RULE_INVARIANT_ASSIGNED);
   if (mine->rebinds_any)
     return true;
   if (runs_unknown_code(c))
-    return tl_refuse(c, 0, TL_RULE_UNTOLD_REBINDING);
+    return tl_refuse(c, 0, TL_RULE_UNDECLARED_REBINDING);
   const uint32_t *list = &c->ins.extra;
   uint32_t count = 1;
   if (c->ins.op == TL_BC_CALLK) {
@@ -269,7 +269,7 @@ static bool check_own_rebinding(tl_checker *c) {
   }
   for (uint32_t i = 0; i < count; i++) {
     if (!is_told(mine, list[i]))
-      return tl_refuse(c, 0, TL_RULE_UNTOLD_VARIABLE);
+      return tl_refuse(c, 0, TL_RULE_UNDECLARED_VARIABLE);
   }
   return true;
 }
@@ -284,7 +284,7 @@ static bool give_back(tl_checker *c, tl_state first) {
   c->error[x] = first;
   tl_check_watch(c, w);
   if (x != w)
-    tl_rename_lenders(c, c->error, w, x);
+    tl_rename_borrow_owners(c, c->error, w, x);
   tl_check_watch(c, x);  // it is looked at on the error path alone
   return true;
 }
@@ -297,7 +297,7 @@ static bool check_failure(tl_checker *c) {
     uint32_t w = c->ins.window + i;
     c->error[w].kind = TL_ABSENT;
     if (owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
-      tl_end_lender(c, c->error, w);
+      tl_end_borrow_owner(c, c->error, w);
   }
   if (c->ins.back >= 0 && !give_back(c, c->now[c->ins.window]))
     return false;
@@ -312,7 +312,7 @@ static bool check_failure(tl_checker *c) {
 // --- Definitions ------------------------------------------------------------
 
 static tl_state immortal(void) {
-  return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+  return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
 // A view of operand 0, or a list or record that borrows items of it: it stands
@@ -322,10 +322,10 @@ static tl_state slice_state(const tl_checker *c, tl_relation first) {
   tl_state state = tl_state_new(TL_OWNS);
   for (tl_relation r = first; r <= TL_LENDS; r++)
     if (consumes(c->ins.modes[0]))
-      tl_state_derive_lenders(&state, &c->now[x], r);
+      tl_state_derive_borrow_owners(&state, &c->now[x], r);
     else
       tl_state_derive(&state, &c->now[x], x, r);
-  if (tl_state_needs_lender(&state))
+  if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
 }
@@ -351,13 +351,13 @@ static tl_state item_state(const tl_checker *c) {
       tl_state_derive(&state, from, x, TL_LENDS);
     return state;
   }
-  tl_state_derive_lenders(&state, from, TL_HELD);
+  tl_state_derive_borrow_owners(&state, from, TL_HELD);
   if (c->ins.op != TL_BC_INDEX)  // the others make no list that borrows
     tl_state_strip(&state, TL_TO_ITEMS);
   if (from->kind == TL_OWNS && !tl_state_in(from, TL_TO_ITEMS))
     state.kind = TL_OWNS;
   else
-    tl_state_derive_lenders(&state, from, TL_PART);
+    tl_state_derive_borrow_owners(&state, from, TL_PART);
   return state;
 }
 
@@ -365,7 +365,7 @@ static tl_state view_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
   if (consumes(c->ins.modes[0]))
-    tl_state_derive_lenders(&state, &c->now[x], TL_HELD);
+    tl_state_derive_borrow_owners(&state, &c->now[x], TL_HELD);
   else
     tl_state_derive(&state, &c->now[x], x, TL_HELD);
   return state;
@@ -386,12 +386,12 @@ static tl_state call_state(const tl_checker *c) {
     return immortal();
   tl_state state = tl_state_new(TL_OWNS);
   bool owned = s->may_own, borrowed = false;
-  for (uint16_t k = 0; k < s->lender_count; k++) {
-    tl_relation relation = (tl_relation)s->lenders[k].relation;
+  for (uint16_t k = 0; k < s->borrow_owner_count; k++) {
+    tl_relation relation = (tl_relation)s->borrow_owners[k].relation;
     bool whole = (1u << relation & TL_OF_WHOLE) != 0;
-    uint32_t i = s->lenders[k].param;
+    uint32_t i = s->borrow_owners[k].param;
     if (i == UINT16_MAX || i >= c->ins.window_count) {
-      tl_state_add(&state, tl_lender_of(TL_WHO_IMMORTAL, relation));
+      tl_state_add(&state, tl_borrow_owner_of(TL_WHO_IMMORTAL, relation));
       borrowed |= whole;
       continue;
     }
@@ -404,7 +404,7 @@ static tl_state call_state(const tl_checker *c) {
       continue;
     borrowed |= whole;
     // The window's own slot is no lender: it is gone after the call.
-    tl_state_derive_lenders(&state, from, relation);
+    tl_state_derive_borrow_owners(&state, from, relation);
     if (relation == TL_LENDS)  // it may be in what comes back, too
       tl_state_derive_inner(&state, from);
   }
@@ -430,13 +430,13 @@ static tl_state library_state(const tl_checker *c) {
   const tl_state *from = &c->now[c->ins.window];
   if ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_OWNS) {
     state.kind = TL_EITHER;
-    tl_state_derive_lenders(&state, from, TL_SAME);
+    tl_state_derive_borrow_owners(&state, from, TL_SAME);
   }
   if ((builtin->flags & TL_VIEWS) != 0 ||
       ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
-    tl_state_derive_lenders(&state, from, TL_HELD);
+    tl_state_derive_borrow_owners(&state, from, TL_HELD);
   if ((builtin->flags & TL_LISTS) != 0)
-    tl_state_derive_lenders(&state, from, TL_LENDS);
+    tl_state_derive_borrow_owners(&state, from, TL_LENDS);
   return state;
 }
 
@@ -448,7 +448,7 @@ static tl_state same_state(const tl_checker *c) {
   if (!consumes(c->ins.modes[0]))
     tl_state_derive(&state, from, x, TL_SAME);
   else
-    tl_state_derive_lenders(&state, from, TL_SAME);
+    tl_state_derive_borrow_owners(&state, from, TL_SAME);
   if (consumes(c->ins.modes[0]) && from->kind == TL_OWNS)
     state.kind = TL_OWNS;
   tl_state_strip(&state, 1u << TL_HELD);
@@ -468,7 +468,7 @@ static tl_state container_state(const tl_checker *c) {
     }
     // The window's own slot is no lender: it is gone afterwards.
     if (!in_window(c, i) && !is_consumed(c, i) && from->kind != TL_BORROWS)
-      tl_state_add(&state, tl_lender_of(x, TL_LENDS));
+      tl_state_add(&state, tl_borrow_owner_of(x, TL_LENDS));
     tl_state_derive_stored(&state, from);
   }
   return state;
@@ -479,7 +479,7 @@ static bool check_lending(tl_checker *c, const tl_state *state) {
   for (uint32_t i = 0; i < operand_count(c); i++) {
     uint32_t x = operand_slot(c, i);
     if ((is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET) &&
-        tl_state_lent_by(state, x))
+        tl_state_borrowed_by(state, x))
       return tl_refuse(c, x, TL_RULE_LENT_BY_CONSUMED);
   }
   return true;
@@ -504,11 +504,12 @@ static tl_state result_state(const tl_checker *c) {
     case TL_DEF_SAME:
       return same_state(c);
     case TL_DEF_GLOBAL:
-      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + c->ins.extra, TL_PART);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_GLOBAL + c->ins.extra,
+                               TL_PART);
     case TL_DEF_CAPTURE:
-      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_SELF, TL_PART);
     case TL_DEF_SELF:
-      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+      return tl_state_borrowed(TL_BORROWS, TL_WHO_SELF, TL_SAME);
     case TL_DEF_CALL:
       return call_state(c);
     default:
@@ -524,7 +525,7 @@ static void end_consumed(tl_checker *c) {
     bool gone = is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET;
     if (operand_role(c, i) == TL_ROLE_DRAIN) {
       if (gone)
-        tl_end_lender(c, c->now, x);
+        tl_end_borrow_owner(c, c->now, x);
       continue;
     }
     if (!gone && !in_window(c, i))
@@ -532,7 +533,7 @@ static void end_consumed(tl_checker *c) {
     bool owned = owns(&c->now[x]);
     c->now[x].kind = TL_ABSENT;
     if (owned)
-      tl_end_lender(c, c->now, x);
+      tl_end_borrow_owner(c, c->now, x);
   }
 }
 
@@ -545,9 +546,9 @@ static bool check_move(tl_checker *c, tl_state state) {
   c->now[x].kind = TL_ABSENT;
   if (!tl_check_define(c, d, state))
     return false;
-  if (moves_crowded(c))
-    c->crowded = d;
-  tl_rename_lenders(c, c->now, x, d);
+  if (moves_overflowed(c))
+    c->overflowed = d;
+  tl_rename_borrow_owners(c, c->now, x, d);
   return true;
 }
 
@@ -592,18 +593,18 @@ static bool check_definition(tl_checker *c) {
 
 // --- Returning --------------------------------------------------------------
 
-static bool summary_tells(const tl_summary *s, tl_lender lender) {
-  uint32_t who = tl_lender_who(lender);
+static bool summary_tells(const tl_summary *s, tl_borrow_owner borrow_owner) {
+  uint32_t who = tl_borrow_owner_who(borrow_owner);
   uint16_t param = UINT16_MAX;
   if (tl_who_is_caller(who))
     param = (uint16_t)(who - TL_WHO_CALLER);
   else if (who != TL_WHO_IMMORTAL)
     return false;
   unsigned told = 0;
-  for (uint16_t i = 0; i < s->lender_count; i++)
-    if (s->lenders[i].param == param)
-      told |= 1u << (s->lenders[i].relation & 31);
-  return (tl_lender_relations(lender) & ~told) == 0;
+  for (uint16_t i = 0; i < s->borrow_owner_count; i++)
+    if (s->borrow_owners[i].param == param)
+      told |= 1u << (s->borrow_owners[i].relation & 31);
+  return (tl_borrow_owner_relations(borrow_owner) & ~told) == 0;
 }
 
 static bool check_return(tl_checker *c) {
@@ -620,43 +621,43 @@ static bool check_return(tl_checker *c) {
     if (y != x && owns(&c->now[y]))
       return tl_refuse(c, y, TL_RULE_LEFT_AT_RETURN);
   if (state->kind != TL_BORROWS && !s->may_own)
-    return tl_refuse(c, x, TL_RULE_UNTOLD_OWNED);
+    return tl_refuse(c, x, TL_RULE_UNDECLARED_OWNED);
   if (state->kind != TL_OWNS && !s->may_borrow)
-    return tl_refuse(c, x, TL_RULE_UNTOLD_BORROWED);
+    return tl_refuse(c, x, TL_RULE_UNDECLARED_BORROWED);
   for (int i = 0; i < state->count; i++)
-    if (!summary_tells(s, state->lenders[i]))
-      return tl_refuse(c, x, TL_RULE_UNTOLD_LENDER);
+    if (!summary_tells(s, state->borrow_owners[i]))
+      return tl_refuse(c, x, TL_RULE_UNDECLARED_BORROW_OWNER);
   return true;
 }
 
 // What gives items to its heirs ends at once: until then only it is settled,
 // since its heirs are all that keeps these items.
-static bool check_parting(tl_checker *c) {
-  uint32_t x = (uint32_t)c->parting;
+static bool check_container_end(tl_checker *c) {
+  uint32_t x = (uint32_t)c->container_end;
   const uint16_t *s = c->ins.operands;
   switch (c->ins.op) {
     case TL_BC_INHERIT:
-      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
     case TL_BC_HOLD:
-      return s[1] == x || tl_refuse(c, x, TL_RULE_PARTING);
+      return s[1] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
     case TL_BC_LEAVE:
-      c->parting = -1;
+      c->container_end = -1;
       return (s[0] == x &&
               (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) == 0) ||
-             tl_refuse(c, x, TL_RULE_PARTING);
+             tl_refuse(c, x, TL_RULE_CONTAINER_END);
     case TL_BC_DROP:
-      c->parting = -1;
-      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+      c->container_end = -1;
+      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
     default:
-      return tl_refuse(c, x, TL_RULE_PARTING);
+      return tl_refuse(c, x, TL_RULE_CONTAINER_END);
   }
 }
 
 bool tl_check_ins(tl_checker *c) {
-  if (c->parting >= 0 && !check_parting(c))
+  if (c->container_end >= 0 && !check_container_end(c))
     return false;
-  c->was_crowded = c->crowded;
-  c->crowded = -1;
+  c->was_overflowed = c->overflowed;
+  c->overflowed = -1;
   switch (c->ins.op) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:

@@ -28,7 +28,7 @@
   RULE(CONSUMED_UNOWNED, "%s is consumed but does not own for certain")        \
   RULE(CONSUMED_TWICE, "%s is consumed twice")                                 \
   RULE(CONSUMED_AND_READ, "%s is consumed and read")                           \
-  RULE(LENDER_CONSUMED, "%s is read, but its lender is consumed")              \
+  RULE(BORROW_OWNER_CONSUMED, "%s is read, but its lender is consumed")        \
   RULE(LENT_BY_CONSUMED, "what %s lends to the result is consumed")            \
   RULE(CONSUMED_KEPT, "%s is consumed where it must stay")                     \
   RULE(TARGET_KEPT, "the target %s may own but is not consumed")               \
@@ -37,7 +37,7 @@
   RULE(DROPPED_MODELESS, "%s is dropped without a mode")                       \
   RULE(SETTLED_ITSELF, "%s is settled against itself")                         \
   RULE(SETTLED_ABSENT, "%s is settled but has no value")                       \
-  RULE(PARTING, "%s has given items to its heirs but does not end")            \
+  RULE(CONTAINER_END, "%s has given items to its heirs but does not end")      \
   /* calls and module variables */                                             \
   RULE(NOTHING_BACK, "the function called gives nothing back")                 \
   RULE(VALUE_BORROWS, "a function that becomes a value borrows only")          \
@@ -45,18 +45,21 @@
   RULE(GIVEN_TO_BORROWER, "%s is given to a parameter that borrows")           \
   RULE(BACK_OVER_OWNER, "%s is given back while it owns")                      \
   RULE(LENT_BY_REBOUND, "%s is lent by a module variable that may be rebound") \
-  RULE(STEADY_ASSIGNED, "a function assigns what its unit takes for steady")   \
+  RULE(INVARIANT_ASSIGNED,                                                     \
+       "a function assigns what its unit takes for steady")                    \
   RULE(CODE_AS_VALUE, "the module's own code is no function to call")          \
-  RULE(UNTOLD_REBINDING, "the summary leaves out that anything is rebound")    \
-  RULE(UNTOLD_VARIABLE, "the summary leaves out a rebound variable")           \
+  RULE(UNDECLARED_REBINDING,                                                   \
+       "the summary leaves out that anything is rebound")                      \
+  RULE(UNDECLARED_VARIABLE, "the summary leaves out a rebound variable")       \
   /* paths that meet, and returns */                                           \
   RULE(ONE_PATH, "%s owns on one path only")                                   \
   RULE(LEFT_AT_RETURN, "%s still owns at the return")                          \
   RULE(RETURNED_UNOWNED, "%s is returned but does not own for certain")        \
   RULE(RETURNED_AS_BORROW, "%s owns but is returned as a borrow")              \
-  RULE(UNTOLD_OWNED, "%s may own, which the summary leaves out")               \
-  RULE(UNTOLD_BORROWED, "%s may be borrowed, which the summary leaves out")    \
-  RULE(UNTOLD_LENDER, "%s is lent by what the summary leaves out")             \
+  RULE(UNDECLARED_OWNED, "%s may own, which the summary leaves out")           \
+  RULE(UNDECLARED_BORROWED,                                                    \
+       "%s may be borrowed, which the summary leaves out")                     \
+  RULE(UNDECLARED_BORROW_OWNER, "%s is lent by what the summary leaves out")   \
   /* errors */                                                                 \
   RULE(MAP_DROPS_UNOWNED, "the unwind map drops %s, which does not own")       \
   RULE(MAP_TOO_SURE, "the unwind map is sure that %s owns")                    \

@@ -1,8 +1,16 @@
-// The verifier's states: what ends, what settles, what joins.
+// The verifier's states: what ends, what becomes independent, what joins, and
+// what an error finds.
+//
+// Only slots that own or borrow something are looked at (the busy list): long
+// scripts have thousands of plain ones. An error sees the states as they are
+// in the middle of an instruction, without what the instruction has consumed;
+// the unwind map must drop exactly what is owned then and is not kept for the
+// handler.
 #include <string.h>
 
 #include "vm/verify/verify.h"
 
+// Whether the slot's end may give a count up.
 static bool owns(const tl_state *state) {
   return state->kind == TL_OWNS || state->kind == TL_EITHER;
 }
@@ -16,12 +24,15 @@ static void distrust_full(tl_state *state) {
   }
 }
 
+// Whether no rule has to look at the slot: it has no state, or borrows
+// something immortal.
 static bool is_plain(const tl_state *state) {
   return state->kind == TL_ABSENT ||
          (state->kind == TL_BORROWS && !state->invalid && state->count == 1 &&
-          tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL);
+          tl_borrow_owner_who(state->borrow_owners[0]) == TL_WHO_IMMORTAL);
 }
 
+// Puts the slot on the list of those that rules look at.
 static void add_busy(tl_checker *c, uint32_t slot) {
   if (c->is_busy[slot])
     return;
@@ -49,17 +60,17 @@ void tl_check_watch(tl_checker *c, uint32_t slot) {
   add_lent(c, slot);
 }
 
-void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
+void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
   for (uint32_t i = 0; i < c->lent_count; i++) {
     uint32_t y = c->lent[i];
     if (states[y].kind != TL_ABSENT && y != who &&
-        tl_state_lent_by(&states[y], who))
+        tl_state_borrowed_by(&states[y], who))
       states[y].invalid = true;
   }
 }
 
-void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
-                       uint32_t to) {
+void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
+                             uint32_t to) {
   for (uint32_t i = 0; i < c->lent_count; i++)
     if (states[c->lent[i]].kind != TL_ABSENT)
       tl_state_rename(&states[c->lent[i]], from, to);
@@ -85,9 +96,9 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   if (owns(&c->now[slot]))
     return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
-  tl_end_lender(c, c->now, slot);
+  tl_end_borrow_owner(c, c->now, slot);
   if (state.full && !state.invalid)
-    c->crowded = slot;
+    c->overflowed = slot;
   distrust_full(&state);
   c->now[slot] = state;
   tl_check_busy(c, slot);
@@ -96,6 +107,8 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
 
 // --- Instructions that only move ownership ----------------------------------
 
+// DROP: what ends must be owned, or may be by its bit, and all that borrowed
+// from it is invalid afterwards.
 static bool check_drop(tl_checker *c, uint32_t x, int mode) {
   tl_state *state = &c->now[x];
   if (state->kind == TL_ABSENT)
@@ -105,13 +118,15 @@ static bool check_drop(tl_checker *c, uint32_t x, int mode) {
   if (mode == TL_MODE_BORROW)
     return tl_refuse(c, x, TL_RULE_DROPPED_MODELESS);
   state->kind = TL_ABSENT;
-  tl_end_lender(c, c->now, x);
+  tl_end_borrow_owner(c, c->now, x);
   return true;
 }
 
+// After a borrow has gone: an owner for certain, unless there are other owners
+// on other paths.
 static void own_unless_lent(tl_state *state) {
   if (state->kind != TL_OWNS)
-    state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
+    state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
 }
 
 // y, an alias of x, takes over what x owns. Where y is not known to be one it
@@ -130,17 +145,17 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   if (certain) {
     to->kind = TL_OWNS;
     tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
-    tl_rename_lenders(c, c->now, x, y);
+    tl_rename_borrow_owners(c, c->now, x, y);
     tl_state_remove(to, y, ~0u);
     from->kind = TL_BORROWS;
-    tl_state_add(from, tl_lender_of(y, TL_SAME));
+    tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
     return;
   }
   own_unless_lent(to);
   if (from->kind == TL_BORROWS)
     return;
   from->kind = TL_EITHER;
-  tl_state_add(from, tl_lender_of(y, TL_SAME));
+  tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
   distrust_full(from);
   for (uint32_t i = 0; i < c->lent_count; i++) {
     uint32_t z = c->lent[i];
@@ -159,15 +174,15 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     return;
   tl_state keepers = tl_state_new(TL_OWNS);
   if (owns(view))
-    tl_state_add(&keepers, tl_lender_of(y, TL_PART));
+    tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
   for (int i = 0; i < view->count; i++) {
-    uint32_t who = tl_lender_who(view->lenders[i]);
-    if ((view->lenders[i] & TL_OF_WHOLE) != 0 && who != x)
-      tl_state_add(&keepers, tl_lender_of(who, TL_PART));
+    uint32_t who = tl_borrow_owner_who(view->borrow_owners[i]);
+    if ((view->borrow_owners[i] & TL_OF_WHOLE) != 0 && who != x)
+      tl_state_add(&keepers, tl_borrow_owner_of(who, TL_PART));
   }
   from->kind = TL_EITHER;
   for (int i = 0; i < keepers.count; i++)
-    tl_state_add(from, keepers.lenders[i]);
+    tl_state_add(from, keepers.borrow_owners[i]);
   from->full |= keepers.full;
   distrust_full(from);
   for (uint32_t k = 0; k < c->lent_count; k++) {
@@ -176,24 +191,25 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
     for (int i = 0; i < keepers.count; i++) {
-      uint32_t who = tl_lender_who(keepers.lenders[i]);
+      uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
       if (who == z)
         continue;
       if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
-        tl_state_add(&c->now[z], tl_lender_of(who, TL_PART));
+        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_PART));
       if ((relations & 1u << TL_HELD) != 0)
-        tl_state_add(&c->now[z], tl_lender_of(who, TL_HELD));
+        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_HELD));
       if ((relations & 1u << TL_LENDS) != 0)
-        tl_state_add(&c->now[z], tl_lender_of(who, TL_LENDS));
+        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_LENDS));
       if ((relations & 1u << TL_INNER) != 0)
-        tl_state_add(&c->now[z], tl_lender_of(who, TL_INNER));
+        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_INNER));
     }
     distrust_full(&c->now[z]);
   }
 }
 
-void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower) {
-  tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
+void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower) {
+  tl_state_remove(&c->now[borrower], borrow_owner,
+                  1u << TL_SAME | 1u << TL_PART);
   own_unless_lent(&c->now[borrower]);
   tl_check_busy(c, borrower);
 }
@@ -205,7 +221,7 @@ bool tl_check_ownership(tl_checker *c) {
   if (c->ins.op == TL_BC_DROP)
     return check_drop(c, x, c->ins.modes[0]);
   if (c->ins.op == TL_BC_OWN) {
-    if (c->was_crowded != (int64_t)x && !tl_check_alive(c, x))
+    if (c->was_overflowed != (int64_t)x && !tl_check_alive(c, x))
       return false;
     uint32_t open = c->now[x].open;
     c->now[x] = tl_state_new(TL_OWNS);
@@ -220,38 +236,40 @@ bool tl_check_ownership(tl_checker *c) {
     return true;
   }
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
-  uint32_t lender = views ? y : x, borrower = views ? x : y;
-  if (lender == borrower)
-    return tl_refuse(c, lender, TL_RULE_SETTLED_ITSELF);
-  if (c->now[lender].kind == TL_ABSENT)
-    return tl_refuse(c, lender, TL_RULE_SETTLED_ABSENT);
+  uint32_t borrow_owner = views ? y : x, borrower = views ? x : y;
+  if (borrow_owner == borrower)
+    return tl_refuse(c, borrow_owner, TL_RULE_SETTLED_ITSELF);
+  if (c->now[borrow_owner].kind == TL_ABSENT)
+    return tl_refuse(c, borrow_owner, TL_RULE_SETTLED_ABSENT);
   if (!tl_check_alive(c, borrower))
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
-    check_settle(c, lender, borrower);
+    check_settle(c, borrow_owner, borrower);
   } else if (c->ins.op == TL_BC_KEEPOF) {
-    tl_state_remove(&c->now[borrower], lender, TL_TO_ITEMS);
+    tl_state_remove(&c->now[borrower], borrow_owner, TL_TO_ITEMS);
   } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_INHERIT ||
              c->ins.op == TL_BC_LEAVE) {
-    tl_check_kept(c, lender, borrower);
+    tl_check_kept(c, borrow_owner, borrower);
     if (c->ins.op == TL_BC_INHERIT)
-      c->parting = (int64_t)lender;
+      c->container_end = (int64_t)borrow_owner;
     if (c->ins.op == TL_BC_LEAVE) {
-      tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD | TL_TO_ITEMS);
-      return check_drop(c, lender, TL_MODE_EITHER);
+      tl_state_remove(&c->now[borrower], borrow_owner,
+                      1u << TL_HELD | TL_TO_ITEMS);
+      return check_drop(c, borrow_owner, TL_MODE_EITHER);
     }
   } else if (c->ins.op == TL_BC_HOLD) {
-    check_hold(c, borrower, lender);
+    check_hold(c, borrower, borrow_owner);
   } else {
-    tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
+    tl_state_remove(&c->now[borrower], borrow_owner, 1u << TL_HELD);
   }
-  tl_check_busy(c, lender);
+  tl_check_busy(c, borrow_owner);
   tl_check_busy(c, borrower);
   return true;
 }
 
 // --- Joins ------------------------------------------------------------------
 
+// The first path that reaches a leader brings its states.
 static bool store_states(tl_checker *c, tl_join_point *point,
                          const tl_state *states) {
   uint32_t count = 0;
@@ -277,6 +295,7 @@ static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
   return !owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
 }
 
+// Another path reaches a leader: the states are united, slot by slot.
 static bool join_states(tl_checker *c, tl_join_point *point,
                         const tl_state *states, bool *changed) {
   uint32_t at = 0, kept = 0;
@@ -321,6 +340,7 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
 
 // --- Errors -----------------------------------------------------------------
 
+// The handler of the current instruction; NULL: errors leave the function.
 static const tl_handler *find_handler(const tl_checker *c) {
   uint32_t handler = c->points[c->pc].handler;
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
@@ -380,6 +400,8 @@ static bool each_range(tl_checker *c, const tl_state *states,
   return true;
 }
 
+// One entry of the unwind map: what it drops must be owned at this
+// instruction, and must not be what the handler keeps.
 static bool check_range(tl_checker *c, const tl_unwind_range *r,
                         const tl_state *state) {
   // The bit of what borrows is 0, and an entry that tests it drops nothing.
@@ -393,6 +415,7 @@ static bool check_range(tl_checker *c, const tl_unwind_range *r,
   return true;
 }
 
+// Takes the mark of check_range away again, for the next instruction.
 static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
                          const tl_state *state) {
   (void)state;
@@ -412,6 +435,8 @@ static bool check_map(tl_checker *c, const tl_state *states) {
   return each_range(c, states, unmark_range);
 }
 
+// A slot that the handler keeps must stay good: its owners are kept too, or it
+// is made an owner first.
 static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
   const tl_state *state = &states[slot];
   if (state->kind == TL_ABSENT || state->invalid)
@@ -421,13 +446,14 @@ static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
   if (state->kind == TL_EITHER)
     return tl_refuse(c, slot, TL_RULE_KEPT_EITHER);
   for (int i = 0; i < state->count; i++) {
-    uint32_t who = tl_lender_who(state->lenders[i]);
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (tl_who_is_slot(who) && !is_marked(c, who, MARK_KEPT))
       return tl_refuse(c, slot, TL_RULE_KEPT_UNLENT);
   }
   return true;
 }
 
+// All slots that the handler keeps.
 static bool check_all_kept(tl_checker *c, const tl_state *states,
                            const tl_handler *handler) {
   for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
@@ -442,7 +468,7 @@ static bool stays_by_itself(const tl_state *state) {
   if (state->kind != TL_BORROWS || state->invalid)
     return false;
   for (int i = 0; i < state->count; i++)
-    if (tl_who_is_slot(tl_lender_who(state->lenders[i])))
+    if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[i])))
       return false;
   return true;
 }

@@ -1,0 +1,76 @@
+// The table of tokens, and the list that all parts of the lexer add to.
+
+#include "compiler/lexer_internal.h"
+
+#define OPERATOR(kind, string, in_level, operator, word) \
+  [TL_TOKEN_##kind] = {.text = string,                   \
+                       .level = TL_LEVEL_##in_level,     \
+                       .op = TL_OPERATOR_##operator,     \
+                       .is_word = word },
+
+// Made from the four tables of lexer.h, so that a new token is one line there.
+const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
+#define X(kind, string) [TL_TOKEN_##kind] = {.text = string},
+    TL_TOKEN_MARKS(X)
+#undef X
+#define X(kind, string, level, op) OPERATOR(kind, string, level, op, false)
+        TL_TOKEN_OPERATORS(X)
+#undef X
+#define X(kind, string, level, op) OPERATOR(kind, string, level, op, true)
+            TL_TOKEN_WORD_OPERATORS(X)
+#undef X
+#define X(kind, string) [TL_TOKEN_##kind] = {.text = string, .is_word = true},
+                TL_TOKEN_KEYWORDS(X)
+#undef X
+};
+
+// Doubles the room for tokens. They are outside the arena, since they are
+// freed as soon as the tree is built.
+static bool grow(tl_lexer *lexer) {
+  tl_tokens *tokens = lexer->tokens;
+  tl_arena *arena = lexer->arena;
+  uint32_t capacity = tokens->capacity ? tokens->capacity * 2 : 256;
+  size_t old_size = tokens->capacity * sizeof(tl_token);
+  tl_token *items = arena->resize(arena->context, tokens->items, old_size,
+                                  capacity * sizeof(tl_token));
+  if (!items) {
+    arena->failed = true;
+    // Without memory there is nothing more to read.
+    lexer->is_done = true;
+    return false;
+  }
+  tokens->items = items;
+  tokens->capacity = capacity;
+  return true;
+}
+
+// The first token on a line is flagged, and one that ## lines can document
+// gets their offset.
+tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+  tl_tokens *tokens = lexer->tokens;
+  if (tokens->count == tokens->capacity && !grow(lexer))
+    return NULL;
+  tl_token *token = &tokens->items[tokens->count++];
+  *token = (tl_token){.kind = (uint8_t)kind, .begin = begin, .end = lexer->at};
+  if (lexer->is_first)
+    token->flags = TL_TOKEN_IS_FIRST;
+  // A definition, an assignment to a name, or the end: there the prompt waits
+  // for what the lines document.
+  if (lexer->has_doc &&
+      (kind == TL_TOKEN_FN || kind == TL_TOKEN_NAME || kind == TL_TOKEN_END)) {
+    token->flags |= TL_TOKEN_HAS_DOC;
+    token->other = lexer->doc_begin;
+  }
+  // Lines above belong to this token or to none.
+  lexer->is_first = lexer->has_doc = false;
+  return token;
+}
+
+void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
+                        uint32_t other) {
+  tl_token *token = tl_lexer_add(lexer, TL_TOKEN_ERROR, begin);
+  if (!token)
+    return;
+  token->code = (uint16_t)error;
+  token->other = other;
+}

@@ -1,0 +1,182 @@
+// Making the graph: instructions at the end of the current block, new blocks,
+// jumps between them, landing pads and temporaries. All parts of lowering use
+// these. Between lowering and ownership only definite.c changes the graph
+// again.
+
+#include <string.h>
+
+#include "compiler/lower.h"
+
+// The block that is being filled. Blocks move when there are more of them, so
+// the pointer is good only until the next tl_new_block.
+static tl_cfg_block *current(tl_lower *l) {
+  return &l->f->blocks[l->block];
+}
+
+// The handler of the moment is the instruction's error edge.
+tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
+                    int32_t operand_count, tl_span span) {
+  // Callers set operands without a check, so without memory they get a dummy,
+  // which is written to and never read.
+  static tl_cfg_ins dummy;
+  static int32_t dummy_operands[TL_MAX_SLOTS + 1];
+  tl_cfg_block *block = current(l);
+  // Most blocks are short, so they begin small.
+  if (block->count == block->capacity) {
+    int32_t capacity = block->capacity * 2 + 8;
+    tl_cfg_ins *ins = tl_arena_grow(l->b->arena, block->ins,
+                                    (size_t)block->count * sizeof *ins,
+                                    (size_t)capacity * sizeof *ins);
+    if (ins != NULL) {
+      block->ins = ins;
+      block->capacity = capacity;
+    }
+  }
+  int32_t *operands = NULL;
+  uint8_t *modes = NULL;
+  if (operand_count > 0) {
+    operands = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)operand_count);
+    modes = TL_ARENA_ARRAY(l->b->arena, uint8_t, (size_t)operand_count);
+  }
+  // More operands than there are slots cannot be emitted; the limit on slots is
+  // reported elsewhere.
+  if (l->b->arena->failed || operand_count > TL_MAX_SLOTS) {
+    l->b->arena->failed = true;
+    dummy.operands = dummy_operands;
+    return &dummy;
+  }
+  tl_cfg_ins *ins = &block->ins[block->count++];
+  *ins = (tl_cfg_ins){.op = (uint8_t)op,
+                      .fails = tl_opcodes[op].fails,
+                      .result = result,
+                      .operand_count = operand_count,
+                      .operands = operands,
+                      .modes = modes,
+                      .window = -1,
+                      .handler = l->handler,
+                      .span = span};
+  return ins;
+}
+
+void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
+              tl_span span) {
+  tl_emit(l, op, result, 1, span)->operands[0] = a;
+}
+
+void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
+              tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, result, 2, span);
+  ins->operands[0] = a;
+  ins->operands[1] = b;
+}
+
+int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span) {
+  if (want < 0 || want == slot)
+    return slot;
+  tl_emit1(l, TL_BC_MOV, want, slot, span);
+  return want;
+}
+
+void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
+               tl_span span) {
+  tl_emit(l, op, result, 0, span)->extra = extra;
+}
+
+// The position stands in the slot behind [walked] and is no operand: it is a
+// plain number, which ownership need not follow.
+void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
+                  tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, result, 1, span);
+  ins->operands[0] = walked;
+  ins->extra = what;
+  ins->extra2 = (uint32_t)walked + 1;
+}
+
+// Without memory this is block 0 again, which is always there: what is emitted
+// into it is never used.
+int32_t tl_new_block(tl_lower *l) {
+  tl_cfg_function *f = l->f;
+  if (f->block_count == f->block_capacity) {
+    int32_t capacity = f->block_capacity * 2 + 8;
+    tl_cfg_block *blocks =
+        TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
+    if (blocks == NULL)
+      return 0;
+    if (f->block_count > 0) {
+      memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
+    }
+    f->blocks = blocks;
+    f->block_capacity = capacity;
+  }
+  f->blocks[f->block_count] = (tl_cfg_block){.targets = {-1, -1}, .order = -1};
+  return f->block_count++;
+}
+
+// The place of the next block in the code.
+static int32_t next_order(tl_lower *l) {
+  return l->f->order_count++;
+}
+
+void tl_enter_block(tl_lower *l, int32_t block) {
+  l->block = block;
+  current(l)->order = next_order(l);
+}
+
+// The block is complete now; what is emitted next needs a new one.
+void tl_jump(tl_lower *l, int32_t target, tl_span span) {
+  tl_emit(l, TL_BC_JMP, -1, 0, span);
+  current(l)->targets[0] = target;
+}
+
+// The CATCH of a landing pad leaves the error pending, so that RAISE raises it
+// unchanged.
+tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
+  tl_landing landing = {.after = tl_new_block(l), .span = span};
+  tl_jump(l, landing.after, span);
+  tl_enter_block(l, pad);
+  l->f->blocks[pad].is_handler = true;
+  landing.error = tl_temp(l);
+  // 1: the error stays pending.
+  tl_emit_x(l, TL_BC_CATCH, landing.error, 1, span);
+  return landing;
+}
+
+// The error goes on to the next handler, or out of the function.
+void tl_landing_end(tl_lower *l, const tl_landing *landing) {
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, landing->span);
+  ins->operands[0] = landing->error;
+  ins->extra = 1;
+  tl_enter_block(l, landing->after);
+}
+
+// With slot -1 the test has no operand.
+void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
+               tl_span span) {
+  if (slot >= 0) {
+    tl_emit1(l, op, -1, slot, span);
+  } else {
+    tl_emit(l, op, -1, 0, span);
+  }
+  current(l)->targets[0] = yes;
+  current(l)->targets[1] = no;
+}
+
+// The first of [count] temporaries side by side.
+int32_t tl_temps(tl_lower *l, int32_t count) {
+  int32_t first = l->top;
+  l->top += count;
+  // slot_count is the highest top that there was.
+  if (l->top > l->f->slot_count)
+    l->f->slot_count = l->top;
+  return first;
+}
+
+int32_t tl_temp(tl_lower *l) {
+  return tl_temps(l, 1);
+}
+
+// The program's functions and the unit's prototypes have the same numbers.
+uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p) {
+  (void)b;
+  return p->index;
+}

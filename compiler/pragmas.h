@@ -1,0 +1,25 @@
+// Pragmas: comments that begin with #: on a line of their own and say
+// something about the statement or function below them. There is one,
+// #:inplace, an in-place contract: results of what it stands above are
+// computed in the memory of operands.
+//
+//   #:inplace
+//   x += y        fails to compile if x is shared here
+//
+// tl_find_pragmas runs on the source, before the back end; tl_check_pragmas on
+// the bytecode, when it is known which operands are consumed.
+#ifndef TALLY_COMPILER_PRAGMAS_H
+#define TALLY_COMPILER_PRAGMAS_H
+
+#include "compiler/lower.h"
+
+// Notes in the unit what the pragmas cover. False after a diagnostic (an
+// unknown word, nothing below), or with b->failed without memory.
+bool tl_find_pragmas(tl_builder *b);
+
+// Looks through finished code for in-place contracts that cannot hold whatever
+// the values are. False after a diagnostic; what only the run knows is checked
+// by the VM (vm/observe/promise.h).
+bool tl_check_pragmas(tl_builder *b);
+
+#endif

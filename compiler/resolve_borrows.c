@@ -1,0 +1,573 @@
+// The states of one point of a function, and the instructions that the
+// ownership analysis adds: making borrowers independent, owning, dropping, and
+// what an error finds.
+//
+// When a slot ends or is overwritten, its borrowers must no longer depend on
+// it. By relation that is one of these instructions:
+//
+//   the same value      SETTLE   the borrower takes the ownership over
+//   a part              KEEP     the item gets a count (INHERIT, LEAVE: the
+//                                container's own, where that ends too)
+//   a view of the block HOLD     the block gets a count; DETACH copies it out
+//   items of it         KEEPOF   the container gets counts of its items
+#include <string.h>
+
+#include "compiler/ownership_internal.h"
+
+// The state of what needs no owner: constants, functions, numbers.
+static const tl_state immortal = {
+    .kind = TL_BORROWS,
+    .count = 1,
+    .borrow_owners = {TL_WHO_IMMORTAL << 5 | 1u << TL_PART},
+};
+
+const tl_state *tl_state_of(const tl_flow *flow, int32_t slot) {
+  if (!tl_is_tracked(flow->cfg, slot) || !tl_bit(flow->present, slot))
+    return &immortal;
+  return &flow->now[slot];
+}
+
+// The definition, where it stands in this block: temporaries are used again for
+// other things.
+static bool pin_definition(tl_flow *flow, int32_t slot) {
+  const struct tl_defined *d = &flow->defined[slot];
+  if (flow->pins_slots || d->iteration != flow->iteration)
+    return false;
+  bool *is_pinned = &flow->cfg->blocks[flow->block].ins[d->at].is_pinned;
+  if (*is_pinned)
+    return false;
+  return *is_pinned = true;
+}
+
+// Makes the slot's definition an owner from now on, and lets the search start
+// again.
+static void pin(tl_flow *flow, int32_t slot) {
+  if (slot >= flow->function->spare || flow->function->pinned[slot])
+    return;
+  if (!pin_definition(flow, slot))
+    flow->function->pinned[slot] = true;
+  flow->again = true;
+}
+
+// Sets that grow too large are avoided by owning early: the slot itself and
+// those that its set names.
+static void check_size(tl_flow *flow, int32_t slot) {
+  const tl_state *state = &flow->now[slot];
+  if (state->count <= TL_BORROW_OWNER_LIMIT && !state->full)
+    return;
+  pin(flow, slot);
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
+    if (tl_who_is_slot(who))
+      pin(flow, (int32_t)who);
+  }
+  // The search begins anew: until then thousands of borrowers of one another
+  // would only cost time.
+  if (flow->again) {
+    flow->now[slot] = tl_state_new(TL_OWNS);
+    tl_bit_clear(flow->borrowers, slot);
+  }
+}
+
+void tl_note_state(tl_flow *flow, int32_t slot) {
+  const tl_state *state = &flow->now[slot];
+  tl_bit_set(flow->present, slot);
+  if (state->count > 1 ||
+      (state->count == 1 &&
+       tl_borrow_owner_who(state->borrow_owners[0]) != TL_WHO_IMMORTAL))
+    tl_bit_set(flow->borrowers, slot);
+  else
+    tl_bit_clear(flow->borrowers, slot);
+}
+
+void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
+  flow->now[slot] = *state;
+  tl_note_state(flow, slot);
+  check_size(flow, slot);
+}
+
+void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state) {
+  flow->defined[slot] = (struct tl_defined){flow->iteration, flow->at};
+  tl_set_state(flow, slot, state);
+}
+
+void tl_forget(tl_flow *flow, int32_t slot) {
+  tl_bit_clear(flow->present, slot);
+  tl_bit_clear(flow->borrowers, slot);
+}
+
+// --- Code -------------------------------------------------------------------
+
+tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
+  tl_ins_list *out = flow->out;
+  if (out == NULL)
+    return NULL;
+  if (out->count == out->capacity) {
+    int32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
+    tl_cfg_ins *items = tl_arena_grow(flow->arena, out->items,
+                                      (size_t)out->count * sizeof *items,
+                                      (size_t)capacity * sizeof *items);
+    if (items == NULL)
+      return NULL;
+    out->items = items;
+    out->capacity = capacity;
+  }
+  out->items[out->count] = *ins;
+  return &out->items[out->count++];
+}
+
+// Appends an instruction that ownership adds; NULL where no code is written
+// yet.
+static tl_cfg_ins *put(tl_flow *flow, int op, int32_t result, int32_t x,
+                       int32_t y, tl_mode mode) {
+  if (flow->out == NULL)
+    return NULL;
+  int32_t *operands = TL_ARENA_ARRAY(flow->arena, int32_t, 2);
+  uint8_t *modes = TL_ARENA_ARRAY(flow->arena, uint8_t, 2);
+  if (operands == NULL || modes == NULL)
+    return NULL;
+  operands[0] = x;
+  operands[1] = y;
+  if (result >= flow->cfg->slot_count)
+    flow->cfg->slot_count = result + 1;
+  modes[0] = (uint8_t)mode;
+  tl_cfg_ins ins = {
+      .op = (uint8_t)op,
+      .fails = tl_opcodes[op].fails,
+      .result = result,
+      .operand_count = y >= 0 ? 2 : 1,
+      .operands = operands,
+      .modes = modes,
+      .window = -1,
+      .handler = -1,
+      .span = flow->span,
+  };
+  return tl_put_ins(flow, &ins);
+}
+
+void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
+            tl_mode mode) {
+  put(flow, op, result, x, y, mode);
+}
+
+void tl_own(tl_flow *flow, int32_t slot) {
+  tl_put(flow, TL_BC_OWN, -1, slot, -1, TL_MODE_BORROW);
+  tl_state state = tl_state_new(TL_OWNS);
+  tl_set_state(flow, slot, &state);
+}
+
+// --- Settling ---------------------------------------------------------------
+
+// Whether [y], an alias of [x], takes the ownership over for certain.
+static bool takes_over(const tl_flow *flow, int32_t x, int32_t y) {
+  const tl_state *state = &flow->now[y];
+  if (flow->now[x].kind != TL_OWNS || state->kind != TL_BORROWS)
+    return false;
+  bool same = false;
+  for (int i = 0; i < state->count; i++) {
+    tl_borrow_owner borrow_owner = state->borrow_owners[i];
+    unsigned whole = borrow_owner & TL_OF_WHOLE;
+    if (whole == 1u << TL_SAME &&
+        tl_borrow_owner_who(borrow_owner) == (uint32_t)x)
+      same = true;
+    else if (whole != 0)
+      return false;
+  }
+  return same;
+}
+
+// Everything but [except] that borrowed from [from] borrows from [to] now.
+static void rename_others(tl_flow *flow, int32_t from, int32_t to,
+                          int32_t except) {
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
+    if (z != from && z != except &&
+        tl_state_rename(&flow->now[z], (uint32_t)from, (uint32_t)to))
+      check_size(flow, z);
+  }
+}
+
+void tl_rename_borrow_owner(tl_flow *flow, int32_t from, int32_t to) {
+  rename_others(flow, from, to, -1);
+}
+
+// The view in [y] gets its hold on the block, perhaps from [x] itself: then x
+// no longer owns, and the owners of y's view object keep x's object alive.
+static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
+  tl_state *lost = &flow->now[x];
+  if (lost->kind == TL_BORROWS)
+    return;
+  tl_state keepers = tl_state_new(TL_OWNS);
+  const tl_state *state = &flow->now[y];
+  if (state->kind != TL_BORROWS)
+    tl_state_add(&keepers, tl_borrow_owner_of((uint32_t)y, TL_PART));
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
+    if ((state->borrow_owners[i] & TL_OF_WHOLE) != 0 && who != (uint32_t)x)
+      tl_state_add(&keepers, tl_borrow_owner_of(who, TL_PART));
+  }
+  lost->kind = TL_EITHER;
+  for (int i = 0; i < keepers.count; i++)
+    tl_state_add(lost, keepers.borrow_owners[i]);
+  tl_note_state(flow, x);
+  check_size(flow, x);
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[z], (uint32_t)x);
+    if (z == x || z == y || relations == 0)
+      continue;
+    for (int i = 0; i < keepers.count; i++) {
+      uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
+      if (who == (uint32_t)z)
+        continue;
+      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
+        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_PART));
+      if ((relations & 1u << TL_HELD) != 0)
+        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_HELD));
+      if ((relations & 1u << TL_LENDS) != 0)
+        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_LENDS));
+      if ((relations & 1u << TL_INNER) != 0)
+        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_INNER));
+    }
+    check_size(flow, z);
+  }
+}
+
+// The view in [y] gets its own count of the block; where [x] is about to be
+// written, a copy of the block instead.
+static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
+                        const tl_cfg_ins *update) {
+  if (update != NULL) {
+    tl_cfg_ins *ins = put(flow, TL_BC_DETACH, -1, y, x, TL_MODE_BORROW);
+    if (ins != NULL)
+      ins->handler = update->handler;
+    tl_may_fail(flow, ins, update->handler, NULL);
+  } else {
+    tl_put(flow, TL_BC_HOLD, -1, y, x, TL_MODE_BORROW);
+  }
+  tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
+  // DETACH copies or retains, so x keeps what it owns.
+  if (update == NULL)
+    pass_hold(flow, x, y);
+}
+
+// The container in [y] gets counts of the items that it borrows from [x], which
+// may [leave] then.
+static void settle_items(tl_flow *flow, int32_t x, int32_t y, bool leaves) {
+  int op = leaves ? TL_BC_LEAVE : TL_BC_KEEPOF;
+  tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
+  tl_state_remove(&flow->now[y], (uint32_t)x,
+                  leaves ? 1u << TL_HELD | TL_TO_ITEMS : TL_TO_ITEMS);
+}
+
+// After a borrow is gone: owned for certain, or by one path only if others are
+// left.
+static void owns_unless_borrowed(tl_state *state) {
+  if (state->kind != TL_OWNS)
+    state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
+}
+
+// The item in [y] has its own count: [x] is no owner of it any more.
+static void keep_part(tl_flow *flow, int32_t x, int32_t y) {
+  tl_state *state = &flow->now[y];
+  tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
+  owns_unless_borrowed(state);
+}
+
+// The item in [y] gets its own count, or takes over the one that the container
+// in [x] has, where that ends here.
+static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
+  int op = flow->leaves ? TL_BC_LEAVE : flow->ends ? TL_BC_INHERIT : TL_BC_KEEP;
+  tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
+  keep_part(flow, x, y);
+  if (flow->leaves)  // the view that y may be has its hold, too
+    tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
+}
+
+// The update itself gives the borrower the item that it replaces, so nothing
+// has to be counted.
+void tl_settle_successor(tl_flow *flow, int32_t x) {
+  keep_part(flow, x, flow->successor);
+  flow->successor = -1;
+}
+
+// True: y took the ownership over for certain, and nothing names x any more.
+static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
+  bool certain = takes_over(flow, x, y);
+  tl_put(flow, TL_BC_SETTLE, -1, x, y, TL_MODE_BORROW);
+  tl_state *from = &flow->now[x], *to = &flow->now[y];
+  tl_state_remove(to, (uint32_t)x, ~0u);
+  if (certain) {
+    to->kind = TL_OWNS;
+    rename_others(flow, x, y, y);
+    tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
+    from->kind = TL_BORROWS;
+    tl_state_add(from, tl_borrow_owner_of((uint32_t)y, TL_SAME));
+    tl_note_state(flow, x);
+    return true;
+  }
+  owns_unless_borrowed(to);
+  if (from->kind != TL_BORROWS) {
+    from->kind = TL_EITHER;
+    tl_state_add(from, tl_borrow_owner_of((uint32_t)y, TL_SAME));
+    tl_note_state(flow, x);
+    check_size(flow, x);
+  }
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
+    if (z == x || z == y || !tl_state_borrowed_by(&flow->now[z], (uint32_t)x))
+      continue;
+    tl_state_share(&flow->now[z], (uint32_t)x, (uint32_t)y);
+    check_size(flow, z);
+  }
+  return false;
+}
+
+// Makes the borrower [y] independent of [x] in all relations in which it
+// stands to it. True: it took over x's ownership, and nobody borrows from x
+// any more.
+static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
+                       const tl_cfg_ins *update) {
+  unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+  bool inherits =
+      flow->leaves && (relations & (1u << TL_PART | TL_TO_ITEMS)) != 0;
+  if ((relations & 1u << TL_HELD) != 0 && !inherits)
+    settle_hold(flow, x, y, update);
+  if ((relations & TL_TO_ITEMS) != 0)
+    settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
+  if ((relations & 1u << TL_PART) != 0) {
+    if (y != flow->successor)
+      settle_part(flow, x, y);
+    return false;
+  }
+  return (relations & 1u << TL_SAME) != 0 && settle_same(flow, x, y);
+}
+
+// Whether [y], which is still needed, borrows from [x].
+static bool borrows_from(const tl_flow *flow, int32_t y, int32_t x,
+                         const uint64_t *live) {
+  return y != x && tl_bit(live, y) &&
+         tl_state_borrowed_by(&flow->now[y], (uint32_t)x);
+}
+
+// The borrower that may be the item which x[i] = v takes out: the one that was
+// loaded last. What the update itself reads is none.
+static int32_t find_item(const tl_flow *flow, int32_t x) {
+  int32_t found = -1;
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+    if (y != x && flow->uses[y] == 0 && tl_bit(flow->after, y) &&
+        (relations & ~(1u << TL_HELD | TL_TO_ITEMS)) == 1u << TL_PART)
+      found = y;
+  }
+  return found;
+}
+
+void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
+               const tl_cfg_ins *update) {
+  int32_t words = flow->function->words;
+  // One that takes over for certain goes first: then it alone has to.
+  TL_EACH_BIT(y, flow->borrowers, words) {
+    if (borrows_from(flow, y, x, live) && takes_over(flow, x, y)) {
+      if (settle_one(flow, x, y, update))
+        return;
+      break;
+    }
+  }
+  if (update != NULL && update->op == TL_BC_SETEL)
+    flow->successor = find_item(flow, x);
+  TL_EACH_BIT(y, flow->borrowers, words) {
+    if (borrows_from(flow, y, x, live) && settle_one(flow, x, y, update))
+      return;
+  }
+}
+
+// Whether the container in [y], or the slice, borrows items of [x], and x lends
+// nothing but a view's block to it. Only what owns for certain is left as it is
+// by LEAVE.
+static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
+  unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+  return flow->now[y].kind == TL_OWNS && (relations & TL_TO_ITEMS) != 0 &&
+         (relations & ~(1u << TL_HELD | TL_TO_ITEMS)) == 0;
+}
+
+// The borrower that may take its item out of [x] where that ends, or better its
+// many items; -1: none.
+static int32_t find_successor(const tl_flow *flow, int32_t x,
+                              const uint64_t *live) {
+  int32_t one = -1, many = -1;
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+    if (y == x || !tl_bit(live, y) || relations == 0)
+      continue;
+    if ((relations & 1u << TL_PART) != 0)
+      one = y;
+    else if (inherits_many(flow, x, y))
+      many = y;
+  }
+  return many >= 0 ? many : one;
+}
+
+// Settles what may be [x] itself, which ends: it would still see the items that
+// others inherit. True: one of them took over for certain.
+static bool settle_aliases(tl_flow *flow, int32_t x, const uint64_t *live) {
+  for (int pass = 0; pass < 2; pass++) {
+    TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
+      bool is_alias =
+          (tl_state_relations(&flow->now[y], (uint32_t)x) & 1u << TL_SAME) != 0;
+      if (is_alias && borrows_from(flow, y, x, live) &&
+          (pass == 1 || takes_over(flow, x, y)) && settle_one(flow, x, y, NULL))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether the container in [y] borrows [x] or its items.
+static bool lends_to(const tl_flow *flow, int32_t x, int32_t y) {
+  return (tl_state_relations(&flow->now[y], (uint32_t)x) & TL_TO_ITEMS) != 0;
+}
+
+// Settles the borrowers of [x], which ends; they may inherit, the last of them
+// all that is left.
+static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
+  if (settle_aliases(flow, x, live))
+    return;
+  int32_t successor = find_successor(flow, x, live);
+  // So would a container that x is in.
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
+    if (y != successor && borrows_from(flow, y, x, live) &&
+        lends_to(flow, x, y))
+      settle_items(flow, x, y, false);
+  }
+  flow->ends = successor >= 0 && !lends_to(flow, x, successor);
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
+    if (y != successor && borrows_from(flow, y, x, live))
+      settle_one(flow, x, y, NULL);
+  }
+  flow->ends = false;
+  if (successor < 0)
+    return;
+  flow->leaves = true;
+  settle_one(flow, x, successor, NULL);
+  flow->leaves = false;
+  tl_forget(flow, x);
+}
+
+void tl_end_dead(tl_flow *flow, const uint64_t *live) {
+  int32_t words = flow->function->words;
+  // Settle what lives before anything is dropped: then the order of the drops
+  // does not matter.
+  TL_EACH_BIT_WITHOUT(y, flow->present, live, words) {
+    if (tl_bit(flow->present, y) && flow->now[y].kind != TL_BORROWS)
+      settle_end(flow, y, live);
+  }
+  TL_EACH_BIT_WITHOUT(y, flow->present, live, words) {
+    if (flow->now[y].kind != TL_BORROWS)
+      tl_put(flow, TL_BC_DROP, -1, y, -1, tl_mode_of(&flow->now[y]));
+    tl_forget(flow, y);
+  }
+}
+
+// --- Edges ------------------------------------------------------------------
+
+static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
+                        const uint64_t *gone) {
+  int32_t count = 0, words = flow->function->words;
+  tl_cfg_owned *owned = NULL;
+  for (int pass = 0; pass < 2; pass++) {
+    count = 0;
+    TL_EACH_BIT(y, flow->present, words) {
+      if (flow->now[y].kind == TL_BORROWS ||
+          (gone != NULL && tl_bit(gone, y)) ||
+          (keep != NULL && tl_bit(keep, y)))
+        continue;
+      if (owned != NULL)
+        owned[count] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
+      count++;
+    }
+    if (pass == 0)
+      owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+    if (owned == NULL)
+      return;
+  }
+  ins->owned = owned;
+  ins->owned_count = count;
+}
+
+// Whether a slot's state is good in a handler as it is: it owns for certain or
+// borrows for certain, and its lenders stay.
+static bool stays_good(const tl_state *state, const uint64_t *keep) {
+  if (state->kind == TL_EITHER || state->full)
+    return false;
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
+    if (tl_who_is_slot(who) && !tl_bit(keep, (int32_t)who))
+      return false;
+  }
+  return true;
+}
+
+// Notes whether the block has to be looked at again.
+static void reach(tl_owned_function *f, int32_t block, bool changed) {
+  if (changed || !f->reached[block])
+    f->dirty[block] = true;
+  f->reached[block] = true;
+}
+
+// Looks only at the block's own set, not at the slot's.
+static void pin_large(tl_flow *flow, int32_t slot, const tl_state *state) {
+  if (state->count > TL_BORROW_OWNER_LIMIT || state->full) {
+    pin(flow, slot);
+    for (int i = 0; i < state->count; i++)
+      if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[i])))
+        pin(flow, (int32_t)tl_borrow_owner_who(state->borrow_owners[i]));
+  }
+}
+
+// Joins the states at a failing instruction into the handler's entry. What
+// would not stay alive there is made an owner by the unwinder.
+static void raise_into(tl_flow *flow, int32_t handler) {
+  tl_owned_function *f = flow->function;
+  const uint64_t *keep = tl_live_at(f, handler);
+  uint64_t *must_own = f->must_own + (size_t)handler * (size_t)f->words;
+  tl_state *entry = f->entry[handler];
+  bool changed = false;
+  TL_EACH_BIT(y, keep, f->words) {
+    const tl_state *state = tl_state_of(flow, y);
+    tl_state before = *entry;
+    if (!stays_good(state, keep))
+      tl_bit_set(must_own, y);
+    else
+      tl_state_join(entry, state);
+    if (entry->kind == TL_EITHER)
+      tl_bit_set(must_own, y);
+    if (tl_bit(must_own, y))
+      *entry = tl_state_new(TL_OWNS);
+    pin_large(flow, y, entry);
+    changed |= !tl_state_equal(&before, entry);
+    entry++;
+  }
+  reach(f, handler, changed);
+}
+
+void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
+                 const uint64_t *gone) {
+  tl_owned_function *f = flow->function;
+  if (ins != NULL)
+    note_owners(flow, ins, handler >= 0 ? tl_live_at(f, handler) : NULL, gone);
+  if (handler >= 0)
+    raise_into(flow, handler);
+}
+
+void tl_flow_into(tl_flow *flow, int32_t block) {
+  tl_owned_function *f = flow->function;
+  const uint64_t *live = tl_live_at(f, block);
+  tl_state *entry = f->entry[block];
+  bool changed = false;
+  TL_EACH_BIT(y, live, f->words) {
+    if (tl_state_join(entry, tl_state_of(flow, y))) {
+      changed = true;
+      pin_large(flow, y, entry);
+    }
+    entry++;
+  }
+  reach(f, block, changed);
+}

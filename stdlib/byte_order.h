@@ -1,0 +1,15 @@
+// The order of a number's bytes, here and in files.
+#ifndef TALLY_STDLIB_BYTE_ORDER_H
+#define TALLY_STDLIB_BYTE_ORDER_H
+
+#include "vm/types/dtype.h"
+
+bool tl_is_big_endian(void);  // this machine
+// Turns each of [count] words of [width] bytes around.
+void tl_swap_bytes(char *data, size_t width, size_t count);
+// Makes [count] items from outside ours, or where [swapped] is false and they
+// are no bools leaves them: bytes in this machine's order, halves of complex
+// numbers by themselves, and bools 0 or 1, which kernels rely on.
+void tl_settle_items(char *data, tl_dtype dtype, size_t count, bool swapped);
+
+#endif

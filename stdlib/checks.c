@@ -1,0 +1,135 @@
+// What the library's functions in Tally ask of their arguments, in the words of
+// those in C. They import it as a module; its name begins with _, so that it is
+// not among what is documented and offered to scripts.
+//
+// Each gives its argument back, which is borrowed or dying as it was. The
+// message of what it refuses names the function that was called, and the
+// parameter of it that is given behind (vm/interp/named_errors.c).
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/array/range.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
+#include "vm/vm.h"
+
+// The parameter's name, which the library's own calls always give.
+static const char *name_in(tl_slot s) {
+  return tl_is_string(s) ? s.string->text : "x";
+}
+
+static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_arg_numeric(vm, "numbers", &args[0]))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+// Of complex numbers the message shows the array that a list becomes.
+static bool reals(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_scalar(args[0]) && !tl_arg_numeric(vm, "reals", &args[0]))
+    return false;
+  if (tl_dtype_is_complex((tl_dtype)tl_dtype_of(args[0])))
+    return tl_arg_fail(vm, "reals", "x", "real", args[0]);
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+// Numbers as the operators take them, in any form; integers become float64.
+static bool inexact(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot x = args[0];
+  const bool nested = tl_is_nested(x);
+  const int dtype = tl_is_range(x) ? (int)TL_INT64 : tl_dtype_of(x);
+  if (!tl_is_number(x) && !tl_is_range(x) && !nested &&
+      !(tl_is_array(x) && dtype < TL_STRING))
+    return tl_arg_fail(vm, "inexact", name_in(args[1]),
+                       "a number or an array of numbers", x);
+  if (nested) {
+    tl_slot product[] = {tl_borrow(x), tl_weak_float(1)};
+    return tl_elementwise(vm, TL_OP_MULTIPLY, product, out);
+  }
+  if (dtype < TL_FLOAT32)
+    return tl_cast(vm, &args[0], TL_FLOAT64, out);
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_arrays given;
+  if (!tl_arg_arrays(vm, "arrays", args[0], &given))
+    return false;
+  tl_list *list = tl_list_new(vm, given.count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < given.count; i++) {
+    given.items[i].tag &= ~TL_WEAK;  // which tl_arg_arrays leaves on numbers
+    ok = tl_list_push(vm, &list, &given.items[i]);
+  }
+  tl_arrays_close(vm, &given);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *name = name_in(args[1]);
+  double value;
+  if (!tl_arg_float(vm, "real", name, args[0], &value))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t value;
+  if (!tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *name = name_in(args[1]);
+  int64_t value;
+  if (!tl_arg_count(vm, "count", name, args[0], &value))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *name = name_in(args[1]);
+  bool value;
+  if (!tl_arg_bool(vm, "flag", name, args[0], &value))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *name = name_in(args[1]);
+  tl_string *value;
+  if (!tl_arg_string(vm, "text", name, args[0], &value))
+    return false;
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+const tl_builtin tl_checks_module[] = {
+    {"numbers", "x", numbers, TL_RETURNS,
+     TL_DOC("x as an array of numbers or bools.\n")},
+    {"reals", "x", reals, TL_RETURNS,
+     TL_DOC("x as an array of real numbers or bools, or as a number.\n")},
+    {"inexact", "x, name", inexact, TL_RETURNS,
+     TL_DOC("x, numbers in any form, integers as float64.\n")},
+    {"arrays", "xs", arrays, TL_PURE,
+     TL_DOC("The items of a list as a list of arrays.\n")},
+    {"real", "x, name", real, TL_EFFECT, TL_DOC("x, a real number.\n")},
+    {"integer", "x, name", integer, TL_EFFECT, TL_DOC("x, an integer.\n")},
+    {"count", "x, name", count, TL_EFFECT,
+     TL_DOC("x, an integer that is not negative.\n")},
+    {"flag", "x, name", flag, TL_EFFECT, TL_DOC("x, a bool.\n")},
+    {"text", "x, name", text, TL_RETURNS | TL_EFFECT, TL_DOC("x, a string.\n")},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,90 @@
+// Records of counters, references and timelines.
+#include "stdlib/memory_records.h"
+
+#include <string.h>
+
+#include "stdlib/text.h"
+#include "vm/array/array.h"
+
+void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
+                          tl_dtype dtype, const void *first, size_t step,
+                          uint32_t count) {
+  int64_t shape[1] = {count};
+  size_t size = tl_itemsize(dtype);
+  tl_array *a = *record ? tl_array_new(vm, dtype, 1, shape) : NULL;
+  if (a == NULL) {
+    tl_record_put_nothing(vm, record);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    memcpy(a->data + i * size, (const char *)first + i * step, size);
+  tl_record_put(vm, record, name, tl_own_array(a));
+}
+
+bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record) {
+  if (record == NULL)
+    return false;
+  tl_slot item = tl_own_record(record);
+  bool ok = tl_list_push(vm, list, &item);
+  tl_drop(vm, item);
+  return ok;
+}
+
+// --- Timelines --------------------------------------------------------------
+
+// [count] texts as a list, [step] bytes from one to the next.
+static void put_texts(tl_vm *vm, tl_record **record, const char *name,
+                      const char *first, size_t step, uint32_t count) {
+  tl_list *list = *record ? tl_list_new(vm, count) : NULL;
+  bool ok = list != NULL;
+  for (uint32_t i = 0; ok && i < count; i++) {
+    const char *text = first + i * step;
+    ok = tl_list_push_text(vm, &list, text, strlen(text));
+  }
+  tl_slot value;
+  if (tl_list_give(vm, list, ok, &value))
+    tl_record_put(vm, record, name, value);
+  else
+    tl_record_put_nothing(vm, record);
+}
+
+// The blocks that are told apart, in columns.
+static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
+  tl_record *bands = tl_record_new(vm, 8);
+#define COLUMN(name, dtype)                                         \
+  tl_record_put_column(vm, &bands, #name, dtype, &t->bands[0].name, \
+                       sizeof t->bands[0], t->band_count)
+  COLUMN(born, TL_FLOAT64);
+  COLUMN(died, TL_FLOAT64);
+  COLUMN(nbytes, TL_INT64);
+  COLUMN(line, TL_UINT32);
+  COLUMN(file, TL_UINT32);
+  COLUMN(times, TL_UINT32);
+#undef COLUMN
+  tl_slot value;
+  if (tl_record_put_end(bands, &value))
+    tl_record_put(vm, record, "bands", value);
+  else
+    tl_record_put_nothing(vm, record);
+}
+
+bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
+  tl_record *record = tl_record_new(vm, 16);
+  tl_record_put(vm, &record, "width", tl_float(t->width));
+  tl_record_put(vm, &record, "end", tl_float(t->end));
+  tl_record_put(vm, &record, "peak_at", tl_float(t->peak_at));
+  tl_record_put_int(vm, &record, "before", t->before);
+  tl_record_put_int(vm, &record, "peak", t->peak);
+  tl_record_put_int(vm, &record, "after", t->after);
+  tl_record_put_int(vm, &record, "peak_line", t->peak_line);
+  tl_record_put_int(vm, &record, "peak_file", t->peak_file);
+  tl_record_put_text(vm, &record, "peak_text", t->peak_text);
+  tl_record_put_column(vm, &record, "high", TL_INT64, &t->samples[0].high,
+                       sizeof t->samples[0], t->sample_count);
+  put_bands(vm, &record, t);
+  put_texts(vm, &record, "texts", t->bands[0].text, sizeof t->bands[0],
+            t->band_count);
+  put_texts(vm, &record, "files", t->files[0], sizeof t->files[0],
+            t->file_count);
+  return tl_record_put_end(record, out);
+}

@@ -1,0 +1,22 @@
+// What the module memory finds out, as records: for scripts, and for the
+// pictures that stdlib/inner/memory.tly draws.
+#ifndef TALLY_STDLIB_MEMORY_RECORDS_H
+#define TALLY_STDLIB_MEMORY_RECORDS_H
+
+#include "vm/observe/watch.h"
+#include "vm/types/dtype.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+
+// Adds a field, as tl_record_put does: a vector of [count] items of a dtype,
+// [step] bytes from one to the next.
+void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
+                          tl_dtype dtype, const void *first, size_t step,
+                          uint32_t count);
+// Pushes it to a list; takes it. False after tl_fail, and where it is NULL.
+bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record);
+
+// All of a timeline, as the pictures of stdlib/inner/memory.tly want it.
+bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out);
+
+#endif

@@ -1,0 +1,157 @@
+// Pictures as pixels, by librsvg, which is loaded where a script asks for it:
+// drawing shapes and letters well is much code, and SVG says all that it needs.
+// Its licence (LGPL) allows that of any program, and nothing here is linked
+// with it. It reads no file that a picture names: the text comes without an
+// address.
+
+#include <limits.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/shared_library.h"
+#include "vm/array/array.h"
+#include "vm/error.h"
+#include "vm/vm.h"
+
+// As librsvg/rsvg.h and cairo.h have them, since librsvg 2.46 (2019).
+typedef struct rectangle {
+  double x, y, width, height;
+} rectangle;
+typedef void *read_svg(const unsigned char *text, size_t nbytes, void **error);
+typedef int draw_svg(void *handle, void *context, const rectangle *viewport,
+                     void **error);
+typedef void *make_surface(unsigned char *pixels, int format, int width,
+                           int height, int stride);
+typedef void *make_context(void *surface);
+typedef void set_color(void *context, double red, double green, double blue);
+typedef int ask_status(void *context);
+typedef void call_on(void *object);
+enum { RGB24 = 1 };     // a pixel is a uint32, red in bits 16 to 23
+enum { MOST = 32767 };  // pixels of a side: what cairo's coordinates hold
+
+// All that is called; those of cairo and GObject are found in librsvg's own
+// dependencies.
+enum {
+  READ,
+  DRAW,
+  UNREF,
+  SURFACE,
+  FLUSH,
+  DROP_SURFACE,
+  CONTEXT,
+  DROP_CONTEXT,
+  COLOR,
+  PAINT,
+  STATUS,
+  FUNCTIONS
+};
+static void (*functions[FUNCTIONS])(void);
+
+static tl_shared_library library = {
+    .names =
+        (const char *const[]){"librsvg-2.so.2", "librsvg-2.so",
+                              "librsvg-2.2.dylib", "librsvg-2.dylib", NULL},
+    .symbols =
+        (const char *const[]){
+            "rsvg_handle_new_from_data", "rsvg_handle_render_document",
+            "g_object_unref", "cairo_image_surface_create_for_data",
+            "cairo_surface_flush", "cairo_surface_destroy", "cairo_create",
+            "cairo_destroy", "cairo_set_source_rgb", "cairo_paint",
+            "cairo_status", NULL},
+    .functions = functions,
+    .about = "librsvg (Debian: librsvg2-2; .svg files need none)",
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static void run(int function, void *object) {
+  ((call_on *)functions[function])(object);
+}
+
+// Draws the text on white into pixels of 4 bytes.
+static bool draw(const tl_string *svg, unsigned char *pixels, int width,
+                 int height) {
+  void *handle = ((read_svg *)functions[READ])((const unsigned char *)svg->text,
+                                               svg->length, NULL);
+  if (handle == NULL)
+    return false;
+  void *surface = ((make_surface *)functions[SURFACE])(pixels, RGB24, width,
+                                                       height, 4 * width);
+  void *context = ((make_context *)functions[CONTEXT])(surface);
+  const rectangle all = {0, 0, width, height};
+  ((set_color *)functions[COLOR])(context, 1, 1, 1);
+  run(PAINT, context);
+  bool ok = ((draw_svg *)functions[DRAW])(handle, context, &all, NULL) &&
+            ((ask_status *)functions[STATUS])(context) == 0;
+  run(DROP_CONTEXT, context);
+  run(FLUSH, surface);
+  run(DROP_SURFACE, surface);
+  run(UNREF, handle);
+  return ok;
+}
+
+// The pixels as red, green and blue.
+static tl_array *three_channels(tl_vm *vm, const tl_array *pixels) {
+  const int64_t *from = tl_shape(pixels);
+  const int64_t shape[3] = {from[0], from[1], 3};
+  tl_array *out = tl_array_new(vm, TL_UINT8, 3, shape);
+  for (int64_t i = 0; out != NULL && i < shape[0] * shape[1]; i++) {
+    uint32_t pixel;
+    memcpy(&pixel, pixels->data + 4 * i, sizeof pixel);
+    for (int k = 0; k < 3; k++)
+      out->data[3 * i + k] = (char)(pixel >> (16 - 8 * k) & 0xff);
+  }
+  return out;
+}
+
+static bool read_side(tl_vm *vm, const char *name, tl_slot s, int *out) {
+  int64_t side;
+  if (!tl_arg_int(vm, "rasterize", name, s, &side))
+    return false;
+  if (side < 1 || side > MOST)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "rasterize: %s must be from 1 to %d pixels, not %lld", name,
+                   MOST, (long long)side);
+  *out = (int)side;
+  return true;
+}
+
+// svg, width, height
+static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *svg;
+  int width, height;
+  if (!tl_arg_string(vm, "rasterize", "svg", args[0], &svg) ||
+      !read_side(vm, "width", args[1], &width) ||
+      !read_side(vm, "height", args[2], &height) ||
+      !tl_shared_library_need(vm, "rasterize", &library))
+    return false;
+  const int64_t shape[3] = {height, width, 4};
+  tl_array *pixels = tl_array_zeros(vm, TL_UINT8, 3, shape);
+  if (pixels == NULL)
+    return false;
+  tl_array *made = NULL;
+  bool ok = draw(svg, (unsigned char *)pixels->data, width, height);
+  tl_clear(vm, &args[0]);  // not needed while both arrays of pixels live
+  if (!ok)
+    tl_fail(vm, TALLY_ERR_VALUE, "rasterize: svg is no picture in SVG");
+  else
+    made = three_channels(vm, pixels);
+  tl_drop(vm, tl_own_array(pixels));
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  return true;
+}
+
+const tl_builtin tl_plot_module[] = {
+    {"rasterize", "svg, width, height", rasterize, TL_FILES,
+     TL_DOC(
+         "The pixels of a picture in SVG, a string such as plot.svg gives, drawn\n"
+         "to a width and a height, integers, on white: uint8, rows * columns * 3.\n"
+         "It needs librsvg (an io error where that is not installed) and, for\n"
+         "letters, any font. A text that is no SVG and a side of no or more than\n"
+         "32767 pixels are value errors. plot.save writes a PNG file by it.\n"
+         "    line = plot.svg(plot.line([1, 3, 2]))\n"
+         "    plot.rasterize(line, 320, 200).shape    # (200, 320, 3)\n")},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,37 @@
+#!/bin/sh
+# The tables in the tree are what their scripts make: each is made anew and
+# compared but for its layout, where the script's language is installed.
+#
+#   tests/generated.sh
+set -u
+
+passed=0
+failed=0
+root=$(pwd)
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+
+# compare FOLDER SCRIPT MODULE: what SCRIPT, which imports MODULE, makes for it.
+compare() {
+  if ! python3 -c "import $3" 2>/dev/null; then
+    echo "skipped: $2 needs Python with $3"
+    return
+  fi
+  rm -f "$made"/*
+  (cd "$made" && "$root/$2") || failed=$((failed + 1))
+  for file in "$made"/*; do
+    kept=$1/$(basename "$file")
+    if [ "$(tr -d ' \n' <"$file")" = "$(tr -d ' \n' <"$kept")" ]; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "FAILED: $kept is not what $2 makes"
+    fi
+  done
+}
+
+compare stdlib/generated tools/generate/powers_of_five.py math
+compare vm/kernels/generated tools/generate/vmath.py mpmath
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

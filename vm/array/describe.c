@@ -1,0 +1,125 @@
+// What values are, as text for messages, and the messages about arguments and
+// operands that need it.
+//
+// A message names dtype and shape, never the items, so that it has a bounded
+// length:
+//
+//   3 * 4 * float32      an array       list, record, none    by kind
+//   int64                a scalar       the type float64      an argument
+//
+// Built for size.
+
+#include "vm/array/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api/host.h"
+#include "vm/array/array.h"
+#include "vm/array/nested.h"
+#include "vm/types/type.h"
+#include "vm/vm.h"
+
+// Nested arrays describe themselves; resources have the name of their type;
+// other values that of their kind.
+const char *tl_describe(tl_slot s, char *buffer, size_t size) {
+  if (tl_is_nested(s)) {
+    tl_nested_describe(s.nested, buffer, size);
+    return buffer;
+  }
+  if (!tl_is_array(s)) {
+    const char *name = tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].name
+                       : tl_is_resource(s)
+                           ? ((const tl_resource *)s.pointer)->type->name
+                           : tl_kind_name(tl_dtype_of(s));
+    snprintf(buffer, size, "%s", name);
+    return buffer;
+  }
+  const tl_array *a = s.array;
+  const char *name = tl_dtypes[a->head.dtype].name;
+  size_t at = 0;
+  buffer[0] = 0;
+  for (int i = 0; i < tl_ndim(a); i++) {
+    // Room for a dimension, the mark of omission and the longest dtype.
+    if (at + 24 + 8 + strlen(name) >= size) {
+      at += (size_t)snprintf(buffer + at, size - at, "... * ");
+      break;
+    }
+    at += (size_t)snprintf(buffer + at, size - at, "%lld * ",
+                           (long long)tl_shape(a)[i]);
+  }
+  snprintf(buffer + at, size - at, "%s", name);
+  return buffer;
+}
+
+// Names an argument: a type by its text, other values by their kind.
+static const char *describe_argument(tl_vm *vm, tl_slot s, char *buffer,
+                                     size_t size) {
+  if (!tl_is_type(s))
+    return tl_describe(s, buffer, size);
+  tl_string *text = tl_type_text(vm, s.type);
+  if (!text)
+    return "a type";
+  snprintf(buffer, size, "the type %s", text->text);
+  tl_drop(vm, tl_own_string(text));
+  return buffer;
+}
+
+// The first error stays: a function that fails while it reports another
+// failure must not hide it.
+bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
+                 const char *expected, tl_slot s) {
+  tl_pending_error *error = &vm->error;
+  if (error->set)
+    return false;
+  char what[TL_DESCRIBE];
+  // The interpreter finds the parameter that got the value, and puts its name
+  // in place of the first refused_size bytes of the name.
+  error->refused_known = name == NULL;
+  if (name == NULL)
+    name = TL_UNKNOWN_ARGUMENT;
+  tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s%s", function, name,
+          expected, describe_argument(vm, s, what, sizeof what),
+          tl_plain_hint(s));
+  error->refused = s;
+  error->refused_size = strlen(name);
+  return false;
+}
+
+// A row of an array is no value that the script wrote; the message names the
+// whole array instead.
+void tl_fail_whole(tl_vm *vm, tl_slot part, tl_slot whole) {
+  tl_pending_error *error = &vm->error;
+  char what[TL_DESCRIBE], text[TL_DESCRIBE];
+  if (error->message_size == 0 || error->status != TALLY_ERR_TYPE)
+    return;
+  tl_describe(part, what, sizeof what);
+  size_t length = strlen(error->message), tail = strlen(what);
+  // The message is of another kind where it does not end with the part.
+  if (length < tail || strcmp(error->message + length - tail, what) != 0)
+    return;
+  error->message[length - tail] = '\0';
+  tl_put_message(vm, error->message, tl_describe(whole, text, sizeof text), "");
+}
+
+// The interpreter has the source text of the operands, this function their
+// types; together they make the lines below the message.
+void tl_fail_operands(tl_vm *vm, tl_slot left, tl_slot right) {
+  tl_pending_error *error = &vm->error;
+  tl_describe(left, error->left, sizeof error->left);
+  tl_describe(right, error->right, sizeof error->right);
+}
+
+// A dtype in quotes is a common mistake, so the message says how to write it.
+bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
+                       tl_dtype *out) {
+  if (tl_is_type(s) && s.type->kind == TL_TYPE_DTYPE) {
+    *out = s.type->dtype;
+    return true;
+  }
+  char expected[TL_DESCRIBE] = "a type such as float64";
+  if (tl_is_string(s) &&
+      tl_dtype_find(s.string->text, s.string->length) != TL_DTYPE_COUNT)
+    snprintf(expected, sizeof expected, "%s without quotes", s.string->text);
+  return tl_arg_fail(vm, function, "dtype", expected, s);
+}

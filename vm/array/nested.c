@@ -1,0 +1,388 @@
+// The trees of nested arrays as they are read: shapes, sizes, descriptions.
+//
+// Built for size.
+
+#include "vm/array/nested.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/memory/mapping.h"
+#include "vm/types/layout.h"
+
+#define ROWS_HINT                                                   \
+  "; flatten(x) has the items of all rows, each(x, f) calls f for " \
+  "each row, pad_rows(x, width) makes rows of one length"
+
+const tl_form_traits tl_form_table[TL_FORM_COUNT] = {
+    [TL_FORM_OPTION] = {.names = {"missing", "values"},
+                        .spans = 3,
+                        .before = "?",
+                        .behind = "",
+                        .hint = "; fill_missing(x, value) replaces what is "
+                                "missing, drop_missing(x) leaves it out"},
+    [TL_FORM_STRUCT] = {.names = {"the block", ""},
+                        .spans = 1,
+                        .hint = "; its fields are arrays: x.name, columns(x)"},
+    [TL_FORM_COLUMNS] = {.spans = UINT32_MAX,
+                         .hint = "; its fields are arrays: x.name, columns(x)"},
+    [TL_FORM_RAGGED] = {.names = {"offsets", "items"},
+                        .has_rows = true,
+                        .shows_fields = true,
+                        .before = "var * ",
+                        .behind = "",
+                        .hint = ROWS_HINT},
+    [TL_FORM_GRID] = {.names = {"places", "rows"},
+                      .spans = 1,
+                      .has_rows = true,
+                      .is_indexed = true,
+                      .shows_fields = true,
+                      .before = "",
+                      .behind = "",
+                      .hint = ROWS_HINT},
+    [TL_FORM_CATEGORY] = {.names = {"codes", "categories"},
+                          .spans = 1,
+                          .is_indexed = true,
+                          .before = "categorical[",
+                          .behind = ", …]",
+                          .hint = ""},
+    [TL_FORM_POINTER] = {.names = {"places", "target"},
+                         .spans = 1,
+                         .is_indexed = true,
+                         .shows_fields = true,
+                         .before = "pointer[",
+                         .behind = "]",
+                         .hint = ""},
+    [TL_FORM_BYTES] = {.names = {"bytes", ""}, .spans = 1, .hint = ""},
+};
+
+// --- Shapes -----------------------------------------------------------------
+
+int tl_value_ndim(tl_slot s) {
+  if (tl_is_array(s))
+    return tl_ndim(s.array);
+  return tl_is_nested(s) ? tl_nested_ndim(s.nested) : 0;
+}
+
+int tl_value_axes(tl_slot s) {
+  int axes = 0;
+  while (tl_has_rows(s)) {
+    // The rows' own axis counts once, with what is in them.
+    axes += tl_is_form(s, TL_FORM_RAGGED) ? 1 : tl_value_ndim(s) - 1;
+    s = s.nested->parts[1];
+  }
+  return axes + tl_value_ndim(s);
+}
+
+int64_t tl_value_length(tl_slot s, int axis) {
+  // At most as deep as an array has axes: each turn is a part's part.
+  while (tl_is_nested(s)) {
+    if (tl_is_form(s, TL_FORM_RAGGED))
+      return tl_shape(s.nested->parts[0].array)[0] - 1;
+    s = s.nested->parts[0];
+  }
+  if (tl_is_string(s))  // bytes by themselves
+    return (int64_t)s.string->length;
+  return tl_shape(s.array)[axis];
+}
+
+int tl_value_shape(tl_slot s, int64_t *shape) {
+  int ndim = tl_value_ndim(s);
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(s, i);
+  return ndim;
+}
+
+int64_t tl_nested_size(const tl_nested *n) {
+  int64_t size = 1;
+  for (int i = 0; i < tl_nested_ndim(n); i++)
+    size *= tl_value_length(tl_lend_nested(n), i);
+  return size;
+}
+
+int64_t tl_value_nbytes(tl_slot s) {
+  if (tl_is_array(s)) {
+    tl_dtype dtype = tl_array_dtype(s.array);
+    return s.array->size * (int64_t)tl_itemsize(dtype);
+  }
+  int64_t nbytes = tl_is_string(s) ? (int64_t)s.string->length : 0;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+    nbytes += tl_value_nbytes(s.nested->parts[i]);
+  return nbytes;
+}
+
+int64_t tl_value_shown(tl_slot s) {
+  if (!tl_is_form(s, TL_FORM_RAGGED)) {
+    int64_t nbytes = tl_is_nested(s) ? 0 : tl_value_nbytes(s);
+    for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+      nbytes += tl_value_shown(s.nested->parts[i]);
+    return nbytes;
+  }
+  int64_t start, stop, unused, rows = tl_value_length(s, 0);
+  int64_t all = tl_value_shown(s.nested->parts[1]);
+  int64_t length = tl_value_length(s.nested->parts[1], 0);
+  int64_t offsets = tl_value_nbytes(s.nested->parts[0]);
+  if (rows == 0 || length == 0)
+    return offsets;
+  tl_ragged_row(s.nested, 0, &start, &unused);
+  tl_ragged_row(s.nested, rows - 1, &unused, &stop);
+  return offsets +
+         (int64_t)((double)all / (double)length * (double)(stop - start));
+}
+
+int64_t tl_value_held(tl_slot s) {
+  if (tl_is_array(s)) {
+    const tl_array *owner = tl_array_owner(s.array);
+    return owner->size * (int64_t)tl_itemsize(tl_array_dtype(owner));
+  }
+  int64_t nbytes = 0;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+    nbytes += tl_value_held(s.nested->parts[i]);
+  return nbytes;
+}
+
+bool tl_nested_keeps_alone(const tl_nested *n) {
+  bool alone = true;
+  for (int64_t i = 0; alone && i < n->count; i++) {
+    tl_slot part = n->parts[i];
+    alone = tl_is_owned(part) && part.object->count == 1;
+    if (alone && tl_is_nested(part))
+      alone = tl_nested_keeps_alone(part.nested);
+    else if (alone)
+      alone = tl_array_owner(part.array)->head.count == 1;
+  }
+  return alone;
+}
+
+void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
+                   int64_t *stop) {
+  const tl_array *offsets = n->parts[0].array;
+  const int64_t *at = (const int64_t *)(const void *)offsets->data;
+  *start = at[i];
+  *stop = at[i + 1];
+}
+
+int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
+  // Rows of structs have the structs' fields.
+  while (tl_nested_traits(n)->shows_fields && tl_is_nested(n->parts[1]))
+    n = n->parts[1].nested;
+  if (n->layout == NULL)
+    return -1;
+  for (int64_t i = 0; i < n->layout->field_count; i++) {
+    if (tl_string_equal(n->layout->fields[i].name, name))
+      return i;
+  }
+  return -1;
+}
+
+// --- Descriptions -----------------------------------------------------------
+// Without the VM, which may be out of memory: into a buffer.
+
+typedef struct line {
+  char *at;
+  size_t left;
+  bool raw_bytes;  // strings are bytes
+} line;
+
+static void add(line *l, const char *text) {
+  size_t n = strlen(text);
+  bool cut = n + 4 > l->left;
+  if (l->left < 5)
+    return;
+  if (cut)
+    text = "…", n = strlen(text);
+  memcpy(l->at, text, n + 1);
+  l->at += n;
+  l->left = cut ? 0 : l->left - n;
+}
+
+static void describe_type(line *l, const tl_type *type);
+
+// What comes before field i, of a struct its name.
+static void describe_begin(line *l, const tl_type *type, int64_t i) {
+  bool tuple = type->kind == TL_TYPE_TUPLE;
+  add(l, i > 0 ? ", " : tuple ? "(" : "{");
+  if (tuple)
+    return;
+  bool word = tl_type_is_word(type->fields[i].name);
+  add(l, word ? "" : "\"");
+  add(l, type->fields[i].name->text);
+  add(l, word ? ": " : "\": ");
+}
+
+static void describe_end(line *l, const tl_type *type) {
+  bool tuple = type->kind == TL_TYPE_TUPLE;
+  add(l, !tuple ? "}" : type->field_count == 1 ? ",)" : ")");
+}
+
+static void describe_fields(line *l, const tl_type *type) {
+  for (int64_t i = 0; i < type->field_count && l->left > 0; i++) {
+    describe_begin(l, type, i);
+    describe_type(l, type->fields[i].type);
+  }
+  describe_end(l, type);
+}
+
+static void describe_dimension(line *l, int64_t length) {
+  char number[32];
+  snprintf(number, sizeof number, "%" PRId64 " * ", length);
+  add(l, number);
+}
+
+// What one item in a block is called.
+static const char *plain_name(const tl_type *type, char *buffer, size_t size) {
+  if (type->kind == TL_TYPE_CHAR)
+    return "char";
+  if (type->kind != TL_TYPE_FIXED_STRING)
+    return tl_dtypes[type->dtype].name;
+  snprintf(buffer, size, "fixed_string[%" PRId64 "]", type->size);
+  return buffer;
+}
+
+static void describe_type(line *l, const tl_type *type) {
+  for (; type->kind == TL_TYPE_FIXED; type = type->of)
+    describe_dimension(l, type->size);
+  char text[48];
+  if (tl_type_has_fields(type))
+    describe_fields(l, type);
+  else
+    add(l, plain_name(type, text, sizeof text));
+}
+
+static void describe(line *l, tl_slot s, int skip) {
+  int ndim = tl_value_ndim(s);
+  for (int i = skip; i < ndim; i++)
+    describe_dimension(l, tl_value_length(s, i));
+  if (!tl_is_nested(s)) {
+    add(l, l->raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
+    return;
+  }
+  const tl_nested *n = s.nested;
+  const tl_form_traits *traits = tl_nested_traits(n);
+  tl_form form = tl_nested_form(n);
+  if (form == TL_FORM_STRUCT) {
+    describe_fields(l, n->layout);
+  } else if (form == TL_FORM_COLUMNS) {
+    for (int64_t i = 0; i < n->count && l->left > 0; i++) {
+      describe_begin(l, n->layout, i);
+      describe(l, n->parts[i], ndim);
+    }
+    describe_end(l, n->layout);
+  } else if (form == TL_FORM_BYTES) {
+    l->raw_bytes = true;
+    describe(l, n->parts[0], ndim);
+    l->raw_bytes = false;
+  } else {
+    // Codes that may be missing stand for values that may be.
+    add(l, tl_is_form(n->parts[0], TL_FORM_OPTION) ? "?" : "");
+    add(l, traits->before);
+    describe(l, n->parts[1], tl_part_spans(n, 1) ? ndim : 1);
+    add(l, traits->behind);
+  }
+}
+
+void tl_nested_describe(const tl_nested *n, char *buffer, size_t size) {
+  line l = {buffer, size, false};
+  buffer[0] = 0;
+  describe(&l, tl_lend_nested(n), 0);
+}
+
+const char *tl_plain_hint(tl_slot s) {
+  return tl_is_nested(s) ? tl_nested_traits(s.nested)->hint : "";
+}
+
+const char *tl_part_name(const tl_nested *n, int64_t i) {
+  return tl_nested_form(n) == TL_FORM_COLUMNS ? n->layout->fields[i].name->text
+                                              : tl_nested_traits(n)->names[i];
+}
+
+// --- The tree ---------------------------------------------------------------
+
+static void indent(tl_text *text, int depth) {
+  tl_text_putc(text, '\n');
+  for (int i = 0; i < depth; i++) tl_text_puts(text, "  ");
+}
+
+// "size 3, stride 40": the fixed dimensions of a field.
+static const tl_type *tree_dimensions(tl_text *text, const tl_type *type,
+                                      int depth) {
+  for (; type->kind == TL_TYPE_FIXED; type = type->of) {
+    indent(text, depth);
+    tl_text_printf(text, "size %" PRId64 ", stride %" PRId64, type->size,
+                   tl_type_size(type->of));
+  }
+  return type;
+}
+
+static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    const tl_type_field *field = &layout->fields[i];
+    const tl_type *item = field->type;
+    while (item->kind == TL_TYPE_FIXED) item = item->of;
+    indent(text, depth);
+    tl_text_add(text, field->name->text, field->name->length);
+    tl_text_printf(text, ": offset %" PRId64, layout->offsets[i]);
+    char name[48];
+    if (!tl_type_has_fields(item))
+      tl_text_printf(text, ", %s", plain_name(item, name, sizeof name));
+    tree_dimensions(text, field->type, depth + 1);
+    if (tl_type_has_fields(item))
+      tree_fields(text, item, depth + 1);
+  }
+}
+
+static void tree_array(tl_text *text, const tl_array *a, int ndim, int depth) {
+  for (int i = 0; i < ndim; i++) {
+    indent(text, depth);
+    tl_text_printf(text, "size %" PRId64 ", stride %" PRId64, tl_shape(a)[i],
+                   tl_strides(a)[i]);
+  }
+}
+
+// Who has the memory.
+static void tree_owner(tl_text *text, const tl_array *a, int depth) {
+  const tl_array *owner = tl_array_owner(a);
+  indent(text, depth);
+  tl_text_printf(text, "data: %p, ", (void *)a->data);
+  if (tl_is_view(a)) {
+    tl_text_printf(text, "owner: array at %p, count %u", (const void *)owner,
+                   owner->head.count);
+  } else {
+    bool external = (a->head.flags & TL_EXTERNAL) != 0;
+    tl_text_printf(text, "owner: %s",
+                   external ? tl_external_owner(a) : "itself");
+  }
+}
+
+static void tree_part(tl_text *text, const char *name, tl_slot part,
+                      int depth) {
+  indent(text, depth);
+  tl_text_puts(text, name);
+  if (tl_is_nested(part)) {
+    tl_nested_tree(text, part.nested, depth + 1);
+    return;
+  }
+  if (tl_is_string(part)) {
+    tl_text_printf(text, ": %zu bytes, count %u", part.string->length,
+                   part.object->count);
+    return;
+  }
+  const tl_array *a = part.array;
+  tl_text_printf(text, ": %s, count %u", tl_dtypes[tl_array_dtype(a)].name,
+                 a->head.count);
+  tree_array(text, a, tl_ndim(a), depth + 1);
+  tree_owner(text, a, depth + 1);
+}
+
+void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
+  if (tl_nested_form(n) != TL_FORM_STRUCT) {
+    for (int64_t i = 0; i < n->count; i++)
+      tree_part(text, tl_part_name(n, i), n->parts[i], depth);
+    return;
+  }
+  const tl_array *block = n->parts[0].array;
+  tree_array(text, block, tl_nested_ndim(n), depth);
+  tree_fields(text, n->layout, depth);
+  tree_owner(text, block, depth);
+}

@@ -1,0 +1,76 @@
+// Whether a dying operand's memory may take the result.
+#include "vm/array/reuse.h"
+
+static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
+  if (a->head.ndim != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] != shape[i])
+      return false;
+  }
+  return true;
+}
+
+bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                  const int64_t *shape) {
+  return tl_is_array(s) && tl_is_dying(vm, s) &&
+         tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
+         same_shape(s.array, ndim, shape);
+}
+
+// The nearest reason why an operand was not written into.
+static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                            const int64_t *shape) {
+  if (!tl_is_array(s) || vm->no_reuse)
+    return;
+  if (!same_shape(s.array, ndim, shape)) {
+    tl_refused(vm, TL_REFUSED_SHAPE, s);
+  } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
+    tl_refused(vm, TL_REFUSED_DTYPE, s);
+  } else if (!tl_is_owned(s)) {
+    tl_refused(vm, TL_REFUSED_LIVE, s);
+  } else if ((s.tag & TL_DIRECT) == 0) {
+    tl_refused(vm, TL_REFUSED_EXTERNAL, s);
+  } else if (s.array->head.count != 1) {
+    tl_refused(vm, TL_REFUSED_SHARED, s);
+  } else {
+    tl_refused(vm, TL_REFUSED_SHAPE, s);  // strided
+  }
+}
+
+tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
+                   const int64_t *shape) {
+  if (!tl_can_reuse(vm, *slot, dtype, ndim, shape)) {
+    count_rejection(vm, *slot, dtype, ndim, shape);
+    return NULL;
+  }
+  tl_array *array = slot->array;
+  array->head.dtype = (uint8_t)dtype;
+  tl_take_over(vm, slot);
+  return array;
+}
+
+tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
+  tl_array *a = x->array;
+  bool strings = tl_array_dtype(a) == TL_STRING || dtype == TL_STRING;
+  bool fits = !strings && tl_is_contiguous(a);
+  tl_array *over =
+      fits ? tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a)) : NULL;
+  if (!strings && !fits)
+    count_rejection(vm, *x, dtype, tl_ndim(a), tl_shape(a));
+  return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+}
+
+bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
+  if (a->data != b->data ||
+      tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||
+      !same_shape(a, tl_ndim(b), tl_shape(b))) {
+    return false;
+  }
+  for (int i = 0; i < tl_ndim(a); i++) {
+    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1) {
+      return false;
+    }
+  }
+  return true;
+}

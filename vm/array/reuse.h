@@ -1,0 +1,101 @@
+// The rule of reuse: whether a result may take the memory of an operand that
+// ends with the operation. Everything that makes an array of operands asks
+// here: the short way, the engine, casts, scans, loops of the host's and
+// regions.
+//
+// An operand gives its memory if
+//
+//   it ends          the instruction owns it and nobody else has it: count 1
+//   it is its own    no view, not read-only, no memory of the host's
+//   (TL_DIRECT) it fits          items of the result's size, and the result's
+//   shape no one sees it   what is read while it is written lies elsewhere, or
+//   is read
+//                    item by item where it is written
+//
+// and scripts have not switched reuse off.
+#ifndef TALLY_VM_REUSE_H
+#define TALLY_VM_REUSE_H
+
+#include "vm/array/array.h"
+#include "vm/events.h"
+#include "vm/vm.h"
+
+// Whether an array ends here and its memory is its own: the first two.
+static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
+                                                              tl_slot s) {
+  const uint64_t needed = TL_OWNED | TL_DIRECT;
+  return (s.tag & needed) == needed && s.array->head.count == 1 &&
+         !vm->no_reuse;
+}
+
+// Takes the memory of one for which that holds: *slot no longer owns. The
+// result owns it in the slot's place.
+static inline __attribute__((always_inline)) tl_slot tl_take_over(
+    tl_vm *vm, tl_slot *slot) {
+  tl_slot taken = *slot;
+  slot->tag &= ~TL_OWNED;
+  tl_written_in_place(vm, taken.array);
+  vm->stats.temps_ended++;
+  return taken;
+}
+
+// A dying array of this dtype's size and this shape, its memory to be written
+// as [dtype]: *slot no longer owns. NULL where it cannot be (counted, where
+// [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
+tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
+                   const int64_t *shape);
+// Whether tl_reuse would, the first three; counts nothing.
+bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                  const int64_t *shape);
+
+// Whether two arrays are walked alike, so that item i of both is at one
+// address.
+bool tl_arrays_coincide(const tl_array *a, const tl_array *b);
+// Whether one must not be read while the other is written, item by item.
+static inline bool tl_arrays_collide(const tl_array *a, const tl_array *b) {
+  return tl_arrays_overlap(a, b) && !tl_arrays_coincide(a, b);
+}
+
+// Operands of an operation that is computed item by item.
+typedef struct tl_reusable {
+  const tl_slot *owner;   // the slot that may own it
+  const tl_array *array;  // NULL: a scalar
+} tl_reusable;
+
+typedef enum tl_reuse_how {
+  TL_REUSE_ANY,
+  TL_REUSE_ROW_MAJOR,  // the result's items lie in a row
+  TL_REUSE_DISJOINT,   // nothing else that is read may lie there
+} tl_reuse_how;
+
+// Whether all other operands may be read while operand [at] is written.
+static inline bool tl_is_unseen(const tl_reusable *operands, int count, int at,
+                                tl_reuse_how how) {
+  const tl_array *target = operands[at].array;
+  for (int i = 0; i < count; i++) {
+    const tl_array *other = operands[i].array;
+    if (i == at || other == NULL)
+      continue;
+    if (how == TL_REUSE_DISJOINT ? tl_arrays_overlap(other, target)
+                                 : tl_arrays_collide(other, target))
+      return false;
+  }
+  return true;
+}
+
+// The first of [count] operands that may take a result of [dtype] and [shape],
+// by all of the rule; -1: none. tl_reuse then takes it.
+static inline int tl_find_reusable(const tl_vm *vm, const tl_reusable *operands,
+                                   int count, tl_dtype dtype, int ndim,
+                                   const int64_t *shape, tl_reuse_how how) {
+  for (int i = 0; i < count; i++) {
+    const tl_array *a = operands[i].array;
+    if (a != NULL && tl_can_reuse(vm, *operands[i].owner, dtype, ndim, shape) &&
+        (how != TL_REUSE_ROW_MAJOR || tl_is_contiguous(a)) &&
+        tl_is_unseen(operands, count, i, how))
+      return i;
+  }
+  return -1;
+}
+
+#endif

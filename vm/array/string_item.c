@@ -1,0 +1,220 @@
+// The items of string arrays. See string_item.h for their layout. All stores
+// go through replace(), which keeps the counts right.
+#include "vm/array/string_item.h"
+
+#include <string.h>
+
+#include "vm/vm.h"
+
+_Static_assert(sizeof(tl_string_item) == 16 &&
+                   offsetof(tl_string_item, rest) == 8 &&
+                   offsetof(tl_string_item, string) == 8,
+               "items are two words, and text goes on from start to rest");
+
+// One object for all VMs, which is never counted.
+tl_string *tl_empty_string(void) {
+  // The layout of a tl_string, whose text is a flexible member that standard C
+  // cannot initialise.
+  static struct {
+    tl_object head;
+    size_t length;
+    uint64_t hash;
+    char text[8];
+  } empty = {.head = {.count = 1,
+                      .kind = TL_KIND_STRING,
+                      .flags = TL_IMMORTAL | TL_BYTEWISE,
+                      .nbytes = sizeof empty}};
+  return (tl_string *)(void *)&empty;
+}
+
+// --- Looking ----------------------------------------------------------------
+
+// One of the two words of an item, 0 or 1.
+static uint64_t word_of(const tl_string_item *item, int index) {
+  uint64_t word;
+  memcpy(&word, (const char *)item + 8 * index, 8);
+  return word;
+}
+
+// The first words differ where the lengths or the first four bytes do; of a
+// short text the second word has all the rest.
+bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b) {
+  if (word_of(a, 0) != word_of(b, 0))
+    return false;
+  if (tl_string_item_is_short(a))
+    return word_of(a, 1) == word_of(b, 1);
+  return tl_string_equal(a->string, b->string);
+}
+
+// The first four bytes decide most cases. The zeros behind a short text are
+// not above any byte of another, so they do not disturb the order.
+int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b) {
+  // The order of bytes in UTF-8 is that of code points.
+  int order = memcmp(a->start, b->start, sizeof a->start);
+  size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
+  if (order == 0)
+    order =
+        memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
+  return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
+}
+
+// A short text hashes by its two words, a long one by its string, which
+// remembers its hash.
+uint64_t tl_string_item_hash(const tl_string_item *item) {
+  if (!tl_string_item_is_short(item))
+    return tl_string_hash(item->string);
+  // Short items hash by their words, which equal texts share; a text is never
+  // short in one item and long in another.
+  uint64_t h = (word_of(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  h = ((h ^ h >> 32) + word_of(item, 1)) * UINT64_C(0xd6e8feb86659fd93);
+  return h ^ h >> 32;
+}
+
+// A slot's string is always an object: a short text makes a new one, a long
+// text counts its own.
+tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
+  tl_slot s = {.tag = TL_TAG_STRING, .string = tl_string_item_object(item)};
+  if (s.string != NULL)
+    return tl_retain(vm, s);
+  s.string = tl_empty_string();  // immortal
+  if (item->length == 0)
+    return s;
+  s.string = tl_string_new(vm, tl_string_item_text(item), item->length);
+  return s.string != NULL ? tl_own_string(s.string) : tl_unset();
+}
+
+// --- Storing ----------------------------------------------------------------
+
+// Copies n <= 12 bytes by moves of fixed sizes, which may overlap each other.
+static void copy_short(char *to, const char *from, size_t n) {
+  if (n >= 8) {
+    memcpy(to, from, 8);
+    memcpy(to + n - 4, from + n - 4, 4);
+  } else if (n >= 4) {
+    memcpy(to, from, 4);
+    memcpy(to + n - 4, from + n - 4, 4);
+  } else if (n > 0) {
+    to[0] = from[0];
+    to[n / 2] = from[n / 2];
+    to[n - 1] = from[n - 1];
+  }
+}
+
+// An item that holds the text itself.
+static tl_string_item short_item(const char *text, size_t nbytes) {
+  tl_string_item item = {.length = (uint32_t)nbytes};
+  copy_short((char *)&item + offsetof(tl_string_item, start), text, nbytes);
+  return item;
+}
+
+// The bytes of a long text are not copied: the item refers to the string.
+tl_string_item tl_string_item_of(tl_string *string) {
+  size_t n = string->length;
+  if (n <= TL_SHORT_TEXT)
+    return short_item(string->text, n);
+  tl_string_item item = {.length = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
+  memcpy(item.start, string->text, sizeof item.start);
+  item.string = string;
+  return item;
+}
+
+// All zeros are an item of length 0, which is short.
+void tl_string_items_clear(tl_string_item *items, int64_t n) {
+  memset(items, 0, (size_t)n * sizeof *items);
+}
+
+// Counts the string of a long item.
+static void keep(tl_vm *vm, const tl_string_item *item) {
+  tl_string *string = tl_string_item_object(item);
+  if (string != NULL)
+    tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = string});
+}
+
+// Takes the count of a long item's string back.
+static void drop(tl_vm *vm, const tl_string_item *item) {
+  tl_string *string = tl_string_item_object(item);
+  if (string != NULL && (string->head.flags & TL_IMMORTAL) == 0)
+    tl_drop(vm, tl_own_string(string));
+}
+
+// Puts [new] in the item's place. The old one is dropped last: its string may
+// be all that keeps the new one's text alive.
+static void replace(tl_vm *vm, tl_string_item *item, tl_string_item new) {
+  tl_string_item old = *item;
+  *item = new;
+  drop(vm, &old);
+}
+
+// The string stays the caller's.
+void tl_string_item_put(tl_vm *vm, tl_string_item *item, tl_string *string) {
+  tl_string_item new = tl_string_item_of(string);
+  keep(vm, &new);
+  replace(vm, item, new);
+}
+
+// A short text is copied into the item, so the string itself is no longer
+// needed.
+void tl_string_item_take(tl_vm *vm, tl_string_item *item, tl_slot *string) {
+  tl_string_item new = tl_string_item_of(string->string);
+  if (tl_string_item_is_short(&new))
+    tl_drop(vm, *string);
+  else if (!tl_is_owned(*string))
+    keep(vm, &new);
+  *string = tl_none();
+  replace(vm, item, new);
+}
+
+// The text may be part of the item's own string, which is dropped last.
+bool tl_string_item_set(tl_vm *vm, tl_string_item *item, const char *text,
+                        size_t nbytes) {
+  if (nbytes <= TL_SHORT_TEXT) {
+    replace(vm, item, short_item(text, nbytes));
+    return true;
+  }
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  if (string == NULL)
+    return false;
+  replace(vm, item, tl_string_item_of(string));
+  return true;
+}
+
+// Short results are built on the stack, long ones in a new string.
+bool tl_string_item_join(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *a, const tl_string_item *b) {
+  size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
+  // The text is built apart from the item, because a or b may be the item
+  // itself.
+  char room[TL_SHORT_TEXT], *text = room;
+  tl_string *joined = NULL;
+  if (n + m > sizeof room) {
+    joined = tl_string_new(vm, NULL, n + m);
+    if (joined == NULL)
+      return false;
+    text = joined->text;
+  }
+  memcpy(text, tl_string_item_text(a), n);
+  memcpy(text + n, tl_string_item_text(b), m);
+  if (joined != NULL)
+    tl_string_finish(joined);
+  replace(vm, item,
+          joined != NULL ? tl_string_item_of(joined) : short_item(room, n + m));
+  return true;
+}
+
+// Counted before the old item is dropped: both may be the same item.
+void tl_string_item_copy(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *from) {
+  tl_string_item new = *from;
+  keep(vm, &new);
+  replace(vm, item, new);
+}
+
+// --- Counting ---------------------------------------------------------------
+
+void tl_string_items_keep(tl_vm *vm, const tl_string_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) keep(vm, &items[i]);
+}
+
+void tl_string_items_drop(tl_vm *vm, const tl_string_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) drop(vm, &items[i]);
+}

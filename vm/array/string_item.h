@@ -1,0 +1,95 @@
+// The items of string arrays.
+//
+// An item is 16 bytes. Up to 12 bytes of text lie in it, with zeros behind; of
+// a longer text it has the first four bytes and a count of a string:
+//
+//   "naïve"              6 'n' 'a' 0xc3 0xaf | 'v' 'e' 0 0 0 0 0 0
+//   "no room for this"  16 'n' 'o' ' '  'r'  | string
+//
+// So most items are equal, ordered and hashed by two words of the array, and an
+// array of short texts is one block. A slot's string is an object always:
+// reading an item makes one or counts the one that is there. Everything that
+// looks at items, counts or moves them goes through these functions.
+#ifndef TALLY_VM_STRING_ITEM_H
+#define TALLY_VM_STRING_ITEM_H
+
+#include "vm/array/array.h"
+#include "vm/string.h"
+
+enum { TL_SHORT_TEXT = 12 };  // bytes that lie in an item
+
+// The items of a dense array of strings, or the first item of any.
+static inline tl_string_item *tl_string_items(const tl_array *a) {
+  return (tl_string_item *)(void *)a->data;
+}
+// An address from a walk as the item that lies there.
+static inline tl_string_item *tl_string_item_at(const char *item) {
+  return (tl_string_item *)(uintptr_t)item;
+}
+
+// --- Looking ----------------------------------------------------------------
+
+// Whether the text lies in the item itself.
+static inline bool tl_string_item_is_short(const tl_string_item *item) {
+  return item->length <= TL_SHORT_TEXT;
+}
+// The text's length in bytes. Lengths that do not fit 32 bits are read from
+// the string.
+static inline size_t tl_string_item_length(const tl_string_item *item) {
+  return item->length < UINT32_MAX ? item->length : item->string->length;
+}
+// The bytes, which lie in the item or in the string that it refers to. No NUL
+// follows. Borrowed from the item.
+static inline const char *tl_string_item_text(const tl_string_item *item) {
+  return tl_string_item_is_short(item)
+             ? (const char *)item + offsetof(tl_string_item, start)
+             : item->string->text;
+}
+// The string that the item counts, or NULL where the item has its text itself.
+// Returns borrowed.
+static inline tl_string *tl_string_item_object(const tl_string_item *item) {
+  return tl_string_item_is_short(item) ? NULL : item->string;
+}
+// Whether the texts are equal, byte by byte.
+bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b);
+// -1, 0 or 1 by code points, as tl_string_compare.
+int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b);
+// A hash of the text: equal items have the same.
+uint64_t tl_string_item_hash(const tl_string_item *item);
+
+// The item as a string: owned (or immortal), or unset after tl_fail.
+tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item);
+
+// --- Storing ----------------------------------------------------------------
+
+// An item that counts nothing, good while the string lives: for comparing with
+// the items of an array.
+tl_string_item tl_string_item_of(tl_string *string);
+// Makes [n] uninitialised items "", which is all zeros.
+void tl_string_items_clear(tl_string_item *items, int64_t n);
+// Replaces the item by a string, of which it gets a count where the text is
+// long.
+void tl_string_item_put(tl_vm *vm, tl_string_item *item, tl_string *string);
+// The same, but takes the slot's string, owned or not; the slot is empty
+// afterwards.
+void tl_string_item_take(tl_vm *vm, tl_string_item *item, tl_slot *string);
+// Replaces the item by text, which is valid UTF-8. False after tl_fail leaves
+// it as it was.
+bool tl_string_item_set(tl_vm *vm, tl_string_item *item, const char *text,
+                        size_t nbytes);
+// Replaces the item by the text of [a] followed by that of [b]; either may be
+// the item itself. False after tl_fail leaves it as it was.
+bool tl_string_item_join(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *a, const tl_string_item *b);
+// Replaces the item by a copy of another, which counts the same string.
+void tl_string_item_copy(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *from);
+
+// --- Counting, where items were moved as bytes ------------------------------
+
+// Counts the strings of [n] items that were copied as bytes.
+void tl_string_items_keep(tl_vm *vm, const tl_string_item *items, int64_t n);
+// Drops the strings of [n] items that are about to vanish or were moved over.
+void tl_string_items_drop(tl_vm *vm, const tl_string_item *items, int64_t n);
+
+#endif

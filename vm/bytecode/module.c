@@ -1,0 +1,460 @@
+// Modules, their variables, and the units compiled into them: module.h has the
+// contracts.
+//
+// A unit's tables lie in chunks that are freed together, so the compiler never
+// frees a part of one. Its objects (constants, names) are immortal while the
+// unit lives and become ordinary ones when it ends.
+//
+// Built for size.
+
+#include "vm/bytecode/module.h"
+#include "vm/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/embedded.h"
+#include "vm/api/host.h"
+#include "vm/io.h"
+#include "vm/memory/memory.h"
+#include "vm/suggest.h"
+#include "vm/values/list.h"
+
+// --- Units ------------------------------------------------------------------
+
+// Memory of a unit: a chunk of at least 4 KiB, of which pieces are handed out
+// from the front.
+typedef struct tl_chunk {
+  struct tl_chunk *next;
+  size_t nbytes, used;  // of the whole chunk
+} tl_chunk;
+
+enum { CHUNK = 4096 };
+
+// Hands out the front of the current chunk, or makes another one.
+void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes) {
+  nbytes = (nbytes + 15) & ~(size_t)15;
+  tl_chunk *chunk = unit->chunks;
+  // The header of a chunk is in its own block.
+  if (chunk == NULL || chunk->nbytes - chunk->used < nbytes) {
+    size_t header = (sizeof(tl_chunk) + 15) & ~(size_t)15;
+    size_t size = nbytes + header < CHUNK ? CHUNK : nbytes + header;
+    chunk = tl_alloc_zeroed(vm, size, "compiled code");
+    if (chunk == NULL)
+      return NULL;
+    chunk->nbytes = size;
+    chunk->used = header;
+    // A large chunk is full at once, so it goes behind the current one, which
+    // has room left.
+    if (size > CHUNK && unit->chunks != NULL) {
+      chunk->next = unit->chunks->next;
+      unit->chunks->next = chunk;
+    } else {
+      chunk->next = unit->chunks;
+      unit->chunks = chunk;
+    }
+  }
+  void *block = (char *)chunk + chunk->used;
+  chunk->used += nbytes;
+  return block;
+}
+
+// On failure the object must not stay immortal, or nobody could free it.
+bool tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
+  tl_adopted *node = tl_unit_alloc(vm, unit, sizeof *node);
+  if (node == NULL) {
+    value.object->flags &= (uint8_t)~TL_IMMORTAL;
+    value.tag |= TL_OWNED;
+    tl_drop(vm, value);
+    return false;
+  }
+  node->value = value;
+  node->next = unit->adopted;
+  unit->adopted = node;
+  return true;
+}
+
+// Notes where each line begins, for messages and listings.
+static bool index_lines(tl_vm *vm, tl_unit *unit) {
+  uint32_t count = 1;
+  for (size_t i = 0; i < unit->nbytes; i++) count += unit->text[i] == '\n';
+  unit->line_starts = tl_unit_alloc(vm, unit, count * sizeof(uint32_t));
+  if (unit->line_starts == NULL)
+    return false;
+  unit->line_starts[unit->line_count++] = 0;
+  for (size_t i = 0; i < unit->nbytes; i++) {
+    if (unit->text[i] == '\n') {
+      unit->line_starts[unit->line_count++] = (uint32_t)(i + 1);
+    }
+  }
+  return true;
+}
+
+// The unit is linked to its module first, so that tl_unit_free undoes all of
+// it.
+tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
+                     const char *text, size_t nbytes) {
+  tl_unit *unit = tl_alloc_zeroed(vm, sizeof *unit, "compiled code");
+  if (unit == NULL)
+    return NULL;
+  // Linked before anything can fail, so that tl_unit_free undoes all of it.
+  unit->module = module;
+  unit->next = module->units;
+  module->units = unit;
+  vm->unit_count++;
+  unit->text = tl_unit_alloc(vm, unit, nbytes + 1);
+  unit->file = unit->text == NULL ? NULL : tl_string_mended(vm, file);
+  if (unit->file != NULL) {
+    unit->file->head.flags |= TL_IMMORTAL;
+    tl_slot name = {.tag = TL_TAG_STRING, .string = unit->file};
+    memcpy(unit->text, text, nbytes);
+    unit->nbytes = nbytes;
+    if (tl_unit_adopt(vm, unit, name) && index_lines(vm, unit))
+      return unit;
+  }
+  tl_unit_free(vm, unit);
+  return NULL;
+}
+
+// Ends an object's immortality: the unit is its one owner.
+static void make_mortal(tl_adopted *a) {
+  tl_object *object = a->value.object;
+  if ((object->flags & TL_IMMORTAL) == 0)
+    return;
+  object->flags &= (uint8_t)~TL_IMMORTAL;
+  object->count = 1;
+}
+
+// Types live as long as the VM, so a unit that has one stays.
+static bool is_lendable(const tl_adopted *a) {
+  return !tl_is_type(a->value);
+}
+
+// A unit whose only prototype is its own code has no functions that could live
+// on, so its constants can be counted like any other values.
+bool tl_unit_borrow(tl_unit *unit) {
+  if (unit->prototype_count != 1)
+    return false;
+  for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
+    if (!is_lendable(a))
+      return false;
+  }
+  for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) make_mortal(a);
+  return true;
+}
+
+void tl_units_each_held(const tl_vm *vm,
+                        void (*each)(void *context, tl_slot value),
+                        void *context) {
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
+    for (const tl_unit *u = m->units; u != NULL; u = u->next) {
+      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next) {
+        if ((a->value.object->flags & TL_IMMORTAL) == 0) {
+          each(context, a->value);
+        }
+      }
+    }
+  }
+}
+
+// Takes a unit out of its module's list.
+static void unlink_unit(tl_unit *unit) {
+  tl_unit **at = &unit->module->units;
+  while (*at != NULL && *at != unit) at = &(*at)->next;
+  if (*at == unit)
+    *at = unit->next;
+}
+
+// Cached plans of fused regions point into the code, so they go first.
+void tl_unit_free(tl_vm *vm, tl_unit *unit) {
+  vm->fusion->forget(vm, unit);
+  unlink_unit(unit);
+  for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
+    make_mortal(a);
+    a->value.tag |= TL_OWNED;
+    tl_drop(vm, a->value);
+  }
+  for (tl_chunk *chunk = unit->chunks; chunk != NULL;) {
+    tl_chunk *next = chunk->next;
+    tl_free(vm, chunk, chunk->nbytes);
+    chunk = next;
+  }
+  tl_free(vm, unit, sizeof *unit);
+  vm->unit_count--;
+}
+
+// --- Modules ----------------------------------------------------------------
+
+// A string that lives until free_string; NULL after tl_fail.
+static tl_string *immortal_string(tl_vm *vm, const char *text) {
+  tl_string *string = tl_string_from(vm, text);
+  if (string != NULL)
+    string->head.flags |= TL_IMMORTAL;
+  return string;
+}
+
+static void free_string(tl_vm *vm, tl_string *string) {
+  if (string == NULL)
+    return;
+  string->head.flags &= (uint8_t)~TL_IMMORTAL;
+  string->head.count = 1;
+  tl_drop(vm, tl_own_string(string));
+}
+
+// Modules are immortal: values refer to them without counts, and they go when
+// the VM closes.
+tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path) {
+  tl_module *module = tl_alloc_zeroed(vm, sizeof *module, "a module");
+  if (module == NULL)
+    return NULL;
+  module->head.kind = TL_KIND_MODULE;
+  module->head.flags = TL_IMMORTAL;
+  module->head.count = 1;
+  module->head.nbytes = sizeof *module;
+  module->name = immortal_string(vm, name);
+  module->path = path == NULL ? NULL : immortal_string(vm, path);
+  if (module->name == NULL || (path != NULL && module->path == NULL)) {
+    free_string(vm, module->name);
+    free_string(vm, module->path);
+    tl_free(vm, module, sizeof *module);
+    return NULL;
+  }
+  module->next = vm->modules;
+  vm->modules = module;
+  return module;
+}
+
+// Linear: modules have few names, and compiled code uses indices.
+int32_t tl_module_find(const tl_module *module, const char *name,
+                       size_t nbytes) {
+  for (uint32_t i = 0; i < module->variable_count; i++) {
+    const tl_string *other = module->variable_names[i];
+    if (other->length == nbytes && memcmp(other->text, name, nbytes) == 0) {
+      return (int32_t)i;
+    }
+  }
+  return -1;
+}
+
+// Makes room for more variables. The four tables have one capacity: they grow
+// together or not at all.
+static bool grow_variables(tl_vm *vm, tl_module *module) {
+  size_t old = module->variable_capacity, wider = old * 2 + 8;
+  tl_slot *variables =
+      tl_alloc(vm, wider * sizeof *variables, "module variables");
+  if (variables == NULL)
+    return false;
+  tl_string **names = tl_alloc(vm, wider * sizeof *names, "module variables");
+  bool *is_invariant =
+      names == NULL ? NULL : tl_alloc_zeroed(vm, wider, "module variables");
+  bool *is_shared = is_invariant == NULL
+                        ? NULL
+                        : tl_alloc_zeroed(vm, wider, "module variables");
+  if (is_shared == NULL) {
+    if (is_invariant != NULL)
+      tl_free(vm, is_invariant, wider);
+    if (names != NULL)
+      tl_free(vm, names, wider * sizeof *names);
+    tl_free(vm, variables, wider * sizeof *variables);
+    return false;
+  }
+  if (old > 0) {
+    memcpy(variables, module->variables, old * sizeof *variables);
+    memcpy(names, module->variable_names, old * sizeof *names);
+    memcpy(is_invariant, module->is_invariant, old);
+    memcpy(is_shared, module->is_shared, old);
+    tl_free(vm, module->is_invariant, old);
+    tl_free(vm, module->is_shared, old);
+    tl_free(vm, module->variables, old * sizeof *variables);
+    tl_free(vm, module->variable_names, old * sizeof *names);
+  }
+  module->variables = variables;
+  module->variable_names = names;
+  module->is_invariant = is_invariant;
+  module->is_shared = is_shared;
+  module->variable_capacity = (uint32_t)wider;
+  return true;
+}
+
+int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
+                      size_t nbytes) {
+  if (module->variable_count == module->variable_capacity &&
+      !grow_variables(vm, module)) {
+    return -1;
+  }
+  tl_string *string = tl_string_new(vm, name, nbytes);
+  if (string == NULL)
+    return -1;
+  string->head.flags |= TL_IMMORTAL;
+  int32_t index = (int32_t)module->variable_count++;
+  module->variable_names[index] = string;
+  module->variables[index] = tl_unset();
+  return index;
+}
+
+int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
+                           size_t nbytes) {
+  int32_t index = tl_module_find(module, name, nbytes);
+  return index >= 0 ? index : tl_module_add(vm, module, name, nbytes);
+}
+
+bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (items[middle] == wanted)
+      return true;
+    if (items[middle] < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return false;
+}
+
+bool tl_depends_at(const tl_prototype *function, uint32_t pc) {
+  return tl_is_among(function->relying, function->relying_count, pc);
+}
+
+// Whether a call under way may borrow the variable's value, because its unit
+// takes it for invariant: looks at the frames, each at the pc of its call.
+static bool is_relied_on(const tl_vm *vm, const tl_module *module,
+                         uint32_t index, bool by_code) {
+  // Only invariant variables are borrowed across calls.
+  if (!module->is_invariant[index])
+    return false;
+  // The running function borrows nothing from a variable that it assigns
+  // itself.
+  const tl_frame *end = vm->frame + !by_code;
+  for (const tl_frame *f = vm->frames; f < end; f++) {
+    const tl_prototype *p = f->function;
+    if (p != NULL && p->unit->module == module &&
+        tl_unit_depends(p->unit, index) &&
+        tl_depends_at(p, (uint32_t)(f->pc - p->code)))
+      return true;
+  }
+  return false;
+}
+
+// Keeps [value] alive until all calls have ended. Where there is no memory for
+// that it is never freed: better than a borrow of what is gone.
+static void let_wait(tl_vm *vm, tl_slot value) {
+  bool failed = tl_failed(vm);
+  if (vm->waiting == NULL)
+    vm->waiting = tl_list_new(vm, 6);
+  if (vm->waiting != NULL)
+    tl_list_push(vm, &vm->waiting, &value);
+  if (!failed)
+    tl_error_clear(vm);
+}
+
+void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
+                      tl_slot value, bool by_code) {
+  tl_slot *g = &module->variables[index], old = *g;
+  // The new value stands before the old one is dropped: dropping may run a
+  // release hook of the host's.
+  tl_copy_slot(g, &value);
+  if (!tl_is_owned(old))
+    return;
+  if (is_relied_on(vm, module, index, by_code)) {
+    let_wait(vm, old);
+    return;
+  }
+  tl_drop(vm, old);
+  // After x = x[:9] the block of the old x is the view's alone: a small view of
+  // a large block is copied out.
+  if (tl_is_owned(*g))
+    tl_let_go(vm, g);
+}
+
+tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
+  tl_slot *g = &module->variables[index], value = *g;
+  *g = tl_unset();
+  if (!tl_is_owned(value) || !is_relied_on(vm, module, index, true))
+    return value;
+  let_wait(vm, value);
+  return tl_retain(vm, tl_borrow(value));
+}
+
+void tl_drop_waiting(tl_vm *vm) {
+  tl_list *waiting = vm->waiting;
+  vm->waiting = NULL;
+  if (waiting != NULL)
+    tl_drop(vm, tl_own_list(waiting));
+}
+
+void tl_module_clear(tl_vm *vm, tl_module *module) {
+  for (uint32_t i = 0; i < module->variable_count; i++) {
+    tl_slot value = module->variables[i];
+    module->variables[i] = tl_unset();
+    if (tl_is_owned(value))
+      tl_drop(vm, value);
+  }
+}
+
+// Frees a module with its units and variables, which have been cleared.
+static void free_module(tl_vm *vm, tl_module *module) {
+  while (module->units != NULL) tl_unit_free(vm, module->units);
+  for (uint32_t i = 0; i < module->variable_count; i++) {
+    free_string(vm, module->variable_names[i]);
+  }
+  size_t n = module->variable_capacity;
+  if (n > 0) {
+    tl_free(vm, module->variables, n * sizeof *module->variables);
+    tl_free(vm, module->variable_names, n * sizeof *module->variable_names);
+    tl_free(vm, module->is_invariant, n);
+    tl_free(vm, module->is_shared, n);
+  }
+  free_string(vm, module->name);
+  free_string(vm, module->path);
+  tl_free(vm, module, sizeof *module);
+}
+
+void tl_modules_clear(tl_vm *vm) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next) {
+    tl_module_clear(vm, m);
+  }
+}
+
+// The variables of all modules go first, since values may refer to functions of
+// other modules.
+void tl_modules_close(tl_vm *vm) {
+  tl_modules_clear(vm);
+  while (vm->modules != NULL) {
+    tl_module *next = vm->modules->next;
+    free_module(vm, vm->modules);
+    vm->modules = next;
+  }
+}
+
+// A variable of the module hides a built-in function of the same name.
+bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
+                   tl_slot *out) {
+  int32_t index = tl_module_find(module, name->text, name->length);
+  if (index >= 0 && !tl_is_unset(module->variables[index])) {
+    // Owned: the module's functions may assign the variable anew.
+    *out = tl_retain(vm, module->variables[index]);
+    return true;
+  }
+  if (module->builtin != NULL) {
+    const tl_builtin *builtin =
+        vm->host->find_function(vm, module->builtin, name->text, name->length);
+    if (builtin != NULL) {
+      // A name such as os.args stands for its value.
+      if (builtin->flags & TL_VALUE)
+        return builtin->call(vm, NULL, out);
+      *out = tl_builtin_slot(builtin);
+      return true;
+    }
+  }
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->length);
+  for (uint32_t i = 0; i < module->variable_count; i++) {
+    tl_suggest_offer(&near, module->variable_names[i]->text,
+                     module->variable_names[i]->length);
+  }
+  char hint[80];
+  return tl_fail(vm, TALLY_ERR_NAME, "the module %s has no %s%s",
+                 module->name->text, name->text,
+                 tl_suggest_text(&near, hint, sizeof hint));
+}

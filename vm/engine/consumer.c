@@ -1,0 +1,640 @@
+// Consumers of items: see consumer.h.
+#include "vm/engine/consumer.h"
+
+#include <string.h>
+
+#include "vm/check.h"
+#include "vm/vm.h"
+
+// --- Methods ----------------------------------------------------------------
+
+tl_fold tl_reduction_fold(tl_reduction reduction) {
+  switch (reduction) {
+    case TL_REDUCE_PROD:
+      return TL_FOLD_PROD;
+    case TL_REDUCE_MIN:
+      return TL_FOLD_MIN;
+    case TL_REDUCE_MAX:
+      return TL_FOLD_MAX;
+    case TL_REDUCE_ANY:
+      return TL_FOLD_ANY;
+    case TL_REDUCE_ALL:
+      return TL_FOLD_ALL;
+    case TL_REDUCE_COUNT_NONZERO:
+      return TL_FOLD_COUNT;
+    default:
+      return TL_FOLD_SUM;
+  }
+}
+
+// What joins the results of two runs of rows into those of all. Products of
+// floats go row by row, and have none.
+static tl_kernel2 *find_join(tl_fold fold, tl_dtype made) {
+  const tl_kernel_table *kernels = tl_kernels();
+  switch (fold) {
+    case TL_FOLD_SUM:
+    case TL_FOLD_COUNT:
+      return kernels->binary[TL_OP_ADD][made];
+    case TL_FOLD_PROD:
+      return tl_dtype_is_integer(made) ? kernels->binary[TL_OP_MULTIPLY][made]
+                                       : NULL;
+    case TL_FOLD_MIN:
+      return kernels->binary[TL_OP_MINIMUM][made];
+    case TL_FOLD_MAX:
+      return kernels->binary[TL_OP_MAXIMUM][made];
+    case TL_FOLD_ANY:
+      return kernels->binary[TL_OP_LOGICAL_OR][TL_BOOL];
+    case TL_FOLD_ALL:
+      return kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL];
+    default:
+      return NULL;
+  }
+}
+
+static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_dtype made = tl_fold_result(fold, dtype);
+  m->fold = fold;
+  m->dtype = m->folded = dtype;
+  m->in = m->folded_size = tl_itemsize(dtype);
+  m->out = tl_itemsize(made);
+  m->feed = kernels->fold_feed[fold][dtype];
+  m->end = kernels->fold_end[fold][dtype];
+  m->merge = kernels->fold_merge[fold][dtype];
+  m->sum_rows = fold == TL_FOLD_SUM ? kernels->sum_rows[dtype] : NULL;
+  m->spans = kernels->fold_spans[fold][dtype];
+  m->outer = kernels->fold_outer[fold][dtype];
+  m->join = find_join(fold, made);
+  m->find = NULL;
+  m->find_outer = NULL;
+  m->squares = NULL;
+}
+
+void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const bool largest = reduction == TL_REDUCE_ARGMAX;
+  if (!largest && reduction != TL_REDUCE_ARGMIN) {
+    choose_fold(m, tl_reduction_fold(reduction), dtype);
+    return;
+  }
+  *m = (tl_method){
+      .fold = largest ? TL_FOLD_MAX : TL_FOLD_MIN,
+      .dtype = dtype,
+      .folded = dtype,
+      .in = tl_itemsize(dtype),
+      .folded_size = tl_itemsize(dtype),
+      .out = sizeof(int64_t),
+      .find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype],
+      .spans =
+          largest ? kernels->argmax_spans[dtype] : kernels->argmin_spans[dtype],
+      .find_outer = largest ? kernels->argmax_outer[dtype]
+                            : kernels->argmin_outer[dtype]};
+}
+
+void tl_method_of_squares(tl_method *m, tl_dtype dtype) {
+  choose_fold(m, TL_FOLD_SUM, tl_op_result(TL_OP_ABS, dtype));
+  m->dtype = dtype;
+  m->in = tl_itemsize(dtype);
+  m->squares = tl_kernels()->square_deviation[dtype];
+}
+
+// --- Along ------------------------------------------------------------------
+
+static void search_begin(tl_arg_search *s) {
+  s->at = 0;
+  s->best = -1;
+}
+
+// An item at [place] meets the best so far: by the kernel that searches pieces,
+// so that ties and NaN mean the same throughout.
+static void search_meet(tl_arg_search *s, const tl_method *m, const void *item,
+                        int64_t place) {
+  if (s->best >= 0) {
+    memcpy(s->pair + m->in, item, m->in);
+    if (m->find(s->pair, 2) == 0)
+      return;
+  }
+  s->best = place;
+  memcpy(s->pair, item, m->in);
+}
+
+static void search_take(tl_arg_search *s, const tl_method *m, const char *items,
+                        size_t n) {
+  const size_t found = m->find(items, n);
+  search_meet(s, m, items + found * m->in, s->at + (int64_t)found);
+  s->at += (int64_t)n;
+}
+
+void tl_consumer_begin(tl_consumer *c, const tl_method *method,
+                       const void *mean) {
+  TL_CHECK((method->squares != NULL) == (mean != NULL));
+  c->method = method;
+  c->mean = mean;
+  if (method->find != NULL)
+    search_begin(&c->search);
+  else
+    tl_fold_begin(&c->state);
+}
+
+enum { SQUARES = 256 };  // items that are squared at once
+
+void tl_consumer_take(tl_consumer *c, const void *items, size_t n) {
+  const tl_method *m = c->method;
+  if (n == 0)  // a search has nothing to look at
+    return;
+  if (m->find != NULL) {
+    search_take(&c->search, m, items, n);
+    return;
+  }
+  if (m->squares == NULL) {
+    m->feed(&c->state, items, n);
+    return;
+  }
+  _Alignas(64) char squares[SQUARES * sizeof(double)];
+  for (size_t at = 0; at < n; at += SQUARES) {
+    const size_t count = n - at < SQUARES ? n - at : SQUARES;
+    m->squares(squares, (const char *)items + at * m->in, c->mean, count);
+    m->feed(&c->state, squares, count);
+  }
+}
+
+void tl_consumer_merge(tl_consumer *c, const tl_consumer *next) {
+  if (c->method->find == NULL) {
+    if (next->state.count > 0)
+      c->method->merge(&c->state, &next->state);
+    return;
+  }
+  const tl_arg_search *from = &next->search;
+  if (from->best >= 0)
+    search_meet(&c->search, c->method, from->pair, c->search.at + from->best);
+  c->search.at += from->at;
+}
+
+void tl_consumer_end(tl_consumer *c, void *out) {
+  TL_CHECK(c->method->find == NULL || c->search.best >= 0);
+  if (c->method->find != NULL)
+    memcpy(out, &c->search.best, sizeof c->search.best);
+  else
+    c->method->end(&c->state, out);
+}
+
+// --- Segments ---------------------------------------------------------------
+
+// Whether columns of a tile may be folded in the place of rows: no order but
+// that of the items, which both keep.
+static bool may_turn(const tl_method *m) {
+  const bool adds = m->fold == TL_FOLD_SUM || m->fold == TL_FOLD_PROD;
+  return m->in <= sizeof(uint64_t) && m->squares == NULL &&
+         (m->find_outer != NULL || !adds || m->folded < TL_FLOAT32);
+}
+
+bool tl_rows_turn(const tl_method *m, int64_t length) {
+  enum { LEAST = 8 };  // rows as long are for kernels of rows, if there are any
+  return length > 0 && length <= TL_SHORT_ROW && may_turn(m) &&
+         m->sum_rows == NULL && (m->spans == NULL || length < LEAST);
+}
+
+bool tl_rows_fit(const tl_method *m, int64_t length) {
+  return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
+         (m->spans != NULL && length <= TL_FOLD_LEAF) ||
+         tl_rows_turn(m, length);
+}
+
+enum {
+  TILE_ROWS = 128,
+  SOME_ROWS = 64,
+  SQUARED = 2048,  // items at a time
+};
+
+void tl_rows_fold_transposed(const tl_method *m, tl_dtype from,
+                             const char *items, int64_t length,
+                             int64_t item_step, int64_t n, int64_t row_step,
+                             char *out) {
+  _Alignas(64) char tile[TILE_ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
+  _Alignas(64) char converted[sizeof tile];
+  _Alignas(64) char scratch[TILE_ROWS * sizeof(uint64_t)];
+  const tl_kernel_table *kernels = tl_kernels();
+  const size_t size = tl_itemsize(from), nrows = (size_t)length;
+  tl_pack_tile *pack = kernels->pack_tile[tl_move_size(size)];
+  for (int64_t at = 0; at < n; at += TILE_ROWS) {
+    const size_t ncols = (size_t)(n - at < TILE_ROWS ? n - at : TILE_ROWS);
+    const char *a = tile;
+    pack(tile, (ptrdiff_t)(ncols * size), items + at * row_step, item_step,
+         row_step, nrows, ncols);
+    if (from != m->dtype) {
+      kernels->cast[from][m->dtype](converted, tile, nrows * ncols);
+      a = converted;
+    }
+    tl_columns_fold(m, out, a, (ptrdiff_t)(ncols * m->in), nrows, ncols,
+                    scratch);
+    out += ncols * m->out;
+  }
+}
+
+// Rows of one length, by a kernel of rows of any lengths.
+static void fold_even(const tl_method *m, const tl_rows *rows, char *out) {
+  int64_t at[SOME_ROWS + 1];
+  const char *items = rows->items;
+  int64_t end = rows->end;
+  for (int64_t i = 0; i <= SOME_ROWS; i++) at[i] = i * rows->length;
+  for (int64_t left = rows->n; left > 0; left -= SOME_ROWS) {
+    // Offsets count from the first of these rows on.
+    m->spans(out, items, 0, end, at,
+             (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
+    out += SOME_ROWS * m->out;
+    items += (size_t)at[SOME_ROWS] * m->folded_size;
+    end -= at[SOME_ROWS];
+  }
+}
+
+static size_t length_of(const tl_rows *rows, int64_t i) {
+  return (size_t)(rows->at != NULL ? rows->at[i + 1] - rows->at[i]
+                                   : rows->length);
+}
+
+static void fold_one_by_one(const tl_method *m, const tl_rows *rows,
+                            char *out) {
+  tl_fold_state state;  // large: not cleared
+  const char *items = rows->items;
+  if (rows->at != NULL)
+    items += (size_t)rows->at[0] * m->folded_size;
+  for (int64_t i = 0; i < rows->n; i++, out += m->out) {
+    const size_t n = length_of(rows, i);
+    if (m->find != NULL) {
+      *(int64_t *)(void *)out = (int64_t)m->find(items, n);
+    } else {
+      tl_fold_begin(&state);
+      m->feed(&state, items, n);
+      m->end(&state, out);
+    }
+    items += n * m->folded_size;
+  }
+}
+
+// Items that are folded as they are; of squares the squares.
+static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
+  const int64_t length = rows->length;
+  const bool is_short =
+      rows->at == NULL && length > 0 && length <= TL_SHORT_ROW;
+  if (is_short && m->sum_rows != NULL) {
+    m->sum_rows(out, rows->items, (size_t)rows->n, (size_t)length);
+  } else if (rows->at == NULL && tl_rows_turn(m, length)) {
+    tl_rows_fold_transposed(m, m->dtype, rows->items, length, (int64_t)m->in,
+                            rows->n, length * (int64_t)m->in, out);
+  } else if (m->spans != NULL && rows->at != NULL) {
+    m->spans(out, rows->items, 0, rows->end, rows->at, (size_t)rows->n);
+  } else if (m->spans != NULL && length <= TL_FOLD_LEAF) {
+    fold_even(m, rows, out);
+  } else {
+    fold_one_by_one(m, rows, out);
+  }
+}
+
+// How many rows from the i-th on are squared together; 0: one is too long.
+static int64_t count_squared(const tl_rows *rows, int64_t i) {
+  int64_t most = rows->n - i < SOME_ROWS ? rows->n - i : SOME_ROWS, count = 0;
+  if (rows->at == NULL) {
+    const int64_t fit = rows->length > 0 ? SQUARED / rows->length : most;
+    return fit < most ? fit : most;
+  }
+  while (count < most && rows->at[i + count + 1] - rows->at[i] <= SQUARED)
+    count++;
+  return count;
+}
+
+// A row of more items than are squared together.
+static void fold_long_squares(const tl_method *m, const char *items, size_t n,
+                              const char *mean, char *out) {
+  tl_consumer c;  // large: not cleared
+  tl_consumer_begin(&c, m, mean);
+  tl_consumer_take(&c, items, n);
+  tl_consumer_end(&c, out);
+}
+
+static void square_rows(const tl_method *m, const tl_rows *rows, char *to,
+                        const char *items, const char *means) {
+  const size_t in = m->in, out = m->folded_size;
+  const size_t length = (size_t)rows->length;
+  tl_kernel2 *squares = m->squares;
+  if (rows->at == NULL) {
+    for (int64_t i = 0; i < rows->n; i++, means += in) {
+      squares(to, items, means, length);
+      to += length * out;
+      items += length * in;
+    }
+    return;
+  }
+  for (int64_t i = 0; i < rows->n; i++, means += in)
+    squares(to + (size_t)rows->at[i] * out, items + (size_t)rows->at[i] * in,
+            means, length_of(rows, i));
+}
+
+// The squares of some rows take the rows' form and are folded as they are.
+static void fold_squares(const tl_method *m, const tl_rows *rows,
+                         const char *means, char *out) {
+  _Alignas(64) char squares[SQUARED * sizeof(double)];
+  int64_t at[SOME_ROWS + 1] = {0};
+  const char *items = rows->items;
+  if (rows->at != NULL)
+    items += (size_t)rows->at[0] * m->in;
+  for (int64_t i = 0, count; i < rows->n; i += count) {
+    count = count_squared(rows, i);
+    tl_rows some = {squares, NULL, rows->length, count, count * rows->length};
+    if (rows->at != NULL) {
+      some.at = at;
+      for (int64_t k = 0; k < count; k++)
+        at[k + 1] = at[k] + (int64_t)length_of(rows, i + k);
+      some.end = at[count];
+    }
+    square_rows(m, &some, squares, items, means);
+    items += (size_t)some.end * m->in;
+    means += (size_t)count * m->in;
+    if (count > 0) {
+      fold_plain(m, &some, out);
+    } else {
+      const size_t n = length_of(rows, i);
+      fold_long_squares(m, items, n, means, out);
+      items += n * m->in;
+      means += m->in;
+      count = 1;
+    }
+    out += (size_t)count * m->out;
+  }
+}
+
+void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
+                  char *out) {
+  TL_CHECK((m->squares != NULL) == (means != NULL));
+  if (m->squares != NULL)
+    fold_squares(m, rows, means, out);
+  else
+    fold_plain(m, rows, out);
+}
+
+// --- Segments that come in blocks -------------------------------------------
+
+static void begin_result(tl_row_stream *s) {
+  s->left = s->length;
+  s->single = &s->one;
+  if (!s->multi)
+    tl_consumer_begin(&s->one, s->method, s->mean);
+}
+
+// [count] whole results from [items] on have been made.
+static void made_results(tl_row_stream *s, int64_t count) {
+  s->to += (size_t)count * s->method->out;
+  if (s->mean != NULL)
+    s->mean += (size_t)count * s->method->in;
+  begin_result(s);
+}
+
+void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
+                        int64_t count, int64_t length, const char *means,
+                        void *to) {
+  s->method = method;
+  s->count = count;
+  s->length = length;
+  s->multi = count > 1 && (size_t)length * method->in <= sizeof s->cut &&
+             length <= SQUARES && tl_rows_fit(method, length);
+  s->to = s->first = to;
+  s->mean = s->means = means;
+  s->parts = NULL;
+  s->part_count = 0;
+  begin_result(s);
+}
+
+// Whole rows that lie in a block, and what is cut by its ends when it has come
+// together.
+static void take_multi(tl_row_stream *s, const char *items, size_t n) {
+  const size_t length = (size_t)s->length, size = s->method->in;
+  while (n > 0) {
+    const size_t missing = (size_t)s->left;
+    size_t take = n < missing ? n : missing;
+    tl_rows rows = {s->cut, NULL, s->length, 1, s->length};
+    if (missing == length && n >= length) {
+      take = n - n % length;
+      rows.items = items;
+      rows.n = (int64_t)(n / length);
+      rows.end = (int64_t)n;
+    } else {
+      memcpy(s->cut + (length - missing) * size, items, take * size);
+    }
+    items += take * size;
+    n -= take;
+    if (take < missing) {
+      s->left -= (int64_t)take;
+      return;
+    }
+    tl_rows_fold(s->method, &rows, s->mean, s->to);
+    made_results(s, rows.n);
+  }
+}
+
+void tl_row_stream_take(void *stream, const void *const *blocks, size_t n) {
+  tl_row_stream *s = stream;
+  const char *items = blocks[0];
+  if (s->multi) {
+    take_multi(s, items, n);
+    return;
+  }
+  if (s->count == 1) {  // which its close ends
+    tl_consumer_take(s->single, items, n);
+    return;
+  }
+  while (n > 0) {
+    const size_t take = (int64_t)n < s->left ? n : (size_t)s->left;
+    tl_consumer_take(&s->one, items, take);
+    items += take * s->method->in;
+    n -= take;
+    s->left -= (int64_t)take;
+    if (s->left > 0)
+      return;
+    tl_consumer_end(&s->one, s->to);
+    made_results(s, 1);
+  }
+}
+
+// Threads: each takes whole results.
+static void *begin_results(void *context, int64_t first, void *local) {
+  const tl_row_stream *all = context;
+  tl_row_stream *own = local;
+  const size_t before = (size_t)(first / all->length);
+  tl_row_stream_open(
+      own, all->method, all->count, all->length,
+      all->means == NULL ? NULL : all->means + before * all->method->in,
+      all->first + before * all->method->out);
+  return own;
+}
+_Static_assert(sizeof(tl_row_stream) <= TL_SINK_BYTES,
+               "a stream fits a part's memory");
+
+// A single result: parts of a power of two of items are taken apart, and merged
+// in order.
+enum { PART_ITEMS = 16 * 1024 };
+
+static void *begin_part(void *context, int64_t first, void *local) {
+  const tl_row_stream *all = context;
+  tl_row_stream *own = local;
+  own->method = all->method;
+  own->count = 1;
+  own->multi = false;
+  own->single = &all->parts[first / all->split.items];
+  return own;
+}
+
+const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
+                                         tl_consumer *parts) {
+  if (s->count > 1) {
+    s->split = (tl_plan_split){s->length, false, begin_results};
+    return &s->split;
+  }
+  if (parts == NULL || tl_pool_threads(vm) <= 1)
+    return NULL;
+  int64_t items = vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
+  while (items * TL_STREAM_PARTS < s->length) items *= 2;
+  if (items >= s->length)
+    return NULL;
+  s->split = (tl_plan_split){items, true, begin_part};
+  s->part_count = (s->length + items - 1) / items;
+  s->parts = parts;
+  for (int64_t i = 1; i < s->part_count; i++)
+    tl_consumer_begin(&parts[i], s->method, s->mean);
+  return &s->split;
+}
+
+void tl_row_stream_close(tl_row_stream *s) {
+  if (s->count != 1)
+    return;
+  for (int64_t i = 1; i < s->part_count; i++)
+    tl_consumer_merge(&s->one, &s->parts[i]);
+  tl_consumer_end(&s->one, s->to);
+}
+
+// --- Across -----------------------------------------------------------------
+
+size_t tl_columns_scratch(const tl_method *m, size_t nrows, size_t ncols) {
+  return m->find_outer != NULL
+             ? ncols * m->in  // the best items so far
+             : tl_fold_outer_scratch(m->fold, m->folded, nrows, ncols);
+}
+
+void tl_columns_fold(const tl_method *m, void *out, const void *a,
+                     ptrdiff_t row_stride, size_t nrows, size_t ncols,
+                     void *scratch) {
+  TL_CHECK(nrows > 0 && m->squares == NULL);
+  if (m->find_outer != NULL)
+    m->find_outer(out, scratch, a, row_stride, nrows, ncols);
+  else
+    m->outer(out, a, row_stride, nrows, ncols, scratch);
+}
+
+static void join_last(tl_column_join *j) {
+  char *left = j->waiting[j->count - 2];
+  j->method->join(left, left, j->waiting[--j->count], j->ncols);
+}
+
+void tl_column_join_push(tl_column_join *j, char *results) {
+  TL_CHECK(j->method->join != NULL);
+  j->waiting[j->count++] = results;
+  for (int64_t q = ++j->runs; (q & 1) == 0; q >>= 1) join_last(j);
+}
+
+char *tl_column_join_end(tl_column_join *j) {
+  while (j->count > 1) join_last(j);
+  return j->waiting[0];
+}
+
+// --- Columns that come in chunks --------------------------------------------
+
+enum { CHUNK_ROWS = 1024, SEARCHED = 4 };
+
+bool tl_column_stream_fits(const tl_method *m) {
+  return m->squares == NULL &&
+         (m->find_outer != NULL ? m->in <= sizeof(int64_t) : m->join != NULL);
+}
+
+void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
+                           int64_t width, int64_t length, size_t nbytes) {
+  TL_CHECK(tl_column_stream_fits(method));
+  s->method = method;
+  s->width = width;
+  s->rows = 8;
+  while (s->rows < CHUNK_ROWS && s->rows < length &&
+         2 * (size_t)s->rows * (size_t)width * method->in <= nbytes) {
+    s->rows *= 2;
+  }
+}
+
+static size_t stream_scratch(const tl_column_stream *s) {
+  return tl_align_64(
+      tl_columns_scratch(s->method, (size_t)s->rows, (size_t)s->width));
+}
+
+static size_t row_nbytes(const tl_column_stream *s) {
+  return tl_align_64((size_t)s->width * s->method->out);
+}
+
+size_t tl_column_stream_nbytes(const tl_column_stream *s, int64_t length) {
+  size_t depth = 3;  // a row for each bit of the number of chunks, and one more
+  for (int64_t chunks = length / s->rows; chunks > 0; chunks /= 2) depth++;
+  if (depth < SEARCHED)
+    depth = SEARCHED;
+  return stream_scratch(s) + depth * row_nbytes(s);
+}
+
+void tl_column_stream_place(tl_column_stream *s, char *memory) {
+  s->scratch = memory;
+  s->waiting = memory + stream_scratch(s);
+}
+
+void tl_column_stream_begin(tl_column_stream *s, void *to) {
+  s->to = to;
+  s->at = 0;
+  s->join.method = s->method;
+  s->join.runs = 0;
+  s->join.count = 0;
+}
+
+// Of two chunks the later one counts where its best item is better than the
+// best before, which is found as in two rows.
+static void search_chunk(tl_column_stream *s, const void *items, int64_t count,
+                         size_t n) {
+  const tl_method *m = s->method;
+  const size_t row = row_nbytes(s);
+  int64_t *local = (int64_t *)(void *)s->waiting;
+  int64_t *which = (int64_t *)(void *)(s->waiting + row);
+  int64_t *to = (int64_t *)(void *)s->to;
+  char *best = s->waiting + 2 * row, *best_here = best + row;
+  const bool is_first = s->at == 0;
+  m->find_outer(is_first ? to : local, s->scratch, items,
+                (ptrdiff_t)(n * m->in), (size_t)count, n);
+  memcpy(is_first ? best : best_here, s->scratch, n * m->in);
+  if (is_first)
+    return;
+  m->find_outer(which, s->scratch, best, (ptrdiff_t)row, 2, n);
+  memcpy(best, s->scratch, n * m->in);
+  for (size_t i = 0; i < n; i++) {
+    if (which[i] == 1)
+      to[i] = s->at + local[i];
+  }
+}
+
+void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
+                           int64_t width) {
+  const size_t n = (size_t)width;
+  if (s->method->find_outer != NULL) {
+    search_chunk(s, rows, count, n);
+  } else {
+    char *results = s->waiting + row_nbytes(s) * (size_t)s->join.count;
+    tl_columns_fold(s->method, results, rows, (ptrdiff_t)(n * s->method->in),
+                    (size_t)count, n, s->scratch);
+    s->join.ncols = n;
+    tl_column_join_push(&s->join, results);
+  }
+  s->at += count;
+}
+
+void tl_column_stream_end(tl_column_stream *s, int64_t width) {
+  if (s->method->find_outer == NULL)
+    memcpy(s->to, tl_column_join_end(&s->join), (size_t)width * s->method->out);
+}

@@ -1,0 +1,420 @@
+// Reductions along the items of each result: one lane after the other, one long
+// lane in parts, or many rows at a time; on several threads where that pays.
+// Results have the bits of one thread: parts of a lane are whole subtrees of
+// the tree that folds it.
+#include <math.h>
+#include <string.h>
+
+#include "vm/check.h"
+#include "vm/engine/reduce_internal.h"
+#include "vm/poll.h"
+#include "vm/vm.h"
+
+bool tl_reduce_may_spread(const tl_reducer *r) {
+  enum { SPREAD_ITEMS = 256 * 1024 };  // below, one thread does it all
+  const tl_split *split = &r->split;
+  return (split->count * split->length >= SPREAD_ITEMS || r->vm->pool.eager) &&
+         split->length > 0 && split->count > 0 && tl_pool_threads(r->vm) > 1;
+}
+
+// --- Variances --------------------------------------------------------------
+
+void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
+  if (tl_dtype_is_complex(dtype))
+    n *= 2;
+  if (dtype == TL_FLOAT32 || dtype == TL_COMPLEX64) {
+    float *at = (float *)(void *)items;
+    for (int64_t i = 0; i < n; i++) at[i] /= (float)by;
+  } else {
+    double *at = (double *)(void *)items;
+    for (int64_t i = 0; i < n; i++) at[i] /= by;
+  }
+}
+
+void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
+                           double divisor, bool root) {
+  tl_reduce_divide(real, items, n, divisor);
+  for (int64_t i = 0; root && i < n; i++, items += tl_itemsize(real)) {
+    if (real == TL_FLOAT32)
+      *(float *)(void *)items = sqrtf(*(float *)(void *)items);
+    else
+      *(double *)(void *)items = sqrt(*(double *)(void *)items);
+  }
+}
+
+double tl_reduce_divisor(int64_t length, double correction) {
+  const double divisor = (double)length - correction;
+  return divisor > 0 ? divisor : (double)NAN;
+}
+
+enum { VARIED_ROWS = 64, VARIED_ITEMS = 2048 };  // together
+
+// Sums of rows of any lengths become their means, or variances.
+static void divide_each(const tl_reducer *r, const tl_rows *rows, char *items,
+                        bool squares) {
+  float *narrow = (float *)(void *)items;
+  double *wide = (double *)(void *)items;
+  const bool root = squares && r->root;
+  for (int64_t i = 0; i < rows->n; i++) {
+    const int64_t n = rows->at[i + 1] - rows->at[i];
+    const double by = squares ? tl_reduce_divisor(n, r->correction) : (double)n;
+    if (r->dtype == TL_FLOAT64)
+      wide[i] = root ? sqrt(wide[i] / by) : wide[i] / by;
+    else
+      narrow[i] = root ? sqrtf(narrow[i] / (float)by) : narrow[i] / (float)by;
+  }
+}
+
+// Variances of up to VARIED_ROWS rows: their means, then the sums of squares.
+// Rows of different lengths have floats.
+static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
+  _Alignas(64) char means[VARIED_ROWS * sizeof(tl_c128)];
+  tl_rows_fold(&r->method, rows, NULL, means);
+  if (rows->at != NULL)
+    divide_each(r, rows, means, false);
+  else
+    tl_reduce_divide(r->dtype, means, rows->n, (double)rows->length);
+  tl_rows_fold(&r->squares, rows, means, out);
+  if (rows->at != NULL)
+    divide_each(r, rows, out, true);
+  else
+    tl_reduce_end_squares(r->result, out, rows->n,
+                          tl_reduce_divisor(rows->length, r->correction),
+                          r->root);
+}
+
+bool tl_var_rows_fit(tl_dtype dtype) {
+  return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
+         tl_kernels()->fold_spans[TL_FOLD_SUM][dtype] != NULL;
+}
+
+bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
+                 int64_t rows, double correction, bool root, tl_array *to) {
+  const tl_dtype dtype = tl_array_dtype(items);
+  tl_reducer r = {
+      .dtype = dtype, .result = dtype, .correction = correction, .root = root};
+  tl_method_choose(&r.method, TL_REDUCE_SUM, dtype);
+  tl_method_of_squares(&r.squares, dtype);
+  char *out = to->data;
+  for (int64_t i = 0, n; i < rows; i += n) {
+    n = 1;
+    while (n < VARIED_ROWS && i + n < rows &&
+           at[i + n + 1] - at[i] <= VARIED_ITEMS)
+      n++;
+    const tl_rows some = {items->data, at + i, 0, n, items->size};
+    vary_some(&r, &some, out);
+    out += (size_t)n * tl_itemsize(dtype);
+    if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 512 + 1))
+      return false;
+  }
+  return true;
+}
+
+// --- One result -------------------------------------------------------------
+
+// Gives all its items to a consumer, once for each pass over them; false where
+// the VM was stopped.
+typedef bool pass_fn(const void *context, tl_consumer *c);
+
+static bool make_result(const tl_reducer *r, pass_fn *pass, const void *context,
+                        void *out) {
+  tl_consumer c;  // large: not cleared
+  tl_c128 mean;
+  tl_consumer_begin(&c, &r->method, NULL);
+  if (!pass(context, &c))
+    return false;
+  tl_consumer_end(&c, r->varies ? &mean : out);
+  if (!r->varies)
+    return true;
+  tl_reduce_divide(r->dtype, (char *)&mean, 1, (double)r->split.length);
+  tl_consumer_begin(&c, &r->squares, &mean);
+  if (!pass(context, &c))
+    return false;
+  tl_consumer_end(&c, out);
+  tl_reduce_end_squares(r->result, out, 1,
+                        tl_reduce_divisor(r->split.length, r->correction),
+                        r->root);
+  return true;
+}
+
+static void take_piece(void *consumer, const void *items, size_t n) {
+  tl_consumer_take(consumer, items, n);
+}
+
+// --- One lane in parts ------------------------------------------------------
+
+enum { PARTS = 16 };
+
+typedef struct part_pass {
+  tl_reducer *r;
+  int64_t count, length;  // parts, and items of each but the last
+  tl_consumer *consumers;
+} part_pass;
+
+static bool may_part(const tl_reducer *r, part_pass *p) {
+  enum { PART_ITEMS = 16 * 1024 };
+  const tl_split *split = &r->split;
+  if (split->kept != 0 || split->reduced != 1 || !tl_reduce_may_spread(r))
+    return false;
+  p->length = r->vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
+  while (p->length * PARTS < split->length) p->length *= 2;
+  p->count = (split->length + p->length - 1) / p->length;
+  return true;
+}
+
+static void take_part(void *context, int64_t part) {
+  const part_pass *p = context;
+  const tl_split *split = &p->r->split;
+  const int64_t from = part * p->length, left = split->length - from;
+  const int64_t length = left < p->length ? left : p->length;
+  tl_lane lane = {split->array->data + from * split->reduced_strides[0],
+                  1,
+                  &length,
+                  split->reduced_strides,
+                  p->r->from,
+                  p->r->dtype};
+  int64_t unpolled = 0;
+  tl_lane_walk(NULL, &lane, &unpolled, take_piece, &p->consumers[part]);
+}
+
+static bool pass_parts(const void *context, tl_consumer *c) {
+  part_pass p = *(const part_pass *)context;
+  tl_consumer consumers[PARTS];  // large: not cleared
+  p.consumers = consumers;
+  for (int64_t i = 0; i < p.count; i++)
+    tl_consumer_begin(&consumers[i], c->method, c->mean);
+  if (!tl_pool_spread(p.r->vm, p.count, take_part, &p,
+                      (uint64_t)p.length / 1024))
+    return false;
+  for (int64_t i = 0; i < p.count; i++) tl_consumer_merge(c, &consumers[i]);
+  return true;
+}
+
+// --- Many lanes -------------------------------------------------------------
+
+typedef struct lane_pass {
+  tl_vm *vm;  // NULL: a worker's
+  int64_t *unpolled;
+  tl_lane lane;
+} lane_pass;
+
+static bool pass_lane(const void *context, tl_consumer *c) {
+  const lane_pass *p = context;
+  return tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, c);
+}
+
+// [n] lanes whose first items are [step] bytes apart, to [out]; through a panel
+// where they lie side by side. A worker has no VM.
+static bool fold_lanes(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                       const tl_panel *panel, const char *base, int64_t step,
+                       int64_t n, char *out) {
+  const tl_split *split = &r->split;
+  const int64_t itemsize = (int64_t)tl_itemsize(r->from);
+  lane_pass p = {vm,
+                 unpolled,
+                 {base, split->reduced, split->reduced_shape,
+                  split->reduced_strides, r->from, r->dtype}};
+  if (panel != NULL) {
+    p.lane.shape = &panel->length;
+    p.lane.strides = &itemsize;
+  }
+  for (int64_t i = 0; i < n; i++, out += tl_itemsize(r->result)) {
+    p.lane.base = base + i * step;
+    if (panel != NULL) {
+      const int64_t at = i % panel->rows, left = n - i;
+      if (at == 0)
+        tl_panel_fill(panel, p.lane.base, step, split->reduced_strides[0],
+                      left < panel->rows ? left : panel->rows);
+      p.lane.base = panel->items + at * panel->row;
+    }
+    if (!make_result(r, pass_lane, &p, out))
+      return false;
+  }
+  return true;
+}
+
+typedef struct lane_spread {
+  const tl_reducer *r;
+  int64_t part;           // results
+  const tl_panel *panel;  // NULL: none
+} lane_spread;
+
+static void fold_part(void *context, int64_t part) {
+  const lane_spread *s = context;
+  const tl_split *split = &s->r->split;
+  const int64_t from = part * s->part, left = split->count - from;
+  int64_t unpolled = 0;
+  tl_panel own;
+  if (s->panel != NULL) {
+    own = *s->panel;
+    own.items += (size_t)part * own.nbytes;
+  }
+  fold_lanes(s->r, NULL, &unpolled, s->panel == NULL ? NULL : &own,
+             split->array->data + from * split->kept_strides[0],
+             split->kept_strides[0], left < s->part ? left : s->part,
+             s->r->out + (size_t)from * tl_itemsize(s->r->result));
+}
+
+static bool spread_lanes(tl_reducer *r, const tl_panel *panel) {
+  const tl_split *split = &r->split;
+  lane_spread s = {r, (split->count + PARTS - 1) / PARTS, panel};
+  return tl_pool_spread(r->vm, (split->count + s.part - 1) / s.part, fold_part,
+                        &s, (uint64_t)(s.part * split->length) / 1024);
+}
+
+static bool each_lane(tl_reducer *r, const tl_panel *panel) {
+  const tl_split *split = &r->split;
+  const int last = split->kept - 1;
+  const int64_t n = last < 0 ? 1 : split->kept_shape[last];
+  char *out = r->out;
+  bool ok = true;
+  tl_counter counter;
+  tl_counter_begin(&counter, last < 0 ? 0 : last, split->kept_shape,
+                   split->kept_strides, split->array->data);
+  for (; ok && !counter.done; tl_counter_next(&counter)) {
+    ok = fold_lanes(r, r->vm, &r->unpolled, panel, counter.at,
+                    last < 0 ? 0 : split->kept_strides[last], n, out);
+    out += (size_t)n * tl_itemsize(r->result);
+  }
+  return ok;
+}
+
+static bool all_lanes(tl_reducer *r) {
+  const tl_split *split = &r->split;
+  const int last = split->kept - 1;
+  const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
+  tl_panel panel;
+  const bool has_panel =
+      split->kept > 0 && split->reduced == 1 &&
+      tl_panel_open(r->vm, &panel, r->from, split->length,
+                    split->kept_shape[last], split->kept_strides[last],
+                    split->reduced_strides[0], spreads ? PARTS : 1);
+  const tl_panel *through = has_panel ? &panel : NULL;
+  const bool ok = spreads ? spread_lanes(r, through) : each_lane(r, through);
+  if (has_panel)
+    tl_panel_close(r->vm, &panel);
+  return ok;
+}
+
+// --- Many rows at a time ----------------------------------------------------
+
+enum { TILE_ITEMS = 2048, SIDE_BY_SIDE = 8 };
+
+static int64_t row_stride(const tl_split *split) {
+  return split->kept == 0 ? 0 : split->kept_strides[0];
+}
+
+// Whether each row begins where the one before it ends.
+static bool is_dense(const tl_reducer *r) {
+  const tl_split *split = &r->split;
+  const int64_t itemsize = (int64_t)tl_itemsize(r->from);
+  return r->from == r->dtype && split->reduced_strides[0] == itemsize &&
+         (split->count == 1 || row_stride(split) == split->length * itemsize);
+}
+
+// Whether kernels of several rows may take them: enough rows, of few items.
+static bool has_rows(const tl_reducer *r) {
+  const tl_split *split = &r->split;
+  const int64_t most = r->varies ? TILE_ITEMS / SIDE_BY_SIDE : TL_FOLD_LEAF;
+  const int64_t least =
+      r->method.sum_rows != NULL && split->length <= TL_SHORT_ROW
+          ? 1
+          : SIDE_BY_SIDE;
+  if (split->kept > 1 || split->reduced != 1 || split->length < 1 ||
+      split->length > most || split->count < least ||
+      tl_dtype_is_complex(r->from) || tl_dtype_is_complex(r->dtype))
+    return false;
+  return split->length <= TILE_ITEMS / SIDE_BY_SIDE || is_dense(r);
+}
+
+// Rows one behind the other, of r->dtype.
+static void fold_rows(const tl_reducer *r, const tl_rows *rows, char *out) {
+  if (!r->varies) {
+    tl_rows_fold(&r->method, rows, NULL, out);
+    return;
+  }
+  tl_rows some = *rows;
+  for (int64_t left = rows->n; left > 0; left -= some.n) {
+    some.n = left < VARIED_ROWS ? left : VARIED_ROWS;
+    vary_some(r, &some, out);
+    out += (size_t)some.n * tl_itemsize(r->result);
+    some.items += (size_t)(some.n * some.length) * tl_itemsize(r->dtype);
+    some.end -= some.n * some.length;
+  }
+}
+
+typedef struct row_spread {
+  const tl_reducer *r;
+  int64_t rows;  // of a part
+} row_spread;
+
+// Rows [from, from + n): as they lie, or some at a time put one behind the
+// other, or turned over where kernels of columns take them.
+static void fold_some_rows(const tl_reducer *r, int64_t from, int64_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_split *split = &r->split;
+  const size_t length = (size_t)split->length, itemsize = tl_itemsize(r->from);
+  const int64_t step = row_stride(split), most = TILE_ITEMS / split->length;
+  const char *at = split->array->data + from * step;
+  char *out = r->out + (size_t)from * tl_itemsize(r->result);
+  if (is_dense(r)) {
+    const tl_rows rows = {at, NULL, split->length, n,
+                          (split->count - from) * split->length};
+    fold_rows(r, &rows, out);
+    return;
+  }
+  if (!r->varies && tl_rows_turn(&r->method, split->length)) {
+    tl_rows_fold_transposed(&r->method, r->from, at, split->length,
+                            split->reduced_strides[0], n, step, out);
+    return;
+  }
+  _Alignas(64) char tile[TILE_ITEMS * sizeof(uint64_t)];
+  _Alignas(64) char converted[TILE_ITEMS * sizeof(uint64_t)];
+  const bool converts = r->from != r->dtype;
+  for (int64_t left = n, some; left > 0; left -= some, at += some * step) {
+    some = left < most ? left : most;
+    kernels->pack_tile[tl_move_size(itemsize)](
+        tile, (ptrdiff_t)(length * itemsize), at, step,
+        split->reduced_strides[0], (size_t)some, length);
+    if (converts)
+      kernels->cast[r->from][r->dtype](converted, tile, (size_t)some * length);
+    const tl_rows rows = {converts ? converted : tile, NULL, split->length,
+                          some, some * split->length};
+    fold_rows(r, &rows, out);
+    out += (size_t)some * tl_itemsize(r->result);
+  }
+}
+
+static void fold_part_rows(void *context, int64_t part) {
+  const row_spread *s = context;
+  const int64_t from = part * s->rows, left = s->r->split.count - from;
+  fold_some_rows(s->r, from, left < s->rows ? left : s->rows);
+}
+
+static bool all_rows(tl_reducer *r) {
+  enum { PART_ITEMS = 64 * 1024, PART_ROWS = 4096 };  // for threads and polls
+  const tl_split *split = &r->split;
+  row_spread s = {r, PART_ROWS};
+  if (split->length > PART_ITEMS / PART_ROWS)
+    s.rows = (PART_ITEMS / split->length + 7) / 8 * 8;
+  const int64_t parts = (split->count + s.rows - 1) / s.rows;
+  const uint64_t cost = (uint64_t)(s.rows * split->length) / 1024;
+  if (parts > 1 && tl_reduce_may_spread(r))
+    return tl_pool_spread(r->vm, parts, fold_part_rows, &s, cost);
+  for (int64_t i = 0; i < parts; i++) {
+    fold_part_rows(&s, i);
+    if (!tl_poll(r->vm, cost))
+      return false;
+  }
+  return true;
+}
+
+bool tl_reduce_along(tl_reducer *r) {
+  TL_CHECK(r->split.count > 0);
+  part_pass parts = {.r = r};
+  if (has_rows(r))
+    return all_rows(r);
+  if (may_part(r, &parts))
+    return make_result(r, pass_parts, &parts, r->out);
+  return all_lanes(r);
+}

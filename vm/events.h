@@ -1,0 +1,112 @@
+// What happens to memory and to operands, as the layers below tell it to
+// whoever watches (vm/observe): `tally explain`, `#:inplace`, the timeline. The
+// observer is handed over when a VM opens, so that no layer calls it by name.
+//
+//   vm/memory ──alloc, free───────────┐
+//   vm/array ───fresh, copied─────────┤
+//   vm/engine ──in place, refused─────┼──▶ vm->observer
+//   vm/region ──fused─────────────────┤
+//   vm/interp ──results of calls──────┘
+//
+// Where nobody watches (vm->watch is NULL, vm->has_contracts false) an event
+// costs a counter and a test.
+#ifndef TALLY_VM_EVENTS_H
+#define TALLY_VM_EVENTS_H
+
+#include "vm/array/array.h"
+#include "vm/vm.h"
+
+// Why an operand's memory did not take a result; one counter each in --stats.
+typedef enum tl_rejection {
+  TL_REFUSED_LIVE,      // the operand is used later
+  TL_REFUSED_SHARED,    // something else refers to it
+  TL_REFUSED_SHAPE,     // the result has another shape
+  TL_REFUSED_DTYPE,     // or items of another size
+  TL_REFUSED_EXTERNAL,  // a view, read-only, or memory of the host's
+  TL_REJECTION_COUNT
+} tl_rejection;
+
+// The table that vm/observe hands over. Fields are called only where somebody
+// watches, as the inline functions below test.
+struct tl_observer {
+  // A block was made or freed; live_bytes has been changed already.
+  void (*alloc)(tl_vm *vm, const void *block, size_t nbytes);
+  void (*free)(tl_vm *vm, const void *block, size_t nbytes);
+
+  // What became of the running instruction's operands and of its result: a new
+  // array, a result in an operand's memory, an operand whose memory could not
+  // be used, a copy.
+  void (*fresh)(tl_vm *vm, const tl_array *array);
+  void (*inplace)(tl_vm *vm, const tl_array *array);
+  void (*refused)(tl_vm *vm, tl_rejection why, tl_slot operand);
+  void (*copied)(tl_vm *vm, const tl_array *copy);
+  // The instructions from [begin] to [end] ran as one region. [array] is its
+  // result, NULL where it is none; [together]: it is one of several regions
+  // that ran together; [turns]: how many iterations of a loop ran in one go.
+  void (*fused)(tl_vm *vm, const struct tl_ins *begin, const struct tl_ins *end,
+                const tl_array *array, bool together, uint64_t iterations);
+
+  // In-place contracts (#:inplace, vm/observe/promise.h). Called only where
+  // vm->has_contracts: then every operation says where it stands. Whether the
+  // instruction under way has a contract.
+  bool (*is_under_contract)(const tl_vm *vm);
+  // An operand's memory could not be used by the instruction under way.
+  void (*contract_refused)(tl_vm *vm, tl_rejection why, tl_slot operand);
+  // Before an array is made: false after tl_fail where that breaks the
+  // contract.
+  bool (*contract_keeps)(tl_vm *vm);
+  // Before a call of the library. Such a function makes arrays on its way, so
+  // only its result counts. Returns whether the call has a contract and its
+  // result can be distinguished from its operands afterwards: then these are
+  // marked (TL_OPERAND).
+  bool (*contract_holds)(tl_vm *vm, uint32_t count, const tl_slot *args);
+  // After such a call: false after tl_fail where it gave a new array, neither
+  // in an operand's memory nor a view of one. The result has been dropped then.
+  bool (*contract_returns)(tl_vm *vm, const char *name, tl_slot result);
+  // The same for an instruction that makes arrays by itself; [why] completes
+  // its message. Operands that the result may be, or be in, have been marked by
+  // contract_holds.
+  bool (*contract_makes)(tl_vm *vm, tl_slot result, const char *why);
+  // The same for an instruction that takes items or fields from [base], a slot
+  // of the frame.
+  bool (*contract_takes)(tl_vm *vm, const tl_slot *base, tl_slot result);
+};
+
+// Why an instruction that makes arrays by itself breaks a contract.
+#define TL_WHY_PRODUCT \
+  "a product makes a new array: it is in no operand's memory"
+#define TL_WHY_STACK "[…] makes a new array: its items are copied into it"
+#define TL_WHY_RESULT \
+  "the result needs a new array: it is in no operand's memory"
+
+// Notes that [operand]'s memory could not take a result.
+static inline void tl_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
+  (&vm->stats.inplace_refused_live)[why]++;
+  if (vm->has_contracts)
+    vm->observer->contract_refused(vm, why, operand);
+  if (vm->watch != NULL)
+    vm->observer->refused(vm, why, operand);
+}
+
+// Notes that the result [array] was written into an operand's memory.
+static inline void tl_written_in_place(tl_vm *vm, const tl_array *array) {
+  vm->stats.inplace++;
+  if (vm->watch != NULL)
+    vm->observer->inplace(vm, array);
+}
+
+// Notes that the result [array] is in memory of its own.
+static inline void tl_made_fresh(tl_vm *vm, const tl_array *array) {
+  vm->stats.allocs++;
+  vm->stats.alloc_bytes += array->head.nbytes;
+  if (vm->watch != NULL)
+    vm->observer->fresh(vm, array);
+}
+
+// Whether the instruction under way has an in-place contract: it may make no
+// new array.
+static inline bool tl_is_under_contract(const tl_vm *vm) {
+  return vm->has_contracts && vm->observer->is_under_contract(vm);
+}
+
+#endif

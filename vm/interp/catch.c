@@ -1,0 +1,164 @@
+// Errors as values: the record that `catch` gives, and raising it again.
+//
+// The record has the fields kind, message, line, column, file and trace. Making
+// it may fail for want of memory: then the error that was pending is lost to
+// the script and the new one is pending in its place.
+//
+// Built for size.
+
+#include "vm/interp/catch.h"
+
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+// Sets a field to an int that takes its dtype from what it meets (weak).
+static bool set_number(tl_vm *vm, tl_record **record, const char *key, int n) {
+  tl_slot value = tl_weak_int(n);
+  return tl_record_set_name(vm, record, key, &value);
+}
+
+// The file's name is the unit's own immortal string, so no copy is made.
+static bool set_file(tl_vm *vm, tl_record **record, tl_string *file) {
+  if (file == NULL)
+    return tl_record_set_text(vm, record, "file", "");
+  tl_slot value = {.tag = TL_TAG_STRING, .string = file};
+  return tl_record_set_name(vm, record, "file", &value);
+}
+
+// Sets the field trace. The trace is moved out of the error; where it has none
+// an empty list is made.
+static bool set_trace(tl_vm *vm, tl_record **record, tl_list **trace) {
+  tl_list *list = *trace ? *trace : tl_list_new(vm, 0);
+  if (list == NULL)
+    return false;
+  *trace = NULL;
+  tl_slot value = tl_own_list(list);
+  bool ok = tl_record_set_name(vm, record, "trace", &value);
+  tl_drop(vm, value);
+  return ok;
+}
+
+// Fills a record from a copy of the error; what is taken out of it is NULL.
+static bool fill_record(tl_vm *vm, tl_pending_error *error,
+                        tl_record **record) {
+  return tl_record_set_text(vm, record, "kind", tl_pending_kind(error)) &&
+         tl_record_set_text(vm, record, "message", error->message) &&
+         set_number(vm, record, "line", error->line) &&
+         set_number(vm, record, "column", error->column) &&
+         set_file(vm, record, error->file) &&
+         set_trace(vm, record, &error->trace);
+}
+
+// The error is taken out of the VM first, since making the record may itself
+// fail: then that failure is pending and the old error is gone.
+bool tl_error_take(tl_vm *vm, tl_slot *out) {
+  tl_pending_error error = vm->error;
+  vm->error = (tl_pending_error){.set = false};
+  // The VM's own message is overwritten if making the record fails.
+  char message[sizeof vm->memory->message];
+  if (error.message == vm->memory->message) {
+    memcpy(message, error.message, sizeof message);
+    error.message = message;
+  }
+  tl_record *record = tl_record_new(vm, 6);
+  // What the record takes over is NULL in the copy, so clearing the copy below
+  // frees the rest.
+  bool ok = record != NULL && fill_record(vm, &error, &record);
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  tl_pending_error failure = vm->error;
+  vm->error = error;
+  if (error.message == message)
+    vm->error.message = NULL;
+  tl_error_clear(vm);
+  vm->error = failure;
+  return ok;
+}
+
+// --- Raising again ----------------------------------------------------------
+
+// A string field's text, or [otherwise] where it is missing or of another kind:
+// a script may raise a record that it wrote itself.
+static const char *text_field(tl_record *record, const char *key,
+                              const char *otherwise) {
+  const tl_slot *value = tl_record_get_name(record, key);
+  return value && tl_is_string(*value) ? value->string->text : otherwise;
+}
+
+// A positive int field; 0 where it is missing, of another kind or too large.
+static int number_field(tl_record *record, const char *key) {
+  const tl_slot *value = tl_record_get_name(record, key);
+  if (!value || tl_class(*value) != TL_CLASS_I64)
+    return 0;
+  return value->i > 0 && value->i < INT32_MAX ? (int)value->i : 0;
+}
+
+// Whether the value may serve as a trace: a list of strings and nothing else.
+static bool is_trace(const tl_slot *value) {
+  if (!value || !tl_is_list(*value))
+    return false;
+  for (int64_t i = 0; i < value->list->length; i++)
+    if (!tl_is_string(value->list->items[i]))
+      return false;
+  return true;
+}
+
+// The trace grows while the error unwinds further, so it may not be shared.
+static void restore_trace(tl_vm *vm, const tl_slot *value) {
+  if (!is_trace(value))
+    return;
+  tl_slot trace = tl_borrow(*value);
+  tl_list *list;
+  tl_pending_error error = vm->error;
+  vm->error = (tl_pending_error){.set = false};
+  if (tl_list_unique(vm, &trace, 0, &list))
+    error.trace = list;
+  tl_error_clear(vm);
+  vm->error = error;
+}
+
+// Gives the pending error the place of the record, so that an error raised
+// again is shown where it first happened. Without a line the place of `error`
+// counts.
+static void restore_place(tl_vm *vm, tl_record *record) {
+  tl_pending_error *error = &vm->error;
+  error->line = number_field(record, "line");
+  error->column = number_field(record, "column");
+  const tl_slot *file = tl_record_get_name(record, "file");
+  if (file && tl_is_string(*file) && file->string->length > 0)
+    error->file = tl_retain(vm, *file).string;
+  restore_trace(vm, tl_record_get_name(record, "trace"));
+  error->placed = error->line > 0;
+}
+
+// A record that was caught is raised as it was, with its place and trace; any
+// record with a message will do.
+bool tl_error_raise(tl_vm *vm, tl_slot error) {
+  if (vm->error.set)
+    return false;
+  if (tl_is_string(error)) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%s", error.string->text);
+    vm->error.named = true;
+    return false;
+  }
+  const tl_slot *message =
+      tl_is_record(error) ? tl_record_get_name(error.record, "message") : NULL;
+  if (message == NULL || !tl_is_string(*message)) {
+    char type[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "error: a string or an error record is raised, not %s",
+                   tl_describe(error, type, sizeof type));
+  }
+  tl_fail_named(vm, text_field(error.record, "kind", "value"),
+                message->string->text);
+  vm->error.named = true;
+  restore_place(vm, error.record);
+  return false;
+}

@@ -1,0 +1,385 @@
+// Importing: finds a module by its name or path, compiles it and runs it once.
+//
+// A name is looked for in this order, and the first place that has it wins:
+//
+//     1. the host's own loader                      import_hosted
+//     2. functions in C, the library's or the host's  import_library
+//     3. a file beside the importing one            search, import_file
+//     4. a file in a directory of TALLY_PATH        search
+//     5. the library's own text in Tally            import_embedded
+//
+// All of them end in found_module, if the module was imported before, or in
+// run_code.
+//
+// Built for size.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/api/host.h"
+#include "vm/builtin.h"
+#include "vm/bytecode/module.h"
+#include "vm/embedded.h"
+#include "vm/io.h"
+#include "vm/memory/memory.h"
+#include "vm/objects.h"
+
+// A module as a value; modules are immortal until the VM closes.
+static tl_slot module_slot(tl_module *module) {
+  return (tl_slot){.tag = TL_TAG_MODULE, .pointer = module};
+}
+
+// The newest module of that name, but for the main program; NULL.
+static tl_module *find_module(tl_vm *vm, const char *name) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next) {
+    if (m != vm->main && strcmp(m->name->text, name) == 0)
+      return m;
+  }
+  return NULL;
+}
+
+// Runs a module's code once and sets its state; [unit] is NULL where compiling
+// it failed. The module stays either way, with the variables that it set.
+static bool run_code(tl_vm *vm, tl_module *module, tl_unit *unit,
+                     tl_slot *out) {
+  tl_slot value = tl_none();
+  if (unit == NULL || !tl_run_unit(vm, unit, &value)) {
+    module->state = 3;
+    return false;
+  }
+  tl_drop(vm, value);
+  module->state = 2;
+  *out = module_slot(module);
+  return true;
+}
+
+// Makes a module of a text, compiles it and runs it.
+static bool run_module(tl_vm *vm, const char *name, const char *directory,
+                       const char *text, size_t nbytes, tl_slot *out) {
+  tl_module *module = tl_module_new(vm, name, directory);
+  if (module == NULL)
+    return false;
+  module->state = 1;
+  tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
+  return run_code(vm, module, unit, out);
+}
+
+// Takes all lines out of a text but those between first and last ones (see
+// tl_embedded_function): empty lines stay, so that lines keep their numbers.
+// Returns how many bytes are left.
+static size_t keep_lines(char *text, size_t nbytes,
+                         const unsigned short *lines) {
+  size_t kept = 0, line = 1;
+  for (size_t i = 0; i < nbytes && *lines != 0; i++) {
+    if (line >= lines[0] || text[i] == '\n')
+      text[kept++] = text[i];
+    line += text[i] == '\n';
+    // The next stretch of lines to keep.
+    if (line > lines[1])
+      lines += 2;
+  }
+  return kept;
+}
+
+// As run_module, with the library's own text, which is unpacked first. Of a
+// file of global functions only the lines of the wanted function are compiled.
+static bool run_embedded(tl_vm *vm, tl_module *module,
+                         const struct tl_embedded *e, tl_slot *out) {
+  char *text = tl_alloc(vm, e->nbytes, "a module");
+  tl_unit *unit = NULL;
+  if (text != NULL) {
+    const char *name = module->name->text;
+    size_t nbytes = e->nbytes;
+    vm->library->embedded->unpack(e->packed, text);
+    if (e->is_global)
+      nbytes = keep_lines(
+          text, nbytes,
+          tl_embedded_member(vm->library, name, name + strlen(TL_GLOBAL_MODULE))
+              ->lines);
+    unit = vm->compiler->compile(vm, module, e->name, text, nbytes, 1);
+    tl_free(vm, text, e->nbytes);
+  }
+  return run_code(vm, module, unit, out);
+}
+
+// A module that is there: its value, or an error if it is running (a circle of
+// imports) or has failed.
+static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
+  if (module->state == 1) {
+    return tl_fail(vm, TALLY_ERR_NAME,
+                   "import of %s goes in a circle: it is being imported "
+                   "already",
+                   module->name->text);
+  }
+  if (module->state == 3) {
+    return tl_fail(vm, TALLY_ERR_NAME,
+                   "the module %s failed when it was "
+                   "first imported",
+                   module->name->text);
+  }
+  *out = module_slot(module);
+  return true;
+}
+
+// A module with functions in C; [name] is the library's or the host's own text.
+// If the library has part of the module in Tally too, that part imports the
+// module itself, which is ready before it runs.
+static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
+  tl_module *module = find_module(vm, name);
+  // One that failed, for want of memory, is tried again.
+  if (module != NULL && module->state != 3)
+    return found_module(vm, module, out);
+  if (module == NULL)
+    module = tl_module_new(vm, name, NULL);
+  if (module == NULL)
+    return false;
+  module->state = 2;
+  module->builtin = name;
+  const struct tl_embedded *also = tl_embedded_find(vm->library, name);
+  if (also != NULL)
+    return run_embedded(vm, module, also, out);
+  *out = module_slot(module);
+  return true;
+}
+
+// Returns directory/name+ending, owned; NULL after tl_fail. free_path frees it.
+static char *join_path(tl_vm *vm, const char *directory, size_t length,
+                       const char *name, const char *ending) {
+  size_t size = length + strlen(name) + strlen(ending) + 2;
+  char *path = tl_alloc(vm, size, "a path");
+  if (path == NULL)
+    return NULL;
+  memcpy(path, directory, length);
+  if (length > 0 && directory[length - 1] != '/')
+    path[length++] = '/';
+  strcpy(path + length, name);
+  strcat(path, ending);
+  return path;
+}
+
+static void free_path(tl_vm *vm, char *path, size_t length, const char *name,
+                      const char *ending) {
+  tl_free(vm, path, length + strlen(name) + strlen(ending) + 2);
+}
+
+// The hash (FNV-1a, 1991) by which a text that was read before is recognised.
+static uint64_t hash_text(const tl_bytes *text) {
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < text->nbytes; i++)
+    hash = (hash ^ (uint8_t)text->data[i]) * 1099511628211u;
+  return hash;
+}
+
+// Runs the text of the file at [path] as a new module whose imports start from
+// the file's directory, and notes the text's hash in it.
+static bool run_file(tl_vm *vm, const char *path, const tl_bytes *text,
+                     tl_slot *out) {
+  const char *slash = strrchr(path, '/');
+  size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+  char *base = slash == NULL ? NULL : tl_alloc(vm, length + 1, "a path");
+  if (base != NULL) {
+    memcpy(base, path, length);
+    base[length] = 0;
+  }
+  tl_module *before = vm->modules;
+  bool ok = run_module(vm, path, base == NULL ? "." : base, text->data,
+                       text->nbytes, out);
+  for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
+    if (strcmp(m->name->text, path) == 0)
+      m->text_hash = hash_text(text);
+  if (base != NULL)
+    tl_free(vm, base, length + 1);
+  return ok;
+}
+
+// Tries one place. *found says whether a file is there. If a file changed since
+// it was imported, the main program (which may be the prompt) gets it anew;
+// whoever has the old module keeps that.
+static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
+                        size_t length, const char *name, const char *ending,
+                        bool *found, tl_slot *out) {
+  char *path = join_path(vm, directory, length, name, ending);
+  if (path == NULL)
+    return false;
+  tl_module *module = find_module(vm, path);
+  // Only the main program gets a changed file anew, and not while the module is
+  // running.
+  bool may_change = module == NULL || (from == vm->main && module->state != 1);
+  bool ok = true;
+  if (may_change && tl_io_exists(path)) {
+    tl_bytes text;
+    *found = true;
+    ok = tl_io_read(vm, "import", path, &text);
+    if (ok) {
+      bool is_new = module == NULL || module->text_hash != hash_text(&text);
+      ok = is_new ? run_file(vm, path, &text, out)
+                  : found_module(vm, module, out);
+      tl_bytes_free(vm, &text);
+    }
+  } else if (module != NULL) {
+    *found = true;
+    ok = found_module(vm, module, out);
+  }
+  free_path(vm, path, length, name, ending);
+  return ok;
+}
+
+// Tries the library's text in Tally.
+static bool import_embedded(tl_vm *vm, const char *name, bool *found,
+                            tl_slot *out) {
+  const struct tl_embedded *e = tl_embedded_find(vm->library, name);
+  if (e == NULL)
+    return true;
+  *found = true;
+  tl_module *module = find_module(vm, name);
+  // One that failed, for want of memory or by an interrupt, is tried again.
+  if (module != NULL && module->state != 3)
+    return found_module(vm, module, out);
+  if (module == NULL)
+    module = tl_module_new(vm, name, NULL);
+  if (module == NULL)
+    return false;
+  module->state = 1;
+  return run_embedded(vm, module, e, out);
+}
+
+// A global function of the library that is written in Tally: the variable of
+// its module, borrowed, as nobody assigns it. This runs at each call of such a
+// function, so the module found last is remembered by the address of [spec].
+static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
+  const char *name = spec->text + 1, *own = name + strlen(TL_GLOBAL_MODULE);
+  tl_module **last =
+      &vm->global_modules[((uintptr_t)spec >> 4) % TL_GLOBAL_MODULES];
+  bool found = false;
+  if (*last == NULL || strcmp((*last)->name->text, name) != 0) {
+    if (!import_embedded(vm, name, &found, out))
+      return false;
+    *last = out->pointer;
+  }
+  if (!found_module(vm, *last, out))
+    return false;
+  int32_t index = tl_module_find(*last, own, strlen(own));
+  // The variable of a library module is never assigned again, so a borrow will
+  // do.
+  *out = tl_borrow((*last)->variables[index]);
+  return true;
+}
+
+// The function's value is owned during the call, since the module's code may
+// assign the variable.
+bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
+                      int count, tl_slot *args, tl_slot *out) {
+  bool found = false;
+  tl_slot from, f = tl_none();
+  tl_string *name = tl_string_from(vm, function);
+  bool ok = name != NULL && import_embedded(vm, module, &found, &from) &&
+            tl_module_get(vm, from.pointer, name, &f);
+  if (name != NULL)
+    tl_drop(vm, tl_own_string(name));
+  if (!ok) {
+    for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
+    return false;
+  }
+  ok = tl_call(vm, tl_borrow(f), count, args, out);
+  tl_drop(vm, f);
+  return ok;
+}
+
+// Tries the place beside the importing file, then the directories of
+// TALLY_PATH, as far as the host allows files and environment.
+static bool search(tl_vm *vm, tl_module *from, const char *name,
+                   const char *ending, bool *found, tl_slot *out) {
+  bool may_read = (vm->options.capabilities & TALLY_MAY_FILES) != 0;
+  if (!may_read)
+    return true;
+  // An absolute path is looked for nowhere else.
+  if (name[0] == '/') {
+    return import_file(vm, from, "", 0, name, ending, found, out);
+  }
+  const char *base = from->path == NULL ? "" : from->path->text;
+  if (!import_file(vm, from, base, strlen(base), name, ending, found, out)) {
+    return false;
+  }
+  if (*found || (vm->options.capabilities & TALLY_MAY_ENVIRONMENT) == 0) {
+    return true;
+  }
+  const char *list = getenv("TALLY_PATH");
+  while (list != NULL && *list != 0 && !*found) {
+    size_t length = strcspn(list, ":");
+    if (length > 0 &&
+        !import_file(vm, from, list, length, name, ending, found, out)) {
+      return false;
+    }
+    list += length;
+    if (*list == ':')
+      list++;
+  }
+  return true;
+}
+
+// Tries the host's loader (options.load), which gives the text of a module.
+static bool import_hosted(tl_vm *vm, const char *name, bool *found,
+                          tl_slot *out) {
+  if (vm->options.load == NULL)
+    return true;
+  tl_module *module = find_module(vm, name);
+  if (module != NULL) {
+    *found = true;
+    return found_module(vm, module, out);
+  }
+  char *text = NULL;
+  size_t nbytes = 0;
+  if (vm->options.load(vm->options.context, name, &text, &nbytes) != 0) {
+    return true;
+  }
+  *found = true;
+  bool ok = run_module(vm, name, NULL, text, nbytes, out);
+  vm->options.resize(vm->options.context, text, nbytes, 0);
+  return ok;
+}
+
+// Tries the places in the order of the list above. Only a name that is no path
+// can be a module of the library or the host.
+bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
+                      tl_slot *out) {
+  bool is_path = spec->text[0] == '"';
+  const char *name = spec->text + 1;
+  bool found = false;
+  if (spec->text[0] == '*')  // a global function's: nobody else's
+    return import_global(vm, spec, out);
+  if (!import_hosted(vm, name, &found, out))
+    return false;
+  if (found)
+    return true;
+  const char *native =
+      is_path ? NULL : vm->host->find_module(vm, name, strlen(name));
+  if (native != NULL) {
+    return import_library(vm, native, out);
+  }
+  size_t n = strlen(name);
+  // A path may be written with its ending or without.
+  bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;
+  if (!search(vm, from, name, is_path && ends ? "" : ".tly", &found, out)) {
+    return false;
+  }
+  if (found)
+    return true;
+  if (!import_embedded(vm, name, &found, out))
+    return false;
+  if (found)
+    return true;
+  // The most common imports of Python programs that need none here.
+  if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0) {
+    return tl_fail(vm, TALLY_ERR_IO,
+                   "import: there is no module %s: functions on arrays and "
+                   "numbers need none, %s.sqrt(x) is sqrt(x)",
+                   name, name);
+  }
+  return tl_fail(vm, TALLY_ERR_IO,
+                 is_path ? "import: there is no file %s beside the importing "
+                           "file or in TALLY_PATH"
+                         : "import: there is no module %s in the library, and "
+                           "no file %s.tly beside the importing file or in "
+                           "TALLY_PATH",
+                 name, name);
+}

@@ -1,0 +1,590 @@
+// .name on values: record keys, attributes of arrays and scalars, members of
+// modules.
+//
+// Built for speed.
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api/host.h"
+#include "vm/array/describe.h"
+#include "vm/values/list.h"
+#include "vm/bytecode/module.h"
+#include "vm/nested/nested.h"
+#include "vm/nested/parts.h"
+#include "vm/array/range.h"
+#include "vm/values/record.h"
+#include "vm/index/select.h"
+#include "vm/hints.h"
+#include "vm/suggest.h"
+#include "vm/types/layout.h"
+#include "vm/types/type.h"
+#include "vm/vm.h"
+#include "vm/objects.h"
+
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
+static const char *const attributes[] = {
+    "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+// --- Errors -----------------------------------------------------------------
+
+static bool has_other_keys(const tl_record *record) {
+  for (int64_t i = 0; i < record->length; i++)
+    if (!tl_key_is_string(record->fields[i].key))
+      return true;
+  return false;
+}
+
+// ", fields: x, y" of a record, as many as fit; strings are quoted where other
+// keys may be meant, so that "1" is not taken for 1.
+static void list_fields(const tl_record *record, bool quoted, char *buffer,
+                        size_t size) {
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (int64_t i = 0; i < record->length; i++) {
+    char text[TL_KEY_TEXT], key_text[TL_KEY_TEXT + 2];
+    const tl_string *key = tl_key_string(record->fields[i].key);
+    const char *name = key_text;
+    if (key != NULL && !quoted)
+      name = key->text;
+    else
+      snprintf(key_text, sizeof key_text, key != NULL ? "\"%s\"" : "%s",
+               tl_key_text(tl_key_slot(record->fields[i].key), text));
+    size_t length = strlen(name);
+    if (used + length + 8 > size) {
+      memcpy(buffer + used, ", ...", 6);
+      return;
+    }
+    if (i > 0)
+      memcpy(buffer + used, ", ", 2), used += 2;
+    memcpy(buffer + used, name, length + 1);
+    used += length;
+  }
+}
+
+// How a method's place is taken: "mean(x)", "reshape(x, …)".
+static const char *spell_call(const tl_builtin *builtin, char *out,
+                              size_t size) {
+  tl_param params[TL_MAX_PARAMS];
+  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
+                    params[1].kind == TL_PARAM_REQUIRED;
+  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
+  return out;
+}
+
+// Methods are functions here: what to say of one that somebody expects, or
+// NULL.
+static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
+                                size_t size) {
+  static const char *const modules[] = {"strings", "linalg", "stats"};
+  char call[100];
+  if (is_named(name, "length") || is_named(name, "size"))
+    return "write len(x)";
+  const tl_builtin *method =
+      vm->host->find_function(vm, NULL, name->text, name->length);
+  if (method != NULL) {
+    snprintf(out, size, "write %s", spell_call(method, call, sizeof call));
+    return out;
+  }
+  const char *habit = tl_name_hint(NULL, name->text, out, size);
+  for (size_t i = 0; habit == NULL && i < sizeof modules / sizeof *modules;
+       i++) {
+    method = tl_builtin_find(vm->library, modules[i], name->text, name->length);
+    if (method == NULL)
+      continue;
+    snprintf(out, size, "write %s.%s, and import %s first", modules[i],
+             spell_call(method, call, sizeof call), modules[i]);
+    return out;
+  }
+  return habit;
+}
+
+static bool fail_record(tl_vm *vm, const tl_record *record,
+                        const tl_string *name) {
+  char fields[200], hint[160];
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int64_t i = 0; i < record->length; i++) {
+    const tl_string *key = tl_key_string(record->fields[i].key);
+    if (key != NULL)
+      tl_suggest_offer(&near, key->text, key->length);
+  }
+  bool others = has_other_keys(record);
+  list_fields(record, others, fields, sizeof fields);
+  const char *near_one = tl_suggest_text(&near, hint, sizeof hint);
+  const char *method =
+      near_one[0] == '\0' ? spell_method(vm, name, hint, sizeof hint) : NULL;
+  const char *point = method != NULL ? "; " : "";
+  method = method != NULL ? method : near_one;
+  if (record->length == 0) {
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "no field \"%s\" in record, which is empty%s%s", name->text,
+                   point, method);
+  }
+  return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; %s: %s%s%s",
+                 name->text, others ? "keys" : "fields", fields, point, method);
+}
+
+static bool has_attributes(tl_slot s) {
+  return tl_is_array(s) || tl_is_scalar(s) || tl_is_range(s);
+}
+
+static const char *plural_of(tl_slot s) {
+  if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    return "arrays";
+  if (tl_is_number(s))
+    return "numbers";
+  if (tl_is_string(s))
+    return "strings";
+  if (tl_is_list(s))
+    return "lists";
+  if (tl_is_range(s))
+    return "ranges";
+  if (tl_is_type(s))
+    return "types";
+  if (tl_is_function(s))
+    return "functions";
+  return NULL;
+}
+
+static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
+  char text[TL_DESCRIBE], hint[160];
+  const char *plural = plural_of(s);
+  if (plural == NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
+                   tl_describe(s, text, sizeof text), name->text);
+  }
+  const char *method = spell_method(vm, name, hint, sizeof hint);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: %s", plural,
+                   name->text, method);
+  }
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int i = 0; has_attributes(s) && i < ATTRIBUTES; i++) {
+    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  }
+  return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s%s", plural,
+                 name->text, tl_suggest_text(&near, hint, sizeof hint));
+}
+
+// Names the fields that there are, and attributes that are near.
+static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
+  char text[TL_DESCRIBE], hint[160];
+  const tl_type *layout = s.nested->layout;
+  tl_suggestion near;
+  const char *method = spell_method(vm, name, hint, sizeof hint);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: %s",
+                   tl_describe(s, text, sizeof text), name->text, method);
+  }
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int i = 0; i < ATTRIBUTES; i++)
+    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  for (int64_t i = 0; layout != NULL && i < layout->field_count; i++) {
+    const tl_string *field = layout->fields[i].name;
+    tl_suggest_offer(&near, field->text, field->length);
+  }
+  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s%s",
+                 tl_describe(s, text, sizeof text), name->text,
+                 tl_suggest_text(&near, hint, sizeof hint));
+}
+
+bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
+  if (tl_is_record(base))
+    return fail_record(vm, base.record, name);
+  if (tl_is_nested(base))
+    return fail_nested(vm, base, name);
+  return fail_kind(vm, base, name);
+}
+
+bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key) {
+  char text[TL_KEY_TEXT], keys[200];
+  if (tl_is_string(key))
+    return tl_fail_no_field(vm, base, key.string);
+  if (base.record->length == 0)
+    return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record, which is empty",
+                   tl_key_text(key, text));
+  list_fields(base.record, true, keys, sizeof keys);
+  return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record; keys: %s",
+                 tl_key_text(key, text), keys);
+}
+
+// --- Shapes -----------------------------------------------------------------
+
+typedef struct outline {
+  tl_dtype dtype;
+  int ndim;
+  const int64_t *shape;
+  int64_t size;
+} outline;
+
+static outline outline_of(const tl_slot *s) {
+  if (tl_is_array(*s)) {
+    const tl_array *a = s->array;
+    return (outline){tl_array_dtype(a), tl_ndim(a), tl_shape(a), a->size};
+  }
+  if (tl_is_range(*s)) {
+    int64_t *length = &s->range->length;
+    return (outline){TL_INT64, 1, length, *length};
+  }
+  return (outline){(tl_dtype)tl_dtype_of(*s), 0, NULL, 1};
+}
+
+static bool shape_list(tl_vm *vm, outline o, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, o.ndim);
+  if (list == NULL)
+    return false;
+  for (int i = 0; i < o.ndim; i++) list->items[i] = tl_weak_int(o.shape[i]);
+  list->length = o.ndim;
+  *out = tl_own_list(list);
+  return true;
+}
+
+// --- Views ------------------------------------------------------------------
+
+// The same value again: moved if the slot owns it, else borrowed.
+static bool pass_on(tl_slot *base, tl_slot *out) {
+  tl_copy_slot(out, base);
+  base->tag &= ~TL_OWNED;
+  return true;
+}
+
+// The axes from [first] on reversed: all of them, or the last two.
+static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
+  const tl_array *a = base->array;
+  int ndim = tl_ndim(a);
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) {
+    int from = i < first ? i : ndim - 1 - (i - first);
+    shape[i] = tl_shape(a)[from];
+    strides[i] = tl_strides(a)[from];
+  }
+  tl_array *view =
+      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
+  int ndim = tl_ndim(base->array);
+  if (ndim < 2) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "mT exchanges the last two axes: the array has %d", ndim);
+  }
+  return transpose(vm, base, ndim - 2, out);
+}
+
+static tl_dtype part_dtype(tl_dtype dtype) {
+  return dtype == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+}
+
+// The real (0) or imaginary (1) parts of a complex array, as a view.
+static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
+  const tl_array *a = base->array;
+  tl_dtype dtype = part_dtype(tl_array_dtype(a));
+  char *data = a->data + (size_t)part * tl_itemsize(dtype);
+  tl_array *view = tl_view_new(vm, base, dtype, data, tl_ndim(a), tl_shape(a),
+                               tl_strides(a));
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+static bool array_part(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
+  const tl_array *a = base->array;
+  if (tl_dtype_is_complex(tl_array_dtype(a))) {
+    return part_view(vm, base, part, out);
+  }
+  if (part == 0)
+    return pass_on(base, out);
+  tl_array *zeros =
+      tl_array_zeros(vm, tl_array_dtype(a), tl_ndim(a), tl_shape(a));
+  if (zeros == NULL)
+    return false;
+  *out = tl_own_array(zeros);
+  return true;
+}
+
+static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
+  if (tl_is_array(*base)) {  // complex128
+    tl_c128 c = *(const tl_c128 *)(const void *)base->array->data;
+    *out = tl_float(part == 0 ? c.re : c.im);
+    out->tag |= base->tag & TL_WEAK;
+    return true;
+  }
+  if (tl_dtype_of(*base) == TL_COMPLEX64) {
+    float f = part == 0 ? base->c64.re : base->c64.im;
+    *out = tl_scalar_load(TL_FLOAT32, &f);
+    return true;
+  }
+  if (part == 0)
+    return pass_on(base, out);
+  const uint64_t zero = 0;
+  *out = tl_scalar_load((tl_dtype)tl_dtype_of(*base), &zero);
+  out->tag |= base->tag & TL_WEAK;
+  return true;
+}
+
+static bool real_or_imag(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
+  if (tl_is_number(*base))
+    return scalar_part(base, part, out);
+  if (tl_array_dtype(base->array) == TL_STRING) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
+                   part == 0 ? "real" : "imaginary");
+  }
+  return array_part(vm, base, part, out);
+}
+
+static bool is_attribute(const tl_string *name) {
+  for (int i = 0; i < ATTRIBUTES; i++) {
+    if (is_named(name, attributes[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
+                        tl_slot *out) {
+  tl_dtype dtype = tl_array_dtype(base->array);
+  bool is_imag = is_named(name, "imag");
+  if (is_named(name, "T")) {
+    return transpose(vm, base, 0, out);
+  }
+  if (is_named(name, "mT")) {
+    return matrix_transpose(vm, base, out);
+  }
+  if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real"))) {
+    return part_view(vm, base, is_imag, out);
+  }
+  if (dtype != TL_STRING && is_named(name, "real")) {
+    return pass_on(base, out);
+  }
+  if (!is_attribute(name)) {
+    return fail_kind(vm, *base, name);
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE, "the %s of an array cannot be set",
+                 name->text);
+}
+
+// --- Attributes -------------------------------------------------------------
+
+// A range has the attributes of the array that it stands for.
+static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
+                            tl_slot *out) {
+  if (is_named(name, "T") || is_named(name, "real"))
+    return pass_on(base, out);
+  tl_array *array = tl_range_to_array(vm, base->range);
+  if (array == NULL)
+    return false;
+  tl_slot made = tl_own_array(array);
+  bool ok = tl_field_get(vm, &made, name, out);
+  tl_drop(vm, made);
+  return ok;
+}
+
+static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
+  outline o = outline_of(base);
+  if (is_named(name, "shape"))
+    return shape_list(vm, o, out);
+  if (is_named(name, "ndim"))
+    return *out = tl_weak_int(o.ndim), true;
+  if (is_named(name, "size"))
+    return *out = tl_weak_int(o.size), true;
+  if (is_named(name, "nbytes")) {
+    *out = tl_weak_int(o.size * (int64_t)tl_itemsize(o.dtype));
+    return true;
+  }
+  if (is_named(name, "dtype")) {
+    *out = tl_type_slot(tl_type_of_dtype(vm, o.dtype));
+    return true;
+  }
+  bool is_part = is_named(name, "real") || is_named(name, "imag");
+  if (!is_part && !is_named(name, "T") && !is_named(name, "mT")) {
+    return fail_kind(vm, *base, name);
+  }
+  if (tl_is_range(*base))
+    return range_attribute(vm, base, name, out);
+  if (is_part)
+    return real_or_imag(vm, base, is_named(name, "imag"), out);
+  if (!tl_is_number(*base)) {
+    return is_named(name, "T") ? transpose(vm, base, 0, out)
+                               : matrix_transpose(vm, base, out);
+  }
+  if (is_named(name, "T"))
+    return pass_on(base, out);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "mT exchanges the last two axes: a number has none");
+}
+
+// What a type says of itself: the bytes of an item, which structs have as a C
+// compiler lays them out.
+static bool type_attribute(tl_vm *vm, const tl_slot *base,
+                           const tl_string *name, tl_slot *out) {
+  tl_type *type = base->type;
+  if (!is_named(name, "itemsize"))
+    return fail_kind(vm, *base, name);
+  if (type->kind == TL_TYPE_DTYPE) {
+    *out = tl_weak_int((int64_t)tl_itemsize(type->dtype));
+    return true;
+  }
+  bool has_fields = tl_type_has_fields(type);
+  if (!has_fields && !tl_type_is_plain(type)) {
+    char text[TL_DESCRIBE];
+    tl_string *spelled = tl_type_text(vm, type);
+    if (spelled == NULL)
+      return false;
+    snprintf(text, sizeof text, "%s", spelled->text);
+    tl_drop(vm, tl_own_string(spelled));
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "items of type %s have no size of their own; nbytes(x) is "
+                   "that of an array",
+                   text);
+  }
+  if (has_fields)
+    type = tl_layout_of(vm, type, false);
+  if (type == NULL)
+    return false;
+  *out = tl_weak_int(tl_type_size(type));
+  return true;
+}
+
+bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
+  if (tl_is_record(*base))
+    return tl_record_value(
+        vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
+  if (has_attributes(*base))
+    return attribute(vm, base, name, out);
+  if (tl_is_nested(*base))
+    return tl_nested_attribute(vm, base, name, out);
+  if (tl_is_kind(*base, TL_KIND_MODULE)) {
+    return tl_module_get(vm, base->pointer, name, out);
+  }
+  if (tl_is_resource(*base))
+    return vm->host->attribute(vm, *base, name, out);
+  if (tl_is_type(*base))
+    return type_attribute(vm, base, name, out);
+  return fail_kind(vm, *base, name);
+}
+
+// --- Nested arrays ----------------------------------------------------------
+
+// .T and .mT
+static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
+                             tl_slot *out) {
+  int ndim = tl_value_ndim(s);
+  bool rows = tl_value_axes(s) > ndim;
+  if (rows && (last_two || ndim < 2)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no transpose: its rows differ in length",
+                   tl_describe(s, text, sizeof text));
+  }
+  if (last_two && ndim < 2) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "mT exchanges the last two axes: the array has %d", ndim);
+  }
+  int axes[TL_MAX_DIMS], first = last_two ? ndim - 2 : 0;
+  for (int i = 0; i < ndim; i++)
+    axes[i] = i < first ? i : ndim - 1 - (i - first);
+  if (ndim < 2) {
+    *out = tl_retain(vm, tl_borrow(s));
+    return true;
+  }
+  return tl_value_permute(vm, s, axes, ndim, out);
+}
+
+// The attributes of nested arrays, and how each is read as a function.
+static const struct {
+  const char *name, *call;
+} nested_attributes[] = {
+    {"shape", "shape(x)"},        {"ndim", "ndim(x)"},
+    {"size", "size(x)"},          {"dtype", "dtype(x)"},
+    {"nbytes", "nbytes(x)"},      {"T", "permute_dims(x, …)"},
+    {"mT", "matrix_transpose(x)"}};
+
+bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
+  const size_t count = sizeof nested_attributes / sizeof *nested_attributes;
+  size_t i = 0;
+  while (i < count && !is_named(name, nested_attributes[i].name)) i++;
+  if (i == count || tl_nested_find(n, name) < 0)
+    return true;
+  tl_slot s = tl_lend_nested(n);
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_NAME,
+                 "%s of %s is a field and an attribute of arrays: the field "
+                 "is written x[\"%s\"], the attribute %s",
+                 name->text, tl_describe(s, text, sizeof text), name->text,
+                 nested_attributes[i].call);
+}
+
+static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_value_shape(s, shape);
+  outline o = {.ndim = ndim, .shape = shape};
+  return shape_list(vm, o, out);
+}
+
+// *found tells whether the name is that of an attribute.
+static bool nested_attribute(tl_vm *vm, const tl_slot *base,
+                             const tl_string *name, bool *found, tl_slot *out) {
+  const tl_nested *n = base->nested;
+  *found = true;
+  bool rows = tl_has_rows(*base);
+  if (is_named(name, "shape") && !rows)
+    return nested_shape(vm, *base, out);
+  if (is_named(name, "shape")) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no shape: len(x) rows of lengths(x) items",
+                   tl_describe(*base, text, sizeof text));
+  }
+  if (is_named(name, "ndim"))
+    return *out = tl_weak_int(tl_nested_ndim(n)), true;
+  if (is_named(name, "size"))
+    return *out = tl_weak_int(tl_nested_size(n)), true;
+  if (is_named(name, "nbytes"))
+    return *out = tl_weak_int(tl_value_nbytes(*base)), true;
+  if (is_named(name, "dtype")) {
+    tl_type *type = tl_type_below(vm, *base, tl_nested_ndim(n));
+    *out = type != NULL ? tl_type_slot(type) : tl_none();
+    return type != NULL;
+  }
+  if (is_named(name, "T") || is_named(name, "mT"))
+    return transpose_nested(vm, *base, is_named(name, "mT"), out);
+  for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {
+    if (is_named(name, tl_part_name(n, i))) {
+      *out = tl_retain(vm, tl_borrow(n->parts[i]));
+      return true;
+    }
+  }
+  return *found = false;
+}
+
+bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
+                         tl_slot *out) {
+  bool found;
+  if (!tl_field_is_clear(vm, base->nested, name))
+    return false;
+  bool ok = nested_attribute(vm, base, name, &found, out);
+  if (found)
+    return ok;
+  int64_t i = tl_nested_find(base->nested, name);
+  if (i >= 0)
+    return tl_nested_field(vm, base, i, out);
+  return fail_nested(vm, *base, name);
+}
+
+bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
+  bool found;
+  if (!tl_is_nested(*base))
+    return tl_field_get(vm, base, name, out);
+  return nested_attribute(vm, base, name, &found, out);
+}

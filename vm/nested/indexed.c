@@ -1,0 +1,273 @@
+// Arrays of places in a target: categories and pointers. See indexed.h.
+#include "vm/nested/indexed.h"
+
+#include <string.h>
+
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/forms.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/parts.h"
+#include "vm/text/format.h"
+#include "vm/vm.h"
+
+// --- Values -----------------------------------------------------------------
+
+// The target's items at places, in their shape.
+static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
+  bool ok = tl_is_form(target, TL_FORM_RAGGED)
+                ? tl_grid_of_places(vm, places, target, out)
+                : tl_value_take(vm, target, places.array, out);
+  if (ok && !tl_is_owned(*out))
+    *out = tl_retain(vm, *out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return ok;
+}
+
+bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  tl_slot places = n->parts[0], target = n->parts[1], values;
+  if (tl_is_array(places))
+    return values_at(vm, places, target, out);
+  // Codes that may be missing. Without categories all are: any values will do.
+  tl_slot mask = tl_borrow(places.nested->parts[0]);
+  const tl_array *codes = places.nested->parts[1].array;
+  bool ok =
+      target.array->size > 0
+          ? tl_value_take(vm, target, places.nested->parts[1].array, &values)
+          : tl_array_finish(vm, true,
+                            tl_array_zeros(vm, tl_array_dtype(target.array),
+                                           tl_ndim(codes), tl_shape(codes)),
+                            &values);
+  return ok && tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
+}
+
+bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot values;
+    if (!tl_is_spelled(args[i]))
+      continue;
+    if (!tl_indexed_values(vm, args[i].nested, &values))
+      return false;
+    tl_clear(vm, &args[i]);
+    args[i] = values;
+  }
+  return true;
+}
+
+// --- Codes ------------------------------------------------------------------
+
+static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_value(vm, &text, value, true, 8);
+  if (ok) {
+    tl_text_puts(&text, " is none of the categories ");
+    ok = tl_format_value(vm, &text, categories, true, 8);
+  }
+  tl_string *message = ok ? tl_text_finish(&text) : NULL;
+  if (message != NULL) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%s", message->text);
+    tl_drop(vm, tl_own_string(message));
+  } else if (!ok) {
+    tl_text_close(&text);
+  }
+  return false;
+}
+
+// Where a category equals the value; -1: nowhere, -2 after tl_fail.
+static int64_t find_code(tl_vm *vm, tl_slot categories, tl_slot value) {
+  tl_slot operands[2] = {tl_borrow(categories), tl_borrow(value)}, equal;
+  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &equal))
+    return -2;
+  int64_t code = -1;
+  for (int64_t i = 0; tl_is_array(equal) && i < equal.array->size; i++) {
+    if (equal.array->data[i] != 0 && code < 0)
+      code = i;
+  }
+  tl_drop(vm, equal);
+  return code;
+}
+
+static bool one_code(tl_vm *vm, tl_slot categories, tl_slot value,
+                     int64_t *out) {
+  *out = find_code(vm, categories, value);
+  return *out >= 0 || (*out == -1 && fail_value(vm, categories, value));
+}
+
+// Codes of values that may be missing; of a missing one it is 0.
+static bool optional_codes(tl_vm *vm, tl_slot categories, const tl_nested *n,
+                           tl_slot *out) {
+  tl_slot there, known = tl_none(), codes = tl_none(), items;
+  tl_slot mask = tl_borrow(n->parts[0]);
+  if (!tl_option_there(vm, n, &there))
+    return false;
+  bool ok = tl_value_take(vm, n->parts[1], there.array, &known) &&
+            tl_category_codes(vm, categories, known, &codes);
+  const tl_array *flags = there.array;
+  tl_array *all =
+      ok ? tl_array_zeros(vm, TL_INT32, tl_ndim(flags), tl_shape(flags)) : NULL;
+  ok = all != NULL;
+  const int32_t *from = ok ? (const int32_t *)(void *)codes.array->data : NULL;
+  for (int64_t i = 0; ok && i < flags->size; i++) {
+    if (flags->data[i] != 0)
+      ((int32_t *)(void *)all->data)[i] = *from++;
+  }
+  tl_drop(vm, there);
+  tl_clear(vm, &known);
+  tl_clear(vm, &codes);
+  return tl_array_finish(vm, ok, all, &items) &&
+         tl_indexed_new(vm, TL_FORM_OPTION, &mask, &items, out);
+}
+
+bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
+                       tl_slot *out) {
+  int64_t code;
+  if (tl_is_none(values)) {
+    *out = tl_none();
+    return true;
+  }
+  if (tl_is_form(values, TL_FORM_OPTION))
+    return optional_codes(vm, categories, values.nested, out);
+  if (!tl_is_array(values) || tl_ndim(values.array) == 0) {
+    if (!one_code(vm, categories, values, &code))
+      return false;
+    *out = tl_scalar_load(TL_INT32, &(int32_t){(int32_t)code});
+    return true;
+  }
+  tl_slot dense, borrowed = tl_borrow(values);
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
+    return false;
+  const tl_array *x = dense.array;
+  tl_array *codes = tl_array_new(vm, TL_INT32, tl_ndim(x), tl_shape(x));
+  bool ok = codes != NULL;
+  size_t size = tl_itemsize(tl_array_dtype(x));
+  for (int64_t i = 0; ok && i < x->size; i++) {
+    tl_slot item = tl_item(vm, x, x->data + (size_t)i * size);
+    ok = !tl_is_unset(item) && one_code(vm, categories, item, &code);
+    tl_drop(vm, item);
+    if (ok)
+      ((int32_t *)(void *)codes->data)[i] = (int32_t)code;
+    ok = ok && ((i & 0xfff) != 0xfff || tl_poll(vm, 16));
+  }
+  tl_drop(vm, dense);
+  return tl_array_finish(vm, ok, codes, out);
+}
+
+// --- The type ---------------------------------------------------------------
+
+static tl_string *spell(tl_vm *vm, const tl_array *categories, int64_t i) {
+  tl_slot item =
+      tl_item(vm, categories, categories->data + i * tl_strides(categories)[0]);
+  if (tl_is_unset(item) || tl_is_string(item))
+    return tl_is_unset(item) ? NULL : item.string;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_value(vm, &text, item, false, 0);
+  tl_drop(vm, item);
+  if (ok)
+    return tl_text_finish(&text);
+  tl_text_close(&text);
+  return NULL;
+}
+
+// categorical[string, ["a", "b"]]
+tl_type *tl_category_type(tl_vm *vm, const tl_nested *n) {
+  const tl_array *categories = n->parts[1].array;
+  tl_type model = {.kind = TL_TYPE_CATEGORICAL,
+                   .of = tl_type_of_dtype(vm, tl_array_dtype(categories))};
+  size_t nbytes = ((size_t)categories->size + 1) * sizeof *model.fields;
+  model.fields = tl_alloc(vm, nbytes, "a type");
+  bool ok = model.fields != NULL;
+  for (int64_t i = 0; ok && i < categories->size; i++) {
+    tl_string *name = spell(vm, categories, i);
+    ok = name != NULL;
+    if (ok)
+      model.fields[model.field_count++] = (tl_type_field){name, model.of};
+  }
+  tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
+  for (int64_t i = 0; i < model.field_count; i++) {
+    tl_string *name = model.fields[i].name;
+    if ((name->head.flags & TL_IMMORTAL) == 0)
+      tl_drop(vm, tl_own_string(name));
+  }
+  if (model.fields != NULL)
+    tl_free(vm, model.fields, nbytes);
+  return type;
+}
+
+// --- Setting ----------------------------------------------------------------
+
+bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                     tl_slot *value) {
+  tl_slot plain = tl_borrow(*value), codes;
+  if (!tl_spell_out(vm, 1, &plain))
+    return false;
+  bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
+  tl_clear(vm, &plain);
+  if (!ok)
+    return false;
+  ok = tl_part_update(vm, w, &n->parts[0], &codes);
+  tl_clear(vm, &codes);
+  return ok;
+}
+
+// Whether the first step names a field: .x or ["x"].
+static bool names_field(const tl_nested_path *w) {
+  const tl_step *step = w->steps;
+  return step->field != NULL ||
+         (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
+          tl_is_string(w->parts[0]));
+}
+
+// The places that are set, and the steps that go on from there.
+static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
+                          tl_slot *places, tl_nested_path *rest) {
+  *places = tl_borrow(n->parts[0]);
+  *rest = w;
+  if (w.count == 0 || names_field(&w))
+    return true;
+  tl_slot borrowed = tl_borrow(n->parts[0]);
+  *rest = tl_nested_path_below(w);
+  return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
+}
+
+bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+  tl_slot places, plain = tl_borrow(*value);
+  tl_nested_path rest;
+  tl_nested_place place;
+  if (!choose_places(vm, n, w, &places, &rest))
+    return false;
+  bool ok = (tl_place_begin(&place, tl_one_value, &places, rest, false) ||
+             tl_fail(vm, TALLY_ERR_VALUE,
+                     "what a pointer refers to is set by at most %d steps",
+                     TL_MOST_STEPS - 1)) &&
+            tl_spell_out(vm, 1, &plain) &&
+            tl_part_update(vm, place.way, &n->parts[1], &plain);
+  tl_clear(vm, &plain);
+  tl_clear(vm, &places);
+  return ok;
+}
+
+// --- Elementwise ------------------------------------------------------------
+
+bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                            tl_slot *out) {
+  bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  int at = arity == 2 && tl_is_form(slots[1], TL_FORM_CATEGORY) ? 1 : 0;
+  if (equality && tl_is_form(slots[at], TL_FORM_CATEGORY) &&
+      tl_value_ndim(slots[1 - at]) == 0 &&
+      (tl_is_string(slots[1 - at]) || tl_is_number(slots[1 - at]))) {
+    const tl_nested *n = slots[at].nested;
+    int64_t code = find_code(vm, n->parts[1], slots[1 - at]);
+    tl_slot x[2] = {tl_borrow(n->parts[0]), tl_weak_int(code)};
+    return code != -2 && tl_elementwise(vm, op, x, out);
+  }
+  tl_slot values[3];
+  for (int i = 0; i < arity; i++) values[i] = tl_borrow(slots[i]);
+  bool ok = tl_spell_out(vm, (uint32_t)arity, values) &&
+            tl_elementwise(vm, op, values, out);
+  for (int i = 0; i < arity; i++) tl_clear(vm, &values[i]);
+  return ok;
+}

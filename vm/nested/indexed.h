@@ -1,0 +1,33 @@
+// Arrays whose items are places in a target, which stays whole: an index
+// chooses among the places, and an item is what lies there.
+//
+//   TL_FORM_CATEGORY  values out of a few: int32 codes, or ?int32 where values
+//                     may be missing, in the categories, an array of one axis.
+//                     What is set must be one of these.
+//   TL_FORM_POINTER   3 * pointer[float64]: int64 places, of one axis or more,
+//                     along the first axis of any value. What is set is set in
+//                     the target, so that every item that refers there shows
+//                     it.
+//
+// (TL_FORM_GRID has places of rows, see grid.h.) What does not know these forms
+// gets the values.
+#ifndef TALLY_VM_INDEXED_H
+#define TALLY_VM_INDEXED_H
+
+#include "vm/nested/nested.h"
+
+// The values, in the shape of the places. *out is owned.
+bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// Each argument that is of one of the two forms replaced by its values: the
+// slot then owns them.
+bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
+
+// The codes of values among categories. Fails (kind value) for a value that is
+// none of them. *out is owned: int32, a scalar for one value; of values that
+// may be missing ?int32, and none of none.
+bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
+                       tl_slot *out);
+// categorical[string, ["a", "b"]]; NULL after tl_fail.
+tl_type *tl_category_type(tl_vm *vm, const tl_nested *n);
+
+#endif

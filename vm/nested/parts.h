@@ -1,0 +1,137 @@
+// What the forms share: trees built from their parts, and loops over rows.
+//
+// An operation on a nested array opens it, works on what is inside and closes
+// it again. Which parts it opens depends on what it is about:
+//
+//   items      tl_nested_map      each part that has the array's axes, in turn;
+//                                 the others are shared
+//   axes       tl_value_reshape   the same, as deep as the tree goes
+//   rows       tl_map_rows        one call for each row, the results joined
+//   within     tl_ragged_flat     the items of all rows at once, then
+//              tl_rows_close      … the same offsets over what was made of them
+//
+// None of them looks at the form but through tl_form_traits.
+#ifndef TALLY_VM_NESTED_PARTS_H
+#define TALLY_VM_NESTED_PARTS_H
+
+#include "vm/engine/elementwise.h"
+#include "vm/nested/nested.h"
+
+// --- Workspace --------------------------------------------------------------
+
+// Slots that own what is made for a while, each none at first. NULL after
+// tl_fail, which names [what].
+tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
+// Frees them, and what the first [made] of them own: what failed to be made is
+// no slot's. Takes NULL too.
+void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
+
+// Drops an array that somebody made, or NULL where that failed.
+static inline void tl_array_drop(tl_vm *vm, tl_array *a) {
+  if (a != NULL)
+    tl_drop(vm, tl_own_array(a));
+}
+// A new array as a slot where [ok]; else it is dropped, and so is false.
+bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
+
+// first, first + 1, … in row-major order, as int64. NULL after tl_fail.
+tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
+                         int64_t first);
+// The same from [first] on in the fixed shape of any value.
+tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first);
+
+// --- Elementwise operations on whole operands -------------------------------
+
+// out = op(a), op(a, b), op(a, b, c); the operands are borrowed, *out is owned.
+bool tl_compute1(tl_vm *vm, tl_op op, tl_slot a, tl_slot *out);
+bool tl_compute2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out);
+bool tl_compute3(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot c,
+                 tl_slot *out);
+// a = a op b; [a] is owned, and stays what it was where that fails.
+bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b);
+
+// --- Several values ---------------------------------------------------------
+
+// What a value is in an operation on several; *out is owned or borrows from it.
+typedef bool tl_opener(tl_vm *vm, tl_slot s, tl_slot *out);
+typedef bool tl_joiner(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out);
+// Joins what [open] gives of each. Borrows the items.
+bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
+                    const tl_slot *items, tl_slot *out);
+
+// Fails (kind shape): the two do not broadcast.
+bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b);
+
+// --- Parts ------------------------------------------------------------------
+
+// What becomes of part [i]; *out is owned, or borrows from the part.
+typedef bool tl_part_map(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                         tl_slot *out);
+// An array of the same form, with [ndim] axes: the parts that have the axes, or
+// all of them, are what [map] makes of them, the others are shared. *out is
+// owned.
+bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
+                   tl_part_map *map, void *context, tl_slot *out);
+
+// Any value of axes: its [taken] leading ones as the axes of a shape of as many
+// items; those behind stay. Views where the items are dense, else copies of
+// them in row-major order. Rows become a grid and the other way round. Borrows;
+// *out is owned.
+bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
+                      const int64_t *shape, tl_slot *out);
+// The items of an array broadcast to a shape, along one axis. *out is owned.
+bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
+                       const int64_t *shape, tl_slot *out);
+// The leading axis alone as axes of that shape. Takes [s] on every path.
+bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                         tl_slot *out);
+// Two axes or more: the first two as one, and all as one.
+bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out);
+bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out);
+
+// Any value whose fixed axes, [ndim] of them, come in another order: views.
+// Borrows; *out is owned.
+bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
+                      tl_slot *out);
+
+// --- Missing values ---------------------------------------------------------
+
+// Where items are there, bools of the array's shape, owned.
+bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// The values that are there, along one axis, owned.
+bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out);
+
+// --- Rows -------------------------------------------------------------------
+
+// Offsets for as many items of each row as are true: [at] are the rows' own, of
+// the dense [flags]. NULL after tl_fail.
+tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
+                          const tl_array *flags);
+
+// tl_value_take where [ok]; the places, which may be NULL, are given up.
+bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
+                tl_slot *out);
+
+// Rows of [items] where [ok]; else there are no items, and the offsets, which
+// may be NULL, are given up. Takes both on every path.
+bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
+                     tl_slot *out);
+// The same with the offsets of other rows, owned or borrowed.
+bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
+                   tl_slot *out);
+
+// A call for each of [count] rows, whose results are joined. Where there are no
+// rows, the result of one call with the number -1, for a row of no items, says
+// what they would hold.
+typedef struct tl_row_loop {
+  const char *name;  // for messages
+  int64_t count;
+  bool (*each)(tl_vm *vm, void *context, int64_t row, tl_slot *out);
+  bool (*join)(tl_vm *vm, void *context, int64_t count, const tl_slot *results,
+               tl_slot *out);
+  void *context;  // of both
+} tl_row_loop;
+bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out);
+
+#endif

@@ -1,0 +1,401 @@
+// Bytes. See octets.h.
+#include "vm/nested/forms.h"
+#include "vm/nested/raw_bytes.h"
+
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/engine/engine.h"
+#include "vm/engine/operand.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/lift.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/array/string_item.h"
+#include "vm/vm.h"
+
+// --- Closing and opening ----------------------------------------------------
+
+static bool has_texts(tl_slot s) {
+  while (tl_is_form(s, TL_FORM_OPTION) || tl_has_rows(s))
+    s = s.nested->parts[1];
+  return tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING);
+}
+
+static bool close_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
+  tl_list *made = tl_list_new(vm, list->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < list->length; i++) {
+    tl_slot item = tl_borrow(list->items[i]), closed;
+    ok = tl_raw_bytes_close(vm, &item, &closed);
+    if (ok)
+      ok = tl_list_push(vm, &made, &closed);
+  }
+  if (made != NULL)
+    *out = tl_own_list(made);
+  return ok;
+}
+
+static bool close_record(tl_vm *vm, const tl_record *record, tl_slot *out) {
+  tl_record *made = tl_record_new(vm, record->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < record->length; i++) {
+    tl_slot item = tl_borrow(record->fields[i].value), closed;
+    ok = tl_raw_bytes_close(vm, &item, &closed);
+    tl_slot key = tl_key_slot(record->fields[i].key);
+    if (ok)
+      ok = tl_record_set_key(vm, &made, &key, &closed);
+  }
+  if (made != NULL)
+    *out = tl_own_record(made);
+  return ok;
+}
+
+// Lists of lists are a few deep: what the library's functions give.
+bool tl_raw_bytes_close(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  if (has_texts(*s)) {
+    int ndim = tl_value_ndim(*s);
+    return tl_nested_pair(vm, TL_FORM_BYTES, ndim, s, NULL, out);
+  }
+  if (!tl_is_list(*s) && !tl_is_record(*s)) {
+    *out = tl_is_owned(*s) ? *s : tl_retain(vm, *s);
+    s->tag &= ~TL_OWNED;
+    return true;
+  }
+  *out = tl_none();
+  bool ok = tl_is_list(*s) ? close_list(vm, s->list, out)
+                           : close_record(vm, s->record, out);
+  if (!ok)
+    tl_clear(vm, out);
+  tl_clear(vm, s);
+  return ok;
+}
+
+// A list of arrays of which some are bytes: what concat and stack take.
+static bool lists_raw_bytes(tl_slot s) {
+  bool found = false, arrays = tl_is_list(s);
+  for (int64_t i = 0; arrays && i < s.list->length; i++) {
+    tl_slot item = s.list->items[i];
+    found = found || tl_is_raw_bytes(item);
+    arrays = tl_is_array(item) || tl_is_nested(item);
+  }
+  return arrays && found;
+}
+
+static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
+  tl_list *made = tl_list_new(vm, list->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < list->length; i++) {
+    tl_slot item = tl_raw_bytes_inside(list->items[i]);
+    ok = tl_list_push(vm, &made, &item);
+  }
+  if (ok)
+    *out = tl_own_list(made);
+  else if (made != NULL)
+    tl_drop(vm, tl_own_list(made));
+  return ok;
+}
+
+// --- Calls ------------------------------------------------------------------
+
+static bool is_opened(const tl_builtin *builtin) {
+  return (builtin->flags & (TL_OF_BYTES | TL_MOVES)) != 0;
+}
+
+bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
+                        const tl_slot *args) {
+  const unsigned any = TL_ANY_FORM | TL_HOST | TL_CALLS;
+  // A function that a built-in calls gets items as they are.
+  if (count == 0 ||
+      ((builtin->flags & TL_CALLS) != 0 &&
+       (tl_is_function(args[count - 1]) || tl_is_type(args[count - 1]))))
+    return false;
+  if (tl_is_raw_bytes(args[0]))
+    return is_opened(builtin) || (builtin->flags & any) == 0;
+  if (!is_opened(builtin))
+    return false;
+  // Lists and records keep bytes as they keep all else.
+  if (!tl_is_array(args[0]) && !tl_is_nested(args[0]) && !tl_is_scalar(args[0]))
+    return (builtin->flags & TL_HOLDS) == 0 && lists_raw_bytes(args[0]);
+  bool found = false;
+  for (uint32_t i = 1; !found && i < count; i++)
+    found = tl_is_raw_bytes(args[i]) || lists_raw_bytes(args[i]);
+  return found;
+}
+
+static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s: takes no %s: got %s (binary.text(b) is the text of "
+                 "bytes, uint8(b) their numbers)",
+                 builtin->name,
+                 tl_is_raw_bytes(s) ? "bytes" : "bytes beside strings",
+                 tl_describe(s, text, sizeof text));
+}
+
+// The columns of rows of structs; NULL for others.
+static tl_nested *columns_of_rows(tl_slot s) {
+  bool rows = tl_is_form(s, TL_FORM_RAGGED);
+  while (tl_is_form(s, TL_FORM_RAGGED)) s = s.nested->parts[1];
+  return rows && tl_is_form(s, TL_FORM_COLUMNS) ? s.nested : NULL;
+}
+
+// Whether an argument would come back as bytes.
+static bool mixes(tl_slot s) {
+  return (!tl_is_string(s) && has_texts(s)) || columns_of_rows(s) != NULL;
+}
+
+// Pairs of bytes are new: no argument has columns.
+static bool close_pairs(tl_vm *vm, tl_slot *s) {
+  tl_nested *columns = columns_of_rows(*s);
+  bool ok = true;
+  for (int64_t i = 0; columns != NULL && ok && i < columns->count; i++) {
+    tl_slot item = tl_borrow(columns->parts[i]), closed;
+    ok = tl_raw_bytes_close(vm, &item, &closed);
+    if (!ok)
+      break;
+    tl_clear(vm, &columns->parts[i]);
+    tl_nested_put(vm, columns, i, &closed);
+  }
+  if (!ok)
+    tl_clear(vm, s);
+  return ok;
+}
+
+bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                       tl_slot *args, tl_slot *out) {
+  tl_slot made;
+  if (tl_builtin_fused(builtin) == TL_FUSED_CAST && tl_is_type(args[1]) &&
+      args[1].type == tl_type_of_dtype(vm, TL_UINT8))
+    return tl_raw_bytes_items(vm, args[0], out);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_opened(builtin) || mixes(args[i]))
+      return fail_call(vm, builtin, args[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot inside;
+    if (tl_is_raw_bytes(args[i]))
+      inside = tl_retain(vm, tl_raw_bytes_inside(args[i]));
+    else if (!lists_raw_bytes(args[i]))
+      continue;
+    else if (!open_list(vm, args[i].list, &inside))
+      return false;
+    tl_clear(vm, &args[i]);
+    args[i] = inside;
+  }
+  if (!(tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, &made)
+                                    : builtin->call(vm, args, &made)))
+    return false;
+  if (!tl_is_owned(made))
+    made = tl_retain(vm, made);
+  tl_hold(vm, made, TL_CAUSE_VIEW);
+  return close_pairs(vm, &made) && tl_raw_bytes_close(vm, &made, out);
+}
+
+// --- Conversion -------------------------------------------------------------
+
+// A dense vector of uint8 as one string of those bytes.
+static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot dense, borrowed = tl_borrow(s);
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
+    return false;
+  tl_string *string =
+      tl_string_new(vm, dense.array->data, (size_t)dense.array->size);
+  tl_drop(vm, dense);
+  if (string != NULL)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
+// Rows of different lengths, or of one: a matrix, which has no offsets.
+static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot offsets = tl_none(), items = tl_retain(vm, tl_borrow(s)), dense;
+  int64_t rows = tl_value_length(s, 0), width = 0;
+  const int64_t *at = NULL;
+  if (tl_is_array(s)) {
+    width = tl_shape(s.array)[1];
+  } else {
+    tl_clear(vm, &items);
+    if (!tl_ragged_flat(vm, s, &offsets, &items))
+      return false;
+    at = (const int64_t *)(const void *)offsets.array->data;
+  }
+  bool ok = tl_array_contiguous(vm, &items, &dense);
+  tl_drop(vm, items);
+  tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
+  bool done = made != NULL;
+  for (int64_t i = 0; done && i < rows; i++) {
+    int64_t begin = at != NULL ? at[i] : i * width;
+    int64_t end = at != NULL ? at[i + 1] : begin + width;
+    done =
+        tl_string_item_set(vm, &tl_string_items(made)[i],
+                           dense.array->data + begin, (size_t)(end - begin)) &&
+        ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
+  }
+  tl_drop(vm, offsets);
+  if (ok)
+    tl_drop(vm, dense);
+  return tl_array_finish(vm, done, made, out);
+}
+
+static bool is_uint8_of(tl_slot s, int ndim) {
+  return tl_is_array(s) && tl_dtype_of(s) == TL_UINT8 &&
+         tl_ndim(s.array) == ndim;
+}
+
+static bool is_uint8(tl_slot s) {
+  return is_uint8_of(s, 1);
+}
+
+bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot texts = tl_borrow(s);
+  char text[TL_DESCRIBE];
+  if (tl_is_raw_bytes(s)) {
+    *out = tl_retain(vm, tl_borrow(s));
+    return true;
+  }
+  bool rows = is_uint8_of(s, 2) ||
+              (tl_is_form(s, TL_FORM_RAGGED) && is_uint8(s.nested->parts[1]));
+  if (!rows && !is_uint8(s) && !has_texts(s)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "bytes are made of strings, a vector of uint8 or rows of "
+                   "uint8: got %s",
+                   tl_describe(s, text, sizeof text));
+  }
+  return (!rows || strings_of_rows(vm, s, &texts)) &&
+         (!is_uint8(s) || string_of_items(vm, s, &texts)) &&
+         tl_raw_bytes_close(vm, &texts, out);
+}
+
+static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
+  int64_t n = (int64_t)string->length;
+  tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
+  if (a == NULL)
+    return false;
+  memcpy(a->data, string->text, string->length);
+  *out = tl_own_array(a);
+  return true;
+}
+
+bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot texts = tl_raw_bytes_inside(s), dense;
+  char text[TL_DESCRIBE];
+  if (tl_is_string(texts))
+    return items_of_string(vm, texts.string, out);
+  if (!tl_is_array(texts) || tl_ndim(texts.array) != 1) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "uint8: the numbers of bytes or of one axis of them: got %s",
+                   tl_describe(s, text, sizeof text));
+  }
+  if (!tl_array_contiguous(vm, &texts, &dense))
+    return false;
+  const tl_string_item *items = tl_string_items(dense.array);
+  int64_t rows = dense.array->size;
+  tl_array *offsets = tl_offsets_new(vm, rows), *all = NULL;
+  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
+    int64_t *at = tl_offsets_data(offsets) + i;
+    at[1] = at[0] + (int64_t)tl_string_item_length(&items[i]);
+  }
+  if (offsets != NULL)
+    all = tl_array_new(vm, TL_UINT8, 1, &tl_offsets_data(offsets)[rows]);
+  for (int64_t i = 0; all != NULL && i < rows; i++) {
+    memcpy(all->data + tl_offsets_data(offsets)[i],
+           tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
+  }
+  tl_drop(vm, dense);
+  tl_slot made = all != NULL ? tl_own_array(all) : tl_none();
+  return tl_ragged_close(vm, all != NULL, offsets, &made, out);
+}
+
+// --- The type ---------------------------------------------------------------
+
+// The same type with bytes for its strings.
+static tl_type *spell(tl_vm *vm, tl_type *type) {
+  tl_type model = {.kind = TL_TYPE_BYTES};
+  if (type == NULL)
+    return NULL;
+  if (type->kind != TL_TYPE_DTYPE) {
+    model = (tl_type){.kind = type->kind, .size = type->size};
+    model.of = spell(vm, type->of);
+    if (model.of == NULL)
+      return NULL;
+  }
+  return tl_type_intern(vm, &model);
+}
+
+tl_type *tl_raw_bytes_type(tl_vm *vm, const tl_nested *n) {
+  tl_slot inside = n->parts[0];
+  return spell(vm, tl_is_string(inside)
+                       ? tl_type_of_dtype(vm, TL_STRING)
+                       : tl_type_below(vm, inside, tl_nested_ndim(n)));
+}
+
+// --- Operations -------------------------------------------------------------
+
+bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                              tl_slot *out) {
+  tl_slot given[3], made;
+  bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
+  if (!compares && op != TL_OP_ADD && op != TL_OP_WHERE)
+    return tl_op_refuse(vm, op, slots);
+  int opened = 0;
+  bool ok = true;
+  for (int i = 0; op == TL_OP_ADD && i < arity; i++) {
+    if (!tl_is_raw_bytes(slots[i]) && !is_uint8(slots[i]) &&
+        !has_texts(slots[i]))
+      return tl_op_refuse(vm, op, slots);
+  }
+  for (; ok && opened < arity; opened += ok) {
+    given[opened] = tl_raw_bytes_inside(slots[opened]);
+    if (is_uint8(slots[opened]))
+      ok = string_of_items(vm, slots[opened], &given[opened]);
+  }
+  ok = ok && tl_elementwise(vm, op, given, &made);
+  while (opened > 0) tl_clear(vm, &given[--opened]);
+  return ok && tl_raw_bytes_close(vm, &made, out);
+}
+
+bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
+                      tl_slot *parts, tl_slot *out) {
+  tl_slot base = tl_raw_bytes_inside(whole), made;
+  bool one = tl_is_string(base);
+  if (one && !items_of_string(vm, base.string, &base))
+    return false;
+  bool ok = tl_index_get(vm, &base, step, parts, &made);
+  if (ok && !tl_is_owned(made))
+    made = tl_retain(vm, made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  if (!one)
+    return ok && tl_raw_bytes_close(vm, &made, out);
+  tl_clear(vm, &base);
+  if (!ok || !is_uint8(made)) {
+    if (ok)
+      *out = made;
+    return ok;
+  }
+  ok = tl_raw_bytes_of(vm, made, out);
+  tl_drop(vm, made);
+  return ok;
+}
+
+// --- Text -------------------------------------------------------------------
+
+void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
+  tl_text_puts(text, "b\"");
+  for (size_t i = 0; i < bytes->length; i++) {
+    unsigned char c = (unsigned char)bytes->text[i];
+    if (c == '"' || c == '\\')
+      tl_text_putc(text, '\\');
+    if (c == '\n' || c == '\t')
+      tl_text_puts(text, c == '\n' ? "\\n" : "\\t");
+    else if (c < 32 || c > 126)
+      tl_text_printf(text, "\\x%02x", c);
+    else
+      tl_text_putc(text, (char)c);
+  }
+  tl_text_putc(text, '"');
+}

@@ -1,0 +1,389 @@
+// Comparing whole values: same(a, b), and == on lists and records.
+
+#include <string.h>
+
+#include "vm/nested/grid.h"
+#include "vm/array/array.h"
+#include "vm/values/list.h"
+#include "vm/nested/indexed.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
+#include "vm/array/range.h"
+#include "vm/values/record.h"
+#include "vm/array/string_item.h"
+#include "vm/vm.h"
+
+// Two containers that are being compared, and how far.
+typedef struct pair {
+  tl_slot a, b;
+  int64_t index;
+} pair;
+
+typedef struct comparison {
+  tl_vm *vm;
+  bool loose;  // by value across dtypes, NaN unequal; else dtypes count
+  bool failed;
+  int64_t count, room;
+  pair *pairs;  // outermost first; first[] until they are many
+  pair first[16];
+} comparison;
+
+// --- Numbers ----------------------------------------------------------------
+
+typedef struct number {
+  char kind;  // 'I' 'U' 'F', with the imaginary part beside
+  int64_t i;
+  uint64_t u;
+  double f, im;
+} number;
+
+static number number_at(tl_dtype dtype, const void *item) {
+  number n = {.kind = 'F'};
+  if (dtype == TL_COMPLEX128) {
+    n.f = ((const tl_c128 *)item)->re;
+    n.im = ((const tl_c128 *)item)->im;
+    return n;
+  }
+  tl_slot s = tl_scalar_load(dtype, item);
+  switch (dtype) {
+    case TL_COMPLEX64:
+      n.f = s.c64.re, n.im = s.c64.im;
+      break;
+    case TL_FLOAT32:
+      n.f = s.f32;
+      break;
+    case TL_FLOAT64:
+      n.f = s.f;
+      break;
+    case TL_UINT64:
+      n.kind = 'U', n.u = s.u;
+      break;
+    default:
+      n.kind = 'I', n.i = s.i;
+      break;
+  }
+  if (n.kind == 'U' && n.u <= INT64_MAX)
+    n.kind = 'I', n.i = (int64_t)n.u;
+  return n;
+}
+
+static bool int_is_float(int64_t i, double f) {
+  return f >= -9223372036854775808.0 && f < 9223372036854775808.0 &&
+         (double)(int64_t)f == f && (int64_t)f == i;
+}
+
+static bool uint_is_float(uint64_t u, double f) {
+  return f >= 0 && f < 18446744073709551616.0 && (double)(uint64_t)f == f &&
+         (uint64_t)f == u;
+}
+
+// A number of kind U is above all of kind I.
+static bool numbers_equal(number a, number b) {
+  if (a.kind != 'F' && b.kind == 'F') {
+    number swap = a;
+    a = b, b = swap;
+  }
+  if (a.kind == 'F' && b.kind == 'F')
+    return a.f == b.f && a.im == b.im;
+  if (a.kind == 'F' && a.im != 0)
+    return false;
+  if (a.kind == 'F')
+    return b.kind == 'I' ? int_is_float(b.i, a.f) : uint_is_float(b.u, a.f);
+  if (a.kind != b.kind)
+    return false;
+  return a.kind == 'I' ? a.i == b.i : a.u == b.u;
+}
+
+static bool part_same(double a, double b) {
+  return a == b || (a != a && b != b);
+}
+
+static bool items_equal(const comparison *c, tl_dtype da, const void *a,
+                        tl_dtype db, const void *b) {
+  if (da == TL_STRING || db == TL_STRING)
+    return da == db && tl_string_item_equal(a, b);
+  number x = number_at(da, a), y = number_at(db, b);
+  if (c->loose)
+    return numbers_equal(x, y);
+  if (x.kind != 'F')
+    return numbers_equal(x, y);
+  return part_same(x.f, y.f) && part_same(x.im, y.im);
+}
+
+static tl_dtype scalar_item(tl_slot s, char item[16]) {
+  if (tl_is_array(s)) {
+    memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
+    return tl_array_dtype(s.array);
+  }
+  tl_scalar_store(s, item);
+  return (tl_dtype)tl_dtype_of(s);
+}
+
+static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
+  _Alignas(16) char x[16], y[16];
+  tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);
+  if (!c->loose && da != db)
+    return false;
+  return items_equal(c, da, x, db, y);
+}
+
+// --- Arrays and ranges ------------------------------------------------------
+
+static bool arrays_equal(const comparison *c, const tl_array *a,
+                         const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (ndim != tl_ndim(b))
+    return false;
+  if (memcmp(tl_shape(a), tl_shape(b), (size_t)ndim * sizeof(int64_t)) != 0)
+    return false;
+  tl_dtype da = tl_array_dtype(a), db = tl_array_dtype(b);
+  if (!c->loose && da != db)
+    return false;
+  tl_walk walk;
+  char *const data[] = {a->data, b->data};
+  const int64_t *const strides[] = {tl_strides(a), tl_strides(b)};
+  tl_walk_begin(&walk, 2, ndim, tl_shape(a), data, strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    const char *x = walk.data[0], *y = walk.data[1];
+    for (int64_t i = 0; i < walk.length; i++) {
+      if (!items_equal(c, da, x, db, y))
+        return false;
+      x += walk.step[0], y += walk.step[1];
+    }
+  }
+  return true;
+}
+
+static bool ranges_equal(const tl_range *a, const tl_range *b) {
+  if (a->length != b->length)
+    return false;
+  if (a->length == 0)
+    return true;
+  return a->start == b->start && (a->length == 1 || a->step == b->step);
+}
+
+static bool range_is_array(const comparison *c, const tl_range *range,
+                           const tl_array *a) {
+  if (!c->loose || tl_ndim(a) != 1 || a->size != range->length)
+    return false;
+  const char *item = a->data;
+  for (int64_t i = 0; i < range->length; i++, item += tl_strides(a)[0]) {
+    int64_t value = tl_range_item(range, i);
+    if (!items_equal(c, TL_INT64, &value, tl_array_dtype(a), item))
+      return false;
+  }
+  return true;
+}
+
+// --- Containers -------------------------------------------------------------
+
+static bool push(comparison *c, tl_slot a, tl_slot b) {
+  if (c->count == c->room) {
+    size_t old = (size_t)c->room * sizeof(pair);
+    pair *more = c->pairs == c->first ? tl_alloc(c->vm, 2 * old, "a comparison")
+                                      : tl_realloc(c->vm, c->pairs, old,
+                                                   2 * old, "a comparison");
+    if (more == NULL) {
+      c->failed = true;
+      return false;
+    }
+    if (c->pairs == c->first)
+      memcpy(more, c->first, old);
+    c->pairs = more;
+    c->room *= 2;
+  }
+  c->pairs[c->count++] = (pair){a, b, 0};
+  return true;
+}
+
+static bool values_equal(comparison *c, tl_slot a, tl_slot b);
+
+// What is missing in both is the same; what lies there does not matter.
+static bool options_equal(comparison *c, const tl_nested *a,
+                          const tl_nested *b) {
+  const tl_array *missing = a->parts[0].array;
+  const tl_array *x = a->parts[1].array, *y = b->parts[1].array;
+  tl_dtype dx = tl_array_dtype(x), dy = tl_array_dtype(y);
+  if (!arrays_equal(c, missing, b->parts[0].array) || (!c->loose && dx != dy))
+    return false;
+  tl_walk walk;
+  char *const data[] = {missing->data, x->data, y->data};
+  const int64_t *const strides[] = {tl_strides(missing), tl_strides(x),
+                                    tl_strides(y)};
+  tl_walk_begin(&walk, 3, tl_ndim(x), tl_shape(x), data, strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0; i < walk.length; i++) {
+      const char *at = walk.data[0] + i * walk.step[0];
+      if (*at == 0 && !items_equal(c, dx, walk.data[1] + i * walk.step[1], dy,
+                                   walk.data[2] + i * walk.step[2])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Notes that a part to be compared could not be made.
+static bool made(comparison *c, bool ok) {
+  c->failed = c->failed || !ok;
+  return ok;
+}
+
+// Compares what [open] makes of both.
+static bool opened_equal(comparison *c, tl_opener *open, tl_slot a, tl_slot b) {
+  tl_slot x, y;
+  if (!made(c, open(c->vm, a, &x)))
+    return false;
+  bool equal = made(c, open(c->vm, b, &y));
+  if (equal) {
+    equal = values_equal(c, x, y);
+    tl_drop(c->vm, y);
+  }
+  tl_drop(c->vm, x);
+  return equal;
+}
+
+static bool rows_of_grid(tl_vm *vm, tl_slot s, tl_slot *out) {
+  return tl_grid_rows(vm, s.nested, out);
+}
+
+// Pointers are the same where they refer to the same values, wherever these
+// lie.
+static bool targets(tl_vm *vm, tl_slot s, tl_slot *out) {
+  return tl_indexed_values(vm, s.nested, out);
+}
+
+static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
+  const tl_type *layout = a.nested->layout;
+  int64_t count = layout->field_count;
+  bool equal = count == b.nested->layout->field_count;
+  for (int64_t i = 0; equal && i < count; i++) {
+    tl_slot x, y, left = tl_borrow(a), right = tl_borrow(b);
+    int64_t other = tl_nested_find(b.nested, layout->fields[i].name);
+    if (other < 0 || !made(c, tl_nested_field(c->vm, &left, i, &x)))
+      return false;
+    equal = made(c, tl_nested_field(c->vm, &right, other, &y));
+    if (equal) {
+      equal = values_equal(c, x, y);
+      tl_drop(c->vm, y);
+    }
+    tl_drop(c->vm, x);
+  }
+  return equal;
+}
+
+// Recursion as deep as a type nests.
+static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
+  const tl_nested *n = a.nested, *m = b.nested;
+  bool has_fields = n->layout != NULL;
+  if (tl_nested_ndim(n) != tl_nested_ndim(m) ||
+      has_fields != (m->layout != NULL) ||
+      (!has_fields && tl_nested_form(n) != tl_nested_form(m))) {
+    return false;
+  }
+  for (int i = 0; i < tl_nested_ndim(n); i++) {
+    if (tl_value_length(a, i) != tl_value_length(b, i))
+      return false;
+  }
+  int64_t row;
+  switch (tl_nested_form(n)) {
+    case TL_FORM_OPTION:
+      return options_equal(c, n, m);
+    case TL_FORM_RAGGED:
+      return tl_ragged_agree(n, m, &row) &&
+             opened_equal(c, tl_ragged_items, a, b);
+    case TL_FORM_GRID:
+      return opened_equal(c, rows_of_grid, a, b);
+    case TL_FORM_POINTER:
+      return opened_equal(c, targets, a, b);
+    case TL_FORM_BYTES:
+    case TL_FORM_CATEGORY:
+      for (int64_t i = 0; i < n->count; i++) {
+        if (!values_equal(c, n->parts[i], m->parts[i]))
+          return false;
+      }
+      return true;
+    default:
+      return fields_equal(c, a, b);
+  }
+}
+
+static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
+  if (tl_is_number(a) || tl_is_number(b))
+    return tl_is_number(a) && tl_is_number(b) && scalars_equal(c, a, b);
+  if (tl_is_array(a) && tl_is_array(b))
+    return arrays_equal(c, a.array, b.array);
+  if (tl_is_array(a) && tl_is_range(b))
+    return range_is_array(c, b.range, a.array);
+  if (tl_is_range(a) && tl_is_array(b))
+    return range_is_array(c, a.range, b.array);
+  if (tl_class(a) != tl_class(b) || tl_dtype_of(a) != tl_dtype_of(b))
+    return false;
+  switch (tl_dtype_of(a)) {
+    case TL_KIND_NONE:
+    case TL_KIND_UNSET:
+      return true;
+    case TL_KIND_STRING:
+      return tl_string_equal(a.string, b.string);
+    case TL_KIND_RANGE:
+      return ranges_equal(a.range, b.range);
+    case TL_KIND_NESTED:
+      return nested_equal(c, a, b);
+    case TL_KIND_LIST:
+      if (a.list->length != b.list->length)
+        return false;
+      // What is one object need not be looked into, but for a NaN in it.
+      return (a.list == b.list && !c->loose) || push(c, a, b);
+    case TL_KIND_RECORD:
+      if (a.record->length != b.record->length)
+        return false;
+      return (a.record == b.record && !c->loose) || push(c, a, b);
+    default:
+      return a.pointer == b.pointer && a.tag >> 32 == b.tag >> 32;
+  }
+}
+
+// Compares the next item of the innermost pair; the order of a record's fields
+// does not matter to its equality.
+static bool step(comparison *c) {
+  pair *top = &c->pairs[c->count - 1];
+  int64_t i = top->index++;
+  if (tl_is_list(top->a)) {
+    if (i == top->a.list->length) {
+      c->count--;
+      return true;
+    }
+    return values_equal(c, top->a.list->items[i], top->b.list->items[i]);
+  }
+  if (i == top->a.record->length) {
+    c->count--;
+    return true;
+  }
+  const tl_field *field = &top->a.record->fields[i];
+  const tl_slot *other =
+      tl_record_get_key(top->b.record, tl_key_slot(field->key));
+  return other != NULL && values_equal(c, field->value, *other);
+}
+
+static bool compare(tl_vm *vm, tl_slot a, tl_slot b, bool loose) {
+  comparison c;  // not zeroed: that would cost more than to compare numbers
+  c.vm = vm;
+  c.loose = loose;
+  c.failed = false;
+  c.count = 0;
+  c.room = 16;
+  c.pairs = c.first;
+  bool equal = values_equal(&c, a, b);
+  while (equal && c.count > 0) equal = step(&c);
+  if (c.pairs != c.first)
+    tl_free(vm, c.pairs, (size_t)c.room * sizeof(pair));
+  return equal && !c.failed;
+}
+
+bool tl_same(tl_vm *vm, tl_slot a, tl_slot b) {
+  return compare(vm, a, b, false);
+}
+
+bool tl_equal(tl_vm *vm, tl_slot a, tl_slot b) {
+  return compare(vm, a, b, true);
+}

@@ -1,0 +1,22 @@
+// What each operation's result lives in, and why: `tally explain`.
+//
+//     y = √(y × x + 1)
+//          `y × x`
+//            may: in one pass with …; no array of its own     from the bytecode
+//            ran: fused 12 times                              from the notes
+#ifndef TALLY_VM_EXPLAIN_H
+#define TALLY_VM_EXPLAIN_H
+
+#include "vm/observe/watch.h"
+
+// Explains a unit's operations by its bytecode and, where [notes] is not NULL,
+// by what a run did. [error]: how that run ended, or NULL. Only memory can be
+// missing, which text->failed tells.
+void tl_explain_text(tl_text *text, const tl_unit *unit, const tl_notes *notes,
+                     const char *error);
+// The same as JSON: {"file", "error", "operations": [{"line", "may", "ran"
+// …}]}.
+void tl_explain_json(tl_text *text, const tl_unit *unit, const tl_notes *notes,
+                     const char *error);
+
+#endif

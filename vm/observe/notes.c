@@ -1,0 +1,171 @@
+// What each instruction did with its operands, for `tally explain`: a hash
+// table by address, in the host's memory. While it records, the counting loop
+// runs, which says before each instruction where it stands.
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/observe/rejection.h"
+
+// The note of an instruction, or the free place where it would be.
+static tl_note *find(const tl_notes *n, const tl_ins *at) {
+  // Instructions are 8 bytes, so the low bits say nothing.
+  size_t i = (size_t)((uintptr_t)at >> 3) * 0x9e3779b97f4a7c15u >> 20;
+  for (;; i++) {
+    tl_note *note = &n->table[i & (n->capacity - 1)];
+    if (note->at == at || note->at == NULL)
+      return note;
+  }
+}
+
+const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at) {
+  if (notes == NULL || notes->capacity == 0)
+    return NULL;
+  const tl_note *note = find(notes, at);
+  return note->at == NULL ? NULL : note;
+}
+
+// Makes room for one more note; false: no memory, so the event is forgotten.
+static bool grow(tl_vm *vm, tl_notes *n) {
+  if (2 * n->count < n->capacity)
+    return true;
+  tl_notes wider = {.capacity = n->capacity == 0 ? 256 : 2 * n->capacity};
+  size_t nbytes = wider.capacity * sizeof *wider.table;
+  wider.table = vm->options.resize(vm->options.context, NULL, 0, nbytes);
+  if (wider.table == NULL)
+    return false;
+  memset(wider.table, 0, nbytes);
+  for (uint32_t i = 0; i < n->capacity; i++)
+    if (n->table[i].at != NULL)
+      *find(&wider, n->table[i].at) = n->table[i];
+  wider.count = n->count;
+  if (n->table != NULL)
+    vm->options.resize(vm->options.context, n->table,
+                       n->capacity * sizeof *n->table, 0);
+  *n = wider;
+  return true;
+}
+
+// The note of an instruction, made if need be; NULL: not recording, or no
+// memory.
+static tl_note *note_at(tl_vm *vm, const tl_ins *at) {
+  tl_notes *n = vm->watch->notes;
+  if (n == NULL || !grow(vm, n))
+    return NULL;
+  tl_note *note = find(n, at);
+  if (note->at == NULL) {
+    note->at = at;
+    n->count++;
+  }
+  return note;
+}
+
+// The note of the instruction under way.
+static tl_note *running(tl_vm *vm) {
+  const tl_frame *frame = vm->frame;
+  if (vm->watch->notes == NULL || vm->frames == NULL || frame < vm->frames ||
+      frame->function == NULL)
+    return NULL;
+  return note_at(vm, frame->pc);
+}
+
+// Remembers the largest result.
+static void measure(tl_note *note, const tl_array *array) {
+  if ((uint64_t)array->size > note->largest)
+    note->largest = (uint64_t)array->size;
+}
+
+// A new array was made for a result.
+void tl_watch_fresh(tl_vm *vm, const tl_array *array) {
+  tl_note *note = running(vm);
+  if (note == NULL)
+    return;
+  note->fresh++;
+  note->nbytes += array->head.nbytes;
+  measure(note, array);
+}
+
+void tl_watch_copied(tl_vm *vm, const tl_array *copy) {
+  tl_note *note = running(vm);
+  if (note == NULL)
+    return;
+  note->copies++;
+  measure(note, copy);
+}
+
+// Which of the instruction's operands the array is, as a bit; 0: none.
+static uint8_t find_operand(const tl_vm *vm, const tl_array *array) {
+  const tl_frame *frame = vm->frame;
+  tl_decoded d;
+  tl_decode(frame->function, (uint32_t)(frame->pc - frame->function->code), &d);
+  for (uint32_t i = 0; i < d.operand_count; i++)
+    if (frame->base[d.operands[i]].array == array)
+      return (uint8_t)(1u << i);
+  for (uint32_t i = d.operand_count;
+       i < d.operand_count + d.window_count && i < 8; i++)
+    if (frame->base[d.window + i - d.operand_count].array == array)
+      return (uint8_t)(1u << i);
+  return 0;
+}
+
+// A result was written into an operand's memory: notes which operand.
+void tl_watch_inplace(tl_vm *vm, const tl_array *array) {
+  tl_note *note = running(vm);
+  if (note == NULL)
+    return;
+  note->inplace++;
+  note->taken |= find_operand(vm, array);
+  measure(note, array);
+}
+
+// Words are made once for each reason, when it is met first: they need a walk
+// of all references.
+void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
+  tl_note *note = running(vm);
+  if (note == NULL)
+    return;
+  note->refused[why]++;
+  // The words of the first time stay.
+  if (note->words[why] != NULL)
+    return;
+  struct tl_rejection_words *words = note->words[why] = vm->options.resize(
+      vm->options.context, NULL, 0, sizeof *note->words[why]);
+  if (words == NULL)
+    return;
+  const tl_slot *place = tl_refused_slot(vm, operand);
+  words->slot =
+      place == NULL ? UINT32_MAX : (uint32_t)(place - vm->frame->base);
+  tl_spell_rejection(vm, why, operand, place, words->text, sizeof words->text);
+}
+
+void tl_notes_close(tl_vm *vm, tl_notes *notes) {
+  void *context = vm->options.context;
+  for (uint32_t i = 0; i < notes->capacity; i++)
+    for (int k = 0; k < TL_REJECTION_COUNT; k++)
+      if (notes->table[i].words[k] != NULL)
+        vm->options.resize(context, notes->table[i].words[k],
+                           sizeof *notes->table[i].words[k], 0);
+  if (notes->table != NULL)
+    vm->options.resize(context, notes->table,
+                       notes->capacity * sizeof *notes->table, 0);
+  vm->options.resize(context, notes, sizeof *notes, 0);
+}
+
+// All results but the last are fused away; the last has counted its own memory.
+void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
+                    const tl_array *array, bool together, uint64_t iterations) {
+  const tl_frame *frame = vm->frame;
+  if (vm->watch->notes == NULL)
+    return;
+  tl_decoded d;
+  for (const tl_ins *at = begin; at < end; at += d.words) {
+    tl_decode(frame->function, (uint32_t)(at - frame->function->code), &d);
+    tl_note *note = note_at(vm, at);
+    if (note == NULL)
+      return;
+    note->fused += iterations;
+    note->together += together;
+    note->iterations += iterations > 1 ? iterations : 0;
+    if (array != NULL)
+      measure(note, array);
+  }
+}

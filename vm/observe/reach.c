@@ -1,0 +1,90 @@
+// A walk over all that can be reached: a hash table of objects met, and a stack
+// of those that wait. See reach.h. It needs no recursion, so that depth is
+// bounded by memory alone.
+#include "vm/observe/reach.h"
+
+#include <string.h>
+
+#include "vm/vm.h"
+
+// The host's allocator, past the VM's accounting.
+void *tl_reach_resize(tl_reach *w, void *block, size_t old, size_t nbytes) {
+  const tally_options *host = &w->vm->options;
+  void *moved = host->resize(host->context, block, old, nbytes);
+  if (moved == NULL && nbytes > 0)
+    w->failed = true;
+  return moved;
+}
+
+// The entry of an object, or the free one where it would be.
+static const void **find(const tl_reach *w, const void *object) {
+  // Objects are aligned to 16 bytes at least.
+  size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
+  for (;; at++) {
+    const void **entry = &w->met[at & (w->met_capacity - 1)];
+    if (*entry == object || *entry == NULL)
+      return entry;
+  }
+}
+
+// Keeps the table at most half full, so that a search ends soon.
+static bool widen_met(tl_reach *w) {
+  if (2 * w->met_count < w->met_capacity)
+    return true;
+  tl_reach wider = *w;
+  wider.met_capacity = w->met_capacity == 0 ? 256 : 2 * w->met_capacity;
+  size_t nbytes = wider.met_capacity * sizeof *w->met;
+  wider.met = tl_reach_resize(w, NULL, 0, nbytes);
+  if (wider.met == NULL)
+    return false;
+  memset(wider.met, 0, nbytes);
+  for (size_t i = 0; i < w->met_capacity; i++)
+    if (w->met[i] != NULL)
+      *find(&wider, w->met[i]) = w->met[i];
+  if (w->met != NULL)
+    tl_reach_resize(w, w->met, w->met_capacity * sizeof *w->met, 0);
+  *w = wider;
+  return true;
+}
+
+// Room for one more value that waits.
+static bool widen_waiting(tl_reach *w) {
+  if (w->waiting_count < w->waiting_capacity)
+    return true;
+  size_t capacity = 2 * w->waiting_capacity + 64;
+  tl_slot *waiting =
+      tl_reach_resize(w, w->waiting, w->waiting_capacity * sizeof *waiting,
+                      capacity * sizeof *waiting);
+  if (waiting == NULL)
+    return false;
+  w->waiting = waiting;
+  w->waiting_capacity = capacity;
+  return true;
+}
+
+// Room in both tables first, so that a failure leaves them consistent.
+bool tl_reach_meet(tl_reach *w, tl_slot value) {
+  if (w->failed || !widen_met(w) || !widen_waiting(w))
+    return false;
+  const void **entry = find(w, value.pointer);
+  if (*entry != NULL)
+    return false;
+  *entry = value.pointer;
+  w->met_count++;
+  w->waiting[w->waiting_count++] = value;
+  return true;
+}
+
+bool tl_reach_next(tl_reach *w, tl_slot *out) {
+  if (w->failed || w->waiting_count == 0)
+    return false;
+  *out = w->waiting[--w->waiting_count];
+  return true;
+}
+
+void tl_reach_end(tl_reach *w) {
+  if (w->met != NULL)
+    tl_reach_resize(w, w->met, w->met_capacity * sizeof *w->met, 0);
+  if (w->waiting != NULL)
+    tl_reach_resize(w, w->waiting, w->waiting_capacity * sizeof *w->waiting, 0);
+}

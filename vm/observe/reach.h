@@ -1,0 +1,33 @@
+// All that can be reached: each object is met once, and waits until it is
+// looked into. The tables come from the host's allocator and are no memory of
+// the VM's, so that looking changes no count of bytes.
+//
+//     meet every root
+//     while (tl_reach_next(&reach, &value)) meet whatever value refers to
+//     tl_reach_end(&reach)                  reach.failed: some were not met
+#ifndef TALLY_VM_REACH_H
+#define TALLY_VM_REACH_H
+
+#include "vm/value.h"
+
+// The objects met so far, and those that wait.
+typedef struct tl_reach {
+  tl_vm *vm;
+  const void **met;  // by address
+  size_t met_count, met_capacity;
+  tl_slot *waiting;
+  size_t waiting_count, waiting_capacity;
+  bool failed;  // no memory: what follows is not met
+} tl_reach;
+
+// Whether the value's object is met for the first time; it waits then.
+bool tl_reach_meet(tl_reach *reach, tl_slot value);
+// Takes a value that waits; false where none does, or where memory was short.
+bool tl_reach_next(tl_reach *reach, tl_slot *out);
+// Frees the tables.
+void tl_reach_end(tl_reach *reach);
+
+// A block of that memory; 0 bytes: gives it back. NULL is a failure.
+void *tl_reach_resize(tl_reach *reach, void *block, size_t old, size_t nbytes);
+
+#endif

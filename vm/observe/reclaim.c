@@ -1,0 +1,288 @@
+// Reclaiming code: units, the prototypes and constants compiled from one text,
+// that nothing can reach any longer. Functions are immortal while their unit is
+// there, so no count tells; and code is seldom given up and small, so it may
+// wait for a moment when only the top level runs. Values never wait.
+//
+//     roots    frames, variables, the host's handles
+//       look        a value: waits to be looked into
+//       keep_unit   a function or constant: its unit stays, and what its code
+//                   loads
+//     sweep    frees the units that were not reached
+//
+// From the roots everything is followed that may lead to a function or a
+// constant. A unit that no value leads to has no reference left anywhere.
+#include "vm/bytecode/module.h"
+#include "vm/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/observe/reach.h"
+#include "vm/array/string_item.h"
+
+// An object that belongs to a unit: a prototype or a constant.
+typedef struct belonging {
+  const void *object;
+  tl_unit *unit;
+} belonging;
+
+// The walk, and the objects of units by address.
+typedef struct marking {
+  tl_reach reach;
+  belonging *owned;  // by address
+  size_t owned_count;
+} marking;
+
+// --- What belongs to units --------------------------------------------------
+
+// The order of the table, for qsort.
+static int by_address(const void *a, const void *b) {
+  uintptr_t x = (uintptr_t)((const belonging *)a)->object;
+  uintptr_t y = (uintptr_t)((const belonging *)b)->object;
+  return (x > y) - (x < y);
+}
+
+// Lists the objects of a unit into [out], unless that is NULL; returns how
+// many.
+static size_t list_unit(tl_unit *u, belonging *out) {
+  size_t count = u->prototype_count;
+  for (uint32_t i = 0; out != NULL && i < u->prototype_count; i++)
+    out[i] = (belonging){u->prototypes[i], u};
+  for (const tl_adopted *a = u->adopted; a != NULL; a = a->next, count++)
+    if (out != NULL)
+      out[count] = (belonging){a->value.object, u};
+  return count;
+}
+
+// The same for all units.
+static size_t list_units(tl_vm *vm, belonging *out) {
+  size_t count = 0;
+  for (tl_module *m = vm->modules; m != NULL; m = m->next)
+    for (tl_unit *u = m->units; u != NULL; u = u->next)
+      count += list_unit(u, out == NULL ? NULL : out + count);
+  return count;
+}
+
+// The unit that the object belongs to; NULL.
+static tl_unit *unit_of(const marking *m, const void *object) {
+  size_t low = 0, high = m->owned_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if ((uintptr_t)m->owned[middle].object < (uintptr_t)object)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < m->owned_count && m->owned[low].object == object
+             ? m->owned[low].unit
+             : NULL;
+}
+
+// --- Marking ----------------------------------------------------------------
+
+static void look(marking *m, tl_slot s);
+
+// The unit stays, and so does what its code may load.
+static void keep_unit(marking *m, tl_unit *unit) {
+  if (unit == NULL || unit->is_reached)
+    return;
+  unit->is_reached = true;
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    const tl_prototype *p = unit->prototypes[i];
+    for (uint32_t k = 0; k < p->constant_count; k++) look(m, p->constants[k]);
+  }
+  for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next)
+    look(m, a->value);
+}
+
+// A string: it belongs to a unit if it is one of its constants.
+static void look_string(marking *m, tl_string *s) {
+  look(m, (tl_slot){.tag = TL_TAG_STRING, .string = s});
+}
+
+// Notes an object that a value refers to; its own items come later.
+static void look(marking *m, tl_slot s) {
+  if (!tl_is_heap(s) || s.pointer == NULL)
+    return;
+  if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
+    keep_unit(m, ((const tl_prototype *)s.pointer)->unit);
+    return;
+  }
+  int kind = tl_is_array(s) ? TL_KIND_ARRAY : tl_dtype_of(s);
+  if (kind != TL_KIND_BUILTIN && kind != TL_KIND_MODULE &&
+      kind != TL_KIND_TYPE && tl_reach_meet(&m->reach, s))
+    keep_unit(m, unit_of(m, s.pointer));
+}
+
+static void look_all(marking *m, const tl_slot *slots, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) look(m, slots[i]);
+}
+
+// A view keeps its block; an array of strings its long texts.
+static void look_into_array(marking *m, const tl_array *a) {
+  if (tl_is_view(a)) {
+    tl_array *owner = tl_array_owner(a);
+    look(m, (tl_slot){.tag = tl_array_tag(owner), .array = owner});
+    return;
+  }
+  const tl_string_item *items = tl_string_items(a);
+  for (int64_t i = 0; a->head.dtype == TL_STRING && i < a->size; i++)
+    look_string(m, tl_string_item_object(&items[i]));
+}
+
+static void look_into_closure(marking *m, const tl_closure *c) {
+  for (uint32_t i = 0; i < c->member_count; i++)
+    keep_unit(m, c->members[i]->unit);
+  look_all(m, c->captures, c->capture_count);
+}
+
+// Looks at everything that an object refers to.
+static void look_into(marking *m, tl_slot s) {
+  switch (s.object->kind) {
+    case TL_KIND_ARRAY:
+      look_into_array(m, s.array);
+      return;
+    case TL_KIND_LIST:
+      look_all(m, s.list->items, (uint64_t)s.list->length);
+      return;
+    case TL_KIND_RECORD:
+      for (int64_t i = 0; i < s.record->length; i++) {
+        look(m, tl_key_counted(s.record->fields[i].key));
+        look(m, s.record->fields[i].value);
+      }
+      return;
+    case TL_KIND_CLOSURE:
+      look_into_closure(m, s.pointer);
+      return;
+    case TL_KIND_NESTED:
+      look_all(m, s.nested->parts, (uint64_t)s.nested->count);
+      return;
+    case TL_KIND_NATIVE: {
+      const tl_native *n = s.pointer;
+      look_all(m, n->values, n->count);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+// --- Roots ------------------------------------------------------------------
+
+// A slot may be dead and hold an old pointer. So only objects of units are
+// recognised, by their address, and what the slot owns is known from the
+// function's ranges.
+static void look_at_frame(marking *m, const tl_frame *f) {
+  const tl_prototype *p = f->function;
+  uint32_t pc = (uint32_t)(f->pc - p->code);
+  keep_unit(m, p->unit);
+  if (f->closure != NULL)
+    look_into_closure(m, f->closure);
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    if (tl_is_heap(f->base[i]))
+      keep_unit(m, unit_of(m, f->base[i].pointer));
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    if (r->start <= pc && pc < r->end && tl_is_owned(f->base[r->slot]))
+      look(m, f->base[r->slot]);
+  }
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    for (uint16_t k = 0; h->start <= pc && pc < h->end && k < h->kept_count;
+         k++)
+      if (tl_is_owned(f->base[h->kept[k]]))
+        look(m, f->base[h->kept[k]]);
+  }
+}
+
+// A value that the host holds.
+static void look_at_handle(void *context, tl_slot value) {
+  look(context, value);
+}
+
+// All that is not inside an object.
+static void look_at_roots(marking *m) {
+  tl_vm *vm = m->reach.vm;
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    if (f->function != NULL)
+      look_at_frame(m, f);
+  for (const tl_module *o = vm->modules; o != NULL; o = o->next)
+    look_all(m, o->variables, o->variable_count);
+  vm->host->each_handle(vm, look_at_handle, m);
+  look(m, vm->args);
+  look(m, vm->grown);
+  look(m, vm->caught);
+}
+
+// --- The whole --------------------------------------------------------------
+
+// Whether a script's own code alone is under way: values that built-ins and
+// hosts have in C variables are not seen.
+static bool at_top(const tl_vm *vm) {
+  if (vm->frame < vm->frames)
+    return true;
+  int count = 0;
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    count += f->function != NULL;
+  return count == 1 && vm->frame->function != NULL &&
+         vm->frame->function->index == 0 && vm->native_depth <= 1 &&
+         vm->host_depth == 0;
+}
+
+// Records of a run refer to code by address, and an error to its file: while
+// there are such, nothing is freed.
+static bool may_reclaim(const tl_vm *vm) {
+  return vm->watch == NULL && vm->watched == NULL && !vm->error.set &&
+         at_top(vm);
+}
+
+// Frees the units that were not reached.
+static void sweep(tl_vm *vm) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next)
+    for (tl_unit *u = m->units, *next; u != NULL; u = next) {
+      next = u->next;
+      if (!u->is_reached)
+        tl_unit_free(vm, u);
+    }
+}
+
+// If memory is short on the way some objects may not have been met, and nothing
+// is freed.
+size_t tl_reclaim(tl_vm *vm) {
+  vm->wants_reclaim = !may_reclaim(vm);
+  if (vm->wants_reclaim)
+    return 0;
+  marking m = {.reach = {.vm = vm}};
+  tl_slot next;
+  for (tl_module *o = vm->modules; o != NULL; o = o->next)
+    for (tl_unit *u = o->units; u != NULL; u = u->next) u->is_reached = false;
+  size_t room = list_units(vm, NULL) * sizeof *m.owned;
+  m.owned = room == 0 ? NULL : tl_reach_resize(&m.reach, NULL, 0, room);
+  if (m.owned == NULL)
+    return 0;
+  m.owned_count = list_units(vm, m.owned);
+  qsort(m.owned, m.owned_count, sizeof *m.owned, by_address);
+  look_at_roots(&m);
+  while (tl_reach_next(&m.reach, &next)) look_into(&m, next);
+  uint64_t before = vm->stats.live_bytes;
+  if (!m.reach.failed)  // else what was not met may be in use
+    sweep(vm);
+  tl_reach_resize(&m.reach, m.owned, room, 0);
+  tl_reach_end(&m.reach);
+  vm->units_kept = vm->unit_count;
+  return (size_t)(before - vm->stats.live_bytes);
+}
+
+// Only between calls of the host, and not more often than the number of units
+// doubles.
+void tl_reclaim_at_times(tl_vm *vm) {
+  enum { FEW = 64 };
+  bool many = vm->unit_count >= 2 * vm->units_kept + FEW;
+  if (vm->frame < vm->frames && (vm->wants_reclaim || many))
+    tl_reclaim(vm);
+}

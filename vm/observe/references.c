@@ -1,0 +1,289 @@
+// Who refers to what: the walk from roots through objects. See references.h.
+// Each reference is given a name while it is visited; nothing is stored but
+// which objects were met.
+#include "vm/observe/references.h"
+#include "vm/objects.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/array/describe.h"
+#include "vm/values/list.h"
+#include "vm/memory/memory.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/observe/reach.h"
+#include "vm/array/string_item.h"
+
+// Builds a slot of the owner, so that its type can be described.
+void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
+  if (r->from == NULL) {
+    snprintf(out, size, "%s", r->name);
+    return;
+  }
+  char type[TL_DESCRIBE];
+  tl_slot from = {.tag = TL_TAG(TL_CLASS_OBJ, r->from->kind),
+                  .object = (tl_object *)(uintptr_t)r->from};
+  if (r->from->kind == TL_KIND_ARRAY)
+    from.tag = tl_array_tag(from.array);
+  else if (r->from->kind == TL_KIND_LIST)
+    from.tag = TL_TAG_LIST;
+  else if (r->from->kind == TL_KIND_CLOSURE || r->from->kind == TL_KIND_NATIVE)
+    from.tag = TL_TAG(TL_CLASS_FUNC, r->from->kind);
+  snprintf(out, size, "%s of a %s", r->name,
+           tl_describe(from, type, sizeof type));
+}
+
+// --- Roots ------------------------------------------------------------------
+
+// The handler of the instruction at [pc]; NULL.
+static const tl_handler *handler_at(const tl_prototype *p, uint32_t pc) {
+  for (uint32_t i = 0; i < p->handler_count; i++)
+    if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
+      return &p->handlers[i];
+  return NULL;
+}
+
+// A slot of a frame that owns something counted.
+static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
+                       tl_reference_visit *visit, void *context) {
+  const tl_prototype *p = f->function;
+  tl_slot value = f->base[slot];
+  // A borrow is no reference of its own.
+  if (!tl_is_owned(value) || !tl_is_counted(value))
+    return true;
+  tl_reference r = {.kind = TL_REFERENCE_STACK,
+                    .count = either ? TL_COUNT_EMBEDDED : TL_COUNT_VIRTUAL,
+                    .to = value,
+                    .at = &f->base[slot]};
+  char name[40];
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);
+  else
+    snprintf(name, sizeof name, "t%" PRIu32, slot);
+  const char *function = p->index == 0 ? "the script" : p->name->text;
+  snprintf(r.name, sizeof r.name,
+           "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
+           p->index == 0 ? "" : "fn ", function,
+           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+  return visit(context, &r);
+}
+
+// What the frame owns while its instruction runs: what would be dropped if that
+// failed, and what a handler would keep. The arguments of the call under way
+// are its callee's.
+static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
+                        void *context) {
+  const tl_prototype *p = f->function;
+  uint32_t pc = (uint32_t)(f->pc - p->code);
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    if (r->start <= pc && pc < r->end &&
+        !visit_slot(f, r->slot, r->either, visit, context))
+      return false;
+  }
+  const tl_handler *h = handler_at(p, pc);
+  for (uint16_t i = 0; h != NULL && i < h->kept_count; i++)
+    if (!visit_slot(f, h->kept[i], true, visit, context))
+      return false;
+  return true;
+}
+
+// A visit of the host's handles, which cannot be stopped by itself.
+typedef struct handles {
+  tl_reference_visit *visit;
+  void *context;
+  bool stopped;
+} handles;
+
+static void visit_handle(void *context, tl_slot value) {
+  handles *h = context;
+  if (h->stopped || !tl_is_counted(value))
+    return;
+  tl_reference r = {.kind = TL_REFERENCE_HOST,
+                    .count = TL_COUNT_IMMEDIATE,
+                    .to = value,
+                    .name = "a handle of the host's"};
+  h->stopped = !h->visit(h->context, &r);
+}
+
+// Frames first, then variables, then handles.
+bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    if (f->function != NULL && !visit_frame(f, visit, context))
+      return false;
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+      tl_reference r = {.kind = TL_REFERENCE_VARIABLE,
+                        .count = TL_COUNT_IMMEDIATE,
+                        .to = m->variables[i]};
+      // Numbers and immortal values have no count to be part of.
+      if (!tl_is_counted(r.to))
+        continue;
+      snprintf(r.name, sizeof r.name, "%s of module %.60s",
+               m->variable_names[i]->text, m->name->text);
+      if (!visit(context, &r))
+        return false;
+    }
+  }
+  handles h = {visit, context, false};
+  vm->host->each_handle(vm, visit_handle, &h);
+  return !h.stopped;
+}
+
+// --- Inside objects ---------------------------------------------------------
+
+// One reference inside an object, named by a format.
+__attribute__((format(printf, 5, 6))) static bool visit_item(
+    tl_slot from, tl_slot to, tl_reference_visit *visit, void *context,
+    const char *format, ...) {
+  if (!tl_is_counted(to))
+    return true;
+  // An item that the container borrows is counted elsewhere.
+  bool borrowed = (from.object->flags & TL_BORROWED) != 0 && !tl_is_owned(to);
+  tl_reference r = {.kind = TL_REFERENCE_ITEM,
+                    .count = borrowed ? TL_COUNT_VIRTUAL : TL_COUNT_IMMEDIATE,
+                    .from = from.object,
+                    .to = to};
+  va_list args;
+  va_start(args, format);
+  vsnprintf(r.name, sizeof r.name, format, args);
+  va_end(args);
+  return visit(context, &r);
+}
+
+// A view refers to its block, an array of strings to long texts.
+static bool visit_array(tl_slot s, tl_reference_visit *visit, void *context) {
+  const tl_array *a = s.array;
+  if (tl_is_view(a)) {
+    tl_array *owner = tl_array_owner(a);
+    tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
+    // The view does not count its block: another slot does.
+    if ((a->head.flags & TL_HOLD) == 0)
+      return true;  // it borrows: another slot holds the block
+    return visit_item(s, block, visit, context, "its block");
+  }
+  if (a->head.dtype != TL_STRING)
+    return true;
+  const tl_string_item *items = tl_string_items(a);
+  for (int64_t i = 0; i < a->size; i++) {
+    tl_slot item = {.tag = TL_TAG_STRING,
+                    .string = tl_string_item_object(&items[i])};
+    if (item.string != NULL &&
+        !visit_item(s, item, visit, context, "[%lld]", (long long)i))
+      return false;
+  }
+  return true;
+}
+
+// The items of a list or of a library function.
+static bool visit_slots(tl_slot s, const tl_slot *slots, uint64_t count,
+                        const char *format, tl_reference_visit *visit,
+                        void *context) {
+  for (uint64_t i = 0; i < count; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "%s[%" PRIu64 "]", format, i);
+    if (!visit_item(s, slots[i], visit, context, "%s", name))
+      return false;
+  }
+  return true;
+}
+
+// What a closure has captured.
+static bool visit_captures(tl_slot s, tl_reference_visit *visit,
+                           void *context) {
+  const tl_closure *c = s.pointer;
+  const tl_prototype *p = c->member_count > 0 ? c->members[0] : NULL;
+  for (uint32_t i = 0; i < c->capture_count; i++) {
+    const char *name = p != NULL && p->capture_names != NULL
+                           ? p->capture_names[i]->text
+                           : "a value";
+    if (!visit_item(s, c->captures[i], visit, context, "captured %.80s", name))
+      return false;
+  }
+  return true;
+}
+
+// The arrays that a nested array consists of.
+static bool visit_parts(tl_slot s, tl_reference_visit *visit, void *context) {
+  const tl_nested *n = s.nested;
+  for (int64_t i = 0; i < n->count; i++) {
+    if (!visit_item(s, n->parts[i], visit, context,
+                    tl_nested_form(n) == TL_FORM_COLUMNS ? ".%.80s" : "%s",
+                    tl_part_name(n, i)))
+      return false;
+  }
+  return true;
+}
+
+// The values of a record, named by their keys.
+static bool visit_fields(tl_slot s, tl_reference_visit *visit, void *context) {
+  for (int64_t i = 0; i < s.record->length; i++) {
+    const tl_field *field = &s.record->fields[i];
+    const tl_string *name = tl_key_string(field->key);
+    char text[TL_KEY_TEXT];
+    if (!visit_item(s, field->value, visit, context,
+                    name != NULL ? ".%.80s" : "[%.80s]",
+                    name != NULL ? name->text
+                                 : tl_key_text(tl_key_slot(field->key), text)))
+      return false;
+  }
+  return true;
+}
+
+bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
+  if (!tl_is_counted(s))
+    return true;
+  switch (s.object->kind) {
+    case TL_KIND_ARRAY:
+      return visit_array(s, visit, context);
+    case TL_KIND_LIST:
+      return visit_slots(s, s.list->items, (uint64_t)s.list->length, "", visit,
+                         context);
+    case TL_KIND_RECORD:
+      return visit_fields(s, visit, context);
+    case TL_KIND_CLOSURE:
+      return visit_captures(s, visit, context);
+    case TL_KIND_NESTED:
+      return visit_parts(s, visit, context);
+    case TL_KIND_NATIVE: {
+      const tl_native *n = s.pointer;
+      return visit_slots(s, n->values, n->count, "value ", visit, context);
+    }
+    default:
+      return true;
+  }
+}
+
+// --- Everything -------------------------------------------------------------
+
+// The walk over all references.
+typedef struct search {
+  tl_reach reach;
+  tl_reference_visit *visit;
+  void *context;
+} search;
+
+// Passes a reference on, and lets its object wait when it is met first.
+static bool see(void *context, const tl_reference *r) {
+  search *s = context;
+  tl_reference seen = *r;
+  seen.is_first = tl_reach_meet(&s->reach, r->to);
+  return !s->reach.failed && s->visit(s->context, &seen);
+}
+
+// A walk without recursion: objects that were met wait in a list.
+bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
+                       bool *complete) {
+  search s = {.reach = {.vm = vm}, .visit = visit, .context = context};
+  tl_slot next;
+  bool ok = tl_each_root(vm, see, &s);
+  while (ok && tl_reach_next(&s.reach, &next)) ok = tl_each_item(next, see, &s);
+  tl_reach_end(&s.reach);
+  *complete = !s.reach.failed;
+  return ok;
+}

@@ -1,0 +1,159 @@
+// Why an operand's memory did not take a result, in words: see refusal.h. Who
+// shares an object is found by walking all references (references.h), once for
+// each message.
+#include "vm/observe/rejection.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/observe/references.h"
+#include "vm/nested/nested.h"
+#include "vm/vm.h"
+
+// Whether [s] is the object, or a nested array with it.
+static bool has(tl_slot s, const tl_object *object) {
+  if (!tl_is_heap(s))
+    return false;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+    if (has(s.nested->parts[i], object))
+      return true;
+  return s.object == object;
+}
+
+// The operand may be a part of a nested array in the slot.
+const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
+  const tl_frame *f = vm->frame;
+  tl_decoded d;
+  tl_decode(f->function, (uint32_t)(f->pc - f->function->code), &d);
+  for (uint32_t i = 0; i < d.operand_count + d.window_count; i++) {
+    const tl_slot *s =
+        &f->base[i < d.operand_count ? d.operands[i]
+                                     : d.window + i - d.operand_count];
+    if (has(*s, operand.object))
+      return s;
+  }
+  // In a fused region the operand may be that of a later instruction.
+  for (uint32_t i = 0; i < f->function->named_count; i++)
+    if (tl_is_array(f->base[i]) && f->base[i].object == operand.object)
+      return &f->base[i];
+  return NULL;
+}
+
+// --- Who shares -------------------------------------------------------------
+
+// Who else refers to an object: how many, and the first two.
+typedef struct owners {
+  const tl_object *wanted;
+  const tl_slot *place;  // the operand's own: not another one
+  int count;
+  tl_reference found[2];
+} owners;
+
+// Visitor of all references.
+static bool add_owner(void *context, const tl_reference *r) {
+  owners *o = context;
+  if (r->to.object != o->wanted || (r->at != NULL && r->at == o->place))
+    return true;
+  if (o->count < 2)
+    o->found[o->count] = *r;
+  o->count++;
+  return true;
+}
+
+// "l in the script": what a variable's reference is called, without its line.
+static void spell_variable(const tl_reference *r, char *out, size_t size) {
+  const char *comma = strchr(r->name, ',');
+  snprintf(out, size, "%.*s",
+           (int)(comma == NULL ? strlen(r->name) : (size_t)(comma - r->name)),
+           r->name);
+}
+
+// "[0] of a list (l in the script)".
+static void spell_other(tl_vm *vm, const tl_reference *r, char *out,
+                        size_t size) {
+  owners o = {.wanted = r->from};
+  bool complete;
+  if (r->from == NULL) {
+    spell_variable(r, out, size);
+    return;
+  }
+  tl_spell_owner(r, out, size);
+  tl_each_reference(vm, add_owner, &o, &complete);
+  size_t n = strlen(out);
+  for (int i = 0; i < o.count && i < 2; i++) {
+    if (o.found[i].from != NULL)
+      continue;
+    char name[TL_REFERENCE_NAME];
+    spell_variable(&o.found[i], name, sizeof name);
+    snprintf(out + n, size - n, " (%s)", name);
+    return;
+  }
+}
+
+// "is shared with l in the script and 2 more".
+static void spell_owners(tl_vm *vm, tl_slot operand, const tl_slot *place,
+                         char *out, size_t size) {
+  owners o = {.wanted = operand.object, .place = place};
+  bool complete;
+  tl_each_reference(vm, add_owner, &o, &complete);
+  size_t n = (size_t)snprintf(out, size, "is shared");
+  for (int i = 0; i < o.count && i < 2 && n < size; i++) {
+    char name[2 * TL_REFERENCE_NAME + TL_DESCRIBE + 16];
+    spell_other(vm, &o.found[i], name, sizeof name);
+    n += (size_t)snprintf(out + n, size - n, "%s%.100s",
+                          i == 0 ? " with " : " and ", name);
+  }
+  if (o.count > 2 && n < size)
+    snprintf(out + n, size - n, " and %d more", o.count - 2);
+}
+
+// --- All reasons ------------------------------------------------------------
+
+// What the running function calls the array that a view is of.
+static const char *name_of_owner(const tl_vm *vm, tl_slot view) {
+  const tl_frame *f = vm->frame;
+  const tl_prototype *p = f->function;
+  const tl_array *owner = tl_array_owner(view.array);
+  for (uint32_t i = 0; i < p->named_count; i++)
+    if (p->slot_names[i] != NULL && tl_is_array(f->base[i]) &&
+        f->base[i].array == owner)
+      return p->slot_names[i]->text;
+  return "another array";
+}
+
+// One sentence for each reason; the longest is for shared arrays, whose other
+// owners are named.
+void tl_spell_rejection(tl_vm *vm, tl_rejection why, tl_slot operand,
+                        const tl_slot *place, char *out, size_t size) {
+  char type[TL_DESCRIBE];
+  unsigned flags = tl_is_array(operand) ? operand.array->head.flags : 0;
+  bool dense =
+      tl_is_array(operand) && (tl_array_tag(operand.array) & TL_DENSE) != 0;
+  switch (why) {
+    case TL_REFUSED_LIVE:
+      snprintf(out, size, "belongs to someone else");
+      return;
+    case TL_REFUSED_SHARED:
+      spell_owners(vm, operand, place, out, size);
+      return;
+    case TL_REFUSED_SHAPE:
+      snprintf(out, size, "has another shape than the result%s: %s",
+               dense ? "" : ", or is strided",
+               tl_describe(operand, type, sizeof type));
+      return;
+    case TL_REFUSED_DTYPE:
+      snprintf(out, size, "has items of another size than the result: %s",
+               tl_describe(operand, type, sizeof type));
+      return;
+    default:
+      if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW) {
+        snprintf(out, size, "is a view of %.60s", name_of_owner(vm, operand));
+        return;
+      }
+      snprintf(out, size, "is %s",
+               (flags & TL_READONLY) != 0   ? "read-only"
+               : (flags & TL_EXTERNAL) != 0 ? "memory of the host's"
+                                            : "read-only");
+  }
+}

@@ -1,0 +1,313 @@
+// Live bytes over time, in bounded memory: when the samples are full, each two
+// become one; when the bands are, the lighter half goes. So a recording of a
+// second and one of a day take the same room.
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/poll.h"
+#include "vm/array/stack.h"
+#include "vm/observe/in_place_contract.h"
+#include "vm/observe/watch.h"
+
+// Seconds since the recording began.
+static double now(const tl_timeline *t) {
+  return tl_clock() - t->start;
+}
+
+// --- Places -----------------------------------------------------------------
+
+// The index of a file's name; of a long path the end is kept, where the name
+// is.
+static uint32_t file_index(tl_timeline *t, const char *path) {
+  const size_t most = sizeof t->files[0] - 1;
+  size_t length = strlen(path);
+  const char *name = length > most ? path + length - most : path;
+  while ((*name & 0xc0) == 0x80) name++;  // not within a character
+  for (uint32_t i = 0; i < t->file_count; i++)
+    if (strcmp(t->files[i], name) == 0)
+      return i;
+  // More files than can be named share the last name.
+  if (t->file_count == TL_WATCH_FILES)
+    return TL_WATCH_FILES - 1;
+  memcpy(t->files[t->file_count], name, strlen(name) + 1);
+  return t->file_count++;
+}
+
+// Where the running script stands; its line's text goes to [text], unless that
+// is NULL. 0: unknown.
+static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
+                          size_t size) {
+  *file = 0;
+  if (text != NULL)
+    text[0] = 0;
+  const tl_frame *frame = vm->frame;
+  if (vm->frames == NULL || frame < vm->frames || frame->function == NULL)
+    return 0;
+  const tl_prototype *p = frame->function;
+  uint32_t line = tl_line_at(p, (uint32_t)(frame->pc - p->code));
+  if (line == 0)
+    return 0;
+  // The first file is the script's, even where a module is the first to ask.
+  for (const tl_frame *f = vm->frames; t->file_count == 0; f++)
+    if (f->function != NULL)
+      file_index(t, f->function->unit->file->text);
+  *file = file_index(t, p->unit->file->text);
+  if (text != NULL) {
+    size_t nbytes;
+    const char *from = tl_line_text(p->unit, line, &nbytes);
+    if (nbytes >= size)
+      nbytes = size - 1;
+    // Not in the middle of a character.
+    while (nbytes > 0 && nbytes == size - 1 && (from[nbytes] & 0xc0) == 0x80)
+      nbytes--;
+    memcpy(text, from, nbytes);
+    text[nbytes] = 0;
+  }
+  return line;
+}
+
+// --- Samples ----------------------------------------------------------------
+
+// Makes one sample of each two.
+static void halve_samples(tl_timeline *t) {
+  for (uint32_t i = 0; i < TL_SAMPLES / 2; i++) {
+    tl_sample a = t->samples[2 * i], b = t->samples[2 * i + 1];
+    t->samples[i] = (tl_sample){.low = a.low < b.low ? a.low : b.low,
+                                .high = a.high > b.high ? a.high : b.high,
+                                .last = b.last};
+  }
+  t->sample_count = TL_SAMPLES / 2;
+  t->width *= 2;
+}
+
+// Notes the live bytes at a time.
+static void add_sample(tl_timeline *t, double at, uint64_t live) {
+  while (at >= t->width * TL_SAMPLES) {
+    // What is between the last sample and now has not changed.
+    while (t->sample_count < TL_SAMPLES) {
+      uint64_t last = t->samples[t->sample_count - 1].last;
+      t->samples[t->sample_count++] = (tl_sample){last, last, last};
+    }
+    halve_samples(t);
+  }
+  uint32_t index = (uint32_t)(at / t->width);
+  // Rounding may give the index behind the last.
+  if (index >= TL_SAMPLES)
+    index = TL_SAMPLES - 1;
+  while (t->sample_count <= index) {
+    uint64_t last = t->samples[t->sample_count - 1].last;
+    t->samples[t->sample_count++] = (tl_sample){last, last, last};
+  }
+  tl_sample *s = &t->samples[t->sample_count - 1];
+  if (live < s->low)
+    s->low = live;
+  if (live > s->high)
+    s->high = live;
+  s->last = live;
+}
+
+// --- Bands ------------------------------------------------------------------
+
+// How much of a picture the band covers: bytes times seconds.
+static double weight(const tl_timeline *t, const tl_band *b) {
+  double until = b->block == NULL ? b->died : t->end;
+  return (double)b->nbytes * (until - b->born + t->width);
+}
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// Keeps the heavier half. A living block that goes is still counted, but not
+// shown by itself.
+static void thin_bands(tl_timeline *t) {
+  double weights[TL_BANDS];
+  for (uint32_t i = 0; i < t->band_count; i++)
+    weights[i] = weight(t, &t->bands[i]);
+  qsort(weights, t->band_count, sizeof *weights, by_size);
+  double middle = weights[t->band_count / 2];
+  uint32_t count = 0;
+  t->smallest_band = UINT64_MAX;
+  for (uint32_t i = 0; i < t->band_count; i++) {
+    if (weight(t, &t->bands[i]) <= middle)
+      continue;
+    t->bands[count++] = t->bands[i];
+    if (t->bands[i].nbytes < t->smallest_band)
+      t->smallest_band = t->bands[i].nbytes;
+  }
+  t->band_count = count;
+}
+
+// A block made where one of the same size and line has just died goes on with
+// its band, if the gap could not be seen.
+static tl_band *continued(tl_timeline *t, uint64_t nbytes, uint32_t line,
+                          uint32_t file, double at) {
+  for (uint32_t i = t->band_count; i-- > 0;) {
+    tl_band *b = &t->bands[i];
+    if (b->block == NULL && b->nbytes == nbytes && b->line == line &&
+        b->file == file && at - b->died <= t->width)
+      return b;
+  }
+  return NULL;
+}
+
+// A new block, as a band of its own or a continued one.
+static void add_band(tl_vm *vm, tl_timeline *t, const void *block,
+                     size_t nbytes, double at) {
+  uint32_t file;
+  char text[sizeof t->bands[0].text];
+  uint32_t line = find_line(vm, t, &file, text, sizeof text);
+  tl_band *b = continued(t, nbytes, line, file, at);
+  if (b != NULL) {
+    b->block = block;
+    b->times++;
+    return;
+  }
+  if (t->band_count == TL_BANDS)
+    thin_bands(t);
+  if (nbytes < t->smallest_band)
+    t->smallest_band = nbytes;
+  b = &t->bands[t->band_count++];
+  *b = (tl_band){block, nbytes, at, at, line, file, 1, ""};
+  memcpy(b->text, text, sizeof text);
+}
+
+// --- Events -----------------------------------------------------------------
+
+// The observer's event: a block was made.
+static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
+  tl_timeline *t = vm->watch->timeline;
+  if (t == NULL)
+    return;
+  uint64_t live = vm->stats.live_bytes;
+  double at = t->end = now(t);
+  add_sample(t, at, live);
+  if (live > t->peak) {
+    t->peak = live;
+    t->peak_at = at;
+    t->peak_line =
+        find_line(vm, t, &t->peak_file, t->peak_text, sizeof t->peak_text);
+    // Blocks of less than a thousandth of the peak could not be seen.
+    t->smallest = live / 1000;
+  }
+  if (nbytes >= t->smallest)
+    add_band(vm, t, block, nbytes, at);
+}
+
+// The observer's event: a block died.
+static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
+  tl_timeline *t = vm->watch->timeline;
+  if (t == NULL)
+    return;
+  double at = t->end = now(t);
+  add_sample(t, at, vm->stats.live_bytes);
+  if (nbytes < t->smallest_band)
+    return;
+  for (uint32_t i = t->band_count; i-- > 0;) {
+    if (t->bands[i].block != block)
+      continue;
+    t->bands[i].block = NULL;
+    t->bands[i].died = at;
+    return;
+  }
+}
+
+// --- Beginning and end ------------------------------------------------------
+
+// Begins a recording: the counting loop has to run, since that alone says where
+// it stands.
+static bool open_watch(tl_vm *vm) {
+  if (vm->watched == NULL) {
+    vm->watched =
+        vm->options.resize(vm->options.context, NULL, 0, sizeof *vm->watched);
+    if (vm->watched == NULL)
+      return false;
+    *vm->watched = (tl_watch){.timeline = NULL};
+  }
+  if (vm->watch == NULL)
+    vm->watched->was_counting = vm->counting;
+  vm->watch = vm->watched;
+  vm->counting = true;
+  return true;
+}
+
+// The first sample is a microsecond long; each halving doubles that.
+bool tl_watch_memory(tl_vm *vm) {
+  if (!open_watch(vm))
+    return false;
+  tl_timeline **t = &vm->watched->timeline;
+  if (*t == NULL)
+    *t = vm->options.resize(vm->options.context, NULL, 0, sizeof **t);
+  if (*t == NULL)
+    return false;
+  memset(*t, 0, sizeof **t);
+  uint64_t live = vm->stats.live_bytes;
+  (*t)->start = tl_clock();
+  (*t)->width = 1e-6;
+  (*t)->smallest = live / 1000;
+  (*t)->smallest_band = UINT64_MAX;
+  (*t)->before = (*t)->peak = (*t)->after = live;
+  (*t)->samples[0] = (tl_sample){live, live, live};
+  (*t)->sample_count = 1;
+  return true;
+}
+
+bool tl_watch_operations(tl_vm *vm) {
+  if (!open_watch(vm))
+    return false;
+  tl_notes **notes = &vm->watched->notes;
+  if (*notes == NULL) {
+    *notes = vm->options.resize(vm->options.context, NULL, 0, sizeof **notes);
+    if (*notes == NULL)
+      return false;
+    **notes = (tl_notes){.table = NULL};
+  }
+  return true;
+}
+
+// Bands of blocks that still live end here, as far as the picture goes.
+void tl_watch_stop(tl_vm *vm) {
+  tl_timeline *t = vm->watched == NULL ? NULL : vm->watched->timeline;
+  if (t != NULL && vm->watch != NULL) {
+    t->end = now(t);
+    t->after = vm->stats.live_bytes;
+    add_sample(t, t->end, t->after);
+    for (uint32_t i = 0; i < t->band_count; i++)
+      if (t->bands[i].block != NULL)
+        t->bands[i].died = t->end;
+  }
+  if (vm->watch != NULL)
+    vm->counting = vm->watched->was_counting;
+  vm->watch = NULL;
+}
+
+void tl_watch_close(tl_vm *vm) {
+  tl_watch *w = vm->watched;
+  vm->watch = vm->watched = NULL;
+  if (w == NULL)
+    return;
+  void *context = vm->options.context;
+  if (w->timeline != NULL)
+    vm->options.resize(context, w->timeline, sizeof *w->timeline, 0);
+  if (w->notes != NULL)
+    tl_notes_close(vm, w->notes);
+  vm->options.resize(context, w, sizeof *w, 0);
+}
+
+const tl_observer tl_watch_observer = {
+    .alloc = note_alloc,
+    .free = note_free,
+    .fresh = tl_watch_fresh,
+    .inplace = tl_watch_inplace,
+    .refused = tl_watch_refused,
+    .copied = tl_watch_copied,
+    .fused = tl_watch_fused,
+    .is_under_contract = tl_contract_runs,
+    .contract_refused = tl_contract_refused,
+    .contract_keeps = tl_contract_keeps,
+    .contract_holds = tl_contract_holds,
+    .contract_returns = tl_contract_returns,
+    .contract_makes = tl_contract_makes,
+    .contract_takes = tl_contract_takes,
+};

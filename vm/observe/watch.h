@@ -1,0 +1,147 @@
+// Watching a run: whoever asked hears of every block and of what became of
+// operands. While nobody watches that costs one test of a pointer for each
+// allocation, and none in the dispatch loop.
+//
+//     vm->watch (NULL: off)
+//       ├ timeline   live bytes over time      tally --memory-plot
+//       └ notes      one for each instruction  tally explain
+//
+//     tl_watch_memory / tl_watch_operations     begin
+//       the layers below call the observer      events.h
+//         note_alloc, note_free                 timeline.c
+//         tl_watch_fresh, _inplace, _refused    notes.c
+//     tl_watch_stop                             what was recorded stays
+//     tl_explain_text, tl_timeline_record …     readers
+//     tl_watch_close
+//
+// The records' own memory is outside the VM's account, so that watching changes
+// nothing that is watched; where there is none left, something is forgotten and
+// nothing fails.
+//
+// The same observer checks in-place contracts (promise.h), and beside it stand
+// the readers of who refers to what (references.h) and what nothing refers to
+// any longer (reclaim.c).
+#ifndef TALLY_VM_WATCH_H
+#define TALLY_VM_WATCH_H
+
+#include "vm/events.h"
+#include "vm/bytecode/function.h"
+
+// --- Live bytes over time (timeline.c) --------------------------------------
+
+enum {
+  // A recording takes bounded memory: stretches of time, blocks that are drawn
+  // as bands (the smallest go first), and names of files.
+  TL_SAMPLES = 1024,  // stretches of time
+  TL_BANDS = 512,     // blocks drawn as bands
+  TL_WATCH_FILES = 32,
+};
+
+// Live bytes in one stretch of time.
+typedef struct tl_sample {
+  uint64_t low, high, last;
+} tl_sample;
+
+// A large block from birth to death, or several of one size one after the
+// other.
+typedef struct tl_band {
+  // NULL: it is dead.
+  const void *block;
+  uint64_t nbytes;
+  double born, died;  // seconds from the start
+  // Where it was made: a line (0: unknown), a file of [files], and the source
+  // line.
+  uint32_t line;
+  uint32_t file;  // an index of files
+  uint32_t times;
+  char text[64];  // the source line of its birth
+} tl_band;
+
+// Live bytes over time, and which large blocks they were.
+typedef struct tl_timeline {
+  // The clock at the beginning; the length of a sample, in seconds.
+  double start, width;
+  // The time of the last event.
+  double end;
+  tl_sample samples[TL_SAMPLES];
+  uint32_t sample_count;
+  tl_band bands[TL_BANDS];
+  uint32_t band_count;
+  // Blocks below this size are no bands: they could not be seen in a picture.
+  uint64_t smallest;
+  uint64_t smallest_band;
+  uint64_t before, peak, after;
+  double peak_at;
+  uint32_t peak_line, peak_file;
+  char peak_text[100];  // the source line
+  char files[TL_WATCH_FILES][100];
+  uint32_t file_count;
+} tl_timeline;
+
+// --- What became of operands (notes.c) --------------------------------------
+
+// What one instruction did with its operands and results.
+typedef struct tl_note {
+  // NULL: a free place of the table.
+  const tl_ins *at;
+  uint64_t inplace, fresh, fused, copies;
+  // Fused runs with several results.
+  uint64_t together;
+  // Iterations of its loop that were computed together in fused runs.
+  uint64_t iterations;
+  uint64_t refused[TL_REJECTION_COUNT];
+  // Of the first refusal of each kind: which slot (UINT32_MAX: unknown) and
+  // what is to be said of it; NULL: no memory.
+  struct tl_rejection_words {
+    uint32_t slot;
+    char text[250];
+  } * words[TL_REJECTION_COUNT];
+  // Bytes of the fresh arrays and copies; items of the largest result.
+  uint64_t nbytes;
+  uint64_t largest;  // items of the largest result
+  // Operands whose memory was taken, a bit for each.
+  uint8_t taken;
+  uint8_t ndim_differs;
+} tl_note;
+
+// All notes, as a hash table by the instruction's address.
+typedef struct tl_notes {
+  tl_note *table;
+  uint32_t count, capacity;  // a power of two
+} tl_notes;
+
+// --- Who watches ------------------------------------------------------------
+
+// What is recorded, and whether counting was on before.
+typedef struct tl_watch {
+  tl_timeline *timeline;  // NULL: not asked for
+  tl_notes *notes;
+  // Whether counting was on before: while watching it is, since the counting
+  // loop alone says where it stands.
+  bool was_counting;
+} tl_watch;
+
+// Begins to record live bytes; false: no memory (no error is set).
+bool tl_watch_memory(tl_vm *vm);
+// Begins to record what becomes of operands; likewise.
+bool tl_watch_operations(tl_vm *vm);
+// Stops recording; what was recorded stays until tl_watch_close.
+void tl_watch_stop(tl_vm *vm);
+// Frees what was recorded.
+void tl_watch_close(tl_vm *vm);
+
+// Frees the notes and their texts.
+void tl_notes_close(tl_vm *vm, tl_notes *notes);
+// The note of an instruction; NULL: nothing was seen of it.
+const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at);
+
+// The observer's functions (vm/events.h), and itself (timeline.c).
+void tl_watch_fresh(tl_vm *vm, const tl_array *array);
+void tl_watch_inplace(tl_vm *vm, const tl_array *array);
+void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
+void tl_watch_copied(tl_vm *vm, const tl_array *copy);
+void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
+                    const tl_array *array, bool together, uint64_t iterations);
+extern const tl_observer tl_watch_observer;
+
+#endif

@@ -1,0 +1,512 @@
+// Stage "cache": regions that have run before: their graphs and plans are kept
+// beside the code and used again where the operands are of the same types,
+// shapes and strides. Reading the instructions, deciding dtypes and planning
+// then come down to a few comparisons for each operand.
+//
+// A graph says how it was read as a list of facts, one for each value that it
+// takes from outside. Taking these values again in order, and finding each as
+// the graph expects it, shows that reading would give the same graph. Numbers
+// may differ, where dtypes do not depend on them; views are moved to where
+// their arrays and indices are now.
+//
+// What ends in a new array of one block needs nothing but the array, the
+// streams' places and the kernels then: where results might go otherwise, all
+// of that has been asked when the graph was kept.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/memory/memory.h"
+#include "vm/region/region_internal.h"
+
+enum {
+  CACHED_MOST = 128,  // in a VM
+  CACHED_OF_A_REGION = 4,
+};
+
+// --- Taking values again ----------------------------------------------------
+
+// What a graph may see without being another one: who owns.
+#define ANY_TAG (TL_OWNED | TL_DIRECT)
+
+static bool same_dims(const tl_array *a, const int64_t *dims) {
+  int ndim = tl_ndim(a);
+  if (ndim != dims[0])
+    return false;
+  for (int i = 0; i < 2 * ndim; i++) {
+    if (a->dims[i] != dims[i + 1])
+      return false;
+  }
+  return true;
+}
+
+static inline bool take_as(tl_region_cached *k, tl_region_use *u,
+                           tl_slot value) {
+  if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
+    return false;
+  if (tl_is_array(value)) {
+    if (!same_dims(value.array, u->dims))
+      return false;
+  } else {
+    bool differs = value.u != u->value.u;
+    if (differs && u->exact)
+      return false;
+    u->changed = k->is_stale || differs;
+  }
+  tl_copy_slot(&u->value, &value);
+  tl_copy_slot(&u->items, &value);
+  return true;
+}
+
+static inline bool take(tl_region_cached *k, int use, tl_slot value) {
+  return take_as(k, &k->graph.uses[use], value);
+}
+
+static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  tl_slot value = g->base[f->at];
+  tl_region_use *u = &g->uses[f->use];
+  if (!take_as(k, u, value))
+    return false;
+  if (u->root >= 0)
+    tl_copy_slot(&g->roots[u->root].value, &value);
+  return true;
+}
+
+static bool any_changed(const tl_region_graph *g, const int8_t *uses,
+                        int count) {
+  for (int i = 0; i < count; i++) {
+    if (g->uses[uses[i]].changed)
+      return true;
+  }
+  return false;
+}
+
+static bool same_geometry(const tl_array *view, const tl_selection *s) {
+  size_t nbytes = (size_t)s->ndim * sizeof *s->shape;
+  return tl_ndim(view) == s->ndim &&
+         memcmp(tl_shape(view), s->shape, nbytes) == 0 &&
+         memcmp(tl_strides(view), s->strides, nbytes) == 0;
+}
+
+// Where the index selects now; the view must be of the same shape.
+static bool select_again(tl_region_graph *g, tl_region_guard *f,
+                         const tl_array *from) {
+  const tl_region_index *index = &g->indices[f->at];
+  tl_selection s;
+  if (!tl_region_find_index(g, from, index, &s))
+    return false;
+  f->offset = s.data - from->data;
+  return f->from == TL_FROM_ITEM
+             ? s.ndim == 0
+             : same_geometry(g->uses[f->use].value.array, &s);
+}
+
+static bool take_part(tl_region_cached *k, tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  const tl_array *from = g->uses[f->of[0]].value.array;
+  if (f->from != TL_FROM_AXES) {
+    const tl_region_index *index = &g->indices[f->at];
+    if (any_changed(g, index->parts, index->count) &&
+        !select_again(g, f, from)) {
+      return false;
+    }
+  }
+  char *data = from->data + f->offset;
+  if (f->from == TL_FROM_ITEM)
+    return take(k, f->use, tl_scalar_load(tl_array_dtype(from), data));
+  tl_array *view = g->uses[f->use].value.array;
+  if (f->again)
+    return view->data == data;
+  view->data = data;
+  view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
+  tl_array_more(view)->owner = tl_array_owner(from);
+  return true;
+}
+
+static int scalars_of(const tl_region_guard *f) {
+  return f->from == TL_FROM_CAST ? 1 : tl_ops[f->at].arity;
+}
+
+bool tl_region_compute_scalars(const tl_region_graph *g,
+                               const tl_region_guard *f, tl_slot *out) {
+  tl_slot operands[3];
+  for (int i = 0; i < scalars_of(f); i++) {
+    operands[i] = tl_borrow(g->uses[f->of[i]].value);
+  }
+  bool ok = f->from == TL_FROM_CAST
+                ? tl_cast(g->vm, &operands[0], (tl_dtype)f->at, out)
+                : tl_elementwise(g->vm, (tl_op)f->at, operands, out);
+  if (!ok || !tl_is_heap(*out))
+    return ok;
+  tl_drop(g->vm, *out);  // complex128: rare enough to go one by one
+  return false;
+}
+
+static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  tl_slot result;
+  if (!any_changed(g, f->of, scalars_of(f))) {
+    g->uses[f->use].changed = false;
+    return true;
+  }
+  return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
+}
+
+static bool settle(tl_region_graph *g, const tl_region_guard *f) {
+  tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
+  if (tl_region_settles(x->value, y->value) != f->settled)
+    return false;
+  if (!f->settled)
+    return true;
+  x->value.tag &= ~TL_OWNED;
+  y->value.tag |= TL_OWNED;
+  g->roots[x->root].value = x->value;
+  g->roots[y->root].value = y->value;
+  return true;
+}
+
+static bool take_member(tl_region_cached *k, const tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  tl_slot value;
+  return tl_region_member(g, f->of[1], f->at, g->uses[f->of[0]].value,
+                          &value) &&
+         take(k, f->use, value);
+}
+
+static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  switch ((tl_region_source)f->from) {
+    case TL_FROM_SLOT:
+      return take_slot(k, f);
+    case TL_FROM_CAPTURE:
+      return take(k, f->use, tl_region_capture(g, f->of[0], f->at));
+    case TL_FROM_VARIABLE:
+      return take(k, f->use, tl_region_variable(g, f->of[0], f->at));
+    case TL_FROM_SELF:
+      return take(k, f->use, tl_region_self(g, f->of[0], f->at));
+    case TL_FROM_MEMBER:
+      return take_member(k, f);
+    case TL_FROM_CALLEE:
+      return tl_function_prototype(g->uses[f->use].value) ==
+             g->callees[f->at].function;
+    case TL_FROM_OWNED:
+      return tl_is_owned(g->uses[f->use].value) == f->settled;
+    case TL_FROM_BORROWED:
+      return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
+    case TL_FROM_VIEW:
+    case TL_FROM_ITEM:
+    case TL_FROM_AXES:
+      return take_part(k, f);
+    case TL_FROM_SCALARS:
+    case TL_FROM_CAST:
+      return take_scalars(k, f);
+    default:
+      return settle(g, f);
+  }
+}
+
+// The numbers that nodes read, converted anew where they have changed.
+static bool convert_numbers(tl_region_graph *g) {
+  for (int i = 0; i <= g->value; i++) {
+    tl_region_node *n = &g->nodes[i];
+    bool again = false;
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      const tl_region_use *u = n->in[k] < 0 ? &g->uses[-1 - n->in[k]] : NULL;
+      if (u == NULL || !u->changed)
+        continue;
+      if ((u->value.tag & 0xff) == TL_CLASS_F64 &&
+          n->typing.operands[k] == TL_FLOAT64) {
+        memcpy(&n->items[k], &u->value.f, sizeof u->value.f);
+      } else {
+        again = true;
+      }
+    }
+    if (again && !tl_region_resolve_again(g, i))
+      return false;
+  }
+  return true;
+}
+
+static bool take_all(tl_region_cached *k) {
+  tl_region_graph *g = &k->graph;
+  bool changed = false;
+  for (int i = 0; i < g->guard_count; i++) {
+    tl_region_guard *f = &g->guards[i];
+    if (!take_guard(k, f))
+      return false;
+    changed = changed || g->uses[f->use].changed;
+  }
+  if (changed && !convert_numbers(g))
+    return false;
+  for (int i = 0; i < g->root_count; i++) {
+    g->roots[i].consumed = g->roots[i].ends;
+  }
+  return true;
+}
+
+bool tl_region_take_again(tl_region_cached *k) {
+  k->graph.view_words = k->view_words;
+  if (take_all(k)) {
+    k->is_stale = false;
+    return true;
+  }
+  k->is_stale = true;
+  tl_error_clear(k->graph.vm);
+  return false;
+}
+
+static void move_to_front(tl_region *where, tl_region_cached *k) {
+  tl_region_cached **at = &where->kept;
+  if (*at == k)
+    return;
+  while (*at != k) at = &(*at)->next;
+  *at = k->next;
+  k->next = where->kept;
+  where->kept = k;
+}
+
+tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
+                                        tl_slot *base) {
+  for (tl_region_cached *k = where->kept; k != NULL; k = k->next) {
+    if (k->pc != pc || k->is_busy)
+      continue;
+    k->graph.base = base;
+    if (tl_region_take_again(k)) {
+      move_to_front(where, k);
+      return k;
+    }
+  }
+  return NULL;
+}
+
+// --- Keeping ----------------------------------------------------------------
+
+// The memory of a kept graph, cut into its arrays; first without memory, to
+// measure.
+typedef struct cutter {
+  char *at;
+  size_t nbytes;
+} cutter;
+
+static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
+  char *to = c->at == NULL ? NULL : c->at + c->nbytes;
+  size_t nbytes = (size_t)count * itemsize;
+  c->nbytes += (nbytes + 15) & ~(size_t)15;
+  if (to != NULL && from != NULL)
+    memcpy(to, from, nbytes);
+  return to;
+}
+
+// Room for the views of a place, which each run makes anew, twice for a copy of
+// the target.
+static int place_words(const tl_region_graph *g) {
+  int places = g->sink == TL_SINK_PLACE ? 2 : 0;
+  for (int i = 0; i < g->result_count; i++) places += g->results[i].target >= 0;
+  return places * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
+                   2 * g->shapes[g->nodes[g->value].shape].ndim + 1);
+}
+
+static void cut_dims(cutter *c, tl_region_use *uses, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!uses[i].direct || !tl_is_array(uses[i].value))
+      continue;
+    const tl_array *a = uses[i].value.array;
+    int ndim = tl_ndim(a);
+    int64_t *dims = cut(c, NULL, 1 + 2 * ndim, sizeof *dims);
+    if (dims == NULL)
+      continue;
+    dims[0] = ndim;
+    memcpy(dims + 1, a->dims, (size_t)ndim * 2 * sizeof *dims);
+    uses[i].dims = dims;
+  }
+}
+
+// Of the views' headers in the new memory.
+static void move_views(tl_region_graph *to, const tl_region_graph *from) {
+  for (int i = 0; i < to->use_count; i++) {
+    tl_region_use *u = &to->uses[i];
+    if (u->direct || !tl_is_array(u->value))
+      continue;
+    ptrdiff_t at = (int64_t *)(void *)u->value.array - from->views;
+    u->value.array = u->items.array = (tl_array *)(void *)(to->views + at);
+  }
+}
+
+// Copies [g] into the cutter's memory, or measures it.
+static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
+                       tl_region_graph *to) {
+#define CUT(NAME, COUNT) to->NAME = cut(c, g->NAME, COUNT, sizeof *g->NAME)
+  CUT(nodes, g->value + 1);
+  CUT(uses, g->use_count);
+  CUT(roots, g->root_count);
+  CUT(guards, g->guard_count);
+  CUT(indices, g->index_count);
+  CUT(shapes, g->shape_count);
+  CUT(wraps, g->wrap_count);
+#undef CUT
+  to->views = cut(c, NULL, view_words + place_words(g), sizeof *g->views);
+  to->bindings = cut(c, NULL, g->binding_count, sizeof *g->bindings);
+  cut_dims(c, c->at == NULL ? g->uses : to->uses, g->use_count);
+  if (c->at == NULL)
+    return;
+  memcpy(to->views, g->views, (size_t)view_words * sizeof *g->views);
+  to->view_room = view_words + place_words(g);
+  to->binding_count = 0;
+  for (int i = 0; i < g->binding_count; i++) {
+    if (g->bindings[i].kept)
+      to->bindings[to->binding_count++] = g->bindings[i];
+  }
+  move_views(to, g);
+}
+
+static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
+  tl_region_cached **at = &k->where->kept;
+  while (*at != k) at = &(*at)->next;
+  *at = k->next;
+  *(k->newer != NULL ? &k->newer->older : &vm->regions) = k->older;
+  *(k->older != NULL ? &k->older->newer : &vm->oldest_region) = k->newer;
+  vm->region_count--;
+}
+
+void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
+  unlink_cached(vm, k);
+  tl_region_drop_tiles(&k->graph);
+  tl_spare_free(vm, k, k->nbytes);
+}
+
+static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
+  k->where = where;
+  k->next = where->kept;
+  where->kept = k;
+  k->newer = NULL;
+  k->older = vm->regions;
+  *(vm->regions != NULL ? &vm->regions->newer : &vm->oldest_region) = k;
+  vm->regions = k;
+  vm->region_count++;
+}
+
+// The last of the region's, where it has enough; or the VM's oldest.
+static void make_room(tl_vm *vm, tl_region *where) {
+  int count = 0;
+  tl_region_cached *last = NULL;
+  for (tl_region_cached *k = where->kept; k != NULL; k = k->next, count++) {
+    last = k;
+  }
+  if (count < CACHED_OF_A_REGION)
+    last = vm->region_count < CACHED_MOST ? NULL : vm->oldest_region;
+  if (last != NULL && !last->is_busy)
+    tl_region_drop_cached(vm, last);
+}
+
+void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
+  tl_vm *vm = g->vm;
+  const tl_region_planned *planned = g->fresh;
+  int view_words = g->view_words;
+  if (g->uncacheable || g->rows != NULL)
+    return;
+  cutter c = {NULL, 0};
+  tl_region_graph unused;
+  copy_graph(&c, g, view_words, &unused);
+  size_t header = (sizeof(tl_region_cached) + 15) & ~(size_t)15;
+  size_t plan_nbytes = planned->is_ready ? tl_plan_nbytes(&planned->plan) : 0;
+  size_t nbytes = header + c.nbytes + plan_nbytes;
+  make_room(vm, where);
+  tl_region_cached *k = tl_spare_alloc(vm, nbytes);
+  if (k == NULL)
+    return;
+  c = (cutter){(char *)k + header, 0};
+  k->graph = *g;
+  copy_graph(&c, g, view_words, &k->graph);
+  k->view_words = view_words;
+  k->planned.is_ready = planned->is_ready;
+  if (planned->is_ready) {
+    k->planned = *planned;
+    tl_plan_copy(&k->planned.plan, c.at + c.nbytes, &planned->plan);
+  }
+  k->planned.room = NULL;
+  k->graph.kept = &k->planned;
+  k->graph.fresh = NULL;
+  k->unit = g->function->unit;
+  k->pc = pc;
+  k->is_busy = k->is_stale = false;
+  k->nbytes = nbytes;
+  k->iterations = tl_region_may_iterate(k);
+  k->iterations_refused = 0;
+  k->iterations_wait = 0;
+  k->is_short = !k->iterations && tl_region_is_short(k);
+  k->fused = (uint16_t)tl_region_count_fused(&k->graph);
+  link_cached(vm, where, k);
+}
+
+static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
+  bool found = unit == NULL || k->unit == unit;
+  for (int i = 0; i < k->graph.callee_count; i++)
+    found = found || k->graph.callees[i].function->unit == unit;
+  return found;
+}
+
+bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
+  bool any = false;
+  for (tl_region_cached *k = vm->regions, *older; k != NULL; k = older) {
+    older = k->older;
+    if (k->is_busy || !is_of(k, unit))
+      continue;
+    tl_region_drop_cached(vm, k);
+    any = true;
+  }
+  return any;
+}
+
+// === Short arrays
+// =============================================================
+
+// Whether a new array lies as the plan writes it.
+static bool is_row_major(const tl_region_planned *planned, int ndim,
+                         const int64_t *shape) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
+  return memcmp(strides, planned->out_strides,
+                (size_t)ndim * sizeof *strides) == 0;
+}
+
+bool tl_region_is_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_planned *planned = &k->planned;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  return g->sink == TL_SINK_ARRAY && planned->is_ready && planned->has_output &&
+         planned->target_count == 0 && planned->plan.delay == NULL &&
+         !planned->plan.is_hosts && tl_plan_is_short(&planned->plan) &&
+         g->hoisted_count == 0 && g->settled_count == 0 &&
+         !tl_region_has_wrap(g) &&
+         is_row_major(planned, shape->ndim, shape->lengths);
+}
+
+bool tl_region_runs_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  if (!k->is_short || g->vm->has_contracts)
+    return false;
+  for (int i = 0; i < g->root_count; i++) {
+    if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
+      return false;
+  }
+  return true;
+}
+
+bool tl_region_run_short(tl_region_cached *k) {
+  tl_region_graph *g = &k->graph;
+  tl_vm *vm = g->vm;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  k->is_busy = true;  // where memory is short, what is kept goes
+  tl_array *made =
+      tl_array_new(vm, k->planned.dtype, shape->ndim, shape->lengths);
+  k->is_busy = false;
+  if (made == NULL)
+    return false;
+  tl_plan_run_short(tl_region_plan_to(g, &k->planned, made->data));
+  tl_region_bind(g);
+  tl_slot result = tl_own_array(made);
+  tl_copy_slot(&g->base[g->result], &result);
+  vm->stats.fused_ops += k->fused;
+  vm->stats.temps_ended += k->fused;
+  return true;
+}

@@ -1,0 +1,403 @@
+// Regions with several results: arrays, parts of arrays, reductions, norms and
+// running folds of values that share their operands, computed block by block in
+// one pass (a = x + y; b = x - y). Where that would need more memory than one
+// after the other, or anything is in the way, nothing has been written and they
+// run apart.
+//
+// Built for size.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/events.h"
+#include "vm/region/region_sinks.h"
+
+_Static_assert((int)TL_REGION_RESULTS <= (int)TL_PLAN_RESULTS,
+               "a plan makes all results");
+
+typedef struct multi {
+  tl_region_graph *g;
+  tl_slot *results;
+  int ndim;
+  const int64_t *shape;
+  tl_region_target targets[TL_REGION_RESULTS];
+  int reused[TL_REGION_RESULTS];  // the use whose memory it is, -1: none
+  tl_array
+      *places[TL_REGION_RESULTS];  // parts of arrays, in the graph's memory
+  // Of reductions
+  tl_reduced reduced[TL_REGION_RESULTS];
+  tl_reducer reducers[TL_REGION_RESULTS];
+  tl_c128 items[TL_REGION_RESULTS];  // single ones
+  tl_result_sink sinks[TL_REGION_RESULTS];
+} multi;
+
+static bool is_place(const multi *s, int i) {
+  return s->g->results[i].target >= 0;
+}
+
+static bool is_fold(const multi *s, int i) {
+  return s->sinks[i].kind == TL_SINKS_LANES ||
+         s->sinks[i].kind == TL_SINKS_COLUMNS;
+}
+
+// --- Parts of arrays --------------------------------------------------------
+
+// Only an array that nobody else has, and that ends in its new value.
+static bool choose_place(multi *s, int i) {
+  tl_region_graph *g = s->g;
+  const tl_region_result *result = &g->results[i];
+  tl_region_root *root = &g->roots[result->target];
+  if (!root->consumed || !tl_is_unique(root->value) ||
+      (root->value.tag & TL_DIRECT) == 0)
+    return false;
+  tl_array *place =
+      tl_region_find_place(g, root->value.array, result->node, &result->place);
+  if (place == NULL || !tl_region_is_safe_target(g, place))
+    return false;
+  s->places[i] = place;
+  s->targets[i] = (tl_region_target){.node = result->node,
+                                     .dtype = tl_array_dtype(place),
+                                     .out = place->data,
+                                     .strides = tl_strides(place),
+                                     .last = true};
+  root->consumed = false;
+  return true;
+}
+
+// A norm may fail when the places have been written.
+static bool choose_places(multi *s) {
+  const tl_region_graph *g = s->g;
+  bool places = false, norms = false;
+  for (int i = 0; i < g->result_count; i++) {
+    s->reused[i] = -1;
+    s->sinks[i].kind = TL_SINKS_NONE;
+    places = places || is_place(s, i);
+    norms = norms || (g->results[i].fold != NULL &&
+                      tl_builtin_fused(g->results[i].fold) == TL_FUSED_NORM);
+    if (is_place(s, i) && !choose_place(s, i))
+      return false;
+  }
+  return !places || !norms;
+}
+
+// --- Arrays -----------------------------------------------------------------
+
+// The dying operand that result [i] may be written into: of several the one
+// that ends first, -1: none.
+static int find_over(const multi *s, int i) {
+  const tl_region_graph *g = s->g;
+  tl_dtype dtype = s->targets[i].dtype;
+  int found = -1;
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *x = &g->uses[u];
+    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
+        !tl_can_reuse(g->vm, x->value, dtype, s->ndim, s->shape) ||
+        !tl_is_contiguous(x->value.array) ||
+        !tl_region_is_safe_target(g, x->value.array)) {
+      continue;
+    }
+    if (found < 0 ||
+        g->roots[x->root].ended < g->roots[g->uses[found].root].ended)
+      found = u;
+  }
+  return found;
+}
+
+// Whether something that no result is written into would have gone before a new
+// array is made, one after the other.
+static bool keeps_longer(const multi *s, int node) {
+  for (int i = 0; i < s->g->root_count; i++) {
+    const tl_region_root *root = &s->g->roots[i];
+    if (root->consumed && tl_is_owned(root->value) && root->ended <= node)
+      return true;
+  }
+  return false;
+}
+
+// A running fold takes the items in, and is as long as they are.
+static bool choose_running(multi *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  tl_dtype dtype = tl_cumulative_dtype((tl_reduction)result->scan.reduction,
+                                       s->g->nodes[result->node].typing.result,
+                                       result->scan.dtype);
+  s->sinks[i].kind = TL_SINKS_RUNNING;
+  s->targets[i] = (tl_region_target){.node = result->node, .dtype = dtype};
+  return dtype != TL_DTYPE_COUNT && !result->scan.initial;
+}
+
+static bool choose_arrays(multi *s) {
+  tl_region_graph *g = s->g;
+  for (int i = 0; i < g->result_count; i++) {
+    const tl_region_result *r = &g->results[i];
+    bool runs = r->fold != NULL && tl_builtin_fused(r->fold) == TL_FUSED_SCAN;
+    if (is_place(s, i) || (r->fold != NULL && !runs))
+      continue;
+    s->targets[i] = (tl_region_target){
+        .node = r->node, .dtype = g->nodes[r->node].typing.result};
+    if (runs && !choose_running(s, i))
+      return false;
+    int over = s->reused[i] = find_over(s, i);
+    if (over < 0)
+      continue;
+    if (!runs) {
+      s->targets[i].last = true;
+      s->targets[i].out = g->uses[over].value.array->data;
+    }
+    g->roots[g->uses[over].root].consumed = false;
+  }
+  for (int i = 0; i < g->result_count; i++) {
+    bool made =
+        g->results[i].fold == NULL || s->sinks[i].kind == TL_SINKS_RUNNING;
+    if (made && !is_place(s, i) && s->reused[i] < 0 &&
+        keeps_longer(s, g->results[i].node)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// --- Reductions -------------------------------------------------------------
+
+static bool choose_fold(multi *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  const tl_fold_call *call = &result->call;
+  tl_reduction reduction = (tl_reduction)call->reduction;
+  // What takes two passes, or may fail at its end, runs apart.
+  if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
+      call->dtype != TL_DTYPE_COUNT ||
+      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {
+    return false;
+  }
+  s->sinks[i].kind =
+      s->reduced[i].width > 1 ? TL_SINKS_COLUMNS : TL_SINKS_LANES;
+  s->targets[i] = (tl_region_target){.node = result->node};
+  return tl_region_reducer(s->g, result->node, call, &s->reducers[i],
+                           &s->targets[i].dtype) &&
+         s->reducers[i].result < TL_COMPLEX128;
+}
+
+static bool choose_folds(multi *s) {
+  for (int i = 0; i < s->g->result_count; i++) {
+    const tl_builtin *fold = s->g->results[i].fold;
+    if (fold != NULL && tl_region_lies_otherwise(s->g))
+      return false;
+    if (fold != NULL && tl_builtin_fused(fold) != TL_FUSED_SCAN &&
+        !choose_fold(s, i))
+      return false;
+  }
+  return true;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static void drop_made(multi *s, int count) {
+  for (int i = 0; i < count; i++) {
+    if (s->reused[i] < 0 && !is_place(s, i))
+      tl_drop(s->g->vm, s->results[i]);
+  }
+}
+
+// A new array for result [i]; or of a reduction, for a single item, none.
+static bool make_result(multi *s, int i) {
+  tl_region_graph *g = s->g;
+  int64_t folded[TL_MAX_DIMS];
+  const int64_t *shape = s->shape;
+  int ndim = s->ndim;
+  tl_dtype dtype = s->targets[i].dtype;
+  s->results[i] = tl_none();
+  if (s->reused[i] >= 0 || is_place(s, i))
+    return true;
+  if (is_fold(s, i)) {
+    const tl_fold_call *call = &g->results[i].call;
+    ndim = tl_reduce_shape(ndim, shape, call->axes, call->keepdims, folded);
+    shape = folded;
+    dtype = s->reducers[i].result;
+    s->reducers[i].out = (char *)&s->items[i];
+    if (ndim == 0)
+      return true;
+  }
+  tl_array *made = tl_array_new(g->vm, dtype, ndim, shape);
+  if (made == NULL)
+    return false;
+  s->results[i] = tl_own_array(made);
+  if (is_fold(s, i)) {
+    s->reducers[i].out = made->data;
+  } else if (s->sinks[i].kind == TL_SINKS_NONE) {
+    s->targets[i].out = made->data;
+  }
+  return true;
+}
+
+static void close_sinks(multi *s, int count) {
+  for (int i = 0; i < count; i++) {
+    if (s->sinks[i].kind == TL_SINKS_COLUMNS)
+      tl_columns_close(&s->sinks[i].columns, s->g->vm);
+  }
+}
+
+static bool open_sink(multi *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  tl_result_sink *sink = &s->sinks[i];
+  tl_slot to =
+      s->reused[i] >= 0 ? s->g->uses[s->reused[i]].value : s->results[i];
+  switch (sink->kind) {
+    case TL_SINKS_LANES:
+      tl_row_stream_open(&sink->lanes, &s->reducers[i].method,
+                         s->reduced[i].count, s->reduced[i].length, NULL,
+                         s->reducers[i].out);
+      return true;
+    case TL_SINKS_COLUMNS:
+      return tl_columns_open(&sink->columns, &s->reducers[i], &s->reduced[i]);
+    case TL_SINKS_RUNNING:
+      tl_region_open_scanner(&sink->running, &result->scan, s->targets[i].dtype,
+                             s->ndim, s->shape, to.array->data);
+      return true;
+    default:
+      return true;
+  }
+}
+
+static bool make_results(multi *s) {
+  for (int i = 0; i < s->g->result_count; i++) {
+    if (make_result(s, i))
+      continue;
+    drop_made(s, i);
+    return false;
+  }
+  for (int i = 0; i < s->g->result_count; i++) {
+    if (open_sink(s, i))
+      continue;
+    close_sinks(s, i);
+    drop_made(s, s->g->result_count);
+    return false;
+  }
+  return true;
+}
+
+// What is folded becomes what was asked for. Only a norm may fail.
+static bool end_fold(multi *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  tl_reducer *r = &s->reducers[i];
+  if (result->call.reduction == TL_REDUCE_MEAN) {
+    tl_reduce_divide(r->result, r->out,
+                     s->reduced[i].count * s->reduced[i].width,
+                     (double)s->reduced[i].length);
+  }
+  if (!tl_is_array(s->results[i]))
+    s->results[i] = tl_scalar_load(r->result, r->out);
+  if (result->norm_of == TL_DTYPE_COUNT)
+    return true;
+  tl_slot folded = s->results[i];
+  s->results[i] = tl_none();
+  return tl_norm_end(s->g->vm, result->norm, tl_norm_result(result->norm_of),
+                     folded, &s->results[i]);
+}
+
+static bool end_folds(multi *s) {
+  for (int i = 0; i < s->g->result_count; i++) {
+    if (is_fold(s, i) && !end_fold(s, i))
+      return false;
+  }
+  return true;
+}
+
+// Nothing fails any more: what was written into goes over.
+static void end_arrays(multi *s) {
+  tl_region_graph *g = s->g;
+  for (int i = 0; i < g->result_count; i++) {
+    if (is_place(s, i)) {
+      tl_array *a = g->roots[g->results[i].target].value.array;
+      tl_written_in_place(g->vm, a);
+      s->results[i] = tl_own_array(a);
+    } else if (s->reused[i] >= 0) {
+      tl_slot owner = g->uses[s->reused[i]].value;
+      s->results[i] = tl_own_array(
+          tl_reuse(g->vm, &owner, s->targets[i].dtype, s->ndim, s->shape));
+    }
+  }
+}
+
+static tl_region_status run(multi *s) {
+  tl_region_graph *g = s->g;
+  tl_result_sink *sinks[TL_REGION_RESULTS];
+  int count = 0;
+  bool may_stop = true;
+  tl_plan *plan = tl_region_plan_multi(g, s->targets, g->result_count);
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  for (int i = 0; i < g->result_count; i++) {
+    may_stop = may_stop && s->reused[i] < 0 && !is_place(s, i);
+    if (s->sinks[i].kind != TL_SINKS_NONE)
+      sinks[count++] = &s->sinks[i];
+  }
+  if (!may_stop && !tl_region_pay(g->vm, tl_region_size(g)))
+    return TL_REGION_FAILED;
+  bool ok = count > 0 ? tl_run_sinks(g->vm, plan, sinks, count, may_stop)
+                      : tl_plan_run(g->vm, plan, may_stop);
+  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// The arrays that a node is computed of, a bit for each.
+static uint64_t arrays_of(const tl_region_graph *g, const uint64_t *nodes,
+                          const tl_region_node *n) {
+  uint64_t arrays = 0;
+  for (int i = 0; i < n->arity; i++) {
+    int u = -1 - n->in[i];
+    if (n->in[i] >= 0) {
+      arrays |= nodes[n->in[i]];
+    } else if (tl_region_is_array(g->uses[u].items)) {
+      int root = g->uses[u].root;
+      arrays |= UINT64_C(1)
+                << (root >= 0 ? root
+                              : TL_REGION_ROOTS + u % (64 - TL_REGION_ROOTS));
+    }
+  }
+  return arrays;
+}
+
+// Whether all results are of arrays that they share: else one pass gains
+// nothing.
+static bool share(const tl_region_graph *g) {
+  uint64_t nodes[TL_REGION_NODES], shared = 0;
+  bool joined[TL_REGION_RESULTS] = {false};
+  for (int i = 0; i <= g->value; i++)
+    nodes[i] = arrays_of(g, nodes, &g->nodes[i]);
+  shared = nodes[g->results[0].node];
+  int count = 0;
+  for (int round = 0; round < g->result_count; round++) {
+    for (int i = 0; i < g->result_count; i++) {
+      uint64_t own = nodes[g->results[i].node];
+      if (joined[i] || (own & shared) == 0)
+        continue;
+      shared |= own;
+      joined[i] = true;
+      count++;
+    }
+  }
+  return count == g->result_count;
+}
+
+tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  multi s;  // large: not cleared
+  s.g = g;
+  s.results = results;
+  s.ndim = shape->ndim;
+  s.shape = shape->lengths;
+  // One by one, the instruction at fault says why.
+  if (g->rows != NULL || tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
+      !share(g) || !choose_places(&s) || !choose_folds(&s) ||
+      !choose_arrays(&s) || !make_results(&s)) {
+    tl_error_clear(g->vm);  // without memory for all at once
+    return TL_REGION_DECLINED;
+  }
+  tl_region_status status = run(&s);
+  close_sinks(&s, g->result_count);
+  if (status == TL_REGION_DONE && !end_folds(&s))
+    status = TL_REGION_FAILED;
+  if (status == TL_REGION_DONE) {
+    end_arrays(&s);
+  } else {
+    drop_made(&s, g->result_count);
+  }
+  return status;
+}

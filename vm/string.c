@@ -1,0 +1,383 @@
+// Strings: UTF-8, grapheme clusters, and the growing text in which they are
+// built. The rules of clusters and widths are utf8proc's; ASCII, which is most
+// text, never gets there.
+
+#include "vm/string.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "vm/vm.h"
+#include "vm/check.h"
+
+// --- Making -----------------------------------------------------------------
+
+// For eight bytes at once: the top bits of those above 127, and some top bit if
+// one of them is CR.
+static uint64_t odd_bytes(uint64_t word) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  const uint64_t other = word ^ ones * '\r';
+  return word | ((other - ones) & ~other);
+}
+
+// Up to 8 bytes as a number that no other text of this length has: short texts
+// need no loop for hash or test.
+static uint64_t short_word(const char *text, size_t nbytes) {
+  uint32_t low, high;
+  if (nbytes >= 4) {
+    memcpy(&low, text, 4);
+    memcpy(&high, text + nbytes - 4, 4);
+    return low | (uint64_t)high << 32;
+  }
+  const unsigned char *bytes = (const unsigned char *)text;
+  return nbytes == 0 ? 0
+                     : bytes[0] | (uint64_t)bytes[nbytes / 2] << 8 |
+                           (uint64_t)bytes[nbytes - 1] << 16;
+}
+
+// Whether every byte is a cluster: ASCII, in which only CR LF is one cluster of
+// two bytes.
+static bool is_bytewise(const char *text, size_t nbytes) {
+  uint64_t all = 0, word;
+  for (; nbytes > 8; text += 8, nbytes -= 8) {
+    memcpy(&word, text, 8);
+    all |= odd_bytes(word);
+  }
+  all |= odd_bytes(short_word(text, nbytes));
+  return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
+tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
+  size_t whole;
+  if (tl_add_overflows(nbytes, sizeof(tl_string) + 1, &whole)) {
+    tl_fail_memory(vm, nbytes, "a string");
+    return NULL;
+  }
+  tl_string *string = tl_object_new(vm, TL_KIND_STRING, whole, "a string");
+  if (string == NULL)
+    return NULL;
+  string->length = nbytes;
+  string->hash = 0;
+  string->text[nbytes] = 0;
+  if (text != NULL) {
+    memcpy(string->text, text, nbytes);
+    tl_string_finish(string);
+  }
+  return string;
+}
+
+void tl_string_finish(tl_string *string) {
+  string->text[string->length] = 0;
+  if (is_bytewise(string->text, string->length))
+    string->head.flags |= TL_BYTEWISE;
+}
+
+tl_string *tl_string_from(tl_vm *vm, const char *text) {
+  return tl_string_new(vm, text, strlen(text));
+}
+
+tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
+  tl_string *string = tl_string_new(vm, NULL, a->length + b->length);
+  if (string == NULL)
+    return NULL;
+  memcpy(string->text, a->text, a->length);
+  memcpy(string->text + a->length, b->text, b->length);
+  string->text[string->length] = 0;
+  // Neither has a CR, so no cluster joins across the border.
+  string->head.flags |= a->head.flags & b->head.flags & TL_BYTEWISE;
+  return string;
+}
+
+// Below this size nothing is kept free: short texts are rarely built of many
+// pieces.
+enum { SPARE_FROM = 256 };
+
+tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
+  TL_CHECK(a->head.count == 1);
+  size_t length, need, room;
+  if (tl_add_overflows(a->length, b->length, &length) ||
+      tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
+      tl_add_overflows(need, need < SPARE_FROM ? 0 : need / 2, &room)) {
+    tl_fail_memory(vm, a->length, "a string");
+    return NULL;
+  }
+  // Half as much again, so that a loop of appends copies each byte a few times.
+  if (need > a->head.nbytes) {
+    a = tl_realloc(vm, a, a->head.nbytes, room, "a string");
+    if (a == NULL)
+      return NULL;
+    a->head.nbytes = room;
+  }
+  memcpy(a->text + a->length, b->text, b->length);
+  a->length = length;
+  a->hash = 0;
+  a->text[length] = 0;
+  if (!tl_string_is_bytewise(b))
+    a->head.flags &= (uint8_t)~TL_BYTEWISE;
+  return a;
+}
+
+// --- Comparing --------------------------------------------------------------
+
+bool tl_string_equal(const tl_string *a, const tl_string *b) {
+  return a == b ||
+         (a->length == b->length && memcmp(a->text, b->text, a->length) == 0);
+}
+
+// The order of UTF-8's bytes is that of the code points.
+int tl_string_compare(const tl_string *a, const tl_string *b) {
+  size_t shared = a->length < b->length ? a->length : b->length;
+  int order = memcmp(a->text, b->text, shared);
+  if (order != 0)
+    return order < 0 ? -1 : 1;
+  return (a->length > b->length) - (a->length < b->length);
+}
+
+// Mixes the bits of a word so that each depends on all.
+static uint64_t mix(uint64_t h) {
+  h ^= h >> 32;
+  h *= UINT64_C(0xd6e8feb86659fd93);
+  return h ^ h >> 32;
+}
+
+// Eight bytes at a time; the length is in the seed, so that zeros at the end
+// count.
+uint64_t tl_text_hash(const char *text, size_t nbytes) {
+  const char *at = text, *end = text + nbytes;
+  uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
+  for (; end - at > 8; at += 8) {
+    memcpy(&word, at, 8);
+    h = mix(h ^ word) * UINT64_C(0x9fb21c651e98df25);
+  }
+  h = mix(h ^ short_word(at, (size_t)(end - at)));
+  // 0 stands for a hash that is not computed yet.
+  return h ? h : 1;
+}
+
+uint64_t tl_string_hash(tl_string *string) {
+  if (string->hash == 0)
+    string->hash = tl_text_hash(string->text, string->length);
+  return string->hash;
+}
+
+// --- Grapheme clusters ------------------------------------------------------
+
+// The code point at byte [at] and its length; U+FFFD for a wrong byte.
+static size_t decode(const char *text, size_t nbytes, size_t at,
+                     utf8proc_int32_t *point) {
+  utf8proc_ssize_t step =
+      utf8proc_iterate((const utf8proc_uint8_t *)text + at,
+                       (utf8proc_ssize_t)(nbytes - at), point);
+  if (step > 0)
+    return (size_t)step;
+  *point = 0xfffd;
+  return 1;
+}
+
+size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
+  utf8proc_int32_t before, after, state = 0;
+  at += decode(text, nbytes, at, &before);
+  while (at < nbytes) {
+    // Two letters of ASCII are the common case and never join.
+    unsigned char next = (unsigned char)text[at];
+    if (before < 128 && next < 128 && before != '\r')
+      break;
+    size_t step = decode(text, nbytes, at, &after);
+    if (utf8proc_grapheme_break_stateful(before, after, &state))
+      break;
+    at += step;
+    before = after;
+  }
+  return at;
+}
+
+// Not remembered: most texts are ASCII, where it is the length.
+int64_t tl_string_graphemes(const tl_string *string) {
+  if (tl_string_is_bytewise(string))
+    return (int64_t)string->length;
+  int64_t count = 0;
+  for (size_t at = 0; at < string->length; count++)
+    at = tl_grapheme_end(string->text, string->length, at);
+  return count;
+}
+
+// Walks from the front; in ASCII the indices are the bytes.
+void tl_string_grapheme_range(const tl_string *string, int64_t start,
+                              int64_t stop, size_t *begin, size_t *end) {
+  TL_CHECK(0 <= start && start <= stop);
+  if (tl_string_is_bytewise(string)) {
+    *begin = (size_t)start;
+    *end = (size_t)stop;
+    return;
+  }
+  size_t at = 0;
+  int64_t i = 0;
+  for (; i < start; i++) at = tl_grapheme_end(string->text, string->length, at);
+  *begin = at;
+  for (; i < stop; i++) at = tl_grapheme_end(string->text, string->length, at);
+  *end = at;
+}
+
+// A cluster is as wide as its widest character; the variation selector for
+// pictures (U+FE0F) asks for two columns.
+static int cluster_width(const char *text, size_t begin, size_t end) {
+  int width = 0;
+  while (begin < end) {
+    utf8proc_int32_t point;
+    begin += decode(text, end, begin, &point);
+    int w = point == 0xfe0f ? 2 : utf8proc_charwidth(point);
+    if (w > width)
+      width = w;
+  }
+  return width;
+}
+
+// ASCII needs no tables: control characters take no column.
+int tl_display_width(const char *text, size_t nbytes) {
+  int width = 0;
+  for (size_t at = 0, end; at < nbytes; at = end) {
+    unsigned char c = (unsigned char)text[at];
+    // Nothing that could join it follows.
+    bool alone = at + 1 >= nbytes || (unsigned char)text[at + 1] < 128;
+    if (c < 128 && alone) {
+      width += c >= 32 && c != 127;
+      end = at + 1;
+      continue;
+    }
+    end = tl_grapheme_end(text, nbytes, at);
+    width += cluster_width(text, at, end);
+  }
+  return width;
+}
+
+// --- UTF-8 ------------------------------------------------------------------
+
+// Looks for the first byte with memchr, then compares.
+const char *tl_string_search(const tl_string *s, size_t at,
+                             const tl_string *part) {
+  TL_CHECK(at <= s->length);
+  const char *end = s->text + s->length;
+  if (part->length == 0)
+    return s->text + at;
+  for (const char *p = s->text + at; (size_t)(end - p) >= part->length; p++) {
+    p = memchr(p, part->text[0], (size_t)(end - p) - part->length + 1);
+    if (p == NULL)
+      return NULL;
+    if (memcmp(p, part->text, part->length) == 0)
+      return p;
+  }
+  return NULL;
+}
+
+// Nearly all names are valid already, and need no copy.
+tl_string *tl_string_mended(tl_vm *vm, const char *text) {
+  size_t nbytes = strlen(text);
+  if (tl_utf8_check(text, nbytes, NULL))
+    return tl_string_new(vm, text, nbytes);
+  char *copy = tl_alloc(vm, nbytes, "a name");
+  if (copy == NULL)
+    return NULL;
+  memcpy(copy, text, nbytes);
+  tl_utf8_mend(copy, nbytes);
+  tl_string *string = tl_string_new(vm, copy, nbytes);
+  tl_free(vm, copy, nbytes);
+  return string;
+}
+
+// --- Growing text -----------------------------------------------------------
+
+void tl_text_open(tl_text *text, tl_vm *vm) {
+  TL_CHECK(vm != NULL);
+  *text = (tl_text){.vm = vm};
+}
+
+// Makes room for [more] bytes and a NUL; false after a failure, which the text
+// remembers.
+static bool reserve(tl_text *text, size_t more) {
+  if (text->failed)
+    return false;
+  size_t need;
+  if (tl_add_overflows(text->length, more, &need) ||
+      tl_add_overflows(need, 1, &need)) {
+    text->failed = true;
+    return tl_fail_memory(text->vm, SIZE_MAX, "a text");
+  }
+  if (need <= text->capacity)
+    return true;
+  size_t capacity = text->capacity + text->capacity / 2;
+  if (capacity < need)
+    capacity = need;
+  if (capacity < 128)
+    capacity = 128;
+  char *bytes =
+      tl_realloc(text->vm, text->bytes, text->capacity, capacity, "a text");
+  if (bytes == NULL) {
+    text->failed = true;
+    return false;
+  }
+  text->bytes = bytes;
+  text->capacity = capacity;
+  return true;
+}
+
+// After a failure nothing is added, and the failure stays.
+void tl_text_add(tl_text *text, const char *bytes, size_t nbytes) {
+  if (nbytes == 0 || !reserve(text, nbytes))
+    return;
+  memcpy(text->bytes + text->length, bytes, nbytes);
+  text->length += nbytes;
+}
+
+void tl_text_puts(tl_text *text, const char *string) {
+  tl_text_add(text, string, strlen(string));
+}
+
+void tl_text_putc(tl_text *text, char c) {
+  if (reserve(text, 1))
+    text->bytes[text->length++] = c;
+}
+
+// Measures first, then prints into the room that is needed.
+static void add_formatted(tl_text *text, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  if (length > 0 && reserve(text, (size_t)length)) {
+    vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+  }
+  va_end(again);
+}
+
+void tl_text_printf(tl_text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_formatted(text, format, args);
+  va_end(args);
+}
+
+tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  va_list args;
+  va_start(args, format);
+  add_formatted(&text, format, args);
+  va_end(args);
+  return tl_text_finish(&text);
+}
+
+tl_string *tl_text_finish(tl_text *text) {
+  tl_string *string = NULL;
+  if (!text->failed)
+    string =
+        tl_string_new(text->vm, text->bytes ? text->bytes : "", text->length);
+  tl_text_close(text);
+  return string;
+}
+
+void tl_text_close(tl_text *text) {
+  tl_free(text->vm, text->bytes, text->capacity);
+  *text = (tl_text){.vm = text->vm, .failed = text->failed};
+}

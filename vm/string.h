@@ -1,0 +1,98 @@
+// Strings: immutable UTF-8 text, valid by construction.
+//
+// A reader's character is a grapheme cluster (utf8proc): lengths and indices
+// count clusters, searches work on bytes. In ASCII without CR each byte is a
+// cluster, which a flag remembers (TL_BYTEWISE), so that indexing is free
+// there.
+//
+// tl_text, below, is the buffer in which printing and formatting build text.
+#ifndef TALLY_VM_STRING_H
+#define TALLY_VM_STRING_H
+
+#include "vm/memory/memory.h"
+#include "vm/utf8.h"
+
+// A string object; its text is part of it.
+struct tl_string {
+  tl_object head;
+  size_t length;  // bytes, without the final NUL
+  uint64_t hash;  // 0: not yet computed
+  char text[];    // length bytes of UTF-8 and a NUL
+};
+
+// A new string of [nbytes] of valid UTF-8, which are copied. With text NULL the
+// bytes are left for the caller to fill, who then calls tl_string_finish.
+// Returns owned; NULL after tl_fail.
+tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
+// Ends a string that was filled by the caller: sets its NUL and TL_BYTEWISE.
+void tl_string_finish(tl_string *string);
+// A new string of a NUL-terminated text of valid UTF-8.
+tl_string *tl_string_from(tl_vm *vm, const char *text);
+// A new string as printf would print it.
+tl_string *tl_string_format(tl_vm *vm, const char *format, ...);
+// A new string of two in a row. Both are borrowed.
+tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
+// As tl_string_concat, in the memory of [a], which has one owner and is not
+// [b]. Returns where it then is; NULL leaves [a] as it was. When it moves, half
+// as much again stays free, so that a text built in pieces is copied a few
+// times, not once for each piece.
+tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
+// Whether both have the same bytes. Text is not normalised.
+bool tl_string_equal(const tl_string *a, const tl_string *b);
+// Below, equal to or above 0: in the order of code points, which is that of the
+// bytes.
+int tl_string_compare(const tl_string *a, const tl_string *b);
+// The first place of [part] from byte [at] on, or NULL.
+const char *tl_string_search(const tl_string *s, size_t at,
+                             const tl_string *part);
+// A hash of bytes, which is never 0.
+uint64_t tl_text_hash(const char *text, size_t nbytes);
+// The same of a string, which remembers it.
+uint64_t tl_string_hash(tl_string *string);
+
+// Whether each byte is a cluster.
+static inline bool tl_string_is_bytewise(const tl_string *string) {
+  return (string->head.flags & TL_BYTEWISE) != 0;
+}
+
+// The number of clusters.
+int64_t tl_string_graphemes(const tl_string *string);
+// The byte range of clusters [start, stop), both within 0 … count.
+void tl_string_grapheme_range(const tl_string *string, int64_t start,
+                              int64_t stop, size_t *begin, size_t *end);
+// The end, in bytes, of the cluster that begins at byte [at].
+size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at);
+// Columns that the text takes on a terminal.
+int tl_display_width(const char *text, size_t nbytes);
+
+// A string of a name that the system or a host gave, with wrong bytes as `?`.
+// Returns owned; NULL after tl_fail.
+tl_string *tl_string_mended(tl_vm *vm, const char *text);
+
+// A growing buffer of text, for printing and building strings. After a failed
+// append (kind memory) further ones do nothing, so callers need not test each;
+// finishing then fails.
+//
+//     tl_text text;
+//     tl_text_open(&text, vm);
+//     tl_text_printf(&text, "%d items", n);
+//     return tl_text_finish(&text);
+typedef struct tl_text {
+  tl_vm *vm;
+  char *bytes;
+  size_t length, capacity;
+  bool failed;
+} tl_text;
+// Begins an empty text; nothing is allocated.
+void tl_text_open(tl_text *text, tl_vm *vm);
+void tl_text_add(tl_text *text, const char *bytes, size_t nbytes);
+void tl_text_puts(tl_text *text, const char *string);
+void tl_text_putc(tl_text *text, char c);
+void tl_text_printf(tl_text *text, const char *format, ...);
+// The text as a string, owned; NULL after tl_fail, also of an earlier append.
+// Closes the text.
+tl_string *tl_text_finish(tl_text *text);
+// Frees the text.
+void tl_text_close(tl_text *text);
+
+#endif

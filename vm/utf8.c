@@ -1,0 +1,86 @@
+// Checking and mending UTF-8; needs neither memory nor a VM. Most text is
+// ASCII, so blocks of 64 bytes and then words of 8 are looked at as a whole;
+// only the rest is read sequence by sequence.
+#include "vm/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+// The length of the well-formed sequence at [s]; 0: there is none. The second
+// byte's range depends on the first: that excludes overlong forms, surrogates,
+// and what is above U+10FFFF.
+static size_t sequence_length(const unsigned char *s, size_t left) {
+  unsigned char low = 0x80, high = 0xbf;
+  size_t length;
+  if (s[0] < 0x80)
+    return 1;
+  if (s[0] >= 0xc2 && s[0] <= 0xdf)
+    length = 2;
+  else if (s[0] >= 0xe0 && s[0] <= 0xef)
+    length = 3;
+  else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+    length = 4;
+  else
+    return 0;
+  if (s[0] == 0xe0)
+    low = 0xa0;
+  if (s[0] == 0xed)
+    high = 0x9f;
+  if (s[0] == 0xf0)
+    low = 0x90;
+  if (s[0] == 0xf4)
+    high = 0x8f;
+  if (left < length || s[1] < low || s[1] > high)
+    return 0;
+  for (size_t i = 2; i < length; i++)
+    if (s[i] < 0x80 || s[i] > 0xbf)
+      return 0;
+  return length;
+}
+
+// How many bytes, in whole blocks of 64, are ASCII.
+static size_t ascii_blocks(const unsigned char *s, size_t nbytes) {
+  typedef uint64_t words __attribute__((vector_size(16)));
+  size_t i = 0;
+  for (; nbytes - i >= 64; i += 64) {
+    words block[4];
+    memcpy(block, s + i, sizeof block);
+    const words all = block[0] | block[1] | block[2] | block[3];
+    if (((all[0] | all[1]) & UINT64_C(0x8080808080808080)) != 0)
+      break;
+  }
+  return i;
+}
+
+bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
+  const unsigned char *s = (const unsigned char *)text;
+  for (size_t i = 0; i < nbytes;) {
+    uint64_t word;
+    // Blocks of ASCII first, then words, then single sequences.
+    i += ascii_blocks(s + i, nbytes - i);
+    while (nbytes - i >= 8 && (memcpy(&word, s + i, 8),
+                               (word & UINT64_C(0x8080808080808080)) == 0))
+      i += 8;
+    if (i == nbytes)
+      break;
+    size_t length = sequence_length(s + i, nbytes - i);
+    if (length == 0) {
+      if (at != NULL)
+        *at = i;
+      return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
+// Goes on behind each wrong byte, so that the rest of a broken sequence is
+// replaced, too.
+void tl_utf8_mend(char *text, size_t nbytes) {
+  size_t at;
+  while (!tl_utf8_check(text, nbytes, &at)) {
+    text[at] = '?';
+    text += at;
+    nbytes -= at;
+  }
+}

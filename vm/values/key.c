@@ -1,0 +1,250 @@
+// Keys of records: making them of values, and when two are equal.
+//
+// A list that is a key is walked on the C stack: tl_key_fault_of has seen that
+// it is no deeper than TL_KEY_DEPTH.
+
+#include "vm/values/key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/string.h"
+#include "vm/values/list.h"
+#include "vm/vm.h"
+
+// --- Integers ---------------------------------------------------------------
+
+// Whether the slot is an integer of any dtype that int64 holds; s.i has its
+// value.
+static bool is_integer(tl_slot s) {
+  return tl_is_scalar(s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)) &&
+         (tl_dtype_of(s) != TL_UINT64 || s.u <= INT64_MAX);
+}
+
+// An int of 63 bits keeps its sign: the word is shifted back arithmetically.
+bool tl_key_word(tl_slot s, uint64_t *word) {
+  if (tl_is_bool(s)) {
+    *word = (uint64_t)(s.i != 0) << 3 | TL_KEY_BOOL;
+    return true;
+  }
+  if (!tl_is_scalar(s) || s.i >= INT64_C(1) << 62 || s.i < -(INT64_C(1) << 62))
+    return false;
+  *word = (uint64_t)s.i << 1 | TL_KEY_INTEGER;
+  return true;
+}
+
+// --- What may be a key ------------------------------------------------------
+
+// tl_key_fault_of at a depth, with *left items to go.
+static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
+                             tl_slot *wrong) {
+  *wrong = s;
+  if (tl_is_string(s) || tl_is_bool(s) || is_integer(s))
+    return TL_KEY_FINE;
+  if (!tl_is_list(s))
+    return TL_KEY_OTHER;
+  if (depth == TL_KEY_DEPTH)
+    return TL_KEY_DEEP;
+  *left -= s.list->length;
+  if (*left < 0)
+    return TL_KEY_MANY;
+  tl_key_fault fault = TL_KEY_FINE;
+  for (int64_t i = 0; fault == TL_KEY_FINE && i < s.list->length; i++)
+    fault = fault_of(s.list->items[i], depth + 1, left, wrong);
+  return fault;
+}
+
+tl_key_fault tl_key_fault_of(tl_slot s, tl_slot *wrong) {
+  int64_t left = TL_KEY_ITEMS;
+  return fault_of(s, 0, &left, wrong);
+}
+
+// --- Making -----------------------------------------------------------------
+
+// Whether the value may be shared as it is: in keys all integers are int64.
+static bool is_plain(tl_slot s) {
+  if (!tl_is_list(s))
+    return !is_integer(s) || tl_dtype_of(s) == TL_INT64;
+  for (int64_t i = 0; i < s.list->length; i++)
+    if (!is_plain(s.list->items[i]))
+      return false;
+  return true;
+}
+
+// A copy of a list in which all integers are int64; NULL after tl_fail.
+static tl_list *plain_list(tl_vm *vm, const tl_list *from) {
+  tl_list *made = tl_list_new(vm, from->length);
+  for (int64_t i = 0; made != NULL && i < from->length; i++) {
+    tl_slot item = tl_borrow(from->items[i]);
+    if (tl_is_list(item)) {
+      tl_list *inner = plain_list(vm, item.list);
+      if (inner == NULL) {
+        tl_drop(vm, tl_own_list(made));
+        return NULL;
+      }
+      item = tl_own_list(inner);
+    } else if (is_integer(item)) {
+      item = tl_weak_int(item.i);
+    }
+    made->items[made->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+  }
+  return made;
+}
+
+// The key of a list: itself, or a plain copy.
+static bool make_list(tl_vm *vm, tl_slot *s, tl_key *out) {
+  tl_list *list;
+  if (is_plain(*s)) {
+    list = tl_escape(vm, s, TL_CAUSE_FIELD).list;
+  } else {
+    list = plain_list(vm, s->list);
+    if (list == NULL)
+      return false;
+    if (tl_is_owned(*s))
+      tl_drop(vm, *s);
+    s->tag &= ~TL_OWNED;
+  }
+  out->word = (uint64_t)(uintptr_t)list | TL_KEY_LIST;
+  return true;
+}
+
+// A plain list is shared: nobody changes a list that a record refers to. An
+// integer beyond 63 bits gets a list of its own.
+bool tl_key_make(tl_vm *vm, tl_slot *s, tl_key *out) {
+  if (tl_is_string(*s)) {
+    *out = tl_key_of_string(tl_escape(vm, s, TL_CAUSE_FIELD).string);
+    return true;
+  }
+  if (tl_is_list(*s))
+    return make_list(vm, s, out);
+  if (tl_key_word(*s, &out->word))
+    return true;
+  tl_list *wide = tl_list_new(vm, 1);
+  if (wide == NULL)
+    return false;
+  wide->items[wide->length++] = tl_weak_int(s->i);
+  out->word = (uint64_t)(uintptr_t)wide | TL_KEY_WIDE;
+  return true;
+}
+
+void tl_key_retain(tl_vm *vm, tl_key key) {
+  if (tl_key_object(key) != NULL)
+    tl_retain(vm, tl_key_counted(key));
+}
+
+// The reverse of tl_key_make, without a count.
+tl_slot tl_key_slot(tl_key key) {
+  if ((key.word & 1) != 0)
+    return tl_weak_int((int64_t)key.word >> 1);
+  if ((key.word & TL_KEY_BITS) == TL_KEY_BOOL)
+    return tl_bool(key.word >> 3 != 0);
+  tl_slot s = tl_key_counted(key);
+  return (key.word & TL_KEY_BITS) == TL_KEY_WIDE ? s.list->items[0] : s;
+}
+
+// --- Comparing --------------------------------------------------------------
+
+// Whether two values are the same key: integers by value, bools only bools.
+static bool equal(tl_slot a, tl_slot b) {
+  if (tl_is_string(a))
+    return tl_is_string(b) && tl_string_equal(a.string, b.string);
+  if (tl_is_bool(a) || tl_is_bool(b))
+    return tl_is_bool(a) && tl_is_bool(b) && a.i == b.i;
+  if (!tl_is_list(a))
+    return tl_is_scalar(b) && a.i == b.i;
+  if (!tl_is_list(b) || a.list->length != b.list->length)
+    return false;
+  for (int64_t i = 0; a.list != b.list && i < a.list->length; i++)
+    if (!equal(a.list->items[i], b.list->items[i]))
+      return false;
+  return true;
+}
+
+bool tl_key_is(tl_key key, tl_slot s) {
+  return equal(tl_key_slot(key), s);
+}
+
+// The finaliser of splitmix64: every bit of the word moves every bit of the
+// hash.
+uint64_t tl_key_word_hash(uint64_t word) {
+  word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+  return word ^ word >> 31;
+}
+
+// Strings hash by their bytes, which they remember; lists by their items in
+// order.
+uint64_t tl_key_hash(tl_slot s) {
+  if (tl_is_string(s))
+    return tl_string_hash(s.string);
+  uint64_t word;
+  if (!tl_is_list(s)) {
+    return tl_key_word_hash(tl_key_word(s, &word) ? word : s.u);
+  }
+  uint64_t hash = (uint64_t)s.list->length + UINT64_C(0x9e3779b97f4a7c15);
+  for (int64_t i = 0; i < s.list->length; i++)
+    hash = tl_key_word_hash(hash ^ tl_key_hash(s.list->items[i])) +
+           UINT64_C(0x9e3779b97f4a7c15);
+  return hash;
+}
+
+// --- As text ----------------------------------------------------------------
+
+// The text that has been written of a key so far.
+typedef struct writing {
+  char *text;
+  size_t used;
+  bool full;
+} writing;
+
+// Appends a text, or what fits of it and "…".
+static void add(writing *w, const char *text, size_t nbytes) {
+  static const char more[] = "…";
+  size_t room = TL_KEY_TEXT - sizeof more - w->used;
+  if (w->full)
+    return;
+  if (nbytes <= room) {
+    memcpy(w->text + w->used, text, nbytes);
+    w->used += nbytes;
+    return;
+  }
+  w->full = true;
+  while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80) room--;
+  memcpy(w->text + w->used, text, room);
+  memcpy(w->text + w->used + room, more, sizeof more - 1);
+  w->used += room + sizeof more - 1;
+}
+
+// Appends a value as the language writes it.
+static void write_key(writing *w, tl_slot s, bool quoted) {
+  char number[24];
+  if (tl_is_string(s)) {
+    if (quoted)
+      add(w, "\"", 1);
+    add(w, s.string->text, s.string->length);
+    if (quoted)
+      add(w, "\"", 1);
+  } else if (tl_is_bool(s)) {
+    add(w, s.i != 0 ? "true" : "false", s.i != 0 ? 4 : 5);
+  } else if (tl_is_list(s)) {
+    add(w, "(", 1);
+    for (int64_t i = 0; !w->full && i < s.list->length; i++) {
+      if (i > 0)
+        add(w, ", ", 2);
+      write_key(w, s.list->items[i], true);
+    }
+    add(w, s.list->length == 1 ? ",)" : ")", s.list->length == 1 ? 2 : 1);
+  } else {
+    int length = snprintf(number, sizeof number, "%" PRId64, s.i);
+    add(w, number, (size_t)length);
+  }
+}
+
+// A string at the top stands without quotes, as messages have it.
+const char *tl_key_text(tl_slot s, char text[TL_KEY_TEXT]) {
+  writing w = {.text = text};
+  write_key(&w, s, false);
+  text[w.used] = '\0';
+  return text;
+}

@@ -1,0 +1,144 @@
+// Who lends what to a slot: the states that the ownership analysis computes
+// and the verifier checks.
+//
+// A slot owns (its OWNED bit is set), borrows (it is not), or either. While it
+// borrows, one of its lenders owns: each lender is somebody in some relations.
+#ifndef TALLY_VM_BORROW_OWNERS_H
+#define TALLY_VM_BORROW_OWNERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_relation {
+  TL_SAME,   // that very object
+  TL_PART,   // an item inside it
+  TL_HELD,   // the block of the slot's view is kept by it
+  TL_LENDS,  // items of the slot's list, record or closure are kept by it
+  TL_INNER,  // the same of a container within that
+} tl_relation;
+
+// Slots are their own numbers; other lenders start at these.
+#define TL_WHO_CALLER UINT32_C(0x01000000)  // + the argument's index
+#define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
+#define TL_WHO_SELF UINT32_C(0x07000000)    // the running closure
+#define TL_WHO_IMMORTAL UINT32_C(0x07000001)
+
+// The relations of who lends to what is in a container.
+#define TL_TO_ITEMS (1u << TL_LENDS | 1u << TL_INNER)
+
+// Those in which the slot itself, and not what hangs on it, may be borrowed.
+#define TL_OF_WHOLE (1u << TL_SAME | 1u << TL_PART)
+
+static inline bool tl_who_is_slot(uint32_t who) {
+  return who < TL_WHO_CALLER;
+}
+static inline bool tl_who_is_caller(uint32_t who) {
+  return who >= TL_WHO_CALLER && who < TL_WHO_GLOBAL;
+}
+static inline bool tl_who_is_global(uint32_t who) {
+  return who >= TL_WHO_GLOBAL && who < TL_WHO_SELF;
+}
+
+typedef uint32_t tl_borrow_owner;  // who * 32 + a bit for each relation
+
+static inline tl_borrow_owner tl_borrow_owner_of(uint32_t who,
+                                                 tl_relation relation) {
+  return who << 5 | 1u << relation;
+}
+static inline uint32_t tl_borrow_owner_who(tl_borrow_owner borrow_owner) {
+  return borrow_owner >> 5;
+}
+static inline unsigned tl_borrow_owner_relations(tl_borrow_owner borrow_owner) {
+  return borrow_owner & 31;
+}
+
+typedef enum tl_ownership_kind {
+  TL_ABSENT,  // no state: dead, consumed or never written
+  TL_OWNS,
+  TL_BORROWS,
+  TL_EITHER,
+} tl_ownership_kind;
+
+enum { TL_MAX_BORROW_OWNERS = 20 };
+
+typedef struct tl_state {
+  uint8_t kind;  // tl_ownership_kind
+  uint8_t count;
+  bool full;      // a lender found no room: the set is not the whole truth
+  bool invalid;   // for the verifier: a lender has ended
+  uint32_t open;  // for the verifier: the path (+ 1) whose item was taken
+                  // out and has not come back; 0: none
+  tl_borrow_owner
+      borrow_owners[TL_MAX_BORROW_OWNERS];  // sorted, one for each who
+} tl_state;
+
+// A state without lenders, and one with a single lender.
+static inline tl_state tl_state_new(tl_ownership_kind kind) {
+  tl_state state;  // large: what is beyond the count is not written
+  state.kind = (uint8_t)kind;
+  state.count = 0;
+  state.full = state.invalid = false;
+  state.open = 0;
+  return state;
+}
+static inline tl_state tl_state_borrowed(tl_ownership_kind kind, uint32_t who,
+                                         tl_relation relation) {
+  tl_state state = tl_state_new(kind);
+  state.count = 1;
+  state.borrow_owners[0] = tl_borrow_owner_of(who, relation);
+  return state;
+}
+
+void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner);
+
+// Whether something lends in one of these relations.
+bool tl_state_in(const tl_state *state, unsigned relations);
+
+// Whether [who] lends anything to the slot.
+bool tl_state_borrowed_by(const tl_state *state, uint32_t who);
+
+// The relations in which [who] lends: bit 1 << relation for each.
+unsigned tl_state_relations(const tl_state *state, uint32_t who);
+
+// [who] lends no longer in a relation of [relations].
+void tl_state_remove(tl_state *state, uint32_t who, unsigned relations);
+
+// Nobody lends any longer in a relation of [relations].
+void tl_state_strip(tl_state *state, unsigned relations);
+
+// [from] is called [to] from now on. False: it was not there.
+bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
+
+// Adds a lender [to] where [from] lends, in the same relations.
+void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
+
+// Adds to [out] what lends items to the container in state [from].
+void tl_state_derive_items(tl_state *out, const tl_state *from);
+
+// The same for a container that may have that one in it.
+void tl_state_derive_inner(tl_state *out, const tl_state *from);
+
+// Adds to [out], a container, the lenders of what it stores without owning, and
+// of what is in that. Nobody knows what an argument has in it.
+void tl_state_derive_stored(tl_state *out, const tl_state *from);
+
+// Whether a same or part lender is there: then the slot may borrow.
+static inline bool tl_state_needs_borrow_owner(const tl_state *state) {
+  return tl_state_in(state, TL_OF_WHOLE);
+}
+
+bool tl_state_equal(const tl_state *a, const tl_state *b);
+
+// What either path may bring: sets are united, different kinds give either.
+// An absent state gives way to the other. True where *state changed.
+bool tl_state_join(tl_state *state, const tl_state *other);
+
+// Adds to [out] the lenders of something that stands in [relation] to what
+// slot [who] in state [from] refers to.
+void tl_state_derive(tl_state *out, const tl_state *from, uint32_t who,
+                     tl_relation relation);
+// The same where the slot itself is out of the question.
+void tl_state_derive_borrow_owners(tl_state *out, const tl_state *from,
+                                   tl_relation relation);
+
+#endif
