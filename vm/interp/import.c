@@ -338,6 +338,13 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
   return ok;
 }
 
+// The library's own functions in Tally check their arguments with those of a
+// module that is not for scripts (stdlib/checks.c).
+static bool is_inner(const tl_vm *vm, const tl_module *from, const char *name) {
+  return strcmp(name, "_arguments") == 0 &&
+         tl_embedded_find(vm->library, from->name->text) == NULL;
+}
+
 // Tries the places in the order of the list above. Only a name that is no path
 // can be a module of the library or the host.
 bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
@@ -351,8 +358,9 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return false;
   if (found)
     return true;
-  const char *native =
-      is_path ? NULL : vm->host->find_module(vm, name, strlen(name));
+  const char *native = is_path || is_inner(vm, from, name)
+                           ? NULL
+                           : vm->host->find_module(vm, name, strlen(name));
   if (native != NULL) {
     return import_library(vm, native, out);
   }
