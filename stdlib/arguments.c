@@ -9,22 +9,17 @@
 //   sum: axis 2 is out of range for 2 dimensions
 
 #include "stdlib/arguments.h"
-#include "stdlib/shared.h"
 
 #include <stdio.h>
 
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
-#include "vm/io.h"
 #include "vm/index/select.h"
 #include "vm/values/key.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
-#include "vm/types/type.h"
 #include "vm/vm.h"
-#include "vm/events.h"
 
 // A field's name may be as long as a script likes, a message may not.
 bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
@@ -110,20 +105,6 @@ bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s) {
     default:
       return tl_key_check(vm, s);
   }
-}
-
-// A standard stream stands for its path, so that functions of files need not
-// know of it.
-bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
-                 const char **path) {
-  tl_string *name;
-  *path = tl_standard_path(s);
-  if (*path != NULL)
-    return true;
-  if (!tl_arg_string(vm, function, "path", s, &name))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
 }
 
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
@@ -266,7 +247,7 @@ bool tl_arg_numbers(tl_vm *vm, tl_slot *s) {
   tl_slot made;
   if (!is_numbers(*s))
     return true;
-  if (!tl_array_of_list(vm, *s, &made))
+  if (!tl_array_of_list(vm, *s, tl_none(), &made))
     return false;
   tl_clear(vm, s);
   *s = made;
@@ -395,152 +376,4 @@ void tl_arrays_close(tl_vm *vm, tl_arrays *arrays) {
   for (int64_t i = 0; i < arrays->count; i++) tl_drop(vm, arrays->items[i]);
   tl_free(vm, arrays->items,
           ((size_t)arrays->count + 1) * sizeof *arrays->items);
-}
-
-// --- Promotion --------------------------------------------------------------
-
-// Fails (kind type): the two have no common dtype.
-static bool mixed(tl_vm *vm, const char *function, tl_slot a, tl_slot b) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s and %s have no common type",
-                 function, tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
-}
-
-// The dtype of a value's items; other values than arrays, scalars and ranges
-// have none, and give a number of TL_DTYPE_COUNT or more.
-static tl_dtype dtype_of_items(tl_slot s) {
-  return tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
-}
-
-// Weak scalars take the other's dtype where that has their kind; a weak bool
-// does not exist.
-bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
-                      tl_dtype *out) {
-  // Records, functions and the like have no dtype.
-  tl_dtype x = dtype_of_items(a), y = dtype_of_items(b);
-  if (x >= TL_DTYPE_COUNT || y >= TL_DTYPE_COUNT)
-    return mixed(vm, function, a, b);
-  if ((x >= TL_STRING || y >= TL_STRING) && x != y)
-    return mixed(vm, function, a, b);
-  if (x == y)
-    *out = x;
-  else if (tl_is_weak(a) && !tl_is_weak(b) && x != TL_BOOL)
-    *out = tl_dtype_promote_weak(x, y);
-  else if (tl_is_weak(b) && !tl_is_weak(a) && y != TL_BOOL)
-    *out = tl_dtype_promote_weak(y, x);
-  else
-    *out = tl_dtype_promote(x, y);
-  return true;
-}
-
-// The dtype so far is carried as a slot without a value, whose tag says dtype
-// and weakness.
-bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
-                       tl_dtype *out) {
-  tl_slot sofar = arrays->items[0];
-  *out = (tl_dtype)tl_dtype_of(sofar);
-  for (int64_t i = 1; i < arrays->count; i++) {
-    if (!tl_promote_slots(vm, function, sofar, arrays->items[i], out))
-      return false;
-    // One typed array makes the result typed.
-    bool weak = tl_is_weak(sofar) && tl_is_weak(arrays->items[i]);
-    sofar =
-        (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, *out) | (weak ? TL_WEAK : 0)};
-  }
-  return true;
-}
-
-// --- Copying ----------------------------------------------------------------
-
-// The part is a view that borrows the new array, which the caller owns
-// throughout.
-bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
-                    const int64_t *shape, const int64_t *strides,
-                    const tl_array *from) {
-  tl_dtype dtype = tl_array_dtype(to);
-  tl_array *cast = NULL;
-  if (tl_array_dtype(from) != dtype) {
-    cast = tl_array_cast(vm, from, dtype);
-    if (!cast)
-      return false;
-    from = cast;
-  }
-  // Not owned, so that the view borrows.
-  tl_slot base = {.tag = tl_array_tag(to), .array = to};
-  tl_array *part = tl_view_new(vm, &base, dtype, data, ndim, shape, strides);
-  bool ok = part && tl_array_fill(vm, part, from);
-  if (part)
-    tl_drop(vm, tl_own_array(part));
-  if (cast)
-    tl_drop(vm, tl_own_array(cast));
-  return ok;
-}
-
-// The array of [s] to be written by the caller. [kept]: the axes may lie in
-// any order. Where the in-place contract is in force, the reason for a copy is
-// reported.
-static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
-  // A dying transposed square can be put into rows in its own memory, and then
-  // be written.
-  tl_array_untranspose(vm, s);
-  bool fits = kept ? (s->tag & TL_DIRECT) != 0 && tl_is_unique(*s)
-                   : tl_array_is_reusable(*s);
-  if (vm->no_reuse || !fits) {
-    if (vm->has_contracts && !vm->no_reuse)
-      vm->observer->contract_refused(vm,
-                                     !tl_is_owned(*s) ? TL_REFUSED_LIVE
-                                     : (s->tag & TL_DIRECT) == 0
-                                         ? TL_REFUSED_EXTERNAL
-                                     : s->object->count != 1 ? TL_REFUSED_SHARED
-                                                             : TL_REFUSED_SHAPE,
-                                     *s);
-    return kept ? tl_array_cast_kept(vm, s->array, tl_array_dtype(s->array))
-                : tl_array_copy(vm, s->array);
-  }
-  tl_array *a = s->array;
-  tl_written_in_place(vm, a);
-  vm->stats.temps_ended++;
-  *s = tl_borrow(*s);
-  return a;
-}
-
-tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
-  return take(vm, s, false);
-}
-
-tl_array *tl_take_kept(tl_vm *vm, tl_slot *s) {
-  return take(vm, s, true);
-}
-
-// A range or scalar is an array that was made for this call, so it is dropped
-// if it was converted once more.
-bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
-                      tl_dtype dtype, tl_slot *out) {
-  tl_slot a;
-  if (!tl_as_array(vm, function, s, &a))
-    return false;
-  if (tl_array_dtype(a.array) == dtype) {
-    bool ok = tl_array_contiguous(vm, &a, out);
-    // What is still owned by [a] was not needed.
-    if (tl_is_owned(a))
-      tl_drop(vm, a);
-    return ok;
-  }
-  tl_array *cast = tl_array_cast(vm, a.array, dtype);
-  if (tl_is_owned(a))
-    tl_drop(vm, a);
-  if (!cast)
-    return false;
-  *out = tl_own_array(cast);
-  return true;
-}
-
-// The items may be dying: then they are handed over instead of copied, and a
-// result may be written over them.
-bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
-                        tl_dtype dtype, tl_slot *out) {
-  if (tl_is_array(*s) && tl_array_dtype(s->array) == dtype)
-    return tl_array_contiguous(vm, s, out);
-  return tl_as_contiguous(vm, function, *s, dtype, out);
 }

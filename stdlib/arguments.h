@@ -88,8 +88,11 @@ bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // numbers: the slot then owns that array, which the VM drops after the call as
 // it does arguments.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s);
-// The array that asarray makes of a list; *out is owned.
-bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot *out);
+// The array that asarray makes of a list, of the dtype [wanted] unless that is
+// none; *out is owned. Items that do not stack fail (kind shape), others than
+// numbers, bools, strings and arrays of such too (type), in the name of
+// asarray.
+bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot wanted, tl_slot *out);
 // Makes a list of numbers an array, as tl_arg_array does; other values stay.
 bool tl_arg_numbers(tl_vm *vm, tl_slot *s);
 // Makes a vector of strings a list of them; other values stay.

@@ -4,10 +4,20 @@
 
 #include "vm/array/array.h"
 
+// Takes the array: where [ok], *out is what the script sees of it, of rank 0
+// the item, for which there may be no memory; else it is given up, and so is
+// false.
+bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);
+
 // A view of the array in [s] with another geometry over the same block; it
 // takes over what s owns.
 bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
              const int64_t *strides, tl_slot *out);
+
+// The same, or for ndim 0 the item at [data], which takes nothing over.
+bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
+                     const int64_t *shape, const int64_t *strides,
+                     tl_slot *out);
 
 // The array in [s] in a shape that has as many items: a view where that can
 // be, which takes over what s owns; else a copy. Scalars for ndim 0.
@@ -32,6 +42,13 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending);
 bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending);
+// Sorts every lane of a dense array in place; on failure each has its items
+// still, in some order.
+bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending);
+// Writes the order of every lane of [a], whose items have [dtype]. [order] is
+// of int64; it may be a itself, where that has items of 8 bytes.
+bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
+                      int axis, bool descending);
 // Where each run of equal items begins in n sorted ones; returns how many.
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n);

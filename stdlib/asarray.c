@@ -1,6 +1,7 @@
 // asarray: arrays made of nested lists, ranges and other arrays.
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
@@ -8,164 +9,6 @@
 #include "vm/nested/nested.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
-
-// --- What lists hold ---------------------------------------------------------
-
-// What is known of the array while its nested lists are measured.
-typedef struct nest {
-  int ndim;  // -1: no item seen yet
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot sofar;  // stands for the dtype, and whether it is weak
-} nest;
-
-static bool nest_dtype(tl_vm *vm, nest *n, tl_slot s) {
-  tl_slot item = {.tag = TL_TAG(TL_CLASS_SMALL, tl_dtype_of(s)) |
-                         (tl_is_weak(s) ? TL_WEAK : 0)};
-  if (tl_is_string(s))
-    item.tag = TL_TAG(TL_CLASS_SMALL, TL_STRING);
-  if (tl_is_unset(n->sofar)) {
-    n->sofar = item;
-    return true;
-  }
-  tl_dtype dtype;
-  if (!tl_promote_slots(vm, "asarray", n->sofar, item, &dtype))
-    return false;
-  bool weak = tl_is_weak(n->sofar) && tl_is_weak(item);
-  n->sofar.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0);
-  return true;
-}
-
-// An item's own dimensions, and that they agree with those before it.
-static bool nest_dims(tl_vm *vm, nest *n, int depth, int ndim,
-                      const int64_t *shape) {
-  if (depth + ndim > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
-                   TL_MAX_DIMS);
-  if (n->ndim < 0) {
-    n->ndim = depth + ndim;
-    for (int i = 0; i < ndim; i++) n->shape[depth + i] = shape[i];
-    return true;
-  }
-  if (n->ndim != depth + ndim)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "asarray: items with %d and %d axes; "
-                   "all must have the same shape",
-                   n->ndim - depth, ndim);
-  for (int i = 0; i < ndim; i++)
-    if (n->shape[depth + i] != shape[i])
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "asarray: axis %d is %lld and %lld; "
-                     "all items must have the same shape",
-                     depth + i, (long long)n->shape[depth + i],
-                     (long long)shape[i]);
-  return true;
-}
-
-static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
-  if (tl_is_array(s))
-    return nest_dims(vm, n, depth, tl_ndim(s.array), tl_shape(s.array)) &&
-           nest_dtype(vm, n, s);
-  if (tl_is_scalar(s) || tl_is_string(s))
-    return nest_dims(vm, n, depth, 0, NULL) && nest_dtype(vm, n, s);
-  if (!tl_is_list(s))
-    return tl_arg_fail(vm, "asarray", "an item",
-                       "a number, bool, string, "
-                       "array or list",
-                       s);
-  if (depth == TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
-                   TL_MAX_DIMS);
-  int64_t length = s.list->length;
-  if (n->ndim < 0 && length > 0) {
-    // Down to the first item that says how many axes there are.
-    n->shape[depth] = length;
-  } else if (n->ndim < 0) {
-    return nest_dims(vm, n, depth, 1, &length);
-  } else if (depth >= n->ndim || n->shape[depth] != length) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "asarray: lists of different lengths "
-                   "along axis %d; all items must have the same shape",
-                   depth);
-  }
-  for (int64_t i = 0; i < length; i++)
-    if (!nest_measure(vm, n, depth + 1, s.list->items[i]))
-      return false;
-  return true;
-}
-
-// --- The array ---------------------------------------------------------------
-
-static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
-                      tl_slot s) {
-  if (tl_is_array(s))
-    return tl_assign_part(vm, a, data, tl_ndim(a) - depth, tl_shape(a) + depth,
-                          tl_strides(a) + depth, s.array);
-  if (!tl_is_list(s))
-    return tl_array_dtype(a) == TL_STRING
-               ? tl_item_store(vm, a, data, s)
-               : tl_scalar_convert(vm, s, tl_array_dtype(a), data);
-  for (int64_t i = 0; i < s.list->length; i++)
-    if (!nest_fill(vm, a, data + i * tl_strides(a)[depth], depth + 1,
-                   s.list->items[i]))
-      return false;
-  return true;
-}
-
-static bool all_strings(const tl_list *list) {
-  for (int64_t i = 0; i < list->length; i++) {
-    if (!tl_is_string(list->items[i]))
-      return false;
-  }
-  return list->length > 0;
-}
-
-enum { AHEAD = 12 };
-
-// A list that ends here gives its strings away.
-static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_list *list = s.list;
-  tl_array *a = tl_array_new(vm, TL_STRING, 1, &list->length);
-  if (a == NULL)
-    return false;
-  tl_string_item *to = tl_string_items(a);
-  bool gives = tl_is_unique(s);
-  for (int64_t i = 0; i < list->length; i++) {
-    // Strings lie anywhere: the text of a later one is on its way meanwhile.
-    if (i + AHEAD < list->length)
-      __builtin_prefetch(list->items[i + AHEAD].string->text, 1);
-    if (gives)
-      tl_string_item_take(vm, &to[i], &list->items[i]);
-    else
-      tl_string_item_put(vm, &to[i], list->items[i].string);
-  }
-  *out = tl_own_array(a);
-  return true;
-}
-
-static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
-  if (tl_is_none(wanted) && all_strings(s.list))
-    return from_strings(vm, s, out);
-  nest n = {.ndim = -1, .sofar = tl_unset()};
-  if (!nest_measure(vm, &n, 0, s))
-    return false;
-  tl_dtype dtype =
-      tl_is_unset(n.sofar) ? TL_FLOAT64 : (tl_dtype)tl_dtype_of(n.sofar);
-  tl_dtype result;
-  if (!tl_arg_dtype(vm, "asarray", wanted, dtype, &result))
-    return false;
-  tl_array *a = tl_array_new(vm, dtype, n.ndim, n.shape);
-  if (!a)
-    return false;
-  if (!nest_fill(vm, a, a->data, 0, s)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  return tl_cast_own(vm, a, result, out);
-}
-
-bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot *out) {
-  return from_list(vm, list, tl_none(), out);
-}
 
 // The standard's copy: values never change under another name, so that it is
 // only looked at.
@@ -178,7 +21,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!check_copy(vm, "asarray", args[2]))
     return false;
   if (tl_is_list(args[0]))
-    return from_list(vm, args[0], args[1], out);
+    return tl_array_of_list(vm, args[0], args[1], out);
   if (tl_is_nested(args[0]) && tl_is_none(args[1])) {
     *out = tl_pass_on(&args[0]);  // arrays of all kinds are arrays
     return true;
@@ -195,9 +38,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   }
   tl_array *a = tl_take_dense(vm, &args[0]);
-  if (a)
-    *out = tl_result(vm, a);
-  return a && !tl_is_unset(*out);
+  return tl_result_give(vm, a, a != NULL, out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -111,8 +111,8 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_drop(vm, index);
   if (ok)
     *out = tl_own_array(c.counts);
-  else if (c.counts != NULL)
-    tl_drop(vm, tl_own_array(c.counts));
+  else
+    tl_array_drop(vm, c.counts);
   return ok;
 }
 
@@ -379,8 +379,7 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
   }
   tl_drop(vm, weights);
   if (!ok) {
-    if (sums)
-      tl_drop(vm, tl_own_array(sums));
+    tl_array_drop(vm, sums);
     return false;
   }
   return end_bins(vm, sums, edges, density, out);
@@ -427,8 +426,7 @@ static bin_intake *bins_of(tl_intake *in) {
 static void close_intake(tl_intake *in) {
   bin_intake *b = bins_of(in);
   tl_drop(in->vm, b->edges);
-  if (b->sums != NULL)
-    tl_drop(in->vm, tl_own_array(b->sums));
+  tl_array_drop(in->vm, b->sums);
 }
 
 static void take_integers(tl_intake *in, int pass, const void *items,

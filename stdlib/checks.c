@@ -8,6 +8,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/array/range.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
@@ -65,11 +66,7 @@ static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_list_push(vm, &list, &given.items[i]);
   }
   tl_arrays_close(vm, &given);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -386,14 +386,13 @@ bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
   return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
 }
 
-// Whether the path ends so, behind at least one more character.
-static bool ends_with(const char *path, const char *ending) {
+bool tl_path_ends(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
 bool tl_io_packs(const char *path) {
-  return ends_with(path, ".gz") || ends_with(path, ".zst");
+  return tl_path_ends(path, ".gz") || tl_path_ends(path, ".zst");
 }
 
 // Writes a file whole or not at all.
@@ -412,7 +411,7 @@ static bool write_whole(tl_vm *vm, const char *what, const char *path,
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
   // The name decides, as for reading the first bytes do.
-  bool gzip = ends_with(path, ".gz");
+  bool gzip = tl_path_ends(path, ".gz");
   if (!tl_io_packs(path))
     return write_whole(vm, what, path, data, nbytes);
   tl_bytes packed;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
@@ -164,9 +165,7 @@ static bool wrap_sums(tl_vm *vm, tl_array *sums, tl_dtype dtype, tl_slot *out) {
     }
   }
   tl_drop(vm, tl_own_array(sums));
-  if (narrow)
-    *out = tl_own_array(narrow);
-  return narrow != NULL;
+  return tl_array_finish(vm, true, narrow, out);
 }
 
 // In C: sliding_windows(…) @ b in Tally takes 24 times as long for 16 items and

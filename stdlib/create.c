@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
@@ -61,8 +62,7 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
     tl_drop(vm, tl_own_array(a));
   if (!a || !ok)
     return false;
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(vm, a, true, out);
 }
 
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
@@ -70,8 +70,7 @@ static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
   tl_array *a = ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like);
   if (!a)
     return false;
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(vm, a, true, out);
 }
 
 static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,
@@ -185,8 +184,7 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (a == NULL)
     return zeros_of(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), out);
   memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(vm, a, true, out);
 }
 
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -371,10 +369,8 @@ static bool linspace_complex(tl_vm *vm, tl_slot *args, int64_t num,
   for (int64_t i = 0; both && i < num; i++)
     ((tl_c128 *)both->data)[i] =
         (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
-  if (re)
-    tl_drop(vm, tl_own_array(re));
-  if (im)
-    tl_drop(vm, tl_own_array(im));
+  tl_array_drop(vm, re);
+  tl_array_drop(vm, im);
   return both && tl_cast_own(vm, both, dtype, out);
 }
 

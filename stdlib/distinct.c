@@ -13,9 +13,7 @@
 
 void tl_distinct_close(tl_vm *vm, tl_distinct *d) {
   tl_array *parts[] = {d->values, d->indices, d->inverse, d->counts};
-  for (int i = 0; i < 4; i++)
-    if (parts[i])
-      tl_drop(vm, tl_own_array(parts[i]));
+  for (int i = 0; i < 4; i++) tl_array_drop(vm, parts[i]);
 }
 
 static tl_array *ints(tl_vm *vm, int64_t n) {
@@ -100,8 +98,7 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, tl_distinct *d) {
     runs = keep_firsts(dtype, sorted->data, n);
     d->values = tl_array_narrow(vm, &rest, dtype, 1, &runs);
   }
-  if (start)
-    tl_drop(vm, tl_own_array(start));
+  tl_array_drop(vm, start);
   tl_drop(vm, rest);
   return ok;
 }

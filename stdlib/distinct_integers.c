@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
@@ -169,8 +170,7 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
   }
   if (ok)
     leave(&t, *values, counts ? *counts : NULL);
-  if (t.seen != NULL)
-    tl_drop(vm, tl_own_array(t.seen));
+  tl_array_drop(vm, t.seen);
   return ok || !fits;
 }
 
@@ -218,8 +218,7 @@ bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
     for (int64_t i = flat->size; ok && all && i-- > 0;)
       ((int64_t *)(void *)d->indices->data)[inverse[i]] = i;
   }
-  if (t.seen != NULL)
-    tl_drop(vm, tl_own_array(t.seen));
+  tl_array_drop(vm, t.seen);
   return ok || !fits;
 }
 
@@ -249,7 +248,6 @@ bool tl_integers_among(tl_vm *vm, const tl_array *queries,
     ok = tl_poll(vm, BLOCK / 1024);
     look_up(&t, block, n, found + at);
   }
-  if (t.seen != NULL)
-    tl_drop(vm, tl_own_array(t.seen));
+  tl_array_drop(vm, t.seen);
   return ok || !*fits;
 }

@@ -122,10 +122,8 @@ bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
     list_entries(&t, strings, found);
     ok = in_order(vm, strings, found, values, counts);
   }
-  if (strings != NULL)
-    tl_drop(vm, tl_own_array(strings));
-  if (found != NULL)
-    tl_drop(vm, tl_own_array(found));
+  tl_array_drop(vm, strings);
+  tl_array_drop(vm, found);
   close_table(&t);
   return ok;
 }

@@ -184,19 +184,13 @@ static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
   return true;
 }
 
-// Whether the path ends so, behind at least one more character.
-static bool ends_with(const char *path, const char *ending) {
-  size_t n = strlen(path), m = strlen(ending);
-  return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 // Writes the format that the path's ending says. A failure leaves the old
 // file.
 static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
   // The name decides the format; a mismatch of channels is an error before the
   // file is opened.
-  bool is_png = ends_with(path, ".png");
-  if (!is_png && !ends_with(path, x->channels == 1 ? ".pgm" : ".ppm"))
+  bool is_png = tl_path_ends(path, ".png");
+  if (!is_png && !tl_path_ends(path, x->channels == 1 ? ".pgm" : ".ppm"))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "write_image: \"%s\" must end in .png, or .pgm for one "
                    "channel, .ppm for three",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
@@ -109,10 +110,8 @@ static bool map_items(tl_reader *reader, const tl_npy *from, size_t offset,
 static bool make_empty(tl_vm *vm, const tl_npy *from, tl_slot *out) {
   if (from->layout != NULL)
     return tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out);
-  tl_array *a = tl_array_new(vm, from->dtype, from->ndim, from->shape);
-  if (a != NULL)
-    *out = tl_own_array(a);
-  return a != NULL;
+  return tl_array_finish(
+      vm, true, tl_array_new(vm, from->dtype, from->ndim, from->shape), out);
 }
 
 // Reads the header and maps the rest.

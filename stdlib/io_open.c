@@ -9,7 +9,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "vm/api/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"
@@ -231,13 +230,27 @@ static const tally_resource standard_types[] = {
 
 // By the address of the type: a host's resource of the same name is another
 // type.
-const char *tl_standard_path(tl_slot s) {
+static const char *standard_path(tl_slot s) {
   const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
   for (int i = 0; resource != NULL && i < 3; i++) {
     if (resource->type == &standard_types[i])
       return standard_paths[i];
   }
   return NULL;
+}
+
+// A standard stream stands for its path, so that functions of files need not
+// know of it.
+bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
+                 const char **path) {
+  tl_string *name;
+  *path = standard_path(s);
+  if (*path != NULL)
+    return true;
+  if (!tl_arg_string(vm, function, "path", s, &name))
+    return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
 }
 
 // A line of standard input; none where there are no more.

@@ -6,6 +6,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/array/string_item.h"
@@ -314,13 +315,9 @@ static bool one_of(tl_vm *vm, tl_slot x, int axis, int64_t i, tl_slot *out) {
     shape[ndim] = tl_shape(a)[k];
     strides[ndim++] = tl_strides(a)[k];
   }
-  const char *data = a->data + i * tl_strides(a)[axis];
-  if (ndim == 0) {
-    *out = tl_item(vm, a, data);
-    return !tl_is_unset(*out);
-  }
   tl_slot base = tl_borrow(x);
-  return tl_view(vm, &base, (char *)data, ndim, shape, strides, out);
+  return tl_view_or_item(vm, &base, a->data + i * tl_strides(a)[axis], ndim,
+                         shape, strides, out);
 }
 
 // Structs, rows, what may be missing: along the first axis.
@@ -342,11 +339,7 @@ static bool unstack_nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (!ok)
       tl_clear(vm, &item);
   }
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -384,8 +377,7 @@ static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
   if (!a)
     return false;
   if (a->size == 0) {
-    *out = tl_result(vm, a);
-    return !tl_is_unset(*out);
+    return tl_result_give(vm, a, true, out);
   }
   tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
   tl_slot base = {.tag = tl_array_tag(x), .array = x}, view;
@@ -394,12 +386,7 @@ static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
     ok = tl_assign_part(vm, a, a->data, pieces, split, strides, view.array);
     tl_drop(vm, view);
   }
-  if (!ok) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(vm, a, ok, out);
 }
 
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stdlib/dense.h"
+#include "vm/check.h"
 #include "vm/engine/blas.h"
 #include "vm/memory/memory.h"
 #include "vm/pool.h"
@@ -131,6 +132,8 @@ static void load(void) {
 // products of complex matrices and vectors (0.3.21, AVX-512) read the item
 // that would follow a vector's last one, for a row that is one row of the
 // matrix further on: so much room is behind every block.
+enum { BLOCKS = 8 };  // the most that one call needs
+
 typedef struct workspace {
   tl_vm *vm;
   size_t room;
@@ -139,7 +142,7 @@ typedef struct workspace {
   struct {
     void *data;
     size_t nbytes;
-  } blocks[8];
+  } blocks[BLOCKS];
 } workspace;
 
 // A block of the workspace; NULL once memory was short, so that only the end
@@ -152,6 +155,7 @@ static void *need(workspace *w, int64_t items, size_t size) {
     w->failed = true;
     return NULL;
   }
+  TL_CHECK(w->count < BLOCKS);
   w->blocks[w->count].data = data;
   w->blocks[w->count++].nbytes = nbytes;
   return data;
@@ -220,7 +224,8 @@ static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
   }
   if (info > 0)
     *sign = 0;
-  return done(&w, 0, TL_DENSE_DONE);
+  // A singular matrix has factors, an argument that LAPACK refuses has none.
+  return done(&w, info < 0 ? info : 0, TL_DENSE_ENDLESS);
 }
 
 // The constant 1 of a dtype, by address as Fortran wants it.

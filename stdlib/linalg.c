@@ -167,12 +167,6 @@ bool tl_array_record(tl_vm *vm, int count, const char *const *names,
   return tl_record_put_end(record, out);
 }
 
-// Drops an array that may be NULL.
-static void drop_array(tl_vm *vm, tl_array *a) {
-  if (a)
-    tl_drop(vm, tl_own_array(a));
-}
-
 // --- det, slogdet -----------------------------------------------------------
 
 // A product; reals stay real, whatever is infinite.
@@ -224,7 +218,7 @@ static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
   tl_array *real = tl_array_new(vm, TL_FLOAT64, tl_ndim(a), tl_shape(a));
   for (int64_t i = 0; real && i < a->size; i++)
     ((double *)real->data)[i] = ((tl_c128 *)a->data)[i].re;
-  drop_array(vm, a);
+  tl_array_drop(vm, a);
   return real;
 }
 
@@ -240,7 +234,7 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
     a = as_result(vm, &s, a);
     return a && tl_cast_own(vm, a, s.result, out);
   }
-  drop_array(vm, a);
+  tl_array_drop(vm, a);
   return false;
 }
 
@@ -259,8 +253,8 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
     a[0] = as_result(vm, &s, a[0]);
     return tl_array_record(vm, 2, names, a, dtypes, out);
   }
-  drop_array(vm, a[0]);
-  drop_array(vm, a[1]);
+  tl_array_drop(vm, a[0]);
+  tl_array_drop(vm, a[1]);
   return false;
 }
 
@@ -351,7 +345,7 @@ static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
     return false;
   if (tl_assign_part(vm, e->b, e->b->data, ndim, shape, tl_strides(e->b), x))
     return true;
-  drop_array(vm, e->b);
+  tl_array_drop(vm, e->b);
   return false;
 }
 
@@ -452,7 +446,7 @@ static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
   if (ok)
     return tl_cast_own(vm, e->b, result, out);
   if (opened)
-    drop_array(vm, e->b);
+    tl_array_drop(vm, e->b);
   return false;
 }
 

@@ -14,12 +14,6 @@
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
-// Drops an array that may be NULL.
-static void drop_array(tl_vm *vm, tl_array *a) {
-  if (a)
-    tl_drop(vm, tl_own_array(a));
-}
-
 // Part number i of an array of parts of so many items.
 static char *part(const tl_array *a, int64_t i, int64_t items) {
   return a->data + (size_t)(i * items) * tl_itemsize(tl_array_dtype(a));
@@ -125,8 +119,8 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok)
     return tl_array_record(vm, 2 - first, names + first, a + first,
                            (tl_dtype[]){s.result, s.result}, out);
-  drop_array(vm, a[0]);
-  drop_array(vm, a[1]);
+  tl_array_drop(vm, a[0]);
+  tl_array_drop(vm, a[1]);
   return false;
 }
 
@@ -172,7 +166,7 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_array_record(
         vm, 3, names, a,
         (tl_dtype[]){s.result, tl_real_dtype(s.result), s.result}, out);
-  for (int i = 0; i < 3; i++) drop_array(vm, a[i]);
+  for (int i = 0; i < 3; i++) tl_array_drop(vm, a[i]);
   return false;
 }
 
@@ -187,7 +181,7 @@ static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_drop(vm, s.slot);
   if (ok)
     return tl_cast_own(vm, a, tl_real_dtype(s.result), out);
-  drop_array(vm, a);
+  tl_array_drop(vm, a);
   return false;
 }
 
@@ -246,8 +240,8 @@ static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
     return tl_array_record(vm, 2, names, a, results, out);
   if (ok)
     return tl_cast_own(vm, a[0], results[0], out);
-  drop_array(vm, a[0]);
-  drop_array(vm, a[1]);
+  tl_array_drop(vm, a[0]);
+  tl_array_drop(vm, a[1]);
   return false;
 }
 

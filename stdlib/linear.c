@@ -254,9 +254,7 @@ static bool diagonal_view(tl_vm *vm, const char *function, tl_slot *x,
   strides[ndim - 2] += strides[ndim - 1];
   tl_array *view =
       tl_view_new(vm, x, tl_array_dtype(a), data, ndim - 1, shape, strides);
-  if (view)
-    *out = tl_own_array(view);
-  return view != NULL;
+  return tl_array_finish(vm, true, view, out);
 }
 
 static bool diagonal(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -291,12 +289,8 @@ static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
   int64_t column = tl_strides(a)[1], row = tl_strides(a)[0];
   stride = row + column;
   char *data = a->data + (n == 0 ? 0 : k < 0 ? away * row : away * column);
-  if (!tl_assign_part(vm, a, data, 1, &n, &stride, x)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(vm, tl_assign_part(vm, a, data, 1, &n, &stride, x), a,
+                         out);
 }
 
 // In C: zeros and an assignment of every (n + 1)th item in Tally take 4 times

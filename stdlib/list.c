@@ -10,6 +10,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
@@ -19,83 +20,10 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 
-// --- Items of anything that for walks ---------------------------------------
-
-bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
-  if (tl_is_list(s))
-    *out = s.list->length;
-  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    *out = tl_shape(s.array)[0];
-  else if (tl_is_range(s))
-    *out = s.range->length;
-  else if (tl_is_string(s))
-    *out = tl_string_graphemes(s.string);
-  else if (tl_is_record(s))
-    *out = s.record->length;
-  else if (tl_is_nested(s))
-    *out = tl_value_length(s, 0);
-  else
-    return tl_arg_fail(vm, function, "what it goes through",
-                       "a list, array, range, string or record", s);
-  return true;
-}
-
-static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
-  const tl_array *a = s.array;
-  char *data = a->data + index * tl_strides(a)[0];
-  if (tl_ndim(a) == 1) {
-    *out = tl_item(vm, a, data);
-    return !tl_is_unset(*out);
-  }
-  tl_slot base = tl_borrow(s);
-  tl_array *row =
-      tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a) - 1,
-                  tl_shape(a) + 1, tl_strides(a) + 1);
-  if (row == NULL)
-    return false;
-  *out = tl_own_array(row);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
-}
-
-bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
-                  tl_slot *out) {
-  if (tl_is_list(s)) {
-    *out = tl_retain(vm, s.list->items[index]);
-  } else if (tl_is_array(s)) {
-    return array_item(vm, s, index, out);
-  } else if (tl_is_nested(s)) {
-    if (!tl_nested_at(vm, s, index, out))
-      return false;
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  } else if (tl_is_range(s)) {
-    *out = tl_weak_int(tl_range_item(s.range, index));
-  } else if (tl_is_record(s)) {
-    *out = tl_retain(vm, tl_key_slot(s.record->fields[index].key));
-  } else {
-    const tl_string *text = s.string;
-    size_t end = tl_grapheme_end(text->text, text->length, *at);
-    tl_string *cluster = tl_string_new(vm, text->text + *at, end - *at);
-    *at = end;
-    if (cluster == NULL)
-      return false;
-    *out = tl_own_string(cluster);
-  }
-  return true;
-}
-
 // Adds an item that this call owns, and gives it up where that fails.
 static bool push_own(tl_vm *vm, tl_list **list, tl_slot item) {
   bool ok = tl_list_push(vm, list, &item);
   tl_drop(vm, item);
-  return ok;
-}
-
-static bool give_list(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
   return ok;
 }
 
@@ -291,7 +219,7 @@ static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
   bool ok = tl_list_push(vm, &list, &args[1]);
-  return give_list(vm, list, ok, out);
+  return tl_list_give(vm, list, ok, out);
 }
 
 // --- insert and pop ---------------------------------------------------------
@@ -321,7 +249,7 @@ static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
   if (!tl_list_push(vm, &list, &args[2])) {
-    return give_list(vm, list, false, out);
+    return tl_list_give(vm, list, false, out);
   }
   tl_slot item = list->items[length];
   memmove(&list->items[at + 1], &list->items[at],
@@ -341,7 +269,7 @@ static bool give_pair(tl_vm *vm, tl_slot item, tl_slot rest, tl_slot *out) {
   }
   bool ok = push_own(vm, &pair, item);
   ok = push_own(vm, &pair, rest) && ok;
-  return give_list(vm, pair, ok, out);
+  return tl_list_give(vm, pair, ok, out);
 }
 
 // The same into a list that was made before anything was taken.
@@ -362,7 +290,7 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_list *list, *pair = tl_list_new(vm, 2);
   if (pair == NULL || !tl_list_unique(vm, &args[0], 0, &list))
-    return give_list(vm, pair, false, out);
+    return tl_list_give(vm, pair, false, out);
   tl_slot item = list->items[at];
   list->length--;
   memmove(&list->items[at], &list->items[at + 1],
@@ -391,7 +319,7 @@ static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_INDEX, "pop: the record is empty");
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL || !tl_record_unique(vm, &args[0], 0, &record))
-    return give_list(vm, pair, false, out);
+    return tl_list_give(vm, pair, false, out);
   tl_slot value;
   tl_record_remove(vm, record, at, &value);
   return fill_pair(pair, value, tl_own_record(record), out);
@@ -423,7 +351,7 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if ((i & 1023) == 1023)
       ok = ok && tl_poll(vm, 1);
   }
-  return give_list(vm, list, ok, out);
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
@@ -450,7 +378,7 @@ static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
     ok = tl_items_get(vm, args->items[k], i, &at[k], &item) &&
          push_own(vm, &row, item);
   }
-  return give_list(vm, row, ok, out);
+  return tl_list_give(vm, row, ok, out);
 }
 
 static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -471,7 +399,7 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       ok = ok && tl_poll(vm, 1);
   }
   tl_free(vm, at, nbytes);
-  return give_list(vm, list, ok, out);
+  return tl_list_give(vm, list, ok, out);
 }
 
 // --- reverse ----------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
@@ -297,10 +298,7 @@ static bool pack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (nested)
     return tl_nested_copy(vm, x, out);
-  tl_array *own = tl_array_copy(vm, x.array);
-  if (own != NULL)
-    *out = tl_own_array(own);
-  return own != NULL;
+  return tl_array_finish(vm, true, tl_array_copy(vm, x.array), out);
 }
 
 const tl_builtin tl_pack_builtins[] = {

@@ -43,8 +43,10 @@ static bool path_of(tl_vm *vm, const char *function, tl_slot s,
          tl_arg_path(vm, function, s, path);
 }
 
-// Appends the names in a folder but . and .. to *list. False after tl_fail.
-static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {
+// Appends the names in a folder, opened from [path], but . and .. to *list.
+// False after tl_fail.
+static bool list_names(tl_vm *vm, const char *path, DIR *directory,
+                       tl_list **list) {
   // readdir says the end and an error alike by NULL: errno tells them apart.
   for (struct dirent *entry; (errno = 0, entry = readdir(directory));) {
     const char *name = entry->d_name;
@@ -62,7 +64,7 @@ static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {
     if (!tl_list_push_text(vm, list, name, nbytes))
       return false;
   }
-  return errno == 0 || os_fail(vm, "os.list", "a folder");
+  return errno == 0 || os_fail(vm, "os.list", path);
 }
 
 // os.list(path): sorted, because the system's order is not the same twice.
@@ -74,7 +76,7 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!directory)
     return os_fail(vm, "os.list", path);
   tl_list *list = tl_list_new(vm, 0);
-  bool ok = list && list_names(vm, directory, &list);
+  bool ok = list && list_names(vm, path, directory, &list);
   closedir(directory);
   // The list is owned by names until the sort takes it.
   tl_slot names;

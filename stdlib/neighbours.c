@@ -28,11 +28,10 @@ static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
   char *data = a->data;
   if (first && shape[axis] > 0)
     data += tl_strides(a)[axis];
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a),
-                               shape, tl_strides(a));
-  if (view)
-    *out = tl_own_array(view);
-  return view != NULL;
+  return tl_array_finish(vm, true,
+                         tl_view_new(vm, &base, tl_array_dtype(a), data,
+                                     tl_ndim(a), shape, tl_strides(a)),
+                         out);
 }
 
 // op(x[1:], x[:-1]) along an axis.
@@ -103,8 +102,7 @@ static bool open_pieces(tl_vm *vm, tl_slot x, tl_slot parts[2],
 }
 
 static void close_pieces(tl_vm *vm, tl_slot parts[2], tl_array *piece) {
-  if (piece != NULL)
-    tl_drop(vm, tl_own_array(piece));
+  tl_array_drop(vm, piece);
   for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
 }
 
@@ -197,9 +195,7 @@ static bool mask_of_end(tl_vm *vm, tl_slot end, tl_slot *out) {
     return true;
   tl_array *none =
       tl_array_zeros(vm, TL_BOOL, tl_ndim(end.array), tl_shape(end.array));
-  if (none != NULL)
-    *out = tl_own_array(none);
-  return none != NULL;
+  return tl_array_finish(vm, true, none, out);
 }
 
 static tl_builtin_fn diff;
@@ -325,8 +321,7 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   if (offsets != NULL && ok)
     return tl_ragged_new(vm, offsets, &made, out);
   tl_clear(vm, &made);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
+  tl_array_drop(vm, offsets);
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include <utf8proc.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/types/layout.h"
@@ -92,11 +93,7 @@ static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
   }
   if (points != NULL)
     tl_free(vm, points, nbytes);
-  if (ok)
-    *out = tl_own_array(a);
-  else if (a != NULL)
-    tl_drop(vm, tl_own_array(a));
-  return ok;
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // A copy, so that nothing keeps the file's block.

@@ -160,10 +160,7 @@ static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
             spread_values(vm, &args[2], args[0].array, index.array, &values);
   tl_array *x = ok ? tl_take_dense(vm, &args[0]) : NULL;
   ok = x && add_all(vm, x, index.array, length, values.array);
-  if (ok)
-    *out = tl_own_array(x);
-  else if (x)
-    tl_drop(vm, tl_own_array(x));
+  ok = tl_array_finish(vm, ok, x, out);
   tl_drop(vm, index);
   tl_drop(vm, values);
   return ok;

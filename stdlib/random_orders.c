@@ -16,6 +16,7 @@
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -109,11 +110,7 @@ static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_drop(vm, item);
   }
   tl_drop(vm, tl_own_array(order));
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // random.shuffle(x, axis).
@@ -388,8 +385,7 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (ok)
     ok = give_choice(vm, &c, args[0].array, tl_own_array(index), out);
-  if (index)
-    tl_drop(vm, tl_own_array(index));
+  tl_array_drop(vm, index);
   return ok;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/nth.h"
@@ -485,8 +486,7 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   if (q.lane != NULL)
     tl_free(vm, q.lane, q.lane_size);
   if (!ok) {
-    if (result != NULL)
-      tl_drop(vm, tl_own_array(result));
+    tl_array_drop(vm, result);
     return false;
   }
   *out = tl_result(vm, result);

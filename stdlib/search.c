@@ -6,6 +6,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"
@@ -97,11 +98,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
     ok = take_rows(vm, to, x, index, n, axis, row);
   else if (to->size > 0)
     ok = take_lanes(vm, to, x, index, n, axis);
-  if (ok)
-    *out = tl_own_array(to);
-  else
-    tl_drop(vm, tl_own_array(to));
-  return ok;
+  return tl_array_finish(vm, ok, to, out);
 }
 
 static bool own_indices(tl_array *made, tl_slot *index) {
@@ -320,9 +317,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, by);
   }
   tl_clear(vm, &index);
-  if (to)
-    *out = tl_own_array(to);
-  return to != NULL;
+  return tl_array_finish(vm, true, to, out);
 }
 
 // --- nonzero ----------------------------------------------------------------
@@ -411,14 +406,9 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
       ok = unravel(vm, flat, m, &list);
     }
   }
-  if (flat)
-    tl_drop(vm, tl_own_array(flat));
+  tl_array_drop(vm, flat);
   tl_drop(vm, mask);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {

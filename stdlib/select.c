@@ -205,10 +205,8 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (places &&
       (values->size == 0 || take_lanes(vm, x, values, places, axis, largest)))
     return give(vm, tl_own_array(values), tl_own_array(places), out);
-  if (values)
-    tl_drop(vm, tl_own_array(values));
-  if (places)
-    tl_drop(vm, tl_own_array(places));
+  tl_array_drop(vm, values);
+  tl_array_drop(vm, places);
   return false;
 }
 
@@ -579,12 +577,8 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (!partition_places(vm, x, dtype, order, axis, kth, count)) {
-    tl_drop(vm, tl_own_array(order));
-    return false;
-  }
-  *out = tl_own_array(order);
-  return true;
+  return tl_array_finish(
+      vm, partition_places(vm, x, dtype, order, axis, kth, count), order, out);
 }
 
 static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {

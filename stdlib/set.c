@@ -297,8 +297,7 @@ static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
             tl_search_sorted(vm, items, queries, true, at);
   if (ok)
     mark_found(found, items, queries, at);
-  if (place)
-    tl_drop(vm, tl_own_array(place));
+  tl_array_drop(vm, place);
   return ok;
 }
 
@@ -312,8 +311,7 @@ static bool codes_among(tl_vm *vm, const tl_array *codes, int64_t count,
     is->data[code[i]] = 1;
   for (int64_t i = 0; is && i < found->size; i++)
     found->data[i] = is->data[code[i]];
-  if (is)
-    tl_drop(vm, tl_own_array(is));
+  tl_array_drop(vm, is);
   return is != NULL;
 }
 
@@ -387,8 +385,8 @@ static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
   tl_coded_close(vm, &coded);
   if (ok)
     *out = transposed(vm, found, invert);
-  else if (found)
-    tl_drop(vm, tl_own_array(found));
+  else
+    tl_array_drop(vm, found);
   return ok;
 }
 
@@ -418,8 +416,7 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
                         ? tl_array_copy(vm, args[1].array)
                         : tl_array_cast(vm, args[1].array, dtype);
   bool ok = items && find_members(vm, queries.array, items, invert, out);
-  if (items)
-    tl_drop(vm, tl_own_array(items));
+  tl_array_drop(vm, items);
   tl_drop(vm, queries);
   return ok;
 }

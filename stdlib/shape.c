@@ -8,6 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/index/index.h"
 #include "vm/nested/grid.h"
@@ -15,16 +16,6 @@
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
-
-bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
-             const int64_t *strides, tl_slot *out) {
-  tl_array *a =
-      tl_view_new(vm, s, tl_array_dtype(s->array), data, ndim, shape, strides);
-  if (!a)
-    return false;
-  *out = tl_own_array(a);
-  return true;
-}
 
 // --- reshape ----------------------------------------------------------------
 
@@ -86,12 +77,9 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
     return false;
   int64_t strides[TL_MAX_DIMS];
   tl_shape_strides(tl_ndim(x), tl_shape(x), itemsize, strides);
-  if (!tl_assign_part(vm, a, a->data, tl_ndim(x), tl_shape(x), strides, x)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(
+      vm, a,
+      tl_assign_part(vm, a, a->data, tl_ndim(x), tl_shape(x), strides, x), out);
 }
 
 static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -154,11 +142,8 @@ static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       data += (tl_shape(x)[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
   }
-  if (tl_ndim(x) == 0) {
-    *out = tl_item(vm, x, x->data);
-    return !tl_is_unset(*out);
-  }
-  return tl_view(vm, &args[0], data, tl_ndim(x), tl_shape(x), strides, out);
+  return tl_view_or_item(vm, &args[0], data, tl_ndim(x), tl_shape(x), strides,
+                         out);
 }
 
 // Copies x into a, moved on by shift[axis] along each axis, round the end.
@@ -259,8 +244,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
     tl_put_back(vm, s, tl_own_array(a));
     return false;
   }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_give(vm, a, true, out);
 }
 
 static int64_t wrap(int64_t shift, int64_t length) {
@@ -399,25 +383,17 @@ static bool squeeze(tl_vm *vm, tl_slot *args, tl_slot *out) {
     shape[ndim] = tl_shape(x)[k];
     strides[ndim++] = tl_strides(x)[k];
   }
-  if (ndim == 0) {
-    *out = tl_item(vm, x, x->data);
-    return !tl_is_unset(*out);
-  }
-  return tl_view(vm, &args[0], x->data, ndim, shape, strides, out);
+  return tl_view_or_item(vm, &args[0], x->data, ndim, shape, strides, out);
 }
 
 bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out) {
   const tl_array *x = s->array;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  if (tl_ndim(x) == 0) {
-    *out = tl_item(vm, x, x->data);
-    return !tl_is_unset(*out);
-  }
   for (int k = 0; k < tl_ndim(x); k++) {
     shape[k] = tl_shape(x)[axes[k]];
     strides[k] = tl_strides(x)[axes[k]];
   }
-  return tl_view(vm, s, x->data, tl_ndim(x), shape, strides, out);
+  return tl_view_or_item(vm, s, x->data, tl_ndim(x), shape, strides, out);
 }
 
 static bool permute_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -615,11 +591,7 @@ static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
     }
   }
   tl_drop(vm, to);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -631,11 +603,7 @@ static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, parts.count);
   bool ok = list && broadcast_parts(vm, &parts, &list);
   tl_arrays_close(vm, &parts);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -8,13 +8,7 @@
 #include "vm/values/list.h"
 #include "vm/string.h"
 
-// --- io_open.c --------------------------------------------------------------
-
-// The path that io.stdin, io.stdout or io.stderr stands for where a file's
-// path is expected; NULL for other values. Static.
-const char *tl_standard_path(tl_slot s);
-
-// --- list.c -----------------------------------------------------------------
+// --- list_sort.c ------------------------------------------------------------
 
 // Sorts a list, stably: numbers by value (NaN last), strings by code points,
 // lists item by item; [key] is none or a function whose results are compared
@@ -22,6 +16,8 @@ const char *tl_standard_path(tl_slot s);
 // type).
 bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
                   tl_slot *out);
+
+// --- items.c ----------------------------------------------------------------
 
 // The number of items that a for loop would walk: those of a list, of an array
 // along its leading axis, of a range, the clusters of a string, the keys of a

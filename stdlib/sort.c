@@ -20,183 +20,7 @@
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
-// --- Lanes ------------------------------------------------------------------
-
-void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
-  *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
-  for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
-    if (k == axis)
-      continue;
-    lanes->shape[j] = tl_shape(arrays[0])[k];
-    if (lanes->shape[j] == 0)
-      lanes->done = true;
-    for (int i = 0; i < n; i++) lanes->strides[i][j] = tl_strides(arrays[i])[k];
-    j++;
-  }
-  for (int i = 0; i < n; i++) {
-    lanes->data[i] = arrays[i]->data;
-    lanes->step[i] = tl_strides(arrays[i])[axis];
-  }
-}
-
-void tl_lanes_next(tl_lanes *lanes) {
-  for (int k = lanes->ndim - 1; k >= 0; k--) {
-    bool more = ++lanes->index[k] < lanes->shape[k];
-    for (int i = 0; i < lanes->n; i++)
-      lanes->data[i] += more ? lanes->strides[i][k]
-                             : -lanes->strides[i][k] * (lanes->shape[k] - 1);
-    if (more)
-      return;
-    lanes->index[k] = 0;
-  }
-  lanes->done = true;
-}
-
-// --- Sorting items of any dtype ---------------------------------------------
-
-bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
-                      const void *items, int64_t n, bool descending) {
-  if (dtype == TL_STRING)
-    return tl_argsort_strings(vm, out, items, n, descending);
-  const bool over = items == (const void *)out;
-  if (!over && tl_sorts_in_parts(vm, dtype, items, n))
-    return tl_argsort_parts(vm, dtype, out, items, n, descending);
-  size_t nbytes = tl_argsort_scratch(dtype, (size_t)n, over);
-  if (nbytes < 64)
-    nbytes = 64;  // aligned to as much
-  if (!tl_poll(vm, (uint64_t)n >> 10))
-    return false;
-  void *scratch = tl_alloc(vm, nbytes, "argsort");
-  if (!scratch)
-    return false;
-  tl_stop stop = tl_stop_of(vm);
-  bool ok =
-      tl_argsort(dtype, out, items, (size_t)n, descending, scratch, &stop);
-  tl_free(vm, scratch, nbytes);
-  return ok;
-}
-
-// The strings only change places, so that no count changes.
-static bool sort_strings(tl_vm *vm, tl_string_item *items, int64_t n,
-                         bool descending) {
-  size_t nbytes = ((size_t)n + 1) * (sizeof(int64_t) + sizeof *items);
-  tl_string_item *sorted = tl_alloc(vm, nbytes, "sort");
-  if (!sorted)
-    return false;
-  int64_t *order = (int64_t *)(void *)(sorted + n);
-  bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
-  for (int64_t i = 0; ok && i < n; i++) sorted[i] = items[order[i]];
-  if (ok)
-    memcpy(items, sorted, (size_t)n * sizeof *items);
-  tl_free(vm, sorted, nbytes);
-  return ok;
-}
-
-// Room for the sorting of lanes of n items; NULL: no memory.
-static void *sort_room(tl_vm *vm, tl_dtype dtype, int64_t n, size_t *nbytes) {
-  *nbytes = tl_sort_scratch(dtype, (size_t)n);
-  if (*nbytes < 64)
-    *nbytes = 64;
-  return tl_alloc(vm, *nbytes, "sort");
-}
-
-static bool sort_in(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
-                    bool descending, void *room) {
-  tl_stop stop = tl_stop_of(vm);
-  return tl_poll(vm, (uint64_t)n >> 10) &&
-         tl_sort(dtype, items, (size_t)n, descending, room, &stop);
-}
-
-bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
-                   bool descending) {
-  if (dtype == TL_STRING)
-    return sort_strings(vm, items, n, descending);
-  if (tl_sorts_in_parts(vm, dtype, items, n))
-    return tl_sort_parts(vm, dtype, items, n, descending);
-  size_t nbytes;
-  void *room = sort_room(vm, dtype, n, &nbytes);
-  if (!room)
-    return false;
-  bool ok = sort_in(vm, dtype, items, n, descending, room);
-  tl_free(vm, room, nbytes);
-  return ok;
-}
-
-int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
-                         int64_t n) {
-  if (dtype != TL_STRING)
-    return (int64_t)tl_run_starts(dtype, out, sorted, (size_t)n);
-  const tl_string_item *items = sorted;
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; i++)
-    if (i == 0 || !tl_string_item_equal(&items[i - 1], &items[i]))
-      out[count++] = i;
-  return count;
-}
-
 // --- sort and argsort -------------------------------------------------------
-
-// The work on the lanes of an array: room for all of them in turn, so that none
-// finds no memory when others are sorted already.
-typedef struct lane_work {
-  tl_dtype dtype;
-  int64_t n;
-  bool descending;
-  char *row;  // of a lane whose items do not lie side by side, or NULL
-  void *room;
-  size_t row_size, room_size;
-} lane_work;
-
-static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
-                           lane_work *w) {
-  size_t itemsize = tl_itemsize(w->dtype);
-  bool apart = tl_strides(a)[axis] != (int64_t)itemsize;
-  bool many = w->n < a->size && w->dtype != TL_STRING;
-  w->row_size = (size_t)w->n * itemsize;
-  w->row = apart ? tl_alloc(vm, w->row_size, "sort") : NULL;
-  w->room = many ? sort_room(vm, w->dtype, w->n, &w->room_size) : NULL;
-  return (w->row != NULL || !apart) && (w->room != NULL || !many);
-}
-
-static void lane_work_close(tl_vm *vm, lane_work *w) {
-  if (w->row)
-    tl_free(vm, w->row, w->row_size);
-  if (w->room)
-    tl_free(vm, w->room, w->room_size);
-}
-
-static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
-  if (w->room == NULL ||
-      (!vm->keeping && tl_sorts_in_parts(vm, w->dtype, data, w->n)))
-    return tl_sort_items(vm, w->dtype, data, w->n, w->descending);
-  return sort_in(vm, w->dtype, data, w->n, w->descending, w->room);
-}
-
-// Sorts every lane of a dense array in place. A lane whose items do not lie
-// side by side is sorted in a row of its own; all lanes go through it in turn.
-static bool sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
-  lane_work w = {.dtype = tl_array_dtype(a),
-                 .n = tl_shape(a)[axis],
-                 .descending = descending};
-  unsigned size = tl_move_size(tl_itemsize(w.dtype));
-  if (w.n < 2)
-    return true;
-  bool ok = lane_work_open(vm, a, axis, &w);
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 1, &a, axis);
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    if (w.row)
-      tl_kernels()->pack[size](w.row, lanes.data[0], lanes.step[0],
-                               (size_t)w.n);
-    ok = sort_lane(vm, &w, w.row ? w.row : lanes.data[0]);
-    // Written back also where it failed: strings must not get lost.
-    if (w.row)
-      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], w.row,
-                                 (size_t)w.n);
-  }
-  lane_work_close(vm, &w);
-  return ok;
-}
 
 // axis, descending and stable, the last of which changes nothing: every sort
 // is stable.
@@ -315,60 +139,12 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = copies ? tl_array_copy(vm, x) : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
-  if (!sort_lanes(vm, a, axis, descending)) {
+  if (!tl_sort_lanes(vm, a, axis, descending)) {
     tl_put_back(vm, &args[0], tl_own_array(a));
     return false;
   }
   *out = tl_own_array(a);
   return true;
-}
-
-// A lane's items side by side at [to], in pieces between two polls.
-static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
-                      int64_t n, size_t itemsize) {
-  enum { PIECE = 1 << 17 };
-  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
-  for (int64_t i = 0; i < n; i += PIECE) {
-    const int64_t count = n - i < PIECE ? n - i : PIECE;
-    if (i > 0 && !tl_poll(vm, (uint64_t)count >> 10))
-      return false;
-    pack(to + (size_t)i * itemsize, from + i * step, step, (size_t)count);
-  }
-  return true;
-}
-
-// [dtype] is that of a's items; [order] may be a itself, lane by lane. Lanes
-// whose items do not stand side by side, or are written over where threads
-// share the work, are copied out.
-static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a,
-                          tl_dtype dtype, int axis, bool descending) {
-  int64_t n = tl_shape(a)[axis];
-  size_t itemsize = tl_itemsize(dtype);
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
-  const bool copies = lanes.step[0] != (int64_t)itemsize ||
-                      (order->data == a->data &&
-                       tl_sorts_in_parts(vm, dtype, lanes.data[0], n));
-  const bool apart = lanes.step[1] != (int64_t)sizeof(int64_t);
-  // The order first, then the items, aligned for any dtype.
-  size_t front = apart ? ((size_t)n * sizeof(int64_t) + 15) / 16 * 16 : 0;
-  size_t nbytes = front + (copies ? ((size_t)n + 1) * itemsize : 0);
-  char *scratch = nbytes > 0 ? tl_alloc(vm, nbytes, "argsort") : NULL;
-  if (nbytes > 0 && !scratch)
-    return false;
-  bool ok = true;
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    const char *items = copies ? scratch + front : lanes.data[0];
-    int64_t *lane = (int64_t *)(void *)(apart ? scratch : lanes.data[1]);
-    ok = (!copies || pack_lane(vm, scratch + front, lanes.data[0],
-                               lanes.step[0], n, itemsize)) &&
-         tl_argsort_items(vm, dtype, lane, items, n, descending);
-    if (apart)
-      tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
-  }
-  if (scratch)
-    tl_free(vm, scratch, nbytes);
-  return ok;
 }
 
 static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -383,7 +159,7 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (a->size > 0 && !argsort_lanes(vm, order, a, dtype, axis, descending)) {
+  if (a->size > 0 && !tl_argsort_lanes(vm, order, a, dtype, axis, descending)) {
     tl_drop(vm, tl_own_array(order));
     return false;
   }

@@ -14,6 +14,7 @@
 #include <utf8proc.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"
@@ -136,11 +137,7 @@ static bool join_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_clear(vm, &row[0]);
     tl_clear(vm, &text);
   }
-  if (ok)
-    *out = tl_own_array(joined);
-  else if (joined != NULL)
-    tl_drop(vm, tl_own_array(joined));
-  return ok;
+  return tl_array_finish(vm, ok, joined, out);
 }
 
 static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -261,8 +258,7 @@ static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Whether a point is one of [set], or a blank where there is no set.
 static bool is_stripped(const tl_string *set, int32_t point) {
   if (set == NULL)
-    return point < 128 ? point == ' ' || (point >= 9 && point <= 13)
-                       : tl_is_blank(point);
+    return tl_is_blank(point);
   for (size_t at = 0; at < set->length;) {
     int32_t one;
     at += tl_text_decode(set->text + at, set->length - at, &one);

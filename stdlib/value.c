@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/number.h"
 #include "vm/array/describe.h"
@@ -320,11 +321,7 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
       walk.data[0] += walk.step[0];
     }
   }
-  if (ok)
-    *out = tl_own_array(to);
-  else
-    tl_drop(vm, tl_own_array(to));
-  return ok;
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // Whether the value is an array of strings.
@@ -454,9 +451,7 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
     parts[1] = spread_part(vm, given[1], dtype, ndim, shape);
   if (parts[1])
     joined = join_parts(vm, parts[0], parts[1]);
-  for (int i = 0; i < 2; i++)
-    if (parts[i])
-      tl_drop(vm, tl_own_array(parts[i]));
+  for (int i = 0; i < 2; i++) tl_array_drop(vm, parts[i]);
   if (joined)
     *out = tl_result(vm, joined);
   return joined != NULL;

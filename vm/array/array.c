@@ -187,6 +187,14 @@ bool tl_array_is_reusable(tl_slot s) {
   return (s.tag & needed) == needed && s.object->count == 1;
 }
 
+bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out) {
+  if (ok && a != NULL)
+    *out = tl_own_array(a);
+  else
+    tl_array_drop(vm, a);
+  return ok && a != NULL;
+}
+
 // Scripts have no arrays of rank 0 but complex128: a reduction over all axes,
 // say, gives a typed scalar.
 tl_slot tl_result(tl_vm *vm, tl_array *a) {

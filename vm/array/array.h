@@ -145,6 +145,14 @@ uint64_t tl_array_tag(const tl_array *a);
 // Takes a new array; returns the slot a script sees: a rank-0 array becomes a
 // typed scalar (complex128 stays a rank-0 array; a string item a string).
 tl_slot tl_result(tl_vm *vm, tl_array *a);
+// Drops an array that the caller owns, or NULL where it could not be made.
+static inline void tl_array_drop(tl_vm *vm, tl_array *a) {
+  if (a != NULL)
+    tl_drop(vm, tl_own_array(a));
+}
+// Takes a new array, or NULL where it could not be made: *out owns it where
+// [ok]; else it is dropped, and false.
+bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
 // Takes [a], converts it to [dtype] and writes what a script sees of it into
 // *out, owned. False after a conversion failed.
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);

@@ -10,13 +10,12 @@
 // and the slot's pointer are set again after it.
 #include <string.h>
 
-#include "vm/array/array.h"
+#include "vm/array/reuse.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 #include "vm/events.h"
 
-// The reason why the slot's array cannot be resized, for the statistics.
-static tl_rejection rejection_of(tl_slot s) {
+tl_rejection tl_rejection_of(tl_slot s) {
   if (!tl_is_owned(s))
     return TL_REFUSED_LIVE;
   if ((s.tag & TL_DIRECT) == 0 || (s.array->head.flags & TL_EXTERNAL) != 0)
@@ -30,7 +29,7 @@ bool tl_array_resizes(tl_vm *vm, tl_slot s) {
     return false;
   if (tl_array_is_reusable(s) && (s.array->head.flags & TL_EXTERNAL) == 0)
     return true;
-  tl_refused(vm, rejection_of(s), s);
+  tl_refused(vm, tl_rejection_of(s), s);
   return false;
 }
 

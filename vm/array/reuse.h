@@ -44,6 +44,8 @@ static inline __attribute__((always_inline)) tl_slot tl_take_over(
 // [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape);
+// The nearest reason why the slot's array cannot be written where it is.
+tl_rejection tl_rejection_of(tl_slot s);
 // Whether tl_reuse would, the first three; counts nothing.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape);

@@ -28,14 +28,6 @@ void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
   tl_free(vm, slots - 1, ((size_t)slots[-1].i + 1) * sizeof *slots);
 }
 
-bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out) {
-  if (ok && a != NULL)
-    *out = tl_own_array(a);
-  else
-    tl_array_drop(vm, a);
-  return ok && a != NULL;
-}
-
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
                          int64_t first) {
   tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);

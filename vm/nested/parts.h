@@ -26,14 +26,6 @@ tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
 // no slot's. Takes NULL too.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
 
-// Drops an array that somebody made, or NULL where that failed.
-static inline void tl_array_drop(tl_vm *vm, tl_array *a) {
-  if (a != NULL)
-    tl_drop(vm, tl_own_array(a));
-}
-// A new array as a slot where [ok]; else it is dropped, and so is false.
-bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
-
 // first, first + 1, … in row-major order, as int64. NULL after tl_fail.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
                          int64_t first);

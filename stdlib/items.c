@@ -1,0 +1,72 @@
+// The items of anything that a for loop walks.
+
+#include "stdlib/shared.h"
+#include "vm/array/describe.h"
+#include "vm/array/range.h"
+#include "vm/events.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
+  if (tl_is_list(s))
+    *out = s.list->length;
+  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    *out = tl_shape(s.array)[0];
+  else if (tl_is_range(s))
+    *out = s.range->length;
+  else if (tl_is_string(s))
+    *out = tl_string_graphemes(s.string);
+  else if (tl_is_record(s))
+    *out = s.record->length;
+  else if (tl_is_nested(s))
+    *out = tl_value_length(s, 0);
+  else
+    return tl_arg_fail(vm, function, "what it goes through",
+                       "a list, array, range, string or record", s);
+  return true;
+}
+
+static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
+  const tl_array *a = s.array;
+  char *data = a->data + index * tl_strides(a)[0];
+  if (tl_ndim(a) == 1) {
+    *out = tl_item(vm, a, data);
+    return !tl_is_unset(*out);
+  }
+  tl_slot base = tl_borrow(s);
+  tl_array *row =
+      tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a) - 1,
+                  tl_shape(a) + 1, tl_strides(a) + 1);
+  if (row == NULL)
+    return false;
+  *out = tl_own_array(row);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
+bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
+                  tl_slot *out) {
+  if (tl_is_list(s)) {
+    *out = tl_retain(vm, s.list->items[index]);
+  } else if (tl_is_array(s)) {
+    return array_item(vm, s, index, out);
+  } else if (tl_is_nested(s)) {
+    if (!tl_nested_at(vm, s, index, out))
+      return false;
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  } else if (tl_is_range(s)) {
+    *out = tl_weak_int(tl_range_item(s.range, index));
+  } else if (tl_is_record(s)) {
+    *out = tl_retain(vm, tl_key_slot(s.record->fields[index].key));
+  } else {
+    const tl_string *text = s.string;
+    size_t end = tl_grapheme_end(text->text, text->length, *at);
+    tl_string *cluster = tl_string_new(vm, text->text + *at, end - *at);
+    *at = end;
+    if (cluster == NULL)
+      return false;
+    *out = tl_own_string(cluster);
+  }
+  return true;
+}

@@ -1,0 +1,33 @@
+// Walking the lanes of arrays along an axis.
+
+#include "stdlib/arrays.h"
+
+void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
+  *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
+  for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
+    if (k == axis)
+      continue;
+    lanes->shape[j] = tl_shape(arrays[0])[k];
+    if (lanes->shape[j] == 0)
+      lanes->done = true;
+    for (int i = 0; i < n; i++) lanes->strides[i][j] = tl_strides(arrays[i])[k];
+    j++;
+  }
+  for (int i = 0; i < n; i++) {
+    lanes->data[i] = arrays[i]->data;
+    lanes->step[i] = tl_strides(arrays[i])[axis];
+  }
+}
+
+void tl_lanes_next(tl_lanes *lanes) {
+  for (int k = lanes->ndim - 1; k >= 0; k--) {
+    bool more = ++lanes->index[k] < lanes->shape[k];
+    for (int i = 0; i < lanes->n; i++)
+      lanes->data[i] += more ? lanes->strides[i][k]
+                             : -lanes->strides[i][k] * (lanes->shape[k] - 1);
+    if (more)
+      return;
+    lanes->index[k] = 0;
+  }
+  lanes->done = true;
+}

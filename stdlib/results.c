@@ -1,0 +1,32 @@
+// What built-ins give back: whole arrays, views, or nothing. See arrays.h.
+
+#include "stdlib/arrays.h"
+#include "vm/vm.h"
+
+bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
+  if (!ok) {
+    tl_array_drop(vm, a);
+    return false;
+  }
+  *out = tl_result(vm, a);
+  return !tl_is_unset(*out);
+}
+
+bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
+             const int64_t *strides, tl_slot *out) {
+  tl_array *a =
+      tl_view_new(vm, s, tl_array_dtype(s->array), data, ndim, shape, strides);
+  if (!a)
+    return false;
+  *out = tl_own_array(a);
+  return true;
+}
+
+bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
+                     const int64_t *shape, const int64_t *strides,
+                     tl_slot *out) {
+  if (ndim > 0)
+    return tl_view(vm, s, data, ndim, shape, strides, out);
+  *out = tl_item(vm, s->array, data);
+  return !tl_is_unset(*out);
+}
