@@ -218,6 +218,15 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
   return true;
 }
 
+bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                        int *count, int axes[TL_MAX_DIMS]) {
+  if (!tl_is_none(s))
+    return tl_arg_axes(vm, function, s, ndim, count, axes);
+  *count = ndim;
+  for (int k = 0; k < ndim; k++) axes[k] = k;
+  return true;
+}
+
 // The default goes through the same check as an argument: an array without
 // axes has no last one.
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,

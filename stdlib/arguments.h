@@ -80,6 +80,9 @@ bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // the end, results are from 0 on; one that is given twice fails (kind value).
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]);
+// The same, or for none all axes in order.
+bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                        int *count, int axes[TL_MAX_DIMS]);
 // One axis, from 0 on; none gives [otherwise], which may be negative.
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int otherwise, int *out);

@@ -8,6 +8,8 @@
 // the item, for which there may be no memory; else it is given up, and so is
 // false.
 bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);
+// A new vector of uint8 with these bytes.
+bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out);
 
 // A view of the array in [s] with another geometry over the same block; it
 // takes over what s owns.
@@ -26,6 +28,10 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 
 // The view of an array with its axes in another order.
 bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out);
+
+// A new array of the items of x moved on by shift[k], from 0 and below its
+// length, along each axis, round the end.
+bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out);
 
 // x at the positions index[0 .. n) along an axis; all are within its length.
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,

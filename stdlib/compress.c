@@ -401,10 +401,7 @@ static bool write_whole(tl_vm *vm, const char *what, const char *path,
   tl_writer file;
   if (!tl_writer_open(vm, what, path, &file))
     return false;
-  if (tl_writer_write(&file, data, nbytes))
-    return tl_writer_commit(&file);
-  tl_writer_abandon(&file);
-  return false;
+  return tl_writer_end(&file, tl_writer_write(&file, data, nbytes));
 }
 
 // Level 6 is zlib's default and 3 Zstandard's.

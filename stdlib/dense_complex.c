@@ -13,6 +13,7 @@
 
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
+#include "vm/check.h"
 #include "vm/kernels/kernels.h"
 #include "vm/memory/memory.h"
 #include "vm/vm.h"
@@ -132,9 +133,10 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
                                     tl_c128 *v) {
   // The two complex types have one layout.
   const T *t = (const T *)triangle;
-  T *rows = new_matrix(vm, n, n);
-  room r = {.vm = vm};
-  bool ok = rows && open_room(vm, n, n, &r);
+  space s = {.vm = vm};
+  room r;
+  T *rows = need_matrix(&s, n, n);
+  bool ok = need_room(&s, n, n, &r);
   double most = 0;
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t j = i; j < n; j++) most = fmax(most, ABS1(t[i * n + j]));
@@ -149,20 +151,18 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   }
   operand left = {(const T *)turn, n, 1}, right = {rows, 1, n};
   ok = ok && product(&r, (T *)v, n, left, right, n, n, n, false);
-  if (rows)
-    close_room(&r);
-  drop_matrix(vm, rows, n, n);
-  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  return leave_with(&s, ok);
 }
 
 // See tl_dense.
 static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
                            void *vectors) {
-  T *h = a, *w = values, *v = vectors, *work = new_matrix(vm, 4, n);
-  T *rows = v ? new_matrix(vm, n, n) : NULL;
-  T *z = v ? new_matrix(vm, n, n) : NULL;
+  space space = {.vm = vm};
+  T *h = a, *w = values, *v = vectors, *work = need_matrix(&space, 4, n);
+  T *rows = v ? need_matrix(&space, n, n) : NULL;
+  T *z = v ? need_matrix(&space, n, n) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (work && (!v || (rows && z))) {
+  if (!space.failed) {
     // As in dense_real.c: undone at the end.
     double *scale = (double *)(work + 3 * n), all = scale_matrix(a, n * n);
     schur s = {a, rows, n};
@@ -179,11 +179,7 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
     for (int64_t i = 0; v && result == TL_DENSE_DONE && i < n; i++)
       for (int64_t j = 0; j < n; j++) v[i * n + j] *= scale[i];
   }
-  if (v) {
-    drop_matrix(vm, z, n, n);
-    drop_matrix(vm, rows, n, n);
-  }
-  drop_matrix(vm, work, 4, n);
+  leave(&space);
   return result;
 }
 

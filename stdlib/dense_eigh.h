@@ -15,23 +15,12 @@ typedef struct panel {
   room products;
 } panel;
 
-// Opens it for matrices of n rows. Close it also where this fails.
-static bool open_panel(tl_vm *vm, int64_t n, panel *p) {
-  *p = (panel){.products.vm = vm};
-  p->vw = new_matrix(vm, n, BOTH);
-  p->adjoint = new_matrix(vm, BOTH, n);
-  p->vectors = new_matrix(vm, 3, n);
-  return p->vw && p->adjoint && p->vectors &&
-         open_room(vm, n, BOTH, &p->products);
-}
-
-// Frees what was opened.
-static void close_panel(panel *p, int64_t n) {
-  tl_vm *vm = p->products.vm;
-  drop_matrix(vm, p->vw, n, BOTH);
-  drop_matrix(vm, p->adjoint, BOTH, n);
-  drop_matrix(vm, p->vectors, 3, n);
-  close_room(&p->products);
+// For matrices of n rows. False where memory was short.
+static bool need_panel(space *s, int64_t n, panel *p) {
+  p->vw = need_matrix(s, n, BOTH);
+  p->adjoint = need_matrix(s, BOTH, n);
+  p->vectors = need_matrix(s, 3, n);
+  return need_room(s, n, BOTH, &p->products);
 }
 
 // Column k as it is now, from the diagonal down; [count] columns of the panel
@@ -103,8 +92,9 @@ static bool apply_panel(panel *p, T *a, int64_t n, int64_t from,
 // beside it; the reflections stay below. False where the VM was stopped.
 static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
                                   double *e, T *tau) {
+  space s = {.vm = vm};
   panel p;
-  bool ok = open_panel(vm, n, &p);
+  bool ok = need_panel(&s, n, &p);
   for (int64_t from = 0; ok && from < n; from += PANEL) {
     int64_t end = from + PANEL < n ? from + PANEL : n;
     for (int64_t k = from; ok && k < end; k++) {
@@ -126,7 +116,7 @@ static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
     }
     ok = ok && (end == n || apply_panel(&p, a, n, end, end - from));
   }
-  close_panel(&p, n);
+  leave(&s);
   return ok;
 }
 
@@ -143,22 +133,6 @@ typedef struct sweeps {
   int64_t count;
   int64_t begin[CHAINS], rotations[CHAINS];  // sweep i: rows from begin on
 } sweeps;
-
-// Opens room for CHAINS sweeps; z NULL: nothing is needed.
-static bool open_sweeps(tl_vm *vm, T *z, int64_t n, sweeps *w) {
-  *w = (sweeps){.vm = vm, .z = (double *)z, .n = n};
-  w->width = n * (int64_t)(sizeof(T) / sizeof(double));
-  size_t nbytes = (size_t)n * CHAINS * 2 * sizeof(double) + 1;
-  w->c = z ? tl_alloc(vm, nbytes, "the rotations") : NULL;
-  w->s = z && w->c ? w->c + n * CHAINS : NULL;
-  return !z || w->c;
-}
-
-// Frees the rotations.
-static void close_sweeps(sweeps *w) {
-  if (w->c)
-    tl_free(w->vm, w->c, (size_t)w->n * CHAINS * 2 * sizeof(double) + 1);
-}
 
 // Applies and forgets the rotations. False where the VM was stopped.
 static bool apply_sweeps(sweeps *w) {
@@ -245,9 +219,13 @@ static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
                                          int64_t n) {
   // Sweeps for one eigenvalue; it takes two or three.
   enum { MOST = 60 };
-  sweeps w;
-  tl_dense_result result =
-      open_sweeps(vm, z, n, &w) ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  space s = {.vm = vm};
+  sweeps w = {.vm = vm, .z = (double *)z, .n = n};
+  w.width = n * (int64_t)(sizeof(T) / sizeof(double));
+  if (z)
+    w.c = need_words(&s, n * CHAINS * 2, "the rotations");
+  w.s = w.c ? w.c + n * CHAINS : NULL;
+  tl_dense_result result = s.failed ? TL_DENSE_STOPPED : TL_DENSE_DONE;
   double most = 0;
   if (n > 0)
     e[n - 1] = 0;
@@ -269,7 +247,7 @@ static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
   }
   if (result == TL_DENSE_DONE && !apply_sweeps(&w))
     result = TL_DENSE_STOPPED;
-  close_sweeps(&w);
+  leave(&s);
   return result;
 }
 
@@ -285,17 +263,16 @@ static void complete_hermitian(T *a, int64_t n) {
 // Also used for Hessenberg's form.
 static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
                           T *z) {
-  reflections r = {.products.vm = vm};
-  T *q = new_matrix(vm, n, n);
-  bool ok = q && (n < 2 || open_reflections(vm, n - 1, n - 1, n - 1, &r));
+  space s = {.vm = vm};
+  reflections r;
+  T *q = need_matrix(&s, n, n);
+  bool ok = q && (n < 2 || need_reflections(&s, n - 1, n - 1, n - 1, &r));
   for (int64_t i = 0; ok && i < n * n; i++) q[i] = i % (n + 1) == 0 ? 1 : 0;
   ok = ok && (n < 2 || form_product(&r, a + n, n, n - 1, n - 1, tau, q + n + 1,
                                     n, n - 1));
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t j = 0; j < n; j++) z[j * n + i] = q[i * n + j];
-  if (n >= 2)
-    close_reflections(&r);
-  drop_matrix(vm, q, n, n);
+  leave(&s);
   return ok;
 }
 
@@ -303,12 +280,12 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
 // result in the order of the values.
 static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
                             void *vectors) {
-  T *a = matrix, *v = vectors, *tau = new_matrix(vm, 1, n);
-  T *z = vectors ? new_matrix(vm, n, n) : NULL;
-  size_t nbytes = ((size_t)n + 1) * 3 * sizeof(double);
-  double *d = tl_alloc(vm, nbytes, "the eigenvalues"), *w = values;
+  space s = {.vm = vm};
+  T *a = matrix, *v = vectors, *tau = need_matrix(&s, 1, n);
+  T *z = vectors ? need_matrix(&s, n, n) : NULL;
+  double *d = need_words(&s, 3 * n + 2, "the eigenvalues"), *w = values;
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (tau && d && (z || !vectors)) {
+  if (!s.failed) {
     double *e = d + n + 1;
     int64_t *order = (int64_t *)(void *)(e + n + 1);
     complete_hermitian(a, n);
@@ -320,17 +297,11 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
     if (result == TL_DENSE_DONE &&
         !tl_argsort_items(vm, TL_FLOAT64, order, d, n, false))
       result = TL_DENSE_STOPPED;
-    if (result == TL_DENSE_DONE) {
-      for (int64_t i = 0; i < n; i++) {
-        w[i] = d[order[i]] * scale;
-        for (int64_t k = 0; z && k < n; k++) v[k * n + i] = z[order[i] * n + k];
-      }
+    for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
+      w[i] = d[order[i]] * scale;
+      for (int64_t k = 0; z && k < n; k++) v[k * n + i] = z[order[i] * n + k];
     }
   }
-  if (d)
-    tl_free(vm, d, nbytes);
-  if (z)
-    drop_matrix(vm, z, n, n);
-  drop_matrix(vm, tau, 1, n);
+  leave(&s);
   return result;
 }

@@ -59,8 +59,9 @@ static void finish_rows(T *a, int64_t n, int64_t from, int64_t end) {
 // Factors a in place into L and U; pivot[k] is the row that changed places
 // with row k. False where the VM was stopped.
 static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
+  space s = {.vm = vm};
   room r;
-  bool ok = open_room(vm, n, BLOCK, &r);
+  bool ok = need_room(&s, n, BLOCK, &r);
   int so_far = 1;
   for (int64_t k = 0; ok && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
@@ -73,35 +74,25 @@ static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
     ok = ok && product(&r, a + end * n + end, n, left, right, n - end, n - end,
                        end - k, true);
   }
-  close_room(&r);
+  leave(&s);
   *sign = so_far;
   return ok;
 }
 
-// Room for n indices; drop_pivots frees it.
-static int64_t *new_pivots(tl_vm *vm, int64_t n) {
-  return tl_alloc(vm, ((size_t)n + 1) * sizeof(int64_t), "the pivots");
-}
-
-static void drop_pivots(tl_vm *vm, int64_t *pivot, int64_t n) {
-  if (pivot)
-    tl_free(vm, pivot, ((size_t)n + 1) * sizeof *pivot);
-}
-
 // See tl_dense.
 static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
-  int64_t *pivot = new_pivots(vm, n);
-  bool ok = pivot && factor(vm, a, n, pivot, sign);
-  drop_pivots(vm, pivot, n);
-  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  space s = {.vm = vm};
+  int64_t *pivot = need_words(&s, n, "the pivots");
+  return leave_with(&s, pivot && factor(vm, a, n, pivot, sign));
 }
 
 // b := inverse(triangle) @ b, in blocks of its rows: inside of a block row by
 // row, the rest by a product.
 static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
                        T *b, int64_t m) {
+  space s = {.vm = vm};
   room r;
-  bool ok = open_room(vm, m, BLOCK, &r);
+  bool ok = need_room(&s, m, BLOCK, &r);
   for (int64_t done = 0; ok && done < n; done += BLOCK) {
     int64_t count = n - done < BLOCK ? n - done : BLOCK;
     int64_t from = lower ? done : n - done - count;
@@ -118,7 +109,7 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
     ok = product(&r, b + rest * m, m, left, right, n - done - count, m, count,
                  true);
   }
-  close_room(&r);
+  leave(&s);
   return ok;
 }
 
@@ -135,7 +126,8 @@ static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
 // See tl_dense: L, then U.
 static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
                              int64_t m) {
-  int64_t *pivot = new_pivots(vm, n);
+  space s = {.vm = vm};
+  int64_t *pivot = need_words(&s, n, "the pivots");
   int sign = 1;
   bool ok = pivot && factor(vm, a, n, pivot, &sign);
   if (ok && sign != 0) {
@@ -143,23 +135,22 @@ static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
     ok = substitute(vm, a, n, true, true, b, m) &&
          substitute(vm, a, n, false, false, b, m);
   }
-  drop_pivots(vm, pivot, n);
-  if (!ok)
-    return TL_DENSE_STOPPED;
-  return sign == 0 ? TL_DENSE_SINGULAR : TL_DENSE_DONE;
+  tl_dense_result result = leave_with(&s, ok);
+  return ok && sign == 0 ? TL_DENSE_SINGULAR : result;
 }
 
 // Solves a @ x == identity.
 static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
   // The identity, whose columns become those of the inverse.
-  T *b = new_matrix(vm, n, n);
+  space s = {.vm = vm};
+  T *b = need_matrix(&s, n, n);
   if (!b)
     return TL_DENSE_STOPPED;
   for (int64_t i = 0; i < n * n; i++) b[i] = i % (n + 1) == 0 ? 1 : 0;
   tl_dense_result result = solve(vm, a, n, b, n);
   if (result == TL_DENSE_DONE)
     memcpy(a, b, (size_t)(n * n) * sizeof(T));
-  drop_matrix(vm, b, n, n);
+  leave(&s);
   return result;
 }
 
@@ -201,22 +192,19 @@ static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
 
 // See tl_dense.
 static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
-  T *a = matrix, *adjoint = new_matrix(vm, n, BLOCK);
-  room r = {.vm = vm};
+  space s = {.vm = vm};
+  T *a = matrix, *adjoint = need_matrix(&s, n, BLOCK);
+  room r;
   // Stopped and not definite are different results.
-  bool ok = adjoint && open_room(vm, n, BLOCK, &r), definite = true;
+  bool ok = need_room(&s, n, BLOCK, &r), definite = true;
   for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
     ok = poll_items(vm, (n - k) * BLOCK * BLOCK / 2);
     definite = cholesky_panel(a, n, k, end);
     ok = ok && definite && cholesky_rest(&r, a, n, k, end, adjoint);
   }
-  if (adjoint)
-    close_room(&r);
-  drop_matrix(vm, adjoint, n, BLOCK);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
-  if (!definite)
-    return TL_DENSE_SINGULAR;
-  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  tl_dense_result result = leave_with(&s, ok);
+  return definite ? result : TL_DENSE_SINGULAR;
 }

@@ -43,35 +43,24 @@ static void apply_reflection(T *a, int64_t a_row, int64_t m, int64_t n,
 // triangle of the block, and V^H times the matrix that it is applied to.
 typedef struct reflections {
   room products;
-  int64_t m, n, block;
   T *v, *adjoint, *triangle, *w;
 } reflections;
 
-// [count]: of how many reflections there are blocks; 0: they are applied one
-// by one, which needs w alone. Close it also where this fails.
-static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, int64_t count,
+// For matrices of m rows and n columns. [count]: of how many reflections there
+// are blocks; 0: they are applied one by one, which needs w alone. False where
+// memory was short.
+static bool need_reflections(space *s, int64_t m, int64_t n, int64_t count,
                              reflections *r) {
   // Narrow matrices need no full block.
   const int64_t block = count < BLOCK ? count : BLOCK;
-  *r = (reflections){.m = m, .n = n, .block = block, .products.vm = vm};
-  r->w = new_matrix(vm, block + 1, n);
+  *r = (reflections){.products.vm = s->vm};
+  r->w = need_matrix(s, block + 1, n);
   if (block == 0)
-    return r->w != NULL;
-  r->v = new_matrix(vm, m, block);
-  r->adjoint = new_matrix(vm, block, m);
-  r->triangle = new_matrix(vm, block, block);
-  return r->v && r->adjoint && r->triangle && r->w &&
-         open_room(vm, n, m, &r->products);
-}
-
-// Frees what was opened.
-static void close_reflections(reflections *r) {
-  tl_vm *vm = r->products.vm;
-  drop_matrix(vm, r->v, r->m, r->block);
-  drop_matrix(vm, r->adjoint, r->block, r->m);
-  drop_matrix(vm, r->triangle, r->block, r->block);
-  drop_matrix(vm, r->w, r->block + 1, r->n);
-  close_room(&r->products);
+    return !s->failed;
+  r->v = need_matrix(s, m, block);
+  r->adjoint = need_matrix(s, block, m);
+  r->triangle = need_matrix(s, block, block);
+  return need_room(s, n, m, &r->products);
 }
 
 // Sets V and T from k reflections whose vectors lie in the columns of a, m
@@ -175,17 +164,16 @@ static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
   T *a = matrix, *r = upper;
   // The reflections are applied to a's n columns and to q's p.
   int64_t wide = n > p ? n : p;
-  T *tau = new_matrix(vm, 1, n);
-  reflections work = {.products.vm = vm};
+  space s = {.vm = vm};
+  T *tau = need_matrix(&s, 1, n);
+  reflections work;
   // R of few columns is made without blocks.
   const int64_t count = q == NULL && n <= m && n <= BLOCK ? 0 : m < n ? m : n;
   bool ok =
-      tau && open_reflections(vm, m, wide, count, &work) &&
+      need_reflections(&s, m, wide, count, &work) &&
       reduce_to_triangle(&work, a, m, n, tau) &&
       (q == NULL || form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p));
   for (int64_t i = 0; ok && i < p; i++)
     for (int64_t j = 0; j < n; j++) r[i * n + j] = i <= j ? a[i * n + j] : 0;
-  close_reflections(&work);
-  drop_matrix(vm, tau, 1, n);
-  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  return leave_with(&s, ok);
 }

@@ -12,6 +12,7 @@
 
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
+#include "vm/check.h"
 #include "vm/kernels/kernels.h"
 #include "vm/memory/memory.h"
 #include "vm/vm.h"
@@ -217,11 +218,11 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
   const int64_t n = s->n;
   // The complex form of T and Z, in which a pair's block is split by a unitary
   // rotation.
-  size_t nbytes = ((size_t)(n * n) + 1) * sizeof(tl_c128);
-  tl_c128 *t = tl_alloc(vm, nbytes, "a matrix");
-  tl_c128 *z = tl_alloc(vm, nbytes, "a matrix");
+  space work = {.vm = vm};
+  tl_c128 *t = need_words(&work, 2 * n * n + 1, "a matrix");
+  tl_c128 *z = need_words(&work, 2 * n * n + 1, "a matrix");
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (t && z) {
+  if (!work.failed) {
     for (int64_t i = 0; i < n; i++) {
       for (int64_t j = 0; j < n; j++) {
         t[i * n + j] = (tl_c128){s->h[i * n + j], 0};
@@ -235,10 +236,7 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
       }
     result = tl_triangle_vectors(vm, t, z, n, v);
   }
-  if (z)
-    tl_free(vm, z, nbytes);
-  if (t)
-    tl_free(vm, t, nbytes);
+  leave(&work);
   return result;
 }
 
@@ -246,9 +244,11 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
 __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
                                                  void *values, void *vectors) {
   tl_c128 *w = values, *v = vectors;
-  double *work = new_matrix(vm, 4, n), *z = v ? new_matrix(vm, n, n) : NULL;
+  space space = {.vm = vm};
+  double *work = need_matrix(&space, 4, n);
+  double *z = v ? need_matrix(&space, n, n) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (work && (z || !v)) {
+  if (!space.failed) {
     // Scaling and balancing are undone at the end: values by one factor,
     // vectors by that of each row.
     double *scale = work + 3 * n, all = scale_matrix(a, n * n);
@@ -278,9 +278,7 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
       j++;
     }
   }
-  if (z)
-    drop_matrix(vm, z, n, n);
-  drop_matrix(vm, work, 4, n);
+  leave(&space);
   return result;
 }
 

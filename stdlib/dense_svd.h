@@ -13,12 +13,12 @@ static void adjoint_into(T *to, const T *from, int64_t rows, int64_t columns) {
 // Sets j to rotations that make the n rows of x nearly orthogonal, longest
 // first, and applies them. False after tl_fail.
 static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
-  T *adjoint = new_matrix(vm, n, n), *products = new_matrix(vm, n, n);
-  T *vectors = new_matrix(vm, n, n);
-  size_t nbytes = ((size_t)n + 1) * sizeof(double);
-  double *values = tl_alloc(vm, nbytes, "the values");
-  room r = {.vm = vm};
-  bool ok = adjoint && products && vectors && values && open_room(vm, n, n, &r);
+  space s = {.vm = vm};
+  room r;
+  T *adjoint = need_matrix(&s, n, n), *products = need_matrix(&s, n, n);
+  T *vectors = need_matrix(&s, n, n);
+  double *values = need_words(&s, n, "the values");
+  bool ok = need_room(&s, n, n, &r);
   // x x^H has the left vectors of x; its small eigenvalues are inexact, which
   // the sweeps repair.
   operand rows = {x, n, 1}, columns = {adjoint, n, 1}, turns = {j, n, 1};
@@ -36,12 +36,7 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
        product(&r, products, n, turns, rows, n, n, n, false);
   if (ok)
     memcpy(x, products, (size_t)(n * n) * sizeof(T));
-  close_room(&r);
-  if (values)
-    tl_free(vm, values, nbytes);
-  drop_matrix(vm, vectors, n, n);
-  drop_matrix(vm, products, n, n);
-  drop_matrix(vm, adjoint, n, n);
+  leave(&s);
   return ok;
 }
 
@@ -132,10 +127,11 @@ static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
                           int64_t n) {
   if (known == q)
     return true;
-  T *columns = new_matrix(vm, n, known), *full = new_matrix(vm, n, q);
-  T *tau = new_matrix(vm, 1, known);
-  reflections r = {.products.vm = vm};
-  bool ok = columns && full && tau && open_reflections(vm, n, q, known, &r);
+  space s = {.vm = vm};
+  reflections r;
+  T *columns = need_matrix(&s, n, known), *full = need_matrix(&s, n, q);
+  T *tau = need_matrix(&s, 1, known);
+  bool ok = need_reflections(&s, n, q, known, &r);
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t k = 0; k < known; k++)
       columns[i * known + k] = CONJ(v[k * n + i]);
@@ -143,10 +139,7 @@ static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
        form_product(&r, columns, known, n, known, tau, full, q, q);
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t k = known; k < q; k++) v[k * n + i] = CONJ(full[i * q + k]);
-  close_reflections(&r);
-  drop_matrix(vm, tau, 1, known);
-  drop_matrix(vm, full, n, q);
-  drop_matrix(vm, columns, n, known);
+  leave(&s);
   return ok;
 }
 
@@ -159,33 +152,13 @@ typedef struct jacobi {
   int64_t *order;
 } jacobi;
 
-// Opens it. Close it also where this fails.
-static bool open_jacobi(tl_vm *vm, int64_t m, int64_t n, int64_t p, jacobi *j) {
-  *j = (jacobi){.m = m, .n = n, .p = p};
-  j->r = new_matrix(vm, p, n);
-  j->turns = new_matrix(vm, n, n);
-  j->q = new_matrix(vm, m, p);
-  j->length = tl_alloc(vm, ((size_t)n + 1) * sizeof(double), "the values");
-  j->order = new_pivots(vm, n);
-  return j->r && j->turns && j->q && j->length && j->order;
-}
-
-// Frees what was opened.
-static void close_jacobi(tl_vm *vm, jacobi *j) {
-  drop_pivots(vm, j->order, j->n);
-  if (j->length)
-    tl_free(vm, j->length, ((size_t)j->n + 1) * sizeof(double));
-  drop_matrix(vm, j->q, j->m, j->p);
-  drop_matrix(vm, j->turns, j->n, j->n);
-  drop_matrix(vm, j->r, j->p, j->n);
-}
-
 // u = Q times the adjoint of the rotations, in order; with p columns.
 static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
   const int64_t n = j->n, p = j->p;
-  T *adjoint = new_matrix(vm, n, n);
-  room r = {.vm = vm};
-  bool ok = adjoint && open_room(vm, n, n, &r);
+  space s = {.vm = vm};
+  room r;
+  T *adjoint = need_matrix(&s, n, n);
+  bool ok = need_room(&s, n, n, &r);
   for (int64_t k = 0; ok && k < n; k++)
     for (int64_t i = 0; i < n; i++)
       adjoint[i * n + k] = CONJ(j->turns[j->order[k] * n + i]);
@@ -193,9 +166,7 @@ static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
   ok = ok && product(&r, u, p, left, right, j->m, n, n, false);
   for (int64_t i = 0; ok && i < j->m; i++)
     for (int64_t k = n; k < p; k++) u[i * p + k] = j->q[i * p + k];
-  if (adjoint)
-    close_room(&r);
-  drop_matrix(vm, adjoint, n, n);
+  leave(&s);
   return ok;
 }
 
@@ -222,11 +193,17 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
                                                       int64_t m, int64_t n,
                                                       int64_t p, T *u,
                                                       double *s, T *vh) {
-  jacobi j;
+  space work = {.vm = vm};
+  jacobi j = {.m = m, .n = n, .p = p};
+  j.r = need_matrix(&work, p, n);
+  j.turns = need_matrix(&work, n, n);
+  j.q = need_matrix(&work, m, p);
+  j.length = need_words(&work, n, "the values");
+  j.order = need_words(&work, n, "the pivots");
   // The values are scaled back at the end.
   double scale = scale_matrix(a, m * n);
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (open_jacobi(vm, m, n, p, &j))
+  if (!work.failed)
     result = qr(vm, a, m, n, p, j.q, j.r);
   if (result == TL_DENSE_DONE && !start_rotations(vm, j.r, n, j.turns))
     result = TL_DENSE_STOPPED;
@@ -239,7 +216,7 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
       result = TL_DENSE_STOPPED;
     for (int64_t i = 0; i < n; i++) s[i] = j.length[j.order[i]] * scale;
   }
-  close_jacobi(vm, &j);
+  leave(&work);
   return result;
 }
 
@@ -250,11 +227,12 @@ static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
   if (m >= n)
     return svd_tall(vm, a, m, n, full ? m : n, u, s, vh);
   const int64_t p = full ? n : m;
-  T *tall = new_matrix(vm, n, m);
-  T *left = u ? new_matrix(vm, n, p) : NULL;
-  T *right = u ? new_matrix(vm, m, m) : NULL;
+  space work = {.vm = vm};
+  T *tall = need_matrix(&work, n, m);
+  T *left = u ? need_matrix(&work, n, p) : NULL;
+  T *right = u ? need_matrix(&work, m, m) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (tall && (!u || (left && right))) {
+  if (!work.failed) {
     adjoint_into(tall, a, m, n);
     result = svd_tall(vm, tall, n, m, p, left, s, right);
   }
@@ -262,8 +240,6 @@ static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
     adjoint_into(u, right, m, m);
     adjoint_into(vh, left, n, p);
   }
-  drop_matrix(vm, right, m, m);
-  drop_matrix(vm, left, n, p);
-  drop_matrix(vm, tall, n, m);
+  leave(&work);
   return result;
 }

@@ -17,47 +17,71 @@ static bool poll_items(tl_vm *vm, int64_t n) {
   return tl_poll(vm, (uint64_t)n / 1024 + 1);
 }
 
-// The bytes of a matrix, at least one item, since tl_alloc takes no 0.
-static size_t matrix_nbytes(int64_t rows, int64_t columns) {
-  return ((size_t)rows * (size_t)columns + 1) * sizeof(T);
+// The memory of one step, freed together: once memory was short, [failed] is
+// set, and all that is asked for is NULL.
+enum { SPACE_BLOCKS = 10 };  // the most that a step needs
+typedef struct space {
+  tl_vm *vm;
+  bool failed;
+  int count;
+  struct {
+    void *data;
+    size_t nbytes;
+  } blocks[SPACE_BLOCKS];
+} space;
+
+// Uninitialised bytes; [what] is what a message names.
+static void *need(space *s, size_t nbytes, const char *what) {
+  TL_CHECK(s->count < SPACE_BLOCKS);
+  void *data = s->failed ? NULL : tl_alloc(s->vm, nbytes, what);
+  s->failed = data == NULL;
+  if (data == NULL)
+    return NULL;
+  s->blocks[s->count].data = data;
+  s->blocks[s->count++].nbytes = nbytes;
+  return data;
 }
 
-// Memory for a matrix, uninitialised; NULL after tl_fail.
-static T *new_matrix(tl_vm *vm, int64_t rows, int64_t columns) {
-  return tl_alloc(vm, matrix_nbytes(rows, columns), "a matrix");
+// A matrix; at least one item, since tl_alloc takes no 0.
+static T *need_matrix(space *s, int64_t rows, int64_t columns) {
+  return need(s, ((size_t)rows * (size_t)columns + 1) * sizeof(T), "a matrix");
 }
 
-// Frees a matrix of the same size; NULL is nothing.
-static void drop_matrix(tl_vm *vm, T *a, int64_t rows, int64_t columns) {
-  if (a)
-    tl_free(vm, a, matrix_nbytes(rows, columns));
+// n numbers of 8 bytes.
+static void *need_words(space *s, int64_t n, const char *what) {
+  return need(s, ((size_t)n + 1) * sizeof(double), what);
+}
+
+// Frees all of it.
+static void leave(space *s) {
+  while (s->count > 0) {
+    s->count--;
+    tl_free(s->vm, s->blocks[s->count].data, s->blocks[s->count].nbytes);
+  }
+}
+
+// Frees all of it and says how the step ended.
+static tl_dense_result leave_with(space *s, bool ok) {
+  leave(s);
+  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
 }
 
 // Room for products of up to STRIP rows.
 typedef struct room {
   tl_vm *vm;
-  int64_t columns;
-  size_t nbytes;
   T *product;
   void *scratch;
 } room;
 
-// Opens room for products with up to [columns] columns and [terms] terms.
-// Close it also where this fails.
-static bool open_room(tl_vm *vm, int64_t columns, int64_t terms, room *r) {
-  *r = (room){.vm = vm, .columns = columns};
-  r->nbytes =
+// Room for products with up to [columns] columns and [terms] terms. False
+// where memory was short.
+static bool need_room(space *s, int64_t columns, int64_t terms, room *r) {
+  size_t nbytes =
       tl_gemm_scratch(DTYPE, STRIP, (size_t)columns, (size_t)terms) + 64;
-  r->product = new_matrix(vm, STRIP, columns);
-  r->scratch = r->product ? tl_alloc(vm, r->nbytes, "a product") : NULL;
-  return r->scratch != NULL;
-}
-
-// Frees what was opened; parts may be missing.
-static void close_room(room *r) {
-  drop_matrix(r->vm, r->product, STRIP, r->columns);
-  if (r->scratch)
-    tl_free(r->vm, r->scratch, r->nbytes);
+  r->vm = s->vm;
+  r->product = need_matrix(s, STRIP, columns);
+  r->scratch = need(s, nbytes, "a product");
+  return !s->failed;
 }
 
 // The operand of a product; strides in items.

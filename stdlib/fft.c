@@ -380,8 +380,7 @@ static int64_t own_length(const recipe *r, bool last, int64_t length) {
 // yet where no axis was transformed.
 static bool give(tl_vm *vm, tl_slot items, tl_dtype dtype, tl_slot *out) {
   tl_array *own = tl_take_dense(vm, &items);
-  if (tl_is_owned(items))
-    tl_drop(vm, items);
+  tl_drop(vm, items);
   return own && tl_cast_own(vm, own, dtype, out);
 }
 
@@ -555,52 +554,22 @@ static bool rfftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return frequencies(vm, "rfftfreq", false, args, out);
 }
 
-// Replaces *x by its items along an axis, beginning with number [first] and
-// going round.
-static bool turn_axis(tl_vm *vm, tl_slot *x, int axis, int64_t first) {
-  int64_t n = tl_shape(x->array)[axis];
-  tl_array *order = tl_array_new(vm, TL_INT64, 1, &n);
-  if (!order)
-    return false;
-  int64_t *places = (int64_t *)(void *)order->data;
-  for (int64_t i = 0; i < n; i++) places[i] = (first + i) % n;
-  tl_slot transposed;
-  bool ok = tl_take_axis(vm, x->array, places, n, axis, &transposed);
-  tl_drop(vm, tl_own_array(order));
-  if (ok) {
-    tl_drop(vm, *x);
-    *x = transposed;
-  }
-  return ok;
-}
-
-// fftshift and ifftshift: half of each axis round.
+// Each axis moves on by half its length, or back. The items go to new memory.
 static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
                   tl_slot *out) {
-  if (!tl_arg_array(vm, function, &args[0]))
+  int count, axes[TL_MAX_DIMS];
+  int64_t by[TL_MAX_DIMS] = {0};
+  if (!tl_arg_array(vm, function, &args[0]) ||
+      !tl_arg_axes_or_all(vm, function, args[1], tl_ndim(args[0].array), &count,
+                          axes))
     return false;
-  // All axes unless some are given.
-  int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++) axes[k] = k;
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_axes(vm, function, args[1], ndim, &count, axes))
-    return false;
-  tl_array *copy = tl_array_copy(vm, args[0].array);
-  if (!copy)
-    return false;
-  tl_slot x = tl_own_array(copy);
   for (int i = 0; i < count; i++) {
-    int64_t n = tl_shape(x.array)[axes[i]];
-    if (!turn_axis(vm, &x, axes[i], inverse ? n / 2 : n - n / 2)) {
-      tl_drop(vm, x);
-      return false;
-    }
+    int64_t n = tl_shape(args[0].array)[axes[i]];
+    by[axes[i]] = n == 0 ? 0 : (inverse ? n - n / 2 : n / 2) % n;
   }
-  *out = tl_result(vm, x.array);
-  return true;
+  return tl_roll(vm, args[0].array, by, out);
 }
 
-// fft.fftshift(x, axes) and ifftshift(x, axes), which differ for odd lengths.
 static bool fftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return shift(vm, "fftshift", false, args, out);
 }

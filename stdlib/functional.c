@@ -63,8 +63,7 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
   tl_slot result;
   bool ok = tl_elementwise(c->vm, c->op, args, &result);
   for (int i = 0; i < count; i++) {
-    if (tl_is_owned(args[i]))
-      tl_drop(c->vm, args[i]);
+    tl_drop(c->vm, args[i]);
   }
   // A loop over many scalars must notice an interrupt.
   if (ok && (++c->calls & 1023) == 0 && !tl_poll(c->vm, 1)) {
@@ -261,8 +260,7 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
     }
     if (ok)
       ok = tl_list_push(c->vm, &list, &result);
-    if (tl_is_owned(result))
-      tl_drop(c->vm, result);
+    tl_drop(c->vm, result);
     if (!ok) {
       tl_drop(c->vm, tl_own_list(list));
       return NULL;
@@ -347,8 +345,7 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot item, result = tl_none();
     bool ok = get_item(&xs, i, &item) && call_with(&c, item, more, &result) &&
               tl_list_push(vm, &list, &result);
-    if (tl_is_owned(result))
-      tl_drop(vm, result);
+    tl_drop(vm, result);
     if (!ok) {
       tl_drop(vm, tl_own_list(list));
       return false;
@@ -399,8 +396,7 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
       ok = tl_list_push(vm, &list, &item);
       next++;
     }
-    if (tl_is_owned(item))
-      tl_drop(vm, item);
+    tl_drop(vm, item);
   }
   if (!ok) {
     tl_drop(vm, tl_own_list(list));
@@ -525,8 +521,7 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
       for (int k = 0; !made && k < 2; k++) tl_drop(vm, args[k]);
       bool ok =
           made && call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
-      if (tl_is_owned(result))
-        tl_drop(vm, result);
+      tl_drop(vm, result);
       if (!ok) {
         tl_drop(vm, tl_own_list(list));
         return false;
@@ -537,8 +532,7 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
   if (!tl_stack_results(vm, list, false, &stacked))
     return false;
   bool ok = shape_pairs(vm, a, b, &stacked, out);
-  if (tl_is_owned(stacked))
-    tl_drop(vm, stacked);
+  tl_drop(vm, stacked);
   return ok;
 }
 
@@ -584,8 +578,7 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
       lane = tl_own_array(view);
       ok = call(c, 1, &lane, &result) && tl_list_push(vm, &list, &result);
     }
-    if (tl_is_owned(result))
-      tl_drop(vm, result);
+    tl_drop(vm, result);
     if (!ok) {
       tl_drop(vm, tl_own_list(list));
       return NULL;
@@ -632,8 +625,7 @@ static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
     order[i] = is_inner ? outer + i - axis : next++;
   }
   bool ok = tl_permute(vm, &shaped, order, out);
-  if (tl_is_owned(shaped))
-    tl_drop(vm, shaped);
+  tl_drop(vm, shaped);
   return ok;
 }
 
@@ -716,8 +708,7 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
     return false;
   bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
-  if (tl_is_owned(stacked))
-    tl_drop(vm, stacked);
+  tl_drop(vm, stacked);
   return ok;
 }
 

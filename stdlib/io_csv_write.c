@@ -202,10 +202,7 @@ static bool write_plain(csv_writer *w, const char *path,
   tl_text_open(&w->row, w->vm);
   bool ok = write_rows(w, columns, header);
   tl_text_close(&w->row);
-  if (ok)
-    return tl_writer_commit(&w->file);
-  tl_writer_abandon(&w->file);
-  return false;
+  return tl_writer_end(&w->file, ok);
 }
 
 // The text as a whole, then compressed.

@@ -202,10 +202,8 @@ static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
   tl_writer file;
   if (!tl_writer_open(vm, "write_image", path, &file))
     return false;
-  if (is_png ? tl_png_write(vm, x, &file) : write_pnm(vm, x, &file))
-    return tl_writer_commit(&file);
-  tl_writer_abandon(&file);
-  return false;
+  return tl_writer_end(
+      &file, is_png ? tl_png_write(vm, x, &file) : write_pnm(vm, x, &file));
 }
 
 // io.write_image(path, x).

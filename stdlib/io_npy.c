@@ -123,21 +123,12 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   } else {
     tl_slot whole = tl_own_array(a);
     ok = tl_permute(vm, &whole, axes, out);
-    if (tl_is_owned(whole))
-      tl_drop(vm, whole);
+    tl_drop(vm, whole);
   }
   if (!ok || from.dtype != TL_STRING || from.letter == 'U')
     return ok;
   tl_slot texts = *out;
   return tl_raw_bytes_close(vm, &texts, out);
-}
-
-// A file that is compressed is expanded in memory; another is read straight
-// into its array.
-static bool is_packed(const char *path) {
-  size_t n = strlen(path);
-  return (n > 3 && strcmp(path + n - 3, ".gz") == 0) ||
-         (n > 4 && strcmp(path + n - 4, ".zst") == 0);
 }
 
 static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -146,7 +137,7 @@ static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes = {NULL, 0, 0};
   if (!tl_arg_path(vm, "read_npy", args[0], &path))
     return false;
-  if (!is_packed(path)) {
+  if (!tl_io_packs(path)) {
     if (!tl_reader_open(vm, "read_npy", path, &reader))
       return false;
   } else {
@@ -388,13 +379,7 @@ static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !open_output(vm, "write_npy", &args[1], &o, &descr))
     return false;
   bool ok = tl_writer_open(vm, "write_npy", path, &o.file);
-  if (ok) {
-    ok = write_array(&o);
-    if (ok)
-      ok = tl_writer_commit(&o.file);
-    else
-      tl_writer_abandon(&o.file);
-  }
+  ok = ok && tl_writer_end(&o.file, write_array(&o));
   tl_drop(vm, descr);
   *out = tl_none();
   return ok;
@@ -408,18 +393,10 @@ static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !open_output(vm, "encode_npy", &args[0], &o, &descr))
     return false;
   o.file = tl_writer_to(vm, "encode_npy", &bytes);
-  tl_array *a = NULL;
-  if (write_array(&o)) {
-    int64_t n = (int64_t)bytes.nbytes;
-    a = tl_array_new(vm, TL_UINT8, 1, &n);
-  }
-  if (a) {
-    memcpy(a->data, bytes.data, bytes.nbytes);
-    *out = tl_own_array(a);
-  }
+  bool ok = write_array(&o) && tl_bytes_give(vm, bytes.data, bytes.nbytes, out);
   tl_bytes_free(vm, &bytes);
   tl_drop(vm, descr);
-  return a != NULL;
+  return ok;
 }
 
 // --- The table --------------------------------------------------------------

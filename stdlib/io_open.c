@@ -9,6 +9,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/api/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"
@@ -267,10 +268,7 @@ static bool input_line(tl_vm *vm, const char *function, tl_slot *out) {
                    "%s: a line of standard input is no UTF-8 text: malformed "
                    "at its byte %zu",
                    function, bad);
-  tl_string *string = tl_string_new(vm, text, nbytes);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(tl_string_new(vm, text, nbytes), out);
 }
 
 // Standard input has a reader of its own in the VM, which input() shares.

@@ -10,6 +10,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -57,9 +58,7 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_string *string = tl_string_new(vm, text, nbytes);
   tl_bytes_free(vm, &bytes);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(string, out);
 }
 
 // Ends a line at \n, \r\n or a lone \r. Returns where the next one begins.
@@ -92,14 +91,8 @@ static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
     at = line_end(text, nbytes, at, &next, &end);
     if (turns % 1024 == 1023 && !tl_poll(vm, 1))
       return false;
-    tl_string *line = tl_string_new(vm, text + start, end - start);
-    if (!line)
+    if (!tl_list_push_text(vm, list, text + start, end - start))
       return false;
-    tl_slot item = tl_own_string(line);
-    if (tl_list_push(vm, list, &item))
-      continue;
-    tl_drop(vm, item);
-    return false;
   }
   return true;
 }

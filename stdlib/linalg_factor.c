@@ -28,8 +28,7 @@ static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
     // In the memory of the dying operand.
     tl_slot conjugate, operand = lower;
     bool ok = tl_elementwise(vm, TL_OP_CONJ, &operand, &conjugate);
-    if (tl_is_owned(operand))
-      tl_drop(vm, operand);
+    tl_drop(vm, operand);
     if (!ok)
       return false;
     lower = conjugate;
@@ -39,8 +38,7 @@ static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
   axes[ndim - 2] = ndim - 1;
   axes[ndim - 1] = ndim - 2;
   bool ok = tl_permute(vm, &lower, axes, out);
-  if (tl_is_owned(lower))
-    tl_drop(vm, lower);
+  tl_drop(vm, lower);
   return ok;
 }
 

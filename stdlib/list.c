@@ -20,13 +20,6 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 
-// Adds an item that this call owns, and gives it up where that fails.
-static bool push_own(tl_vm *vm, tl_list **list, tl_slot item) {
-  bool ok = tl_list_push(vm, list, &item);
-  tl_drop(vm, item);
-  return ok;
-}
-
 // --- append -----------------------------------------------------------------
 
 // Room for one row more, and for half as many again where it moves.
@@ -267,8 +260,8 @@ static bool give_pair(tl_vm *vm, tl_slot item, tl_slot rest, tl_slot *out) {
     tl_drop(vm, rest);
     return false;
   }
-  bool ok = push_own(vm, &pair, item);
-  ok = push_own(vm, &pair, rest) && ok;
+  bool ok = tl_list_push_own(vm, &pair, item);
+  ok = tl_list_push_own(vm, &pair, rest) && ok;
   return tl_list_give(vm, pair, ok, out);
 }
 
@@ -347,7 +340,7 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot item, pair;
     ok = tl_items_get(vm, args[0], i, &at, &item) &&
          give_pair(vm, tl_weak_int(start + i), item, &pair) &&
-         push_own(vm, &list, pair);
+         tl_list_push_own(vm, &list, pair);
     if ((i & 1023) == 1023)
       ok = ok && tl_poll(vm, 1);
   }
@@ -376,7 +369,7 @@ static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
   for (int64_t k = 0; ok && k < args->length; k++) {
     tl_slot item;
     ok = tl_items_get(vm, args->items[k], i, &at[k], &item) &&
-         push_own(vm, &row, item);
+         tl_list_push_own(vm, &row, item);
   }
   return tl_list_give(vm, row, ok, out);
 }
@@ -394,7 +387,7 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot row;
-    ok = zip_row(vm, of, i, at, &row) && push_own(vm, &list, row);
+    ok = zip_row(vm, of, i, at, &row) && tl_list_push_own(vm, &list, row);
     if ((i & 1023) == 1023)
       ok = ok && tl_poll(vm, 1);
   }

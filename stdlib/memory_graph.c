@@ -12,11 +12,6 @@
 
 static const char *const count_names[] = {"virtual", "embedded", "immediate"};
 
-static bool fail_incomplete(tl_vm *vm, const char *function) {
-  return tl_fail(vm, TALLY_ERR_MEMORY,
-                 "memory.%s: no memory to look at all values", function);
-}
-
 // --- Lists of references ----------------------------------------------------
 
 typedef struct gathering {
@@ -63,7 +58,7 @@ static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_each_reference(vm, gather, &g, &complete);
   }
   if (!complete && g.ok)
-    g.ok = fail_incomplete(vm, "backrefs");
+    g.ok = tl_fail_incomplete(vm, "backrefs");
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
@@ -114,7 +109,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
     s.any = false;
     tl_each_reference(vm, take_step, &s, &complete);
     if (!complete)
-      ok = fail_incomplete(vm, "chain");
+      ok = tl_fail_incomplete(vm, "chain");
     if (!ok || !s.any)
       break;
     tl_spell_owner(&s.found, text, sizeof text);
@@ -177,7 +172,7 @@ static bool count_types(tl_vm *vm, tl_record **out) {
     return false;
   tl_each_reference(vm, add_object, &s, &complete);
   if (!complete && s.ok)
-    s.ok = fail_incomplete(vm, "by_type");
+    s.ok = tl_fail_incomplete(vm, "by_type");
   if (!s.ok) {
     if (s.record != NULL)
       tl_drop(vm, tl_own_record(s.record));
@@ -330,7 +325,7 @@ static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
     if (g->nodes[g->at].level <= depth)
       tl_each_item(g->nodes[g->at].value, add_item, g);
   tl_each_reference(vm, add_owner, g, &complete);
-  return complete || fail_incomplete(vm, "graph");
+  return complete || tl_fail_incomplete(vm, "graph");
 }
 
 static tl_record *node_record(tl_vm *vm, const node *n) {

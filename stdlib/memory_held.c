@@ -14,11 +14,6 @@
 #include "vm/observe/references.h"
 #include "vm/array/string_item.h"
 
-static bool fail_look(tl_vm *vm, const char *function) {
-  return tl_fail(vm, TALLY_ERR_MEMORY,
-                 "memory.%s: no memory to look at all values", function);
-}
-
 // --- Objects, each once -----------------------------------------------------
 
 typedef struct objects {
@@ -251,7 +246,7 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_each_reference(vm, list_view, &t, &complete);
   }
   if (!complete && !tl_failed(vm))
-    t.ok = fail_look(vm, "retained");
+    t.ok = tl_fail_incomplete(vm, "retained");
   if (t.views.found != NULL)
     tl_free(vm, t.views.found, t.views.room * sizeof *t.views.found);
   return tl_list_give(vm, t.list, t.ok, out);

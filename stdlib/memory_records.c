@@ -6,6 +6,11 @@
 #include "stdlib/text.h"
 #include "vm/array/array.h"
 
+bool tl_fail_incomplete(tl_vm *vm, const char *function) {
+  return tl_fail(vm, TALLY_ERR_MEMORY,
+                 "memory.%s: no memory to look at all values", function);
+}
+
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                           tl_dtype dtype, const void *first, size_t step,
                           uint32_t count) {
@@ -24,10 +29,7 @@ void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
 bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record) {
   if (record == NULL)
     return false;
-  tl_slot item = tl_own_record(record);
-  bool ok = tl_list_push(vm, list, &item);
-  tl_drop(vm, item);
-  return ok;
+  return tl_list_push_own(vm, list, tl_own_record(record));
 }
 
 // --- Timelines --------------------------------------------------------------

@@ -8,6 +8,9 @@
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
+// Fails (kind memory): not all values could be looked at.
+bool tl_fail_incomplete(tl_vm *vm, const char *function);
+
 // Adds a field, as tl_record_put does: a vector of [count] items of a dtype,
 // [step] bytes from one to the next.
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,

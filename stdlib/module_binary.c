@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
@@ -29,19 +31,6 @@ static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
   if (tl_array_dtype(s->array) != TL_UINT8 || tl_ndim(s->array) != 1)
     return tl_arg_fail(vm, function, "data", "a vector of uint8", *s);
   return tl_as_contiguous(vm, function, *s, TL_UINT8, out);
-}
-
-// A new vector of uint8 with these bytes.
-static bool give_bytes(tl_vm *vm, const void *data, size_t nbytes,
-                       tl_slot *out) {
-  int64_t n = (int64_t)nbytes;
-  tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
-  if (!a)
-    return false;
-  if (nbytes > 0)
-    memcpy(a->data, data, nbytes);
-  *out = tl_own_array(a);
-  return true;
 }
 
 // --- decode, encode ---------------------------------------------------------
@@ -98,8 +87,8 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
   tl_dtype dtype = tl_array_dtype(x->array);
   if (!tl_as_contiguous(vm, function, *x, dtype, &dense))
     return false;
-  bool ok = give_bytes(vm, dense.array->data,
-                       (size_t)dense.array->size * tl_itemsize(dtype), out);
+  bool ok = tl_bytes_give(vm, dense.array->data,
+                          (size_t)dense.array->size * tl_itemsize(dtype), out);
   if (ok)
     tl_settle_items(out->array->data, dtype, (size_t)dense.array->size,
                     big != tl_is_big_endian());
@@ -140,7 +129,7 @@ static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
 
 // The bytes as a vector; frees them in any case.
 static bool give_and_free(tl_vm *vm, tl_bytes *bytes, tl_slot *out) {
-  bool ok = give_bytes(vm, bytes->data, bytes->nbytes, out);
+  bool ok = tl_bytes_give(vm, bytes->data, bytes->nbytes, out);
   tl_bytes_free(vm, bytes);
   return ok;
 }
@@ -240,9 +229,7 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (check_text(vm, data.array->data, nbytes))
     string = tl_string_new(vm, data.array->data, nbytes);
   tl_drop(vm, data);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(string, out);
 }
 
 // --- Files ------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
 #include "vm/bytecode/module.h"
@@ -227,11 +228,7 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
     write_array(&text, s.array);
   if (tl_is_nested(s))
     tl_nested_tree(&text, s.nested, 1);
-  tl_string *string = tl_text_finish(&text);
-  if (string == NULL)
-    return false;
-  *out = tl_own_string(string);
-  return true;
+  return tl_string_give(tl_text_finish(&text), out);
 }
 
 // Everything here depends on what ran before, so even the functions that only

@@ -83,8 +83,7 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_list_give(vm, list, ok, &names))
     return false;
   ok = tl_list_sort(vm, &names, false, tl_none(), out);
-  if (tl_is_owned(names))
-    tl_drop(vm, names);
+  tl_drop(vm, names);
   return ok;
 }
 
@@ -149,10 +148,7 @@ static bool folder_named(tl_vm *vm, const char *function, const char *path,
   if (!tl_utf8_check(path, strlen(path), &at))
     return tl_fail(vm, TALLY_ERR_VALUE, "%s: its name is no UTF-8 text",
                    function);
-  tl_string *string = tl_string_from(vm, path);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(tl_string_from(vm, path), out);
 }
 
 // os.working_folder().

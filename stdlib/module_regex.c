@@ -259,10 +259,8 @@ static bool part(const matcher *m, uint32_t group, tl_slot *out) {
   *out = tl_none();
   if (begin == SIZE_MAX)
     return true;
-  tl_string *s = tl_string_new(m->vm, m->text->text + begin, end - begin);
-  if (s)
-    *out = tl_own_string(s);
-  return s != NULL;
+  return tl_string_give(
+      tl_string_new(m->vm, m->text->text + begin, end - begin), out);
 }
 
 // --- match, matches ---------------------------------------------------------

@@ -246,11 +246,8 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
   int32_t point;
   tl_text_decode(s->text, s->length, &point);
-  tl_string *name = tl_string_from(vm, utf8proc_category_string(point));
-  if (name == NULL)
-    return false;
-  *out = tl_own_string(name);
-  return true;
+  return tl_string_give(tl_string_from(vm, utf8proc_category_string(point)),
+                        out);
 }
 
 // strings.repeat(s, count).

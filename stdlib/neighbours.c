@@ -152,10 +152,8 @@ static bool push_end(tl_vm *vm, tl_slot end, const tl_array *x, int axis,
             tl_assign_part(vm, to, to->data, tl_ndim(x), shape, tl_strides(to),
                            s.array) &&
             tl_list_push(vm, parts, &spread);
-  if (tl_is_owned(s))
-    tl_drop(vm, s);
-  if (tl_is_owned(spread))
-    tl_drop(vm, spread);
+  tl_drop(vm, s);
+  tl_drop(vm, spread);
   return ok;
 }
 

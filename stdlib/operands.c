@@ -129,13 +129,11 @@ bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
   if (tl_array_dtype(a.array) == dtype) {
     bool ok = tl_array_contiguous(vm, &a, out);
     // What is still owned by [a] was not needed.
-    if (tl_is_owned(a))
-      tl_drop(vm, a);
+    tl_drop(vm, a);
     return ok;
   }
   tl_array *cast = tl_array_cast(vm, a.array, dtype);
-  if (tl_is_owned(a))
-    tl_drop(vm, a);
+  tl_drop(vm, a);
   if (!cast)
     return false;
   *out = tl_own_array(cast);

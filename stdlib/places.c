@@ -177,10 +177,7 @@ static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const tl_array *x = args[0].array;
   int ndim = tl_ndim(x);
-  axis_count = ndim;
-  for (int i = 0; i < ndim; i++) axes[i] = i;
-  if (!tl_is_none(args[2]) &&
-      !tl_arg_axes(vm, name, args[2], ndim, &axis_count, axes))
+  if (!tl_arg_axes_or_all(vm, name, args[2], ndim, &axis_count, axes))
     return false;
   if (axis_count != count)
     return tl_fail(vm, TALLY_ERR_SHAPE,

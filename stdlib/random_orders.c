@@ -74,11 +74,9 @@ static bool random_order(tl_vm *vm, const char *function, int64_t n,
   if (!tl_stream_open(vm, function, generator, TL_DRAW_PERMUTATION, &stream))
     return false;
   *out = tl_array_new(vm, TL_INT64, 1, &n);
-  if (!*out)
-    return false;
-  if (shuffle_order(vm, &stream, (int64_t *)(void *)(*out)->data, n, n))
+  if (*out && shuffle_order(vm, &stream, (int64_t *)(void *)(*out)->data, n, n))
     return true;
-  tl_drop(vm, tl_own_array(*out));
+  tl_array_drop(vm, *out);
   return false;
 }
 
@@ -176,6 +174,22 @@ static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
   return true;
 }
 
+// Writes the first places of an order of all items: by falling keys, or where
+// [keys] is NULL at random.
+static bool first_of_order(tl_vm *vm, const choice_call *c, const double *keys,
+                           int64_t *out) {
+  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
+  if (!order)
+    return false;
+  int64_t *places = (int64_t *)(void *)order->data;
+  bool ok = keys ? tl_argsort_items(vm, TL_FLOAT64, places, keys, c->n, true)
+                 : shuffle_order(vm, &c->stream, places, c->n, c->count);
+  if (ok && c->count > 0)
+    memcpy(out, places, (size_t)c->count * sizeof *out);
+  tl_array_drop(vm, order);
+  return ok;
+}
+
 // Chooses without replacement by weights: the largest keys log(u) / weight
 // (Efraimidis, Spirakis, "Weighted random sampling with a reservoir", 2006).
 // The weights become the keys.
@@ -196,15 +210,7 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
                    "choice: %lld items without replacement from %lld whose "
                    "weight is not 0",
                    (long long)c->count, (long long)usable);
-  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
-  if (!order)
-    return false;
-  int64_t *places = (int64_t *)(void *)order->data;
-  bool ok = tl_argsort_items(vm, TL_FLOAT64, places, keys, c->n, true);
-  if (ok && c->count > 0)
-    memcpy(out, places, (size_t)c->count * sizeof *out);
-  tl_drop(vm, tl_own_array(order));
-  return ok;
+  return first_of_order(vm, c, keys, out);
 }
 
 // An entry of the table of items that were moved to a place that is not among
@@ -258,15 +264,7 @@ static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
     return tl_draw_below(vm, &c->stream, (uint64_t)c->n, (size_t)c->count, out);
   if (c->count <= c->n / FEW)
     return choose_few(vm, c, out);
-  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
-  if (!order)
-    return false;
-  int64_t *places = (int64_t *)(void *)order->data;
-  bool ok = shuffle_order(vm, &c->stream, places, c->n, c->count);
-  if (ok && c->count > 0)
-    memcpy(out, places, (size_t)c->count * sizeof *out);
-  tl_drop(vm, tl_own_array(order));
-  return ok;
+  return first_of_order(vm, c, NULL, out);
 }
 
 // Writes the chosen places to [out].

@@ -1,5 +1,7 @@
 // What built-ins give back: whole arrays, views, or nothing. See arrays.h.
 
+#include <string.h>
+
 #include "stdlib/arrays.h"
 #include "vm/vm.h"
 
@@ -29,4 +31,12 @@ bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
     return tl_view(vm, s, data, ndim, shape, strides, out);
   *out = tl_item(vm, s->array, data);
   return !tl_is_unset(*out);
+}
+
+bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out) {
+  int64_t n = (int64_t)nbytes;
+  tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
+  if (a && nbytes > 0)
+    memcpy(a->data, data, nbytes);
+  return tl_array_finish(vm, true, a, out);
 }

@@ -34,10 +34,7 @@ static bool push(tl_interner *interner, tl_list **list, const char *text,
   tl_string *string = tl_intern(interner, text, nbytes);
   if (string == NULL)
     return false;
-  tl_slot item = tl_own_string(string);
-  bool ok = tl_list_push(interner->vm, list, &item);
-  tl_drop(interner->vm, item);
-  return ok;
+  return tl_list_push_own(interner->vm, list, tl_own_string(string));
 }
 
 // Appends the words between white space.

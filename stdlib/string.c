@@ -298,11 +298,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       break;
     end = last;
   }
-  tl_string *stripped = tl_string_new(vm, s->text + begin, end - begin);
-  if (stripped == NULL)
-    return false;
-  *out = tl_own_string(stripped);
-  return true;
+  return tl_string_give(tl_string_new(vm, s->text + begin, end - begin), out);
 }
 
 // --- Points and bytes -------------------------------------------------------

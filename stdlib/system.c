@@ -12,6 +12,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/values/list.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
@@ -146,10 +147,7 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "os.getenv: %s is no UTF-8 text: "
                    "malformed at byte %zu",
                    name->text, at);
-  tl_string *string = tl_string_from(vm, value);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(tl_string_from(vm, value), out);
 }
 
 // os.exit(status). Nothing outside the VM ends, so no capability is asked for:

@@ -27,24 +27,27 @@ void tl_text_point(tl_text *text, int32_t point) {
   tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
 }
 
-bool tl_text_give(tl_text *text, tl_slot *out) {
-  tl_string *string = tl_text_finish(text);
+bool tl_string_give(tl_string *string, tl_slot *out) {
   if (string != NULL)
     *out = tl_own_string(string);
   return string != NULL;
 }
 
-// The list counts the string, so the count of this function is dropped in any
-// case.
-bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
-                       size_t nbytes) {
-  tl_string *string = tl_string_new(vm, text, nbytes);
-  if (string == NULL)
-    return false;
-  tl_slot item = tl_own_string(string);
+bool tl_text_give(tl_text *text, tl_slot *out) {
+  return tl_string_give(tl_text_finish(text), out);
+}
+
+// The list counts the item, so the count of the caller is dropped in any case.
+bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
   bool ok = tl_list_push(vm, list, &item);
   tl_drop(vm, item);
   return ok;
+}
+
+bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
+                       size_t nbytes) {
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  return string != NULL && tl_list_push_own(vm, list, tl_own_string(string));
 }
 
 // A list that is not whole must not be seen.

@@ -15,6 +15,11 @@ void tl_text_point(tl_text *text, int32_t point);
 // Closes the text; *out is its string, owned. False after tl_fail.
 bool tl_text_give(tl_text *text, tl_slot *out);
 
+// *out owns the string; false where it is NULL, for which there was no memory.
+bool tl_string_give(tl_string *string, tl_slot *out);
+
+// Appends an item that the caller owns, and gives it up.
+bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item);
 // Appends a string of these bytes, valid UTF-8, to *list, which may move.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes);

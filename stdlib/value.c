@@ -17,6 +17,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/number.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/interp/catch.h"
@@ -79,10 +80,7 @@ static bool finish(tl_text *text, bool ok, tl_slot *out) {
     tl_text_close(text);
     return false;
   }
-  tl_string *string = tl_text_finish(text);
-  if (string != NULL)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(tl_text_finish(text), out);
 }
 
 // format(x, spec).

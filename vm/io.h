@@ -117,6 +117,13 @@ bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes);
 bool tl_writer_commit(tl_writer *writer);
 // Gives the new file up: nothing of it remains. The writer is closed.
 void tl_writer_abandon(tl_writer *writer);
+// Commits where [ok], else abandons it and returns false.
+static inline bool tl_writer_end(tl_writer *writer, bool ok) {
+  if (ok)
+    return tl_writer_commit(writer);
+  tl_writer_abandon(writer);
+  return false;
+}
 
 // Appends to a file, which is made if need be. If that fails, what was appended
 // is taken back.
