@@ -4,7 +4,7 @@
 
 #include "vm/array/array.h"
 
-// Takes the array: where [ok], *out is what the script sees of it, of rank 0
+// Takes the array, or NULL where it could not be made: where [ok], *out is what the script sees of it, of rank 0
 // the item, for which there may be no memory; else it is given up, and so is
 // false.
 bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);

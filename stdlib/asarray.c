@@ -38,7 +38,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   }
   tl_array *a = tl_take_dense(vm, &args[0]);
-  return tl_result_give(vm, a, a != NULL, out);
+  return tl_result_give(vm, a, true, out);
 }
 
 // --- The table --------------------------------------------------------------

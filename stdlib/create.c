@@ -67,10 +67,7 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
 
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
-  tl_array *a = ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like);
-  if (!a)
-    return false;
-  return tl_result_give(vm, a, true, out);
+  return tl_result_give(vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
 }
 
 static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,

@@ -16,10 +16,6 @@
 #include "stdlib/number.h"
 #include "vm/kernels/kernels.h"
 
-static bool is_line_end(char c) {
-  return c == '\n' || c == '\r';
-}
-
 tl_csv_source tl_csv_source_of(char separator) {
   tl_csv_source source = {.separator = separator};
   source.ends[0] = source.ends['\n'] = source.ends['\r'] = true;
@@ -87,7 +83,7 @@ void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part) {
 }
 
 bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part) {
-  while (part->at < source->end && is_line_end(*part->at))
+  while (part->at < source->end && tl_is_line_end(*part->at))
     tl_csv_skip_line_end(source, part);
   return part->at < source->end;
 }
@@ -114,7 +110,7 @@ static bool read_quoted(const tl_csv_source *source, tl_csv_part *part,
   }
   out->nbytes = (size_t)(at++ - out->text);
   while (*at == ' ' && source->separator != ' ') at++;
-  if (at < end && *at != source->separator && !is_line_end(*at))
+  if (at < end && *at != source->separator && !tl_is_line_end(*at))
     return note_fault(part, TL_CSV_BEHIND_QUOTE, part->line);
   part->at = at;
   return true;
@@ -124,8 +120,7 @@ static bool read_quoted(const tl_csv_source *source, tl_csv_part *part,
 static void blank_mark(const tl_csv_source *source, tl_csv_cell *cell) {
   const char *text = cell->text;
   size_t nbytes = cell->nbytes;
-  while (nbytes > 0 && *text == ' ') text++, nbytes--;
-  while (nbytes > 0 && text[nbytes - 1] == ' ') nbytes--;
+  tl_csv_trim(&text, &nbytes);
   for (int64_t i = 0; i < source->mark_count; i++) {
     const tl_csv_mark *mark = &source->marks[i];
     if (mark->nbytes == nbytes && memcmp(mark->text, text, nbytes) == 0) {

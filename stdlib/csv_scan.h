@@ -89,6 +89,15 @@ typedef struct tl_csv_cell {
   bool last;     // of its row
 } tl_csv_cell;
 
+static inline bool tl_is_line_end(char c) {
+  return c == '\n' || c == '\r';
+}
+// Leaves out the blanks at both ends.
+static inline void tl_csv_trim(const char **text, size_t *nbytes) {
+  for (; *nbytes > 0 && **text == ' '; --*nbytes) ++*text;
+  while (*nbytes > 0 && (*text)[*nbytes - 1] == ' ') --*nbytes;
+}
+
 // Of no text yet.
 tl_csv_source tl_csv_source_of(char separator);
 

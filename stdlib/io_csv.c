@@ -43,31 +43,20 @@ static bool add_column(tl_vm *vm, tl_csv_table *t, const char *name,
   return true;
 }
 
-static bool read_header(tl_vm *vm, tl_csv_table *t, tl_csv_part *part) {
+// The columns of the first row, by what its cells say; without a header they are
+// numbered, and the row is read again.
+static bool read_names(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
+                       bool header) {
+  tl_csv_part ahead = *start, *part = header ? start : &ahead;
   tl_csv_cell cell;
   do {
     part->fault_cell = t->count;
     if (!tl_csv_next(&t->source, part, &cell))
       return tl_csv_table_fail(t, part);
     const char *name = cell.text;
-    size_t nbytes = cell.nbytes;
-    while (nbytes > 0 && *name == ' ') name++, nbytes--;
-    while (nbytes > 0 && name[nbytes - 1] == ' ') nbytes--;
+    size_t nbytes = header ? cell.nbytes : 0;
+    tl_csv_trim(&name, &nbytes);
     if (!add_column(vm, t, name, nbytes))
-      return false;
-  } while (!cell.last);
-  return true;
-}
-
-// Names for as many columns as the row that comes next has cells.
-static bool name_cells(tl_vm *vm, tl_csv_table *t, const tl_csv_part *from) {
-  tl_csv_part part = *from;
-  tl_csv_cell cell;
-  do {
-    part.fault_cell = t->count;
-    if (!tl_csv_next(&t->source, &part, &cell))
-      return tl_csv_table_fail(t, &part);
-    if (!add_column(vm, t, "", 0))
       return false;
   } while (!cell.last);
   return true;
@@ -96,20 +85,20 @@ static bool check_names(tl_vm *vm, const tl_csv_table *t) {
   return ok;
 }
 
+// The column of that name, unless it was given away; NULL: there is none.
+static tl_csv_target *named_column(const tl_csv_table *t,
+                                   const tl_string *name) {
+  for (int64_t k = 0; k < t->count; k++)
+    if (t->targets[k].name && tl_string_equal(t->targets[k].name, name))
+      return &t->targets[k];
+  return NULL;
+}
+
+// Fails (kind value): no column has the name.
 static bool fail_no_column(tl_vm *vm, const tl_csv_table *t,
                            const tl_string *name) {
   return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
                  t->path, name->text);
-}
-
-static bool select_column(tl_vm *vm, tl_csv_table *t, tl_string *name) {
-  for (int64_t i = 0; i < t->count; i++) {
-    if (!tl_string_equal(t->targets[i].name, name))
-      continue;
-    t->targets[i].wanted = true;
-    return true;
-  }
-  return fail_no_column(vm, t, name);
 }
 
 static bool rename_column(tl_vm *vm, tl_csv_target *column, tl_string *name) {
@@ -143,8 +132,11 @@ static bool apply_columns(tl_vm *vm, tl_csv_table *t, tl_slot s, bool header) {
     if (!tl_arg_string(vm, "read_csv", "each of the columns", s.list->items[i],
                        &name))
       return false;
-    if (header ? !select_column(vm, t, name)
-               : !rename_column(vm, &t->targets[i], name))
+    tl_csv_target *column = header ? named_column(t, name) : &t->targets[i];
+    if (!column)
+      return fail_no_column(vm, t, name);
+    column->wanted = true;
+    if (!header && !rename_column(vm, column, name))
       return false;
   }
   return true;
@@ -161,17 +153,13 @@ static bool choose_columns(tl_vm *vm, tl_csv_table *t, tl_slot columns,
     return tl_arg_fail(vm, "read_csv", "dates", "a list of strings", dates);
   for (int64_t i = 0; i < dates.list->length; i++) {
     tl_string *name;
-    bool found = false;
     if (!tl_arg_string(vm, "read_csv", "each of the dates",
                        dates.list->items[i], &name))
       return false;
-    for (int64_t k = 0; !found && k < t->count; k++) {
-      found = tl_string_equal(t->targets[k].name, name);
-      if (found)
-        t->targets[k].learned.kind = TL_CSV_DATES;
-    }
-    if (!found)
+    tl_csv_target *column = named_column(t, name);
+    if (!column)
       return fail_no_column(vm, t, name);
+    column->learned.kind = TL_CSV_DATES;
   }
   return true;
 }
@@ -193,31 +181,31 @@ static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
   // The name goes along: the columns' list needs it no more.
   tl_slot name = tl_own_string(column->name);
   column->name = NULL;
-  if (tl_record_set_key(vm, record, &name, &value)) {
-    tl_drop(vm, name);
-    return true;
-  }
+  bool ok = tl_record_set_key(vm, record, &name, &value);
   tl_drop(vm, name);
-  tl_drop(vm, value);
-  return false;
+  if (!ok)
+    tl_drop(vm, value);
+  return ok;
 }
 
-static tl_record *make_record(tl_vm *vm, tl_csv_table *t, tl_slot order) {
+static bool make_record(tl_vm *vm, tl_csv_table *t, tl_slot order,
+                        tl_slot *out) {
   tl_record *record = tl_record_new(vm, t->count);
   bool ok = record != NULL;
   // In the order asked for, else that of the file.
   for (int64_t i = 0; ok && tl_is_list(order) && i < order.list->length; i++) {
-    for (int64_t k = 0; ok && k < t->count; k++)
-      if (!tl_is_none(t->targets[k].array) &&
-          tl_string_equal(t->targets[k].name, order.list->items[i].string))
-        ok = set_column(vm, &record, &t->targets[k]);
+    tl_csv_target *column = named_column(t, order.list->items[i].string);
+    if (column && !tl_is_none(column->array))
+      ok = set_column(vm, &record, column);
   }
   for (int64_t i = 0; ok && i < t->count; i++)
     if (!tl_is_none(t->targets[i].array))
       ok = set_column(vm, &record, &t->targets[i]);
-  if (!ok && record)
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record)
     tl_drop(vm, tl_own_record(record));
-  return ok ? record : NULL;
+  return ok;
 }
 
 // --- Types ------------------------------------------------------------------
@@ -227,10 +215,7 @@ static tl_csv_target *field_column(tl_csv_table *t, const tl_type *type,
                                    int64_t field) {
   if (type->kind == TL_TYPE_TUPLE)
     return &t->targets[field];
-  for (int64_t k = 0; k < t->count; k++)
-    if (tl_string_equal(t->targets[k].name, type->fields[field].name))
-      return &t->targets[k];
-  return NULL;
+  return named_column(t, type->fields[field].name);
 }
 
 static bool give_type(tl_vm *vm, tl_csv_table *t, const tl_type_field *field,
@@ -348,8 +333,7 @@ static void gaps_close(tl_vm *vm, gaps *g) {
 
 static tl_csv_mark mark_of(const tl_string *text) {
   tl_csv_mark mark = {text->text, text->length};
-  while (mark.nbytes > 0 && *mark.text == ' ') mark.text++, mark.nbytes--;
-  while (mark.nbytes > 0 && mark.text[mark.nbytes - 1] == ' ') mark.nbytes--;
+  tl_csv_trim(&mark.text, &mark.nbytes);
   return mark;
 }
 
@@ -432,7 +416,7 @@ static bool read_table(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
                        tl_slot *args, bool header, const gaps *missing,
                        tl_slot *out) {
   tl_type *type = tl_is_none(args[8]) ? NULL : args[8].type;
-  if (!(header ? read_header(vm, t, start) : name_cells(vm, t, start)) ||
+  if (!read_names(vm, t, start, header) ||
       !choose_columns(vm, t, args[3], args[5], header) ||
       (type && !apply_type(vm, t, type, header || !tl_is_none(args[3]))))
     return false;
@@ -443,10 +427,7 @@ static bool read_table(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
     return false;
   if (type)
     return make_structs(vm, t, type, out);
-  tl_record *record = make_record(vm, t, args[3]);
-  if (record)
-    *out = tl_own_record(record);
-  return record != NULL;
+  return make_record(vm, t, args[3], out);
 }
 
 // A type has fields, and says itself which columns are read and as what.

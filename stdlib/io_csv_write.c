@@ -6,6 +6,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/csv.h"
+#include "stdlib/csv_scan.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "vm/array/describe.h"
@@ -16,10 +17,6 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
-
-static bool is_line_end(char c) {
-  return c == '\n' || c == '\r';
-}
 
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
   tl_string *text;
@@ -51,7 +48,7 @@ static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
   if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
     return true;
   for (size_t i = 0; i < nbytes; i++)
-    if (text[i] == w->separator || text[i] == '"' || is_line_end(text[i]))
+    if (text[i] == w->separator || text[i] == '"' || tl_is_line_end(text[i]))
       return true;
   return false;
 }
@@ -194,27 +191,23 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   return true;
 }
 
-// Row by row.
-static bool write_plain(csv_writer *w, const char *path,
+// Row by row, or where the file is compressed the text as a whole first.
+static bool write_table(csv_writer *w, const char *path,
                         const tl_record *columns, bool header) {
-  if (!tl_writer_open(w->vm, "write_csv", path, &w->file))
+  const bool packs = tl_io_packs(path);
+  tl_bytes text = {0};
+  if (packs)
+    w->file = tl_writer_to(w->vm, "write_csv", &text);
+  else if (!tl_writer_open(w->vm, "write_csv", path, &w->file))
     return false;
   tl_text_open(&w->row, w->vm);
   bool ok = write_rows(w, columns, header);
   tl_text_close(&w->row);
-  return tl_writer_end(&w->file, ok);
-}
-
-// The text as a whole, then compressed.
-static bool write_packed(csv_writer *w, const char *path,
-                         const tl_record *columns, bool header) {
-  tl_bytes text = {0};
-  w->file = tl_writer_to(w->vm, "write_csv", &text);
-  tl_text_open(&w->row, w->vm);
-  bool ok =
-      write_rows(w, columns, header) &&
-      tl_io_write_packed(w->vm, "write_csv", path, text.data, text.nbytes);
-  tl_text_close(&w->row);
+  if (packs)
+    ok = ok && tl_io_write_packed(w->vm, "write_csv", path, text.data,
+                                  text.nbytes);
+  else
+    ok = tl_writer_end(&w->file, ok);
   tl_bytes_free(w->vm, &text);
   return ok;
 }
@@ -240,8 +233,7 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        args[1]);
   *out = tl_none();
   return check_columns(vm, args[1].record) &&
-         (tl_io_packs(path) ? write_packed(&w, path, args[1].record, header)
-                            : write_plain(&w, path, args[1].record, header));
+         write_table(&w, path, args[1].record, header);
 }
 
 // --- The table --------------------------------------------------------------

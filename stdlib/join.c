@@ -6,6 +6,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
@@ -270,6 +271,14 @@ static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   bool ok = concat_parts(vm, args[0], &parts, args[1], out);
   tl_arrays_close(vm, &parts);
+  return ok;
+}
+
+bool tl_concat_parts(tl_vm *vm, tl_list *parts, bool ok, int axis,
+                     tl_slot *out) {
+  tl_slot args[] = {tl_none(), tl_weak_int(axis)};
+  ok = tl_list_give(vm, parts, ok, &args[0]) && concat(vm, args, out);
+  tl_drop(vm, args[0]);
   return ok;
 }
 

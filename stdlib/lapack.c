@@ -547,63 +547,39 @@ static void unpack_vectors(const functions *f, const void *left, const void *im,
   }
 }
 
-// Eigenvalues of a real matrix, by its left vectors: the right ones of the
-// transpose.
-static tl_dense_result eig_real(const functions *f, tl_vm *vm, void *a,
-                                int64_t n, void *values, void *v) {
-  workspace w;
-  int size = (int)n, info = 0, lwork = -1;
-  const char *job = v ? "V" : "N";
-  double query[2];
-  begin(vm, &w, n);
-  // Real and imaginary parts of the values, one array behind the other.
-  char *re = need(&w, 2 * n, f->real_size), *im = NULL;
-  void *left = need(&w, v ? n * n : 1, f->size), *work = query;
-  for (int step = 0; step < 2 && !w.failed; step++) {
-    im = re + (size_t)n * f->real_size;
-    f->geev_real(job, "N", &size, a, &size, re, im, left, &size, left, &size,
-                 work, &lwork, &info, 1, 1);
-    if (step == 0) {
-      lwork = wanted(f, query);
-      work = need(&w, lwork, f->size);
-    }
-  }
-  for (int64_t i = 0; !w.failed && i < n; i++)
-    store_complex(f, values, i, load_real(f, re, i), load_real(f, im, i));
-  if (!w.failed && v && info == 0)
-    unpack_vectors(f, left, im, n, v);
-  return done(&w, info, TL_DENSE_ENDLESS);
-}
-
-// The same of a complex matrix.
-static tl_dense_result eig_complex(const functions *f, tl_vm *vm, void *a,
-                                   int64_t n, void *values, void *v) {
+// Eigenvalues by left vectors: the right ones of the transpose. A real matrix
+// has real and imaginary parts of the values apart.
+static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
+                           void *values, void *v) {
   workspace w;
   int size = (int)n, info = 0, lwork = -1;
   const char *job = v ? "V" : "N";
   double query[2];
   begin(vm, &w, n);
   a = roomy(&w, f, a, n * n);
-  void *rwork = need(&w, 2 * n, f->real_size);
+  // Of a real matrix one array behind the other.
+  char *parts = need(&w, 2 * n, f->real_size), *im = NULL;
   void *left = need(&w, v ? n * n : 1, f->size), *work = query;
   for (int step = 0; step < 2 && !w.failed; step++) {
-    f->geev_complex(job, "N", &size, a, &size, values, left, &size, left, &size,
-                    work, &lwork, rwork, &info, 1, 1);
+    im = parts + (size_t)n * f->real_size;
+    if (f->is_complex)
+      f->geev_complex(job, "N", &size, a, &size, values, left, &size, left,
+                      &size, work, &lwork, parts, &info, 1, 1);
+    else
+      f->geev_real(job, "N", &size, a, &size, parts, im, left, &size, left,
+                   &size, work, &lwork, &info, 1, 1);
     if (step == 0) {
       lwork = wanted(f, query);
       work = need(&w, lwork, f->size);
     }
   }
-  if (!w.failed && v)
+  for (int64_t i = 0; !w.failed && !f->is_complex && i < n; i++)
+    store_complex(f, values, i, load_real(f, parts, i), load_real(f, im, i));
+  if (!w.failed && v && f->is_complex)
     turn(f->dtype, v, left, n);
+  else if (!w.failed && v && info == 0)
+    unpack_vectors(f, left, im, n, v);
   return done(&w, info, TL_DENSE_ENDLESS);
-}
-
-// By the kind of items.
-static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
-                           void *values, void *v) {
-  return f->is_complex ? eig_complex(f, vm, a, n, values, v)
-                       : eig_real(f, vm, a, n, values, v);
 }
 
 // --- The tables -------------------------------------------------------------

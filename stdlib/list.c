@@ -162,15 +162,7 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   ok = parts != NULL && tl_list_push(vm, &parts, &array) &&
        tl_list_push(vm, &parts, &row);
   tl_drop(vm, row);
-  if (ok) {
-    const tl_builtin *concat = tl_builtin_find(vm->library, NULL, "concat", 6);
-    tl_slot inner[] = {tl_own_list(parts), tl_weak_int(0)};
-    ok = concat->call(vm, inner, out);
-    tl_drop(vm, inner[0]);
-  } else if (parts != NULL) {
-    tl_drop(vm, tl_own_list(parts));
-  }
-  return ok;
+  return tl_concat_parts(vm, parts, ok, 0, out);
 }
 
 static bool append_items(tl_vm *vm, tl_slot *args, tl_slot *out) {

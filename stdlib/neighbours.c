@@ -8,6 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
@@ -165,15 +166,7 @@ static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
   bool ok = parts && push_end(vm, before, x->array, axis, &parts) &&
             tl_list_push(vm, &parts, &middle) &&
             push_end(vm, after, x->array, axis, &parts);
-  if (ok) {
-    const tl_builtin *concat = tl_builtin_find(vm->library, NULL, "concat", 6);
-    tl_slot inner[] = {tl_own_list(parts), tl_weak_int(axis)};
-    ok = concat->call(vm, inner, &joined);
-    tl_drop(vm, inner[0]);
-  } else if (parts) {
-    tl_drop(vm, tl_own_list(parts));
-  }
-  if (!ok)
+  if (!tl_concat_parts(vm, parts, ok, axis, &joined))
     return false;
   tl_clear(vm, x);
   *x = joined;

@@ -6,7 +6,7 @@
 #include "vm/vm.h"
 
 bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
-  if (!ok) {
+  if (!ok || a == NULL) {
     tl_array_drop(vm, a);
     return false;
   }

@@ -29,4 +29,11 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out);
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out);
 
+// --- join.c -----------------------------------------------------------------
+
+// As concat does it with a list that the caller owns, which is given up; false
+// where [ok] is, too. *out is owned.
+bool tl_concat_parts(tl_vm *vm, tl_list *parts, bool ok, int axis,
+                     tl_slot *out);
+
 #endif

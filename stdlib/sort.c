@@ -270,9 +270,7 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
     tl_drop(vm, queries);
   }
   tl_drop(vm, sorted);
-  if (found)
-    *out = tl_result(vm, found);
-  return found != NULL;
+  return tl_result_give(vm, found, true, out);
 }
 
 static tl_builtin_fn searchsorted;

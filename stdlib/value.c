@@ -450,9 +450,7 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (parts[1])
     joined = join_parts(vm, parts[0], parts[1]);
   for (int i = 0; i < 2; i++) tl_array_drop(vm, parts[i]);
-  if (joined)
-    *out = tl_result(vm, joined);
-  return joined != NULL;
+  return tl_result_give(vm, joined, true, out);
 }
 
 // --- Errors -----------------------------------------------------------------
