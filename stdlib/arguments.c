@@ -301,6 +301,13 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
   return true;
 }
 
+bool tl_arg_items(tl_vm *vm, const char *function, tl_slot *s) {
+  if (!tl_arg_numbers(vm, s))
+    return false;
+  return tl_is_array(*s) || tl_is_scalar(*s) || tl_is_range(*s) ||
+         tl_is_nested(*s) || tl_arg_array(vm, function, s);
+}
+
 // A string as an item of rank 0, for functions that work item by item.
 bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
   if (!tl_is_string(*s))

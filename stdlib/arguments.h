@@ -96,6 +96,10 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s);
 // numbers, bools, strings and arrays of such too (type), in the name of
 // asarray.
 bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot wanted, tl_slot *out);
+// Fails as tl_arg_array does for what has no items: neither an array of any
+// form nor a list of numbers, which becomes one, nor a range or a number. For
+// the first argument of functions that read others before they take it.
+bool tl_arg_items(tl_vm *vm, const char *function, tl_slot *s);
 // Makes a list of numbers an array, as tl_arg_array does; other values stay.
 bool tl_arg_numbers(tl_vm *vm, tl_slot *s);
 // Makes a vector of strings a list of them; other values stay.

@@ -18,7 +18,8 @@ static bool check_copy(tl_vm *vm, const char *function, tl_slot s) {
 }
 
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!check_copy(vm, "asarray", args[2]))
+  if ((!tl_is_list(args[0]) && !tl_arg_items(vm, "asarray", &args[0])) ||
+      !check_copy(vm, "asarray", args[2]))
     return false;
   if (tl_is_list(args[0]))
     return tl_array_of_list(vm, args[0], args[1], out);

@@ -572,7 +572,9 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool right, transposed;
   tl_slot x, bins;
   tl_array *found = NULL;
-  if (!tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
+  if (!tl_arg_items(vm, "digitize", &args[0]) ||
+      !tl_arg_items(vm, "digitize", &args[1]) ||
+      !tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
       !tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
     return false;
   if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins) &&

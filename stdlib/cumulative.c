@@ -190,7 +190,7 @@ static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
   static bool name(tl_vm *vm, tl_slot *args, tl_slot *out) {                   \
     const form f = {name, #name, TL_REDUCE_##REDUCTION, dtype, initial, skip}; \
     running r;                                                                 \
-    return tl_arg_numbers(vm, &args[0]) && read_call(vm, &f, args, &r) &&      \
+    return tl_arg_items(vm, #name, &args[0]) && read_call(vm, &f, args, &r) && \
            run(vm, &r, &args[0], out);                                         \
   }
 FORMS(X)

@@ -392,7 +392,8 @@ static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n = 0;
   bool is_given = !tl_is_none(args[1]);
-  if (!read_norm(vm, r->name, args[3], &norm) ||
+  if (!tl_arg_items(vm, r->name, &args[0]) ||
+      !read_norm(vm, r->name, args[3], &norm) ||
       (is_given && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
@@ -466,7 +467,8 @@ static bool call_axes(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   norm norm;
   axis_list list;
-  if (!read_norm(vm, r->name, args[3], &norm) ||
+  if (!tl_arg_items(vm, r->name, &args[0]) ||
+      !read_norm(vm, r->name, args[3], &norm) ||
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
   if (!read_axis_list(vm, r, items.array, args[1], args[2], &list) ||

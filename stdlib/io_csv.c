@@ -455,8 +455,8 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t skip;
   tl_csv_part start;
   tl_csv_table t = {.most = INT64_MAX};
-  if (!tl_arg_names(vm, &args[3]) || !tl_arg_names(vm, &args[5]) ||
-      !tl_arg_path(vm, "read_csv", args[0], &path) ||
+  if (!tl_arg_path(vm, "read_csv", args[0], &path) ||
+      !tl_arg_names(vm, &args[3]) || !tl_arg_names(vm, &args[5]) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
       !tl_csv_separator(vm, "read_csv", args[2], &separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||

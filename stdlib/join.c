@@ -401,7 +401,8 @@ static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
-  if (!tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
+  if (!tl_arg_items(vm, "tile", &args[0]) ||
+      !tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
     return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED) && count <= 2) {
     return tl_ragged_tile(vm, args[0], count == 2 ? times[0] : 1,

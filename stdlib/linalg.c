@@ -459,7 +459,9 @@ static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // linalg.solve_triangular(x1, x2, lower, unit).
 static bool solve_triangular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_triangular", .kind = TRIANGLE};
-  return tl_arg_bool(vm, e.function, "lower", args[2], &e.lower) &&
+  return tl_arg_items(vm, e.function, &args[0]) &&
+         tl_arg_items(vm, e.function, &args[1]) &&
+         tl_arg_bool(vm, e.function, "lower", args[2], &e.lower) &&
          tl_arg_bool(vm, e.function, "unit_diagonal", args[3], &e.unit) &&
          solve_equations(vm, &e, args, out);
 }
@@ -469,7 +471,9 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_banded", .kind = BAND};
   int64_t counts[2];
   int given;
-  if (!tl_arg_ints(vm, e.function, "bands", args[2], 2, &given, counts))
+  if (!tl_arg_items(vm, e.function, &args[0]) ||
+      !tl_arg_items(vm, e.function, &args[1]) ||
+      !tl_arg_ints(vm, e.function, "bands", args[2], 2, &given, counts))
     return false;
   if (given != 2 || counts[0] < 0 || counts[1] < 0)
     return tl_fail(vm, TALLY_ERR_VALUE,

@@ -46,7 +46,8 @@ static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
 static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   bool upper, ok = true;
-  if (!tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
+  if (!tl_arg_items(vm, "cholesky", &args[0]) ||
+      !tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
       !tl_matrices_open(vm, "cholesky", "x", &args[0], true, true, &s))
     return false;
   for (int64_t i = 0; ok && i < s.count; i++)
@@ -94,7 +95,7 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"Q", "R"};
   tl_matrix_stack s;
   qr_mode mode;
-  if (!read_qr_mode(vm, args[1], &mode) ||
+  if (!tl_arg_items(vm, "qr", &args[0]) || !read_qr_mode(vm, args[1], &mode) ||
       !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
     return false;
   const int64_t m = s.rows, n = s.columns;
@@ -149,7 +150,8 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"U", "S", "Vh"};
   tl_matrix_stack s;
   bool full;
-  if (!tl_arg_bool(vm, "svd", "full_matrices", args[1], &full) ||
+  if (!tl_arg_items(vm, "svd", &args[0]) ||
+      !tl_arg_bool(vm, "svd", "full_matrices", args[1], &full) ||
       !tl_matrices_open(vm, "svd", "x", &args[0], false, true, &s))
     return false;
   const int64_t m = s.rows, n = s.columns, k = m < n ? m : n;

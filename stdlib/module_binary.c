@@ -67,7 +67,8 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
 static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
   bool big;
-  if (!tl_arg_bool(vm, "decode", "big", args[2], &big) ||
+  if (!tl_arg_items(vm, "decode", &args[0]) ||
+      !tl_arg_bool(vm, "decode", "big", args[2], &big) ||
       !read_bytes(vm, "decode", &args[0], &data))
     return false;
   bool ok = decode_items(vm, "decode", args[1], big, data.array->data,
@@ -99,7 +100,8 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
 // binary.encode(x, big).
 static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool big;
-  return tl_arg_bool(vm, "encode", "big", args[1], &big) &&
+  return tl_arg_items(vm, "encode", &args[0]) &&
+         tl_arg_bool(vm, "encode", "big", args[1], &big) &&
          encode_items(vm, "encode", &args[0], big, out);
 }
 
@@ -140,7 +142,8 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t level;
   tl_slot data;
   tl_bytes bytes;
-  if (!read_packing(vm, "compress", args[1], &packing) ||
+  if (!tl_arg_items(vm, "compress", &args[0]) ||
+      !read_packing(vm, "compress", args[1], &packing) ||
       !tl_arg_int(vm, "compress", "level", args[2], &level))
     return false;
   // The levels of the libraries.
@@ -164,7 +167,8 @@ static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t most = 1 << 30;
   tl_slot data;
   tl_bytes bytes;
-  if (!read_packing(vm, "expand", args[1], &packing) ||
+  if (!tl_arg_items(vm, "expand", &args[0]) ||
+      !read_packing(vm, "expand", args[1], &packing) ||
       (!tl_is_none(args[2]) &&
        !tl_arg_count(vm, "expand", "most", args[2], &most)) ||
       !read_bytes(vm, "expand", &args[0], &data))

@@ -30,6 +30,8 @@ enum {
 typedef struct draw draw;
 struct draw {
   const char *function;
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
   tl_stream stream;
   double a, b;  // the distribution's parameters
   int64_t low;
@@ -98,25 +100,23 @@ static bool fill_items(tl_vm *vm, const draw *d, size_t count, char *out) {
                         &f, CHUNK / PIECE);
 }
 
-// A new array of a draw's items, 8 bytes each; none for a shape is one number.
-static bool draw_array(tl_vm *vm, const draw *d, tl_dtype dtype, tl_slot shape,
-                       tl_slot *out) {
-  int ndim = 0;
-  int64_t dims[TL_MAX_DIMS];
-  if (!tl_is_none(shape) &&
-      !tl_arg_shape(vm, d->function, "shape", shape, &ndim, dims))
+// The argument shape, which comes first.
+static bool read_shape(tl_vm *vm, draw *d, tl_slot shape) {
+  return tl_is_none(shape) ||
+         tl_arg_shape(vm, d->function, "shape", shape, &d->ndim, d->shape);
+}
+
+// A new array of a draw's items, 8 bytes each, from the stream that [kind] has
+// in [generator]; without axes it is one number.
+static bool draw_array(tl_vm *vm, draw *d, tl_draw_purpose kind,
+                       tl_slot generator, tl_dtype dtype, tl_slot *out) {
+  if (!tl_stream_open(vm, d->function, generator, kind, &d->stream))
     return false;
-  tl_array *a = tl_array_new(vm, dtype, ndim, dims);
-  if (!a)
-    return false;
+  tl_array *a = tl_array_new(vm, dtype, d->ndim, d->shape);
   // Made before threads begin, whichever distribution it is.
   tl_normal_tables();
-  if (!fill_items(vm, d, (size_t)a->size, a->data)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return true;
+  bool ok = a && fill_items(vm, d, (size_t)a->size, a->data);
+  return tl_result_give(vm, a, ok, out);
 }
 
 // A function that makes items first to first + n of a draw from their words.
@@ -279,25 +279,24 @@ static bool philox(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !read_words(vm, "key", &args[1], 2, key))
     return false;
   tl_array *a = tl_array_new(vm, TL_UINT64, 1, (int64_t[]){4});
-  if (!a)
-    return false;
   tl_philox(counter, key);
-  memcpy(a->data, counter, sizeof counter);
-  *out = tl_own_array(a);
-  return true;
+  if (a)
+    memcpy(a->data, counter, sizeof counter);
+  return tl_array_finish(vm, true, a, out);
 }
 
 // random.bits(shape).
 static bool bits(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "bits", .fill = fill_raw};
-  return tl_stream_open(vm, "bits", args[1], TL_DRAW_RAW, &d.stream) &&
-         draw_array(vm, &d, TL_UINT64, args[0], out);
+  return read_shape(vm, &d, args[0]) &&
+         draw_array(vm, &d, TL_DRAW_RAW, args[1], TL_UINT64, out);
 }
 
 // random.uniform(shape, low, high).
 static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "uniform", .fill = fill_uniform};
-  if (!read_finite(vm, "uniform", "low", args[1], &d.a) ||
+  if (!read_shape(vm, &d, args[0]) ||
+      !read_finite(vm, "uniform", "low", args[1], &d.a) ||
       !read_finite(vm, "uniform", "high", args[2], &d.b))
     return false;
   // The width must be a number too.
@@ -306,15 +305,15 @@ static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "uniform: from low %g to high %g is no interval of finite "
                    "length",
                    d.a, d.b);
-  return tl_stream_open(vm, "uniform", args[3], TL_DRAW_UNIFORM, &d.stream) &&
-         draw_array(vm, &d, TL_FLOAT64, args[0], out);
+  return draw_array(vm, &d, TL_DRAW_UNIFORM, args[3], TL_FLOAT64, out);
 }
 
 // random.integers(shape, low, high).
 static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "integers", .is_integer = true, .fill = fill_integers};
   int64_t high;
-  if (!tl_arg_int(vm, "integers", "low", args[1], &d.low) ||
+  if (!read_shape(vm, &d, args[0]) ||
+      !tl_arg_int(vm, "integers", "low", args[1], &d.low) ||
       !tl_arg_int(vm, "integers", "high", args[2], &high))
     return false;
   if (d.low >= high)
@@ -323,34 +322,33 @@ static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    (long long)high, (long long)d.low);
   // Without a sign: low may be the least int64. 0 stands for 2^64.
   d.range = (uint64_t)high - (uint64_t)d.low;
-  return tl_stream_open(vm, "integers", args[3], TL_DRAW_INTEGERS, &d.stream) &&
-         draw_array(vm, &d, TL_INT64, args[0], out);
+  return draw_array(vm, &d, TL_DRAW_INTEGERS, args[3], TL_INT64, out);
 }
 
 // random.normal(shape, mean, std).
 static bool normal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "normal", .fill = fill_normal};
-  return read_finite(vm, "normal", "mean", args[1], &d.a) &&
+  return read_shape(vm, &d, args[0]) &&
+         read_finite(vm, "normal", "mean", args[1], &d.a) &&
          read_within(vm, "normal", "std", args[2], 0, false, (double)INFINITY,
                      &d.b) &&
-         tl_stream_open(vm, "normal", args[3], TL_DRAW_NORMAL, &d.stream) &&
-         draw_array(vm, &d, TL_FLOAT64, args[0], out);
+         draw_array(vm, &d, TL_DRAW_NORMAL, args[3], TL_FLOAT64, out);
 }
 
 // random.exponential(shape, scale).
 static bool exponential(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "exponential", .fill = fill_exponential};
-  return read_within(vm, "exponential", "scale", args[1], 0, false,
+  return read_shape(vm, &d, args[0]) &&
+         read_within(vm, "exponential", "scale", args[1], 0, false,
                      (double)INFINITY, &d.a) &&
-         tl_stream_open(vm, "exponential", args[2], TL_DRAW_EXPONENTIAL,
-                        &d.stream) &&
-         draw_array(vm, &d, TL_FLOAT64, args[0], out);
+         draw_array(vm, &d, TL_DRAW_EXPONENTIAL, args[2], TL_FLOAT64, out);
 }
 
 // random.gamma(shape, a, scale).
 static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "gamma", .fill = fill_gamma};
-  if (!read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
+  if (!read_shape(vm, &d, args[0]) ||
+      !read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
                    &d.a) ||
       !read_within(vm, "gamma", "scale", args[2], 0, false, (double)INFINITY,
                    &d.b))
@@ -359,32 +357,31 @@ static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_gamma gamma = tl_gamma_of(d.a);
   d.gammas = &gamma;
   d.words = gamma.words;
-  return tl_stream_open(vm, "gamma", args[3], TL_DRAW_GAMMA, &d.stream) &&
-         draw_array(vm, &d, TL_FLOAT64, args[0], out);
+  return draw_array(vm, &d, TL_DRAW_GAMMA, args[3], TL_FLOAT64, out);
 }
 
 // random.beta(shape, a, b).
 static bool beta_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "beta", .fill = fill_beta};
-  if (!read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY, &d.a) ||
+  if (!read_shape(vm, &d, args[0]) ||
+      !read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY, &d.a) ||
       !read_within(vm, "beta", "b", args[2], 0, true, (double)INFINITY, &d.b))
     return false;
   const tl_gamma gammas[] = {tl_gamma_of(d.a), tl_gamma_of(d.b)};
   d.gammas = gammas;
   d.words = tl_beta_words(&gammas[0], &gammas[1]);
-  return tl_stream_open(vm, "beta", args[3], TL_DRAW_BETA, &d.stream) &&
-         draw_array(vm, &d, TL_FLOAT64, args[0], out);
+  return draw_array(vm, &d, TL_DRAW_BETA, args[3], TL_FLOAT64, out);
 }
 
-// The end of the functions of counts.
+// The end of the functions of counts. How many words an item takes depends on
+// the parameters: one by limits, two by rejection.
 static bool counts_array(tl_vm *vm, draw *d, const tl_counts *counts,
-                         tl_slot shape, tl_slot *out) {
-  // How many words an item takes depends on the parameters: one by limits, two
-  // by rejection.
+                         tl_draw_purpose kind, tl_slot generator,
+                         tl_slot *out) {
   d->fill = fill_counts;
   d->counts = counts;
   d->words = counts->words;
-  return draw_array(vm, d, TL_INT64, shape, out);
+  return draw_array(vm, d, kind, generator, TL_INT64, out);
 }
 
 // random.binomial(shape, n, p).
@@ -392,24 +389,24 @@ static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "binomial"};
   tl_counts counts;
   int64_t n;
-  if (!tl_arg_count(vm, "binomial", "n", args[1], &n) ||
+  if (!read_shape(vm, &d, args[0]) ||
+      !tl_arg_count(vm, "binomial", "n", args[1], &n) ||
       !read_within(vm, "binomial", "n", args[1], 0, false, LARGEST, &d.a) ||
-      !read_within(vm, "binomial", "p", args[2], 0, false, 1, &d.b) ||
-      !tl_stream_open(vm, "binomial", args[3], TL_DRAW_BINOMIAL, &d.stream))
+      !read_within(vm, "binomial", "p", args[2], 0, false, 1, &d.b))
     return false;
   tl_counts_binomial(d.a, d.b, &counts);
-  return counts_array(vm, &d, &counts, args[0], out);
+  return counts_array(vm, &d, &counts, TL_DRAW_BINOMIAL, args[3], out);
 }
 
 // random.poisson(shape, mean).
 static bool poisson(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "poisson"};
   tl_counts counts;
-  if (!read_within(vm, "poisson", "mean", args[1], 0, false, LARGEST, &d.a) ||
-      !tl_stream_open(vm, "poisson", args[2], TL_DRAW_POISSON, &d.stream))
+  if (!read_shape(vm, &d, args[0]) ||
+      !read_within(vm, "poisson", "mean", args[1], 0, false, LARGEST, &d.a))
     return false;
   tl_counts_poisson(d.a, &counts);
-  return counts_array(vm, &d, &counts, args[0], out);
+  return counts_array(vm, &d, &counts, TL_DRAW_POISSON, args[2], out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -101,7 +101,7 @@ static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
-  if (!tl_arg_numbers(vm, &args[0]))
+  if (!tl_arg_items(vm, form->name, &args[0]))
     return false;
   if (tl_is_nested(args[0]))
     return reduce_nested(vm, form, args, out);
@@ -503,7 +503,8 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            tl_slot axis, tl_slot keepdims,
                            tl_slot skip_argument, tl_slot *out) {
   bool skip;
-  if (!tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
+  if (!tl_arg_items(vm, w->name, x) ||
+      !tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
     return false;
   if (!tl_is_nested(*x)) {
     return run_quantiles(vm, w, x, axis, keepdims, has_axis, out);

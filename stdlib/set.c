@@ -394,6 +394,9 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool invert;
   tl_dtype dtype;
   int64_t missing;
+  for (int i = 0; i < 2; i++)
+    if (!tl_is_string(args[i]) && !tl_arg_items(vm, "isin", &args[i]))
+      return false;
   if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
     return false;
   if (tl_has_fields(args[0]) || tl_has_fields(args[1]))

@@ -86,11 +86,11 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   bool copy;
-  return (tl_is_none(args[2]) ||
-          tl_arg_bool(vm, "reshape", "copy", args[2], &copy)) &&
-         tl_arg_array(vm, "reshape", &args[0]) &&
+  return tl_arg_array(vm, "reshape", &args[0]) &&
          tl_arg_ints(vm, "reshape", "shape", args[1], TL_MAX_DIMS, &ndim,
                      shape) &&
+         (tl_is_none(args[2]) ||
+          tl_arg_bool(vm, "reshape", "copy", args[2], &copy)) &&
          complete_shape(vm, args[0].array, ndim, shape) &&
          tl_reshape(vm, &args[0], ndim, shape, out);
 }

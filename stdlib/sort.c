@@ -127,6 +127,8 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
            tl_list_sort(vm, &args[0], descending, args[4], out);
   }
+  if (!tl_arg_items(vm, "sort", &args[0]))
+    return false;
   if (!tl_is_none(args[4]))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "sort: key is for lists and arrays of one axis");
@@ -289,8 +291,9 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (tl_is_form(args[1], TL_FORM_OPTION))
     return search_present(vm, args, out);
-  if (!search_side(vm, args[2], &right) ||
-      !tl_arg_array(vm, "searchsorted", &args[0]))
+  if (!tl_arg_array(vm, "searchsorted", &args[0]) ||
+      (!tl_is_string(args[1]) && !tl_arg_items(vm, "searchsorted", &args[1])) ||
+      !search_side(vm, args[2], &right))
     return false;
   if (tl_ndim(args[0].array) != 1)
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",

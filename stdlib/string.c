@@ -144,16 +144,16 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED))
     return join_rows(vm, args, out);
   tl_slot xs = args[0];
-  tl_string *between = tl_empty_string();
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_string(vm, "join", "sep", args[1], &between))
-    return false;
   // Of no strings an array says no dtype: [f(x) for x in ()].
   bool is_array =
       tl_is_array(xs) && tl_ndim(xs.array) == 1 &&
       (tl_array_dtype(xs.array) == TL_STRING || xs.array->size == 0);
   if (!tl_is_list(xs) && !is_array)
     return tl_arg_fail(vm, "join", "xs", "a list or vector of strings", xs);
+  tl_string *between = tl_empty_string();
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_string(vm, "join", "sep", args[1], &between))
+    return false;
   tl_string *joined = is_array ? join_array(vm, xs.array, between)
                                : join_list(vm, xs.list, between);
   if (joined == NULL)
