@@ -109,11 +109,7 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   ok = c.counts != NULL && count_items(&c);
   tl_drop(vm, weights);
   tl_drop(vm, index);
-  if (ok)
-    *out = tl_own_array(c.counts);
-  else
-    tl_array_drop(vm, c.counts);
-  return ok;
+  return tl_array_finish(vm, ok, c.counts, out);
 }
 
 static bool check_increasing(tl_vm *vm, const char *function, const char *name,

@@ -220,12 +220,13 @@ static bool is_integer(tl_slot s) {
 
 enum { PIECE = 1 << 17 };  // items between two polls
 
-// item i is start + i step.
-static bool fill_spaced(tl_vm *vm, tl_array *a, double start, double step) {
-  double *item = (double *)a->data;
-  for (int64_t i = 0, end; i < a->size; i = end) {
-    end = a->size - i < PIECE ? a->size : i + PIECE;
-    for (int64_t k = i; k < end; k++) item[k] = start + (double)k * step;
+// item i is start + i step; items are [apart] doubles from one to the next.
+static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                        double start, double step) {
+  for (int64_t i = 0, end; i < n; i = end) {
+    end = n - i < PIECE ? n : i + PIECE;
+    for (int64_t k = i; k < end; k++)
+      item[k * apart] = start + (double)k * step;
     if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
       return false;
   }
@@ -281,7 +282,9 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
   int64_t shape = n > 0 ? (int64_t)n : 0;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
   if (a)
-    a = if_filled(vm, a, fill_spaced(vm, a, start, step));
+    a = if_filled(
+        vm, a,
+        fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step));
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
@@ -317,17 +320,17 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return arange_floats(vm, from, to, by, dtype, out);
 }
 
-static tl_array *spaced(tl_vm *vm, double start, double stop, int64_t num,
-                        bool endpoint) {
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &num);
-  int64_t gaps = endpoint ? num - 1 : num;
+// The same from start to stop, which is exact at the end.
+static bool fill_line(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                      double start, double stop, bool endpoint) {
+  int64_t gaps = endpoint ? n - 1 : n;
   double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
-  if (a)
-    a = if_filled(vm, a, fill_spaced(vm, a, start, step));
-  // Exactly the end, whatever rounding did on the way.
-  if (a && endpoint && num > 1)
-    ((double *)a->data)[num - 1] = stop;
-  return a;
+  if (!fill_spaced(vm, item, apart, n, start, step))
+    return false;
+  // Whatever rounding did on the way.
+  if (endpoint && n > 1)
+    item[(n - 1) * apart] = stop;
+  return true;
 }
 
 static bool complex_ends(tl_slot *args) {
@@ -350,45 +353,31 @@ static bool complex_end(tl_vm *vm, const char *name, tl_slot s, tl_c128 *out) {
 }
 
 // The real and the imaginary parts are spaced each for itself.
-static bool linspace_complex(tl_vm *vm, tl_slot *args, int64_t num,
-                             tl_dtype dtype, bool endpoint, tl_slot *out) {
-  if (!tl_dtype_is_complex(dtype))
-    return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
-                       args[3]);
-  tl_c128 start, stop;
-  if (!complex_end(vm, "start", args[0], &start) ||
-      !complex_end(vm, "stop", args[1], &stop))
-    return false;
-  tl_array *re = spaced(vm, start.re, stop.re, num, endpoint), *im = NULL;
-  if (re)
-    im = spaced(vm, start.im, stop.im, num, endpoint);
-  tl_array *both = im ? tl_array_new(vm, TL_COMPLEX128, 1, &num) : NULL;
-  for (int64_t i = 0; both && i < num; i++)
-    ((tl_c128 *)both->data)[i] =
-        (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
-  tl_array_drop(vm, re);
-  tl_array_drop(vm, im);
-  return both && tl_cast_own(vm, both, dtype, out);
-}
-
 static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  double start, stop;
+  tl_c128 start, stop;
   int64_t num;
   tl_dtype dtype;
-  bool endpoint, is_complex = complex_ends(args);
-  if (is_complex)
-    return tl_arg_count(vm, "linspace", "num", args[2], &num) &&
-           tl_arg_dtype(vm, "linspace", args[3], TL_COMPLEX128, &dtype) &&
-           tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint) &&
-           linspace_complex(vm, args, num, dtype, endpoint, out);
-  if (!tl_arg_float(vm, "linspace", "start", args[0], &start) ||
-      !tl_arg_float(vm, "linspace", "stop", args[1], &stop) ||
+  bool endpoint;
+  const int parts = complex_ends(args) ? 2 : 1;
+  const tl_dtype own = parts == 2 ? TL_COMPLEX128 : TL_FLOAT64;
+  if (!complex_end(vm, "start", args[0], &start) ||
+      !complex_end(vm, "stop", args[1], &stop) ||
       !tl_arg_count(vm, "linspace", "num", args[2], &num) ||
-      !tl_arg_dtype(vm, "linspace", args[3], TL_FLOAT64, &dtype) ||
+      !tl_arg_dtype(vm, "linspace", args[3], own, &dtype) ||
       !tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint))
     return false;
-  tl_array *a = spaced(vm, start, stop, num, endpoint);
-  return a && tl_cast_own(vm, a, dtype, out);
+  if (parts == 2 && !tl_dtype_is_complex(dtype))
+    return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
+                       args[3]);
+  tl_array *a = tl_array_new(vm, own, 1, &num);
+  double *item = a ? (double *)(void *)a->data : NULL;
+  bool ok = a && fill_line(vm, item, parts, num, start.re, stop.re, endpoint) &&
+            (parts == 1 ||
+             fill_line(vm, item + 1, parts, num, start.im, stop.im, endpoint));
+  if (ok)
+    return tl_cast_own(vm, a, dtype, out);
+  tl_array_drop(vm, a);
+  return false;
 }
 
 // --- Matrices ---------------------------------------------------------------

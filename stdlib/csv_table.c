@@ -56,8 +56,7 @@ static void drop_arrays(tl_vm *vm, tl_csv_target *target) {
 }
 
 static void drop_places(const tl_csv_table *t, tl_csv_target *target) {
-  if (target->places)
-    tl_free(t->vm, target->places, (size_t)t->expected * sizeof(int64_t));
+  tl_free(t->vm, target->places, (size_t)t->expected * sizeof(int64_t));
   target->places = NULL;
 }
 
@@ -72,13 +71,11 @@ void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
     drop_arrays(vm, &t->targets[i]);
     drop_places(t, &t->targets[i]);
   }
-  if (t->learned)
-    tl_free(vm, t->learned, learned_nbytes(t));
+  tl_free(vm, t->learned, learned_nbytes(t));
   if (t->source.columns)
     tl_free(vm, t->source.columns,
             (size_t)t->count * sizeof *t->source.columns);
-  if (t->targets)
-    tl_free(vm, t->targets, (size_t)t->capacity * sizeof *t->targets);
+  tl_free(vm, t->targets, (size_t)t->capacity * sizeof *t->targets);
   tl_csv_window_close(&t->window);
 }
 

@@ -71,8 +71,7 @@ static bool count_all(table *t, const tl_array *flat) {
 }
 
 static void close_table(table *t) {
-  if (t->entries != NULL)
-    tl_free(t->vm, t->entries, t->capacity * sizeof *t->entries);
+  tl_free(t->vm, t->entries, t->capacity * sizeof *t->entries);
 }
 
 // The table's strings and counts, as they lie there.

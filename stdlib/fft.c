@@ -61,8 +61,7 @@ static void close_transform(tl_vm *vm, transform *t) {
   for (int i = 0; i < 2; i++)
     if (t->own[i])
       tl_free(vm, t->own[i], buffer_size(t));
-  if (t->roots)
-    tl_free(vm, t->roots, (size_t)(t->n / 2 + 1) * sizeof *t->roots);
+  tl_free(vm, t->roots, (size_t)(t->n / 2 + 1) * sizeof *t->roots);
   tl_fft_close(vm, &t->fft);
 }
 

@@ -54,8 +54,7 @@ static tl_c128 *new_items(tl_vm *vm, int64_t n) {
 
 // Frees n items; NULL is nothing.
 static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
-  if (items)
-    tl_free(vm, items, (size_t)n * sizeof *items);
+  tl_free(vm, items, (size_t)n * sizeof *items);
 }
 
 // exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of

@@ -447,12 +447,7 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
   }
   tl_slot borrowed = {.tag = tl_array_tag(a), .array = (tl_array *)a};
-  tl_array *view = tl_view_new(vm, &borrowed, tl_array_dtype(a), a->data, ndim,
-                               shape, strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
+  return tl_view(vm, &borrowed, a->data, ndim, shape, strides, out);
 }
 
 // An operation on every pair by broadcasting.

@@ -307,11 +307,7 @@ static bool make_image(const png *p, unsigned char *raw, tl_slot *out) {
   bool ok = true;
   for (int i = 0; ok && i < (p->interlaced ? 7 : 1); i++)
     ok = fill_pass(p, p->interlaced ? passes[i] : whole, &raw, channels, image);
-  if (ok)
-    *out = tl_own_array(image);
-  else
-    tl_drop(p->vm, tl_own_array(image));
-  return ok;
+  return tl_array_finish(p->vm, ok, image, out);
 }
 
 // Expands the data and makes the image. As many bytes must come out as the

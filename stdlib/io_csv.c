@@ -327,8 +327,7 @@ typedef struct gaps {
 } gaps;
 
 static void gaps_close(tl_vm *vm, gaps *g) {
-  if (g->marks != NULL)
-    tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
+  tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
 }
 
 static tl_csv_mark mark_of(const tl_string *text) {

@@ -108,11 +108,7 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   // Samples of 16 bits have the higher byte first.
   if (!text && dtype == TL_UINT16 && !tl_is_big_endian())
     tl_swap_bytes(image->data, 2, (size_t)size);
-  if (ok)
-    *out = tl_own_array(image);
-  else
-    tl_drop(p->vm, tl_own_array(image));
-  return ok;
+  return tl_array_finish(p->vm, ok, image, out);
 }
 
 // Writes the formats of bytes.

@@ -36,8 +36,7 @@ static void close_file(void *context, void *object) {
   line_file *f = object;
   tl_vm *vm = f->vm;
   tl_reader_close(&f->reader);
-  if (f->buffer)
-    tl_free(vm, f->buffer, f->capacity);
+  tl_free(vm, f->buffer, f->capacity);
   tl_drop(vm, tl_own_string(f->name));
   tl_free(vm, f, sizeof *f);
 }
@@ -177,8 +176,7 @@ static bool open_file(tl_vm *vm, const char *path, line_file **out) {
   }
   if (f->name)
     tl_drop(vm, tl_own_string(f->name));
-  if (f->buffer)
-    tl_free(vm, f->buffer, f->capacity);
+  tl_free(vm, f->buffer, f->capacity);
   tl_free(vm, f, sizeof *f);
   return false;
 }

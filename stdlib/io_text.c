@@ -107,11 +107,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list && split_lines(vm, text, nbytes, &list);
   tl_bytes_free(vm, &bytes);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // The two arguments of the functions that write.

@@ -360,18 +360,13 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   int64_t n = tl_shape(args[0].array)[axis];
   tl_list *list = tl_list_new(vm, n);
-  if (!list)
-    return false;
-  for (int64_t i = 0; i < n; i++) {
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < n; i++) {
     tl_slot item = tl_none();
-    if (one_of(vm, args[0], axis, i, &item) && tl_list_push(vm, &list, &item))
-      continue;
+    ok = one_of(vm, args[0], axis, i, &item) && tl_list_push(vm, &list, &item);
     tl_drop(vm, item);
-    tl_drop(vm, tl_own_list(list));
-    return false;
   }
-  *out = tl_own_list(list);
-  return true;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // --- Repeating --------------------------------------------------------------

@@ -404,8 +404,7 @@ static bool solve_stack(tl_vm *vm, equations *e) {
       index[k] = 0;
     }
   }
-  if (work)
-    tl_free(vm, work, nbytes);
+  tl_free(vm, work, nbytes);
   return ok;
 }
 

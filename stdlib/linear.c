@@ -15,6 +15,14 @@ static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_matmul(vm, args, out);
 }
 
+// An owned array in another shape. Takes [x].
+static bool reshape_own(tl_vm *vm, tl_slot x, int ndim, const int64_t *shape,
+                        tl_slot *out) {
+  bool ok = tl_reshape(vm, &x, ndim, shape, out);
+  tl_drop(vm, x);
+  return ok;
+}
+
 // --- tensordot --------------------------------------------------------------
 
 // Which axes are summed over: counts are equal, lengths are checked.
@@ -84,11 +92,8 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
                        left ? summed_size : free_size};
   if (tl_ndim(a) == 0)
     return tl_reshape(vm, &base, 2, matrix, out);
-  if (!tl_permute(vm, &base, order, &transposed))
-    return false;
-  bool ok = tl_reshape(vm, &transposed, 2, matrix, out);
-  tl_drop(vm, transposed);
-  return ok;
+  return tl_permute(vm, &base, order, &transposed) &&
+         reshape_own(vm, transposed, 2, matrix, out);
 }
 
 static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -121,11 +126,7 @@ static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, matrices[1]);
   }
   tl_drop(vm, matrices[0]);
-  if (!ok)
-    return false;
-  ok = tl_reshape(vm, &product, ndim, shape, out);
-  tl_drop(vm, product);
-  return ok;
+  return ok && reshape_own(vm, product, ndim, shape, out);
 }
 
 // --- vecdot -----------------------------------------------------------------
@@ -347,11 +348,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, parts[1]);
   }
   tl_drop(vm, parts[0]);
-  if (!ok)
-    return false;
-  ok = tl_reshape(vm, &product, ndim, shape, out);
-  tl_drop(vm, product);
-  return ok;
+  return ok && reshape_own(vm, product, ndim, shape, out);
 }
 
 // --- The table --------------------------------------------------------------

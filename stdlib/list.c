@@ -450,12 +450,7 @@ static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
   if (a->size > 0)
     data += (tl_shape(a)[0] - 1) * strides[0];
   strides[0] = -strides[0];
-  tl_array *view = tl_view_new(vm, s, tl_array_dtype(a), data, tl_ndim(a),
-                               tl_shape(a), strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
+  return tl_view(vm, s, data, tl_ndim(a), tl_shape(a), strides, out);
 }
 
 static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {

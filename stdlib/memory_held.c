@@ -67,10 +67,8 @@ static size_t *place_of(const reached *r, const tl_object *object) {
 
 static void close_reached(reached *r) {
   tl_vm *vm = r->o.vm;
-  if (r->queue != NULL)
-    tl_free(vm, r->queue, r->room * sizeof *r->queue);
-  if (r->places != NULL)
-    tl_free(vm, r->places, 2 * r->room * sizeof *r->places);
+  tl_free(vm, r->queue, r->room * sizeof *r->queue);
+  tl_free(vm, r->places, 2 * r->room * sizeof *r->places);
 }
 
 static bool grow(reached *r) {
@@ -159,8 +157,7 @@ static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (i == 0 || o->found[i] != o->found[i - 1])
       nbytes += bytes_of(o->found[i]);
   }
-  if (o->found != NULL)
-    tl_free(vm, o->found, o->room * sizeof *o->found);
+  tl_free(vm, o->found, o->room * sizeof *o->found);
   *out = tl_weak_int((int64_t)nbytes);
   return ok;
 }
@@ -247,8 +244,7 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!complete && !tl_failed(vm))
     t.ok = tl_fail_incomplete(vm, "retained");
-  if (t.views.found != NULL)
-    tl_free(vm, t.views.found, t.views.room * sizeof *t.views.found);
+  tl_free(vm, t.views.found, t.views.room * sizeof *t.views.found);
   return tl_list_give(vm, t.list, t.ok, out);
 }
 

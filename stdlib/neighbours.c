@@ -29,10 +29,7 @@ static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
   char *data = a->data;
   if (first && shape[axis] > 0)
     data += tl_strides(a)[axis];
-  return tl_array_finish(vm, true,
-                         tl_view_new(vm, &base, tl_array_dtype(a), data,
-                                     tl_ndim(a), shape, tl_strides(a)),
-                         out);
+  return tl_view(vm, &base, data, tl_ndim(a), shape, tl_strides(a), out);
 }
 
 // op(x[1:], x[:-1]) along an axis.

@@ -91,8 +91,7 @@ static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
     ok = tl_npy_store_text(reader, a, k, points, width,
                            (char *)(points + width));
   }
-  if (points != NULL)
-    tl_free(vm, points, nbytes);
+  tl_free(vm, points, nbytes);
   return tl_array_finish(vm, ok, a, out);
 }
 
@@ -185,8 +184,7 @@ static tl_type *file_layout(tl_vm *vm, const char *function, tl_slot p,
                    .field_count = layout->field_count,
                    .fields = fields};
   tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
-  if (fields != NULL)
-    tl_free(vm, fields, nbytes);
+  tl_free(vm, fields, nbytes);
   return type != NULL ? tl_layout_of(vm, type, false) : NULL;
 }
 

@@ -363,8 +363,7 @@ static bool find_in_range(const tl_ranks *r, int64_t k, tl_nth *out,
   size_t nbytes = ((size_t)g.most + TL_NTH_CHUNK + 1) * sizeof *g.keys;
   g.keys = tl_alloc(r->vm, nbytes, r->function);
   bool ok = g.keys != NULL && search_range(r, k, &g, out, found);
-  if (g.keys != NULL)
-    tl_free(r->vm, g.keys, nbytes);
+  tl_free(r->vm, g.keys, nbytes);
   return ok;
 }
 

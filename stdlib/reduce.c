@@ -483,14 +483,8 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
     return false;
   tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
   bool ok = result != NULL && compute_quantiles(&q, result->data);
-  if (q.lane != NULL)
-    tl_free(vm, q.lane, q.lane_size);
-  if (!ok) {
-    tl_array_drop(vm, result);
-    return false;
-  }
-  *out = tl_result(vm, result);
-  return true;
+  tl_free(vm, q.lane, q.lane_size);
+  return tl_result_give(vm, result, ok, out);
 }
 
 static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
@@ -529,8 +523,7 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
   }
   ok = ok && tl_stack_any(vm, made, each, out);
   while (made > 0) tl_drop(vm, each[--made]);
-  if (each != NULL)
-    tl_free(vm, each, nbytes);
+  tl_free(vm, each, nbytes);
   return ok;
 }
 
@@ -566,8 +559,7 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
   ok = ok && read_method(vm, name, args[5], &w.method) &&
        find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3], args[4],
                       out);
-  if (at != NULL)
-    tl_free(vm, at, nbytes);
+  tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;
 }

@@ -74,8 +74,7 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
     if (!dense)
       tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
   }
-  if (row)
-    tl_free(vm, row, nbytes);
+  tl_free(vm, row, nbytes);
   return ok;
 }
 

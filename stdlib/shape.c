@@ -522,38 +522,45 @@ static bool broadcast_parts(tl_vm *vm, tl_arrays *parts, tl_list **list) {
 static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
                          tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
-  if (!list)
-    return false;
-  for (int i = 0; i < count; i++) {
+  bool ok = list != NULL;
+  for (int i = 0; ok && i < count; i++) {
     tl_slot item = tl_weak_int(values[i]);
-    if (tl_list_push(vm, &list, &item))
-      continue;
-    tl_drop(vm, tl_own_list(list));
-    return false;
+    ok = tl_list_push(vm, &list, &item);
   }
-  *out = tl_own_list(list);
-  return true;
+  return tl_list_give(vm, list, ok, out);
 }
 
-// Broadcasts the axes of [s] into the shape so far.
-static bool widen(tl_vm *vm, tl_slot s, int *ndim, int64_t *shape) {
-  int count = tl_value_ndim(s), more = count > *ndim ? count - *ndim : 0;
+// Broadcasts [count] lengths into the shape so far. Returns which of them does
+// not fit; -1: all do.
+static int widen(int count, const int64_t *own, int *ndim, int64_t *shape) {
+  int more = count > *ndim ? count - *ndim : 0;
   memmove(shape + more, shape, sizeof *shape * (size_t)*ndim);
   for (int k = 0; k < more; k++) shape[k] = 1;
   *ndim += more;
   for (int k = 0; k < count; k++) {
-    int64_t own = tl_value_length(s, k), *have = &shape[*ndim - count + k];
+    int64_t *have = &shape[*ndim - count + k];
     if (*have == 1)
-      *have = own;
-    if (own != 1 && own != *have) {
-      char what[TL_DESCRIBE];
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "broadcast_arrays: %s does not broadcast with the arrays "
-                     "before it: axis %d is %" PRId64 " against %" PRId64,
-                     tl_describe(s, what, sizeof what), k, own, *have);
-    }
+      *have = own[k];
+    if (own[k] != 1 && own[k] != *have)
+      return k;
   }
-  return true;
+  return -1;
+}
+
+// The same with the axes of a value.
+static bool widen_to(tl_vm *vm, tl_slot s, int *ndim, int64_t *shape) {
+  int64_t own[TL_MAX_DIMS];
+  const int count = tl_value_ndim(s);
+  for (int k = 0; k < count; k++) own[k] = tl_value_length(s, k);
+  int k = widen(count, own, ndim, shape);
+  if (k < 0)
+    return true;
+  char what[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "broadcast_arrays: %s does not broadcast with the arrays "
+                 "before it: axis %d is %" PRId64 " against %" PRId64,
+                 tl_describe(s, what, sizeof what), k, own[k],
+                 shape[*ndim - count + k]);
 }
 
 // Whether one is more than plain items, and all have a shape.
@@ -574,7 +581,7 @@ static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
   int ndim = 0;
   int64_t shape[TL_MAX_DIMS];
   for (int64_t i = 0; i < values->length; i++)
-    if (!widen(vm, values->items[i], &ndim, shape))
+    if (!widen_to(vm, values->items[i], &ndim, shape))
       return false;
   tl_slot to;
   if (!list_of_ints(vm, ndim, shape, &to))
@@ -678,20 +685,12 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (!tl_arg_shape(vm, "broadcast_shapes", "each of shapes",
                       shapes->items[i], &count, next))
       return false;
-    int more = count > ndim ? count - ndim : 0;
-    memmove(shape + more, shape, sizeof(int64_t) * (size_t)ndim);
-    for (int k = 0; k < more; k++) shape[k] = 1;
-    ndim += more;
-    for (int k = 0; k < count; k++) {
-      int64_t *have = &shape[ndim - count + k];
-      if (*have == 1)
-        *have = next[k];
-      if (next[k] != 1 && next[k] != *have)
-        return tl_fail(vm, TALLY_ERR_SHAPE,
-                       "broadcast_shapes: axis %d is %lld "
-                       "against %lld",
-                       ndim - count + k, (long long)*have, (long long)next[k]);
-    }
+    int k = widen(count, next, &ndim, shape);
+    if (k >= 0)
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "broadcast_shapes: axis %d is %lld against %lld",
+                     ndim - count + k, (long long)shape[ndim - count + k],
+                     (long long)next[k]);
   }
   return list_of_ints(vm, ndim, shape, out);
 }

@@ -103,8 +103,7 @@ static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   ok = ok && tl_stack_any(vm, n, found, &keys);
   while (made > 0) tl_drop(vm, found[--made]);
-  if (found != NULL)
-    tl_free(vm, found, nbytes);
+  tl_free(vm, found, nbytes);
   if (!ok)
     return false;
   ok = tl_order_of(vm, "sort", keys, descending, &order);

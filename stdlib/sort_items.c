@@ -118,10 +118,8 @@ static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
 }
 
 static void lane_work_close(tl_vm *vm, lane_work *w) {
-  if (w->row)
-    tl_free(vm, w->row, w->row_size);
-  if (w->room)
-    tl_free(vm, w->room, w->room_size);
+  tl_free(vm, w->row, w->row_size);
+  tl_free(vm, w->room, w->room_size);
 }
 
 static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
@@ -199,7 +197,6 @@ bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
     if (apart)
       tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
   }
-  if (scratch)
-    tl_free(vm, scratch, nbytes);
+  tl_free(vm, scratch, nbytes);
   return ok;
 }

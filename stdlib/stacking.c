@@ -7,11 +7,7 @@
 
 static bool empty_array(tl_vm *vm, tl_slot *out) {
   int64_t none = 0;
-  tl_array *empty = tl_array_new(vm, TL_FLOAT64, 1, &none);
-  if (empty == NULL)
-    return false;
-  *out = tl_own_array(empty);
-  return true;
+  return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
 }
 
 bool tl_stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
