@@ -4,8 +4,7 @@
 // C function, flags and traits, documentation.
 //
 //     {"len", "x", len, TL_DOC("…")}
-//     {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
-//     TL_DOC("…")}
+//     {"seed", "n", seed, TL_EFFECT, TL_DOC("…")}
 //     {"upper", "s", upper, .lifts = TL_OF_TEXT, TL_DOC("…")}
 //
 //     stdlib/*.c    rows, in families ──▶ tl_library ──▶ vm->library
@@ -160,12 +159,12 @@ typedef struct tl_builtin {
   const char *params;
   // NULL: the host's; tl_host_call runs it (vm/api/host.h).
   tl_builtin_fn *call;
-  uint8_t flags;     // TL_EFFECT …
-  uint8_t result;    // tl_result_trait
-  uint8_t restores;  // tl_restores
-  uint8_t lifts;     // tl_lifts
-  uint8_t takes;     // tl_takes
-  uint8_t fused;     // tl_fused_kind
+  unsigned flags;  // TL_EFFECT …
+  tl_result_trait result;
+  tl_restores restores;
+  tl_lifts lifts;
+  tl_takes takes;
+  tl_fused_kind fused;
   // Of the library: TL_DOC. First line a sentence; examples indented by four.
   const char *doc;
 } tl_builtin;
@@ -209,7 +208,8 @@ static inline bool tl_builtin_moves(const tl_builtin *builtin) {
   return builtin->lifts >= TL_MOVES;
 }
 
-// Whether it is a fold, of which a region computes several at a time.
+// Whether it is a fold, a running one or a norm, of which a region computes
+// several at a time.
 static inline bool tl_builtin_folds(const tl_builtin *builtin) {
   return builtin->fused != TL_FUSED_NOT && builtin->fused < TL_FUSED_CONSUMER;
 }

@@ -240,7 +240,7 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   f->row = (tl_builtin){.name = copy_text(&at, row->name),
                         .params = copy_text(&at, params),
                         .doc = copy_text(&at, doc),
-                        .flags = (uint8_t)(may | (row->needs & TALLY_MAY_ALL)),
+                        .flags = may | (row->needs & TALLY_MAY_ALL),
                         .takes = TL_FORMS};
   if (check_params(vm, f) &&
       (row->signature == NULL || parse_signature(vm, f, row->signature)) &&

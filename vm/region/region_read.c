@@ -219,7 +219,7 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
 
 // The dtype that int, float and bool convert to; TL_DTYPE_COUNT: another.
 static tl_dtype converts_to(const tl_builtin *builtin) {
-  int kind = builtin->fused;
+  tl_fused_kind kind = builtin->fused;
   return kind == TL_FUSED_TO_INT     ? TL_INT64
          : kind == TL_FUSED_TO_FLOAT ? TL_FLOAT64
          : kind == TL_FUSED_TO_BOOL  ? TL_BOOL
