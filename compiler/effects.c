@@ -12,7 +12,6 @@
 
 #include "compiler/ast_walk.h"
 #include "compiler/lower.h"
-#include "vm/embedded.h"
 
 // --- Assigning inside an expression -----------------------------------------
 
@@ -75,26 +74,6 @@ static bool function_has_effect(looking *outer, tl_variable *variable) {
   return has_effect(f->body, &(looking){&l, outer->depth + 1});
 }
 
-// Whether a call of what is no variable has an effect: a dtype converts, and a
-// global function in Tally only computes, unless it calls one that it is given,
-// whose parameter is named f.
-static bool library_has_effect(tl_lower *l, const tl_ast_call *call,
-                               const tl_name *name) {
-  const tl_library *library = l->b->vm->library;
-  switch (tl_known_find(l->b->vm, NULL, name).kind) {
-    case TL_KNOWN_DTYPE:
-      return false;
-    case TL_KNOWN_TALLY: {
-      const struct tl_embedded_function *f =
-          tl_embedded_global(library, name->text)->functions;
-      while (strcmp(f->name, name->text) != 0) f++;
-      return call->count > 1 && strstr(f->params, ", f") != NULL;
-    }
-    default:
-      return true;
-  }
-}
-
 // Whether a call has an effect besides those of its arguments.
 static bool callee_has_effect(looking *s, const tl_ast *ast) {
   tl_lower *l = s->l;
@@ -105,15 +84,19 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   if (builtin != NULL) {
     // A function that calls others can do so only if it is given one.
     return (builtin->flags & TL_EFFECT) != 0 ||
-           ((builtin->flags & TL_CALLS) != 0 && call->count > 1);
+           (tl_builtin_calls(builtin) && call->count > 1);
   }
   // A callee that is computed may be anything.
   if (call->callee->kind != TL_AST_NAME)
     return true;
   const tl_name *name = call->callee->name.name;
   tl_variable *v = tl_scope_find(l->scope, name);
-  if (v == NULL)
-    return library_has_effect(l, call, name);
+  if (v == NULL) {
+    // A dtype called as a function converts; the library's global functions in
+    // Tally only compute, and call none that they are given.
+    tl_known_kind kind = tl_known_find(l->b->vm, NULL, name).kind;
+    return kind != TL_KNOWN_DTYPE && kind != TL_KNOWN_TALLY;
+  }
   tl_prototype *known;
   return !tl_known_constant(l, v, &known) || function_has_effect(s, v);
 }
