@@ -54,7 +54,6 @@ typedef struct tl_cfg_ins {
   // for invariant.
   bool depends;
   uint32_t extra;   // constant, global, path, built-in, function index …
-  uint32_t extra2;  // a second one: NEXT's hidden slot, of the position
   int32_t window;   // slot from which call arguments were laid out, -1
   int32_t handler;  // block that catches, -1: out of the function
   tl_span span;

@@ -22,7 +22,6 @@ typedef struct state {
 typedef struct pass {
   tl_builder *b;
   tl_cfg_function *f;
-  tl_scope *scope;
   int32_t words;
   state *entry;  // of each block
   state now;
@@ -206,15 +205,12 @@ static void search(pass *p) {
 }
 
 // Runs the search and then each block's last visit.
-bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
+bool tl_definite(tl_builder *b, tl_cfg_function *f) {
   // If memory for a constant failed, the instructions that name it mean
   // nothing.
   if (b->failed)
     return false;
-  pass p = {.b = b,
-            .f = f,
-            .scope = scope,
-            .words = (f->variable_count + 63) / 64 + 1};
+  pass p = {.b = b, .f = f, .words = (f->variable_count + 63) / 64 + 1};
   p.entry = TL_ARENA_ARRAY(b->arena, state, (size_t)f->block_count);
   p.queued = TL_ARENA_ARRAY(b->arena, bool, (size_t)f->block_count);
   p.sequence = TL_ARENA_ARRAY(b->arena, int32_t, (size_t)f->order_count);

@@ -482,7 +482,6 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
   tl_lexer *lexer = TL_ARENA_NEW(arena, tl_lexer);
   if (!lexer)
     return false;
-  lexer->source = source;
   lexer->text = source->text;
   lexer->nbytes = source->nbytes;
   lexer->arena = arena;

@@ -21,7 +21,6 @@ typedef struct tl_open {
 // The state of one pass over a text. The open brackets stand on a stack of
 // fixed size: deeper nesting could not be parsed either.
 typedef struct tl_lexer {
-  const tl_source *source;
   const char *text;
   uint32_t at, nbytes;
   tl_arena *arena;

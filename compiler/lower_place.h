@@ -78,9 +78,6 @@ bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
 bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value);
 // Whether [value] is such a call: of a function of TL_PAIR.
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value);
-// Two temporaries side by side from the list in slot [value], which such a
-// call has made; returns the first.
-int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
 // place op= value. False likewise.
 bool tl_take_update(tl_lower *l, tl_ast *update);
 // get(r, k, fallback) op= value.

@@ -228,17 +228,17 @@ static bool is_library_module(const tl_resolver *r, const tl_name *name) {
 
 // Whether the name was reported before, and notes that it is now: the line
 // that was to give it a value is wrong once, however often it is read.
-static bool was_told(tl_resolver *r, const tl_name *name) {
+static bool was_reported(tl_resolver *r, const tl_name *name) {
   for (tl_unknown *u = r->unknown; u != NULL; u = u->next) {
     if (u->name == name)
       return true;
   }
   if (tl_diagnostics_full(r->diagnostics))
     return false;
-  tl_unknown *told = TL_ARENA_NEW(r->arena, tl_unknown);
-  if (told != NULL) {
-    *told = (tl_unknown){name, r->unknown};
-    r->unknown = told;
+  tl_unknown *reported = TL_ARENA_NEW(r->arena, tl_unknown);
+  if (reported != NULL) {
+    *reported = (tl_unknown){name, r->unknown};
+    r->unknown = reported;
   }
   return false;
 }
@@ -247,7 +247,7 @@ static bool was_told(tl_resolver *r, const tl_name *name) {
 // import, or a near name as the proposal.
 static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   char hint[160];
-  if (was_told(r, name))
+  if (was_reported(r, name))
     return;
   const char *near = tl_name_hint(NULL, name->text, hint, sizeof hint);
   if (near != NULL) {
@@ -596,8 +596,8 @@ static void drop_constant_captures(tl_resolver *r) {
 
 // Whether a module variable has no value and its name means something without
 // it: sum = foo(3) failed, and sum is the library's again.
-static bool is_forsaken(const tl_resolver *r, uint32_t index,
-                        const tl_name *name) {
+static bool is_abandoned(const tl_resolver *r, uint32_t index,
+                         const tl_name *name) {
   char hint[160];
   return tl_is_unset(r->module->variables[index]) &&
          !r->module->is_shared[index] &&
@@ -606,10 +606,10 @@ static bool is_forsaken(const tl_resolver *r, uint32_t index,
           is_library_module(r, name));
 }
 
-// A forsaken variable that this text declares anew gets its old index; it
+// An abandoned variable that this text declares anew gets its old index; it
 // counts as assigned elsewhere, since older code may assign it, too.
-static void take_up_forsaken(tl_resolver *r) {
-  tl_variable *v = r->has_forsaken ? r->module_scope->variables : NULL;
+static void readopt_abandoned(tl_resolver *r) {
+  tl_variable *v = r->has_abandoned ? r->module_scope->variables : NULL;
   for (; v != NULL; v = v->next) {
     if (v->index >= 0)
       continue;
@@ -630,8 +630,8 @@ static void declare_existing(tl_resolver *r) {
     if (name == NULL)
       return;
     // It would hide the library's name and has no value to give.
-    if (is_forsaken(r, i, name)) {
-      r->has_forsaken = true;
+    if (is_abandoned(r, i, name)) {
+      r->has_abandoned = true;
       continue;
     }
     tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
@@ -653,12 +653,12 @@ bool tl_resolve(tl_resolver *r, tl_ast *program) {
   r->scope = r->module_scope;
   r->groups = NULL;
   r->unknown = NULL;
-  r->has_forsaken = false;
+  r->has_abandoned = false;
   r->module_scope->body = program;
   declare_existing(r);
   collect_globals(r, program);
   declare_in(program, r);
-  take_up_forsaken(r);
+  readopt_abandoned(r);
   resolve(program, r);
   drop_constant_captures(r);
   // A script's variables are slots of its own code unless a function reads

@@ -114,7 +114,7 @@ typedef struct tl_resolver {
   tl_scope *scope;           // the current one, while walking
   tl_closure_group *groups;  // all
   tl_unknown *unknown;       // each is reported once
-  bool has_forsaken;         // the module has variables that are not declared
+  bool has_abandoned;        // the module has variables that are not declared
 } tl_resolver;
 
 // Declares and resolves every name of [program] (a BLOCK). New module
