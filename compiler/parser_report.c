@@ -133,20 +133,13 @@ static void *bad_point(tl_parser *parser, const tl_token *token) {
                         digits, exponent);
 }
 
-// Whether the token's text begins with [text].
-static bool text_begins(const tl_parser *parser, const tl_token *token,
-                        const char *text) {
-  size_t length = strlen(text);
-  return token->end - token->begin >= length &&
-         memcmp(parser->source->text + token->begin, text, length) == 0;
-}
-
 // A number that runs into a name: 2x, 1__0, 2j, 0b1.
 static void *bad_number_name(tl_parser *parser, const tl_token *token) {
   const char *number = tl_parser_quote(parser, token->begin, token->other, "2");
   const char *name = tl_parser_quote(parser, token->other, token->end, "x");
   tl_span span = {token->begin, token->end, token->other};
-  if (text_begins(parser, token, "0x") || text_begins(parser, token, "0X")) {
+  if (tl_token_begins(parser, token, "0x") ||
+      tl_token_begins(parser, token, "0X")) {
     return tl_parser_fail(parser, span,
                           "a hexadecimal number is 0x and the digits 0-9, "
                           "a-f, as in 0xff");
