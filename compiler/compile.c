@@ -33,27 +33,6 @@ static void *resize(void *context, void *block, size_t old_size,
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
-// The public status of a kind of diagnostic.
-static tally_status status_of(tl_diagnostic_kind kind) {
-  switch (kind) {
-    case TL_DIAGNOSTIC_SYNTAX:
-      return TALLY_ERR_SYNTAX;
-    case TL_DIAGNOSTIC_NAME:
-      return TALLY_ERR_NAME;
-    case TL_DIAGNOSTIC_TYPE:
-      return TALLY_ERR_TYPE;
-    case TL_DIAGNOSTIC_VALUE:
-      return TALLY_ERR_VALUE;
-    case TL_DIAGNOSTIC_IO:
-      return TALLY_ERR_IO;
-    case TL_DIAGNOSTIC_LIMIT:
-      return TALLY_ERR_LIMIT;
-    case TL_DIAGNOSTIC_MEMORY:
-      return TALLY_ERR_MEMORY;
-  }
-  return TALLY_ERR_SYNTAX;
-}
-
 // Sorts the errors by place: the resolver and lowering each find theirs in an
 // order of their own. The list is short, so insertion sort does.
 static void sort_diagnostics(tl_diagnostics *list) {
@@ -77,7 +56,7 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   // The pending error is one; the others are only in the report, which hosts
   // print as it is.
   const tl_diagnostic *first = &list->items[0];
-  tl_fail(vm, status_of(first->kind), "%s", first->message);
+  tl_fail(vm, first->kind, "%s", first->message);
   tl_place place = tl_source_place(source, first->span.at);
   vm->error.line = (int)place.line;
   vm->error.column = (int)place.column;
@@ -123,32 +102,22 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   vm->error.excerpt_size = size;
 }
 
-// A copy of arena memory in the unit; NULL and b->failed when memory fails.
-// One byte more, so that a table without items is not NULL.
-static void *keep(tl_builder *b, const void *items, size_t nbytes) {
-  void *copy = tl_unit_alloc(b->vm, b->unit, nbytes + 1);
-  if (copy == NULL) {
-    b->failed = true;
-    return NULL;
-  }
-  if (nbytes > 0)
-    memcpy(copy, items, nbytes);
-  return copy;
-}
-
 // Moves the unit's tables from the arena, in which they grew, into memory of
 // the unit.
 static void keep_tables(tl_builder *b) {
   tl_unit *unit = b->unit;
-  unit->names = keep(b, unit->names, unit->name_count * sizeof *unit->names);
-  unit->paths = keep(b, unit->paths, unit->path_count * sizeof *unit->paths);
+  unit->names =
+      tl_unit_keep(b, unit->names, unit->name_count * sizeof *unit->names);
+  unit->paths =
+      tl_unit_keep(b, unit->paths, unit->path_count * sizeof *unit->paths);
   unit->shapes =
-      keep(b, unit->shapes, unit->shape_count * sizeof *unit->shapes);
+      tl_unit_keep(b, unit->shapes, unit->shape_count * sizeof *unit->shapes);
   unit->groups =
-      keep(b, unit->groups, unit->group_count * sizeof *unit->groups);
-  unit->keys = keep(b, unit->keys, unit->key_count * sizeof *unit->keys);
-  unit->prototypes = keep(b, unit->prototypes,
-                          unit->prototype_count * sizeof *unit->prototypes);
+      tl_unit_keep(b, unit->groups, unit->group_count * sizeof *unit->groups);
+  unit->keys =
+      tl_unit_keep(b, unit->keys, unit->key_count * sizeof *unit->keys);
+  unit->prototypes = tl_unit_keep(
+      b, unit->prototypes, unit->prototype_count * sizeof *unit->prototypes);
 }
 
 // The function that ownership calls with each finished function.
@@ -172,7 +141,7 @@ static void keep_invariant(tl_builder *b) {
   // A bit for each module variable, in words of 64.
   uint32_t words = ((uint32_t)b->program->global_count + 63) / 64;
   unit->invariant =
-      keep(b, b->program->invariant, words * sizeof *unit->invariant);
+      tl_unit_keep(b, b->program->invariant, words * sizeof *unit->invariant);
   unit->invariant_words = unit->invariant == NULL ? 0 : words;
   for (uint32_t g = 0; g < unit->module->variable_count; g++)
     unit->module->is_invariant[g] |= tl_unit_depends(unit, g);

@@ -93,7 +93,7 @@ static void report(pass *p, const tl_cfg_ins *ins) {
   // A script that assigns to sum somewhere has a variable sum everywhere; say
   // so to whoever meant the built-in.
   bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
-  tl_diagnose(p->b->diagnostics, TL_DIAGNOSTIC_NAME, ins->span,
+  tl_diagnose(p->b->diagnostics, TALLY_ERR_NAME, ins->span,
               shadows ? "%s is read before it is assigned: it is a variable "
                         "here, which hides the built-in %s"
                       : "%s is read before it is assigned",

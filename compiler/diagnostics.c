@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/error.h"
+
 void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
   *list = (tl_diagnostics){.arena = arena};
 }
@@ -27,7 +29,7 @@ static const char *format_message(tl_arena *arena, const char *format,
   return text;
 }
 
-void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
+void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
                  const char *format, ...) {
   // Errors past the limit still count, so that the report can say how many
   // there are.
@@ -45,16 +47,6 @@ void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
     message = "an error, and no memory left to describe it";
   list->items[list->count++] =
       (tl_diagnostic){.kind = kind, .span = span, .message = message};
-}
-
-const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind) {
-  static const char *const names[] = {
-      [TL_DIAGNOSTIC_SYNTAX] = "syntax", [TL_DIAGNOSTIC_NAME] = "name",
-      [TL_DIAGNOSTIC_TYPE] = "type",     [TL_DIAGNOSTIC_VALUE] = "value",
-      [TL_DIAGNOSTIC_IO] = "io",         [TL_DIAGNOSTIC_LIMIT] = "limit",
-      [TL_DIAGNOSTIC_MEMORY] = "memory",
-  };
-  return names[kind];
 }
 
 // A source line is shown up to this many bytes before and after the caret.
@@ -86,10 +78,10 @@ static void cut_line(const tl_source *source, const tl_place *place,
 
 // Replaces control characters by blanks before a line is printed: a tab would
 // move the caret's column, and others would reach the terminal.
-static void blank_controls(char *text) {
-  for (; *text; text++) {
-    if ((unsigned char)*text < 0x20 || *text == 0x7f)
-      *text = ' ';
+static void blank_controls(char *text, size_t nbytes) {
+  for (size_t i = 0; i < nbytes; i++) {
+    if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+      text[i] = ' ';
   }
 }
 
@@ -113,12 +105,7 @@ static const char *render_line(const tl_diagnostic *diagnostic,
   char *out = tl_arena_alloc(arena, size);
   if (!line || !out)
     return NULL;
-  for (uint32_t i = 0; i < end - begin; i++) {
-    // A zero byte would end the text for blank_controls and for printf.
-    if (line[i] == 0)
-      line[i] = ' ';
-  }
-  blank_controls(line);
+  blank_controls(line, end - begin);
   // The number takes five columns, so the bars stand below each other.
   snprintf(out, size, "%5u | %s%s%s\n      | %*s^", place->line, ahead, line,
            behind, (int)indent, "");
@@ -129,7 +116,7 @@ const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
                                  tl_source *source, tl_arena *arena) {
   tl_place place = tl_source_place(source, diagnostic->span.at);
   const char *line = render_line(diagnostic, source, arena, &place);
-  const char *kind = tl_diagnostic_kind_name(diagnostic->kind);
+  const char *kind = tl_error_kind_name(diagnostic->kind);
   if (!line)
     return NULL;
   size_t size = strlen(source->name) + strlen(kind) +

@@ -18,10 +18,8 @@
 // Appends a word and returns its pc; 0 without memory, which the end of each
 // block notices.
 static uint32_t put(tl_emitter *e, tl_ins ins) {
-  void *code = e->code;
-  if (!tl_emit_grow(e->arena, &code, &e->capacity, e->count, sizeof ins))
+  if (!tl_arena_more(e->arena, &e->code, &e->capacity, e->count, sizeof ins))
     return 0;
-  e->code = code;
   e->code[e->count] = ins;
   return e->count++;
 }
@@ -37,24 +35,16 @@ static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
 // Notes that the word at [pc] jumps to [block].
 static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
                       bool is_short) {
-  void *fixups = e->fixups;
-  if (!tl_emit_grow(e->arena, &fixups, &e->fixup_capacity, e->fixup_count,
-                    sizeof *e->fixups)) {
-    return;
-  }
-  e->fixups = fixups;
-  e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
+  if (tl_arena_more(e->arena, &e->fixups, &e->fixup_capacity, e->fixup_count,
+                    sizeof *e->fixups))
+    e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
 }
 
 // Notes that the word at [pc] can fail as [ins] says.
 static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
-  void *points = e->points;
-  if (!tl_emit_grow(e->arena, &points, &e->point_capacity, e->point_count,
-                    sizeof *e->points)) {
-    return;
-  }
-  e->points = points;
-  e->points[e->point_count++] = (tl_point){pc, ins};
+  if (tl_arena_more(e->arena, &e->points, &e->point_capacity, e->point_count,
+                    sizeof *e->points))
+    e->points[e->point_count++] = (tl_point){pc, ins};
 }
 
 // --- Fields -----------------------------------------------------------------
@@ -358,38 +348,19 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
       word.b = scaled(s[0]);
       pc = put(e, word);
       break;
+    // Behind a target, which is a, the others are b, c and d.
     case TL_FORMAT_ABC:
-      if (tl_opcodes[ins->op].result == TL_DEF_TARGET) {
-        // a is the target, b the value, c the index (PUSH: b is the item)
-        word.modes = modes(m1, m2, m0, 0);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[1]);
-        word.c = ins->operand_count > 2 ? scaled(s[2]) : 0;
-      } else {
-        word.modes = modes(m0, m1, 0, 0);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[0]);
-        word.c = scaled(s[1]);
-      }
+    case TL_FORMAT_ABCD: {
+      int t = tl_opcodes[ins->op].result == TL_DEF_TARGET ? 1 : 0;
+      word.modes = t ? modes(m1, m2, m0, m3) : modes(m0, m1, 0, m2);
+      word.a = scaled(ins->result);
+      word.b = scaled(s[t]);
+      word.c = ins->operand_count > 1 + t ? scaled(s[1 + t]) : 0;
       pc = put(e, word);
+      if (tl_opcodes[ins->op].format == TL_FORMAT_ABCD)
+        put_extra(e, scaled(s[2 + t]), ins->extra);
       break;
-    case TL_FORMAT_ABCD:
-      if (tl_opcodes[ins->op].result == TL_DEF_TARGET) {
-        word.modes = modes(m1, m2, m0, m3);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[1]);
-        word.c = scaled(s[2]);
-        pc = put(e, word);
-        put_extra(e, scaled(s[3]), ins->extra);
-      } else {
-        word.modes = modes(m0, m1, 0, m2);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[0]);
-        word.c = scaled(s[1]);
-        pc = put(e, word);
-        put_extra(e, scaled(s[2]), ins->extra);
-      }
-      break;
+    }
     case TL_FORMAT_ABX:
     case TL_FORMAT_ABCX:
       word.modes = modes(m0, m1, 0, 0);
@@ -786,16 +757,16 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   }
   // Slots are stored times 16 in 16 bits.
   if (e.frame >= TL_MAX_SLOTS) {
-    tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, (tl_span){0, 0, 0},
+    tl_diagnose(b->diagnostics, TALLY_ERR_LIMIT, (tl_span){0, 0, 0},
                 "a function needs %u slots; at most %d are there: split it",
                 e.frame, TL_MAX_SLOTS);
     return false;
   }
   tl_emit_tables(&e);
-  e.p->code = tl_emit_keep(&e, e.code, e.count * sizeof *e.code);
+  e.p->code = tl_unit_keep(b, e.code, e.count * sizeof *e.code);
   e.p->code_count = e.count;
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
-  e.p->constants = tl_emit_keep(&e, e.p->constants,
+  e.p->constants = tl_unit_keep(b, e.p->constants,
                                 e.p->constant_count * sizeof *e.p->constants);
   return !b->failed && !b->arena->failed && !arena->failed;
 }

@@ -132,7 +132,7 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
   }
   char names[TL_PARAMS_TEXT];
   tl_params_spell(s->params, s->count, names);
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span, "%s takes %s%s",
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, span, "%s takes %s%s",
               function, names, hint);
 }
 
@@ -151,7 +151,7 @@ static void unknown_argument(tl_lower *l, const signature *s,
   }
   const char *habit =
       s->builtin == NULL ? NULL : tl_parameter_hint(function, a->name->text);
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
               "%s has no parameter %s%s%s; its parameters: %s", function,
               a->name->text, habit == NULL ? "" : ": ",
               habit == NULL ? "" : habit, names);
@@ -195,7 +195,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
         return false;
       }
       if (out->argument[p] >= 0) {
-        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
                     "%s is given twice", a->name->text);
         return false;
       }
@@ -203,7 +203,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     } else if (next < positions) {
       // A named argument may have taken this parameter already.
       if (out->argument[next] >= 0) {
-        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
                     "%.*s is given twice", (int)s->params[next].name_length,
                     s->params[next].name);
         return false;
@@ -220,7 +220,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     // Only now is it known that no argument, named or not, gives it.
     if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
       char room[NAME_SIZE];
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, ast->span,
                   "%s needs its argument %.*s", spell_name(l->b->vm, s, room),
                   (int)s->params[i].name_length, s->params[i].name);
       return false;
@@ -484,7 +484,7 @@ static int32_t lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
     // A captured variable cannot be cleared from here.
     if (v == NULL ||
         (!v->is_global && v->scope->function != l->scope->function)) {
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_NAME, value->span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_NAME, value->span,
                   "del takes names of variables of this function or module");
       continue;
     }
@@ -510,7 +510,7 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
     return lower_del(l, ast, want);
   // Windows have to fit a frame.
   if (call->count > 200) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
     return tl_into(l, want);
   }

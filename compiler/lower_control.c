@@ -427,7 +427,7 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
 // leads to.
 void tl_lower_return(tl_lower *l, tl_ast *ast) {
   if (l->scope->function->kind == TL_SCOPE_MODULE) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
                 "return stands outside a function");
     return;
   }
@@ -442,7 +442,7 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
 void tl_lower_leave(tl_lower *l, tl_ast *ast) {
   bool is_break = ast->kind == TL_AST_BREAK;
   if (l->loop == NULL) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
                 "%s stands outside a loop", is_break ? "break" : "continue");
     return;
   }

@@ -60,7 +60,7 @@ void tl_function_slots(tl_lower *l, uint32_t param_count) {
         v->is_global = true;  // the rest of a very long script
         continue;
       }
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, v->first,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, v->first,
                   "a function has at most %d variables", TL_MAX_SLOTS - 600);
       break;
     }
@@ -207,7 +207,7 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
     name_captures(b, group, members);
     int32_t count = (int32_t)group->capture_count;
     if (count > TL_MAX_SLOTS - 600) {
-      tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, span,
+      tl_diagnose(b->diagnostics, TALLY_ERR_LIMIT, span,
                   "a function uses at most %d variables of those around it",
                   TL_MAX_SLOTS - 600);
       return;

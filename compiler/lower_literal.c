@@ -297,10 +297,10 @@ static void check_repeated(tl_lower *l, const tl_ast_record *record) {
     if (name == NULL || !is_repeated(l->b, name))
       continue;
     if (entry->key != NULL)
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
                   "the record has the field %s twice", name->text);
     else
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
                   "the record has the key %s twice", name->text + 1);
   }
 }

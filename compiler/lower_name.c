@@ -193,7 +193,7 @@ void tl_lower_import(tl_lower *l, tl_ast *ast) {
                 import->path_span);
   // import … as m, or import m: the module itself is the value.
   if (import->count == 0) {
-    const tl_name *name = tl_import_name(l->b->names, import);
+    const tl_name *name = tl_import_name(import);
     if (name != NULL)
       tl_store_name(l, name, module, ast->span);
     return;

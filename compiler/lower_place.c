@@ -148,7 +148,7 @@ static bool only_values(tl_ast_item *items, uint32_t count) {
 static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
   if (count <= 64)
     return false;
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, span,
               "an index has at most 64 items, one for each axis");
   return true;
 }

@@ -560,7 +560,7 @@ void tl_lower_get_update(tl_lower *l, tl_ast *ast) {
   if (v == NULL)
     return;
   if (tl_scope_find(l->scope, update->getter) != NULL) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, target->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, target->span,
                 "a call is no target: get(r, k, default) is one where get is "
                 "the library's");
     return;

@@ -114,7 +114,7 @@ static void *fail(tl_parser *parser, tl_span span, const char *format,
     parser->failed_at_end = tl_parser_token(parser)->kind == TL_TOKEN_END;
   const char *text = tl_parser_format(parser, format, args);
   if (text)
-    tl_diagnose(parser->diagnostics, TL_DIAGNOSTIC_SYNTAX, span, "%s", text);
+    tl_diagnose(parser->diagnostics, TALLY_ERR_SYNTAX, span, "%s", text);
   return NULL;
 }
 

@@ -14,7 +14,6 @@
 #include "compiler/scope.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"
-#include "vm/api/host.h"
 
 // --- What a function assigns ------------------------------------------------
 
@@ -84,7 +83,7 @@ static void declare_import(tl_resolver *r, tl_ast *ast) {
     declare_idents(r, import->names, import->count);
     return;
   }
-  tl_ident ident = {tl_import_name(r->names, import), import->path_span};
+  tl_ident ident = {tl_import_name(import), import->path_span};
   if (ident.name == NULL)
     return;
   declare_idents(r, &ident, 1);
@@ -171,7 +170,7 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
     for (uint32_t k = 0; k < statement->idents.count; k++) {
       const tl_ident *ident = &statement->idents.names[k];
       if (r->scope->kind == TL_SCOPE_MODULE) {
-        tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ident->span,
+        tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ident->span,
                     "global %s stands outside a function, where every "
                     "variable is the module's already",
                     ident->name->text);
@@ -251,12 +250,12 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
     return;
   const char *near = tl_name_hint(NULL, name->text, hint, sizeof hint);
   if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
-                "%s is not defined: %s", name->text, near);
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span, "%s is not defined: %s",
+                name->text, near);
     return;
   }
   if (is_library_module(r, name)) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is a module that is not imported: write import %s first",
                 name->text, name->text);
     return;
@@ -269,14 +268,14 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   const char *module = tl_module_with(r->vm, name);
   near = tl_scope_suggest(r->vm, r->scope, name);
   if (module != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is not defined: write %s.%s, and import %s first",
                 name->text, module, name->text, module);
   } else if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is not defined; did you mean %s?", name->text, near);
   } else {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span, "%s is not defined",
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span, "%s is not defined",
                 name->text);
   }
 }
@@ -311,15 +310,15 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   if (outer == NULL) {
     if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
       return;
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is changed here but never assigned", name->text);
   } else if (outer->scope->kind == TL_SCOPE_MODULE) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is a variable of the module: write global %s in the "
                 "function that changes it",
                 name->text, name->text);
   } else {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is captured from the function around this one and cannot "
                 "be assigned here: return the new value instead",
                 name->text);
@@ -489,7 +488,7 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
   // math.sqrt of other languages, which here needs no module.
   if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
                 "the module %s has no %s: %s(…) needs no module",
                 variable->library, field->text, field->text);
     return;
@@ -498,13 +497,13 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   const char *near =
       tl_name_hint(variable->library, field->text, hint, sizeof hint);
   if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
                 "the module %s has no %s: %s", variable->library, field->text,
                 near);
     return;
   }
   near = tl_module_suggest(r->vm, variable->library, field);
-  tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
               near == NULL ? "the module %s has no %s"
                            : "the module %s has no %s; did you mean %s?",
               variable->library, field->text, near == NULL ? "" : near);

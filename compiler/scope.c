@@ -87,18 +87,9 @@ tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
 // Few names are declared global, so a list does.
 void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
                          const tl_name *name) {
-  if (scope->global_count == scope->global_capacity) {
-    uint32_t capacity = scope->global_capacity * 2 + 4;
-    const tl_name **globals = TL_ARENA_ARRAY(arena, const tl_name *, capacity);
-    if (globals == NULL)
-      return;
-    for (uint32_t i = 0; i < scope->global_count; i++) {
-      globals[i] = scope->globals[i];
-    }
-    scope->globals = globals;
-    scope->global_capacity = capacity;
-  }
-  scope->globals[scope->global_count++] = name;
+  if (tl_arena_more(arena, &scope->globals, &scope->global_capacity,
+                    scope->global_count, sizeof *scope->globals))
+    scope->globals[scope->global_count++] = name;
 }
 
 bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
@@ -135,17 +126,9 @@ bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
     if (group->captures[i] == variable)
       return false;
   }
-  if (group->capture_count == group->capture_capacity) {
-    uint32_t capacity = group->capture_capacity * 2 + 4;
-    tl_variable **captures = TL_ARENA_ARRAY(arena, tl_variable *, capacity);
-    if (captures == NULL)
-      return false;
-    for (uint32_t i = 0; i < group->capture_count; i++) {
-      captures[i] = group->captures[i];
-    }
-    group->captures = captures;
-    group->capture_capacity = capacity;
-  }
+  if (!tl_arena_more(arena, &group->captures, &group->capture_capacity,
+                     group->capture_count, sizeof *group->captures))
+    return false;
   group->captures[group->capture_count++] = variable;
   return true;
 }
@@ -154,22 +137,10 @@ bool tl_group_is_constant(const tl_closure_group *group) {
   return group->capture_count == 0;
 }
 
-// Asked only if no names are listed. Then a file has an alias, or the parser
-// has reported that it needs one.
-const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
-  if (import->alias.name != NULL)
-    return import->alias.name;
-  if (import->path == NULL)
-    return import->name;
-  const char *begin = import->path, *end = begin + import->path_nbytes;
-  for (const char *p = begin; p < end; p++) {
-    // Without folders.
-    if (*p == '/')
-      begin = p + 1;
-  }
-  if (end - begin > 4 && memcmp(end - 4, ".tly", 4) == 0)
-    end -= 4;
-  return tl_names_get_nfc(names, begin, (size_t)(end - begin));
+// Asked only if no names are listed. Then a file has an alias: the parser has
+// reported one without.
+const tl_name *tl_import_name(const tl_ast_import *import) {
+  return import->alias.name != NULL ? import->alias.name : import->name;
 }
 
 // Looks for a variable of that name first: del may be one.
