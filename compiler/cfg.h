@@ -137,7 +137,4 @@ typedef bool tl_use_owned(void *context, tl_cfg_function *function,
 // all code stays. False: no memory, or [use] said so.
 bool tl_ownership(tl_cfg_program *program, tl_use_owned *use, void *context);
 
-// The graph as text, for tests.
-bool tl_cfg_print(const tl_cfg_function *function, tl_text *out);
-
 #endif

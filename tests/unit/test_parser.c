@@ -1,5 +1,6 @@
 // Programs become the trees the grammar gives them, and each habit from
 // elsewhere gets its own message at its own place.
+#include "tests/unit/ast_text.h"
 #include "tests/unit/source_fixture.h"
 
 typedef struct tree_case {
@@ -15,7 +16,7 @@ static void check_tree(const tree_case *test) {
   if (!program)
     fail_msg("%s\n  is refused: %s", test->source,
              fixture.diagnostics.items[0].message);
-  const char *tree = tl_ast_print(program, &fixture.arena);
+  const char *tree = ast_text(program, &fixture.arena);
   assert_non_null(tree);
   char expected[2000];
   snprintf(expected, sizeof expected, "(block%s%s)", *test->tree ? " " : "",
@@ -296,7 +297,7 @@ static void check_errors(const error_case *test) {
       tl_parse(&fixture.arena, &fixture.names, &fixture.source, found);
   if (program)
     fail_msg("%s\n  is accepted: %s", test->source,
-             tl_ast_print(program, &fixture.arena));
+             ast_text(program, &fixture.arena));
   uint32_t count = 0;
   for (; count < 4 && test->errors[count]; count++) {
     if (count >= found->count)
@@ -635,7 +636,7 @@ static void check_depth(const char *open, const char *middle, const char *close,
   if (fixture.diagnostics.count != (is_deep ? 1 : 0))
     fail_msg("%zu times %s: %u errors", count, open, fixture.diagnostics.count);
   if (program)
-    assert_non_null(tl_ast_print(program, &fixture.arena));
+    assert_non_null(ast_text(program, &fixture.arena));
   fixture_close_source(&fixture);
   free(text);
 }
