@@ -66,40 +66,28 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   // caller.
   vm->error.placed = true;
   vm->error.compiled = true;
-  size_t length = 0;
-  char *texts[TL_DIAGNOSTICS_MAX];
-  for (uint32_t i = 0; i < list->count; i++) {
-    texts[i] = (char *)tl_diagnostic_render(&list->items[i], source, arena);
-    if (texts[i] != NULL)
-      length += strlen(texts[i]) + 1;
-  }
-  // Errors past the list's end are only counted.
-  char more[64] = "";
-  if (list->total > list->count) {
-    snprintf(more, sizeof more, "and %u more errors",
-             list->total - list->count);
-  }
-  size_t size = length + strlen(more) + 1;
-  char *report = tl_alloc(vm, size, "an error report");
-  // Without memory for the report the first message is pending all the same.
-  if (report == NULL)
-    return;
-  char *to = report;
+  tl_text report;
+  tl_text_open(&report, vm);
   for (uint32_t i = 0; i < list->count; i++) {
     // One that found no memory is left out.
-    if (texts[i] == NULL)
+    const char *text = tl_diagnostic_render(&list->items[i], source, arena);
+    if (text == NULL)
       continue;
-    if (to != report)
-      *to++ = '\n';
-    size_t n = strlen(texts[i]);
-    memcpy(to, texts[i], n);
-    to += n;
+    if (report.length > 0)
+      tl_text_putc(&report, '\n');
+    tl_text_puts(&report, text);
   }
-  if (more[0] != 0)
-    to += snprintf(to, size - (size_t)(to - report), "\n%s", more);
-  *to = 0;
-  vm->error.excerpt = report;
-  vm->error.excerpt_size = size;
+  // Errors past the list's end are only counted.
+  if (list->total > list->count)
+    tl_text_printf(&report, "\nand %u more errors", list->total - list->count);
+  tl_text_putc(&report, '\0');
+  // Without memory for the report the first message is pending all the same.
+  if (report.failed) {
+    tl_text_close(&report);
+    return;
+  }
+  vm->error.excerpt = report.bytes;
+  vm->error.excerpt_size = report.capacity;
 }
 
 // Moves the unit's tables from the arena, in which they grew, into memory of
@@ -191,35 +179,49 @@ static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
   return tl_fail_memory(vm, nbytes, "a source");
 }
 
-// Runs all stages into b->unit; false after tl_fail.
+// A text on its way through the front end.
+typedef struct front {
+  tl_source source;
+  tl_names names;
+  tl_diagnostics diagnostics;
+} front;
+
+// The tree of a text; NULL after tl_fail, or when memory failed.
+static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
+                     const char *text, size_t nbytes) {
+  if (!open_source(vm, &f->source, arena, name, text, nbytes))
+    return NULL;
+  tl_names_open(&f->names, arena);
+  tl_diagnostics_open(&f->diagnostics, arena);
+  tl_ast *tree = tl_parse(arena, &f->names, &f->source, &f->diagnostics);
+  if (tree == NULL && f->diagnostics.total > 0 && !tl_failed(vm))
+    fail_with(vm, arena, &f->source, &f->diagnostics, name);
+  return tree;
+}
+
+// Runs all stages into b->unit; false after tl_fail. After syntax errors
+// nothing else is looked at: what follows from a broken tree would be noise.
 static bool compile_into(tl_builder *b, const char *name, const char *text,
                          size_t nbytes, unsigned mode) {
   tl_vm *vm = b->vm;
-  tl_source source;
-  if (!open_source(vm, &source, b->arena, name, text, nbytes))
-    return false;
-  tl_names names;
-  tl_names_open(&names, b->arena);
-  tl_diagnostics diagnostics;
-  tl_diagnostics_open(&diagnostics, b->arena);
-  b->names = &names;
-  b->diagnostics = &diagnostics;
-  b->source = &source;
+  front f;
+  tl_ast *program = parse(vm, b->arena, &f, name, text, nbytes);
+  if (program == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "the compiler");
+  b->names = &f.names;
+  b->diagnostics = &f.diagnostics;
+  b->source = &f.source;
   tl_resolver resolver = {.vm = vm,
                           .arena = b->arena,
-                          .names = &names,
-                          .diagnostics = &diagnostics,
+                          .names = &f.names,
+                          .diagnostics = &f.diagnostics,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
-  // After syntax errors nothing else is looked at: what follows from a broken
-  // tree would be noise.
-  tl_ast *program = tl_parse(b->arena, &names, &source, &diagnostics);
-  bool ok = program != NULL && tl_resolve(&resolver, program) &&
-            tl_lower_program(b, program);
+  bool ok = tl_resolve(&resolver, program) && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
-  if (!ok && program != NULL && diagnostics.total > 0 && !b->failed &&
+  if (!ok && f.diagnostics.total > 0 && !b->failed &&
       b->program->function_count == 0) {
     tl_lower_program(b, program);
   }
@@ -228,8 +230,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   ok = ok && tl_find_pragmas(b) && back_end(b) && tl_check_pragmas(b);
   // An error of the VM itself (memory, a limit) comes before what was reported
   // because of it.
-  if (diagnostics.total > 0 && !tl_failed(vm)) {
-    fail_with(vm, b->arena, &source, &diagnostics, name);
+  if (f.diagnostics.total > 0 && !tl_failed(vm)) {
+    fail_with(vm, b->arena, &f.source, &f.diagnostics, name);
     return false;
   }
   // Nothing was reported, so a stage gave up for want of memory.
@@ -314,29 +316,21 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
                            const char *text, size_t nbytes,
                            uint32_t *out_nbytes) {
-  tl_source source, laid;
-  tl_names names;
-  tl_diagnostics diagnostics;
-  if (!open_source(vm, &source, arena, name, text, nbytes))
+  front f;
+  tl_source laid;
+  if (parse(vm, arena, &f, name, text, nbytes) == NULL)
     return NULL;
-  tl_names_open(&names, arena);
-  tl_diagnostics_open(&diagnostics, arena);
-  if (tl_parse(arena, &names, &source, &diagnostics) == NULL) {
-    if (diagnostics.total > 0)
-      fail_with(vm, arena, &source, &diagnostics, name);
-    return NULL;
-  }
   // The parser has released its tokens, so the text is lexed again.
   tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
   const char *result = NULL;
-  if (tl_lex(&tokens, arena, &source, false))
-    result = tl_layout(&source, &tokens, arena, out_nbytes);
+  if (tl_lex(&tokens, arena, &f.source, false))
+    result = tl_layout(&f.source, &tokens, arena, out_nbytes);
   // The result is lexed again and compared token by token: a fault here must
   // never change a program.
   if (result != NULL &&
       open_source(vm, &laid, arena, name, result, *out_nbytes) &&
       tl_lex(&again, arena, &laid, false) &&
-      !tl_layout_is_same(&source, &tokens, &laid, &again)) {
+      !tl_layout_is_same(&f.source, &tokens, &laid, &again)) {
     tl_fail(vm, TALLY_ERR_HOST,
             "%s is left as it is: laid out, it would be another program; "
             "this is a fault of Tally",
@@ -391,22 +385,13 @@ static void describe_statement(const tl_source *source, const tl_ast *ast,
 // Adds the description of each statement at the top of the text.
 static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
                      const char *code, size_t nbytes, tl_text *text) {
-  tl_source source;
-  tl_names names;
-  tl_diagnostics diagnostics;
-  if (!open_source(vm, &source, arena, name, code, nbytes))
+  front f;
+  const tl_ast *root = parse(vm, arena, &f, name, code, nbytes);
+  if (root == NULL)
     return false;
-  tl_names_open(&names, arena);
-  tl_diagnostics_open(&diagnostics, arena);
-  const tl_ast *root = tl_parse(arena, &names, &source, &diagnostics);
-  if (root == NULL) {
-    if (diagnostics.total > 0)
-      fail_with(vm, arena, &source, &diagnostics, name);
-    return false;
-  }
   // Only what stands at the top: names within functions are nobody else's.
   for (uint32_t i = 0; i < root->items.count; i++)
-    describe_statement(&source, root->items.items[i], text);
+    describe_statement(&f.source, root->items.items[i], text);
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "compiler/bits.h"
 #include "compiler/lower.h"
 
 // What is known at a point, as bit sets over the variables.
@@ -29,19 +30,6 @@ typedef struct pass {
   int32_t *sequence;  // the blocks in the order of their code
   uint64_t *needed;   // must be unset at the entry
 } pass;
-
-// Bit sets over the function's variables: look up, add, remove.
-static bool get(const uint64_t *set, int32_t i) {
-  return (set[i >> 6] >> (i & 63) & 1) != 0;
-}
-
-static void put(uint64_t *set, int32_t i) {
-  set[i >> 6] |= UINT64_C(1) << (i & 63);
-}
-
-static void drop(uint64_t *set, int32_t i) {
-  set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-}
 
 // Joins the current state into the entry of [block]: must by and, may by or. A
 // block whose entry changes is looked at again.
@@ -76,12 +64,12 @@ static void define(pass *p, const tl_cfg_ins *ins) {
   if (ins->result < 0 || ins->result >= p->f->variable_count)
     return;
   if (is_unset_constant(p, ins)) {  // del(name)
-    drop(p->now.must, ins->result);
-    drop(p->now.may, ins->result);
+    tl_bit_clear(p->now.must, ins->result);
+    tl_bit_clear(p->now.may, ins->result);
     return;
   }
-  put(p->now.must, ins->result);
-  put(p->now.may, ins->result);
+  tl_bit_set(p->now.must, ins->result);
+  tl_bit_set(p->now.may, ins->result);
 }
 
 // Reports a variable that is read but set on no path.
@@ -118,21 +106,21 @@ static void visit(pass *p, int32_t index, bool final) {
     bool keep = true;
     for (int32_t k = 0; final && k < ins->operand_count; k++) {
       int32_t slot = ins->operands[k];
-      if (slot >= p->f->variable_count || get(p->now.must, slot))
+      if (slot >= p->f->variable_count || tl_bit(p->now.must, slot))
         continue;
-      if (ins->op == TL_BC_CHECKSET && !get(p->now.may, slot))
+      if (ins->op == TL_BC_CHECKSET && !tl_bit(p->now.may, slot))
         report(p, ins);
       // Any instruction that reads the slot needs it defined, checks too.
-      put(p->needed, slot);
+      tl_bit_set(p->needed, slot);
     }
     // Behind a check that has passed the variable is set.
     if (final && ins->op == TL_BC_CHECKSET) {
       int32_t slot = ins->operands[0];
-      keep = !get(p->now.must, slot);
-      put(p->now.must, slot);
+      keep = !tl_bit(p->now.must, slot);
+      tl_bit_set(p->now.must, slot);
     }
     if (ins->op == TL_BC_CHECKSET)
-      put(p->now.must, ins->operands[0]);
+      tl_bit_set(p->now.must, ins->operands[0]);
     define(p, ins);
     // Instructions that stay close the gaps in place.
     if (keep)
@@ -160,7 +148,7 @@ static void define_unset(pass *p) {
   int32_t count = 0;
   // Parameters are always defined: a missing argument is passed as unset.
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
-    count += get(p->needed, i);
+    count += tl_bit(p->needed, i);
   }
   if (count == 0)
     return;
@@ -173,7 +161,7 @@ static void define_unset(pass *p) {
   uint32_t unset = tl_function_constant(p->b, f, tl_unset());
   int32_t n = 0;
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
-    if (!get(p->needed, i))
+    if (!tl_bit(p->needed, i))
       continue;
     ins[n++] = (tl_cfg_ins){.op = TL_BC_LOADK,
                             .result = i,
@@ -230,8 +218,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f) {
   if (b->arena->failed)
     return false;
   for (int32_t i = 0; i < f->param_count; i++) {
-    put(p.now.must, i);
-    put(p.now.may, i);
+    tl_bit_set(p.now.must, i);
+    tl_bit_set(p.now.may, i);
   }
   flow_to(&p, 0);
   search(&p);

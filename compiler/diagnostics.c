@@ -6,7 +6,6 @@
 
 #include "compiler/diagnostics.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,37 +15,39 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
   *list = (tl_diagnostics){.arena = arena};
 }
 
-// The formatted text in the arena; NULL when memory fails. [again] is a copy
-// of [args], since both passes of vsnprintf use up their list.
-static const char *format_message(tl_arena *arena, const char *format,
-                                  va_list args, va_list again) {
+// Formats twice: once to measure, once into the arena.
+const char *tl_arena_format(tl_arena *arena, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
-  if (length < 0)
-    return NULL;
-  char *text = tl_arena_alloc(arena, (size_t)length + 1);
+  size_t size = length < 0 ? 1 : (size_t)length + 1;
+  char *text = tl_arena_alloc(arena, size);
   if (text)
-    vsnprintf(text, (size_t)length + 1, format, again);
+    vsnprintf(text, size, format, again);
+  va_end(again);
   return text;
 }
 
-void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
-                 const char *format, ...) {
+void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
+                   const char *format, va_list args) {
   // Errors past the limit still count, so that the report can say how many
   // there are.
   list->total++;
   if (list->count == TL_DIAGNOSTICS_MAX)
     return;
-  va_list args, again;
-  va_start(args, format);
-  // Both passes of vsnprintf use up their list.
-  va_copy(again, args);
-  const char *message = format_message(list->arena, format, args, again);
-  va_end(again);
-  va_end(args);
+  const char *message = tl_arena_format(list->arena, format, args);
   if (!message)
     message = "an error, and no memory left to describe it";
   list->items[list->count++] =
       (tl_diagnostic){.kind = kind, .span = span, .message = message};
+}
+
+void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
+                 const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tl_diagnose_v(list, kind, span, format, args);
+  va_end(args);
 }
 
 // A source line is shown up to this many bytes before and after the caret.

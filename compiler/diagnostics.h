@@ -10,6 +10,7 @@
 #ifndef TALLY_COMPILER_DIAGNOSTICS_H
 #define TALLY_COMPILER_DIAGNOSTICS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +52,12 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena);
 // full it only counts. Should memory fail, the message is a fixed text.
 void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
                  const char *format, ...) TL_PRINTF(4, 5);
+
+// The same with the arguments of the format as a list.
+void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
+                   const char *format, va_list args);
+// A formatted text in the arena; NULL when memory fails.
+const char *tl_arena_format(tl_arena *arena, const char *format, va_list args);
 
 // Whether later errors are only counted: then their messages need not be
 // worked out.

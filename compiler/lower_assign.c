@@ -231,17 +231,15 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   tl_ast *value = ast->assign.value;
   if (assign_parallel(l, target, value))
     return;
+  if (target->kind != TL_TARGET_LIST && tl_take_assign(l, target, value))
+    return;
   if (target->kind == TL_TARGET_NAME) {
-    if (tl_take_whole(l, target, value))
-      return;
     // The value may be computed in the variable's own slot.
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
     tl_store_name(l, target->name, slot, target->span);
     return;
   }
-  if (target->kind == TL_TARGET_PLACE && tl_take_assign(l, target, value))
-    return;
   // A function that gives a container back with an item, as pop does.
   if (tl_is_pair(l, target, value)) {
     if (tl_take_pair(l, target, value))

@@ -67,12 +67,10 @@ void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
 
 // --- Take, update, put (lower_take.c) ---------------------------------------
 
-// place = value, where value uses the place's old value. False: nothing is
+// target = value, where value uses the target's old value: a place, a variable
+// of the module, or one of this function that concat goes on. False: nothing is
 // lowered, because what is taken out would be missed, or nothing is gained.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
-// variable = value, for a variable of the module (or one of this function that
-// concat goes on) whose old value is used. False likewise.
-bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
 // (a, place) = value, where [value] is a call that returns a list of two.
 // False likewise.
 bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value);

@@ -378,6 +378,19 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
   return l->taking != NULL && l->taking->leaf == ast;
 }
 
+// Whether an assignment of [value] to [target] uses the old value of the target
+// and may take it.
+static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
+                        struct tl_taking *t) {
+  tl_variable *v = tl_scope_find(l->scope, target->name);
+  bool is_whole = target->kind == TL_TARGET_NAME;
+  *t = (struct tl_taking){.leaf = find_leaf(l, target, value, v),
+                          .is_whole = is_whole,
+                          .is_local = is_whole && v != NULL && !v->is_global,
+                          .place = {.target = target, .variable = v}};
+  return t->leaf != NULL;
+}
+
 // Lowers [value], in which the taken value stands; returns its slot.
 static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
                                 tl_ast *value) {
@@ -407,29 +420,15 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
     tl_global_put(l, &t->global, result, span);
 }
 
-// place = value, or variable = value ([is_whole]). False: nothing is lowered.
-static bool take_one(tl_lower *l, tl_target *target, tl_ast *value,
-                     bool is_whole) {
-  tl_variable *v = tl_scope_find(l->scope, target->name);
-  struct tl_taking t = {.leaf = find_leaf(l, target, value, v),
-                        .is_whole = is_whole,
-                        .place = {.target = target, .variable = v}};
-  if (t.leaf == NULL)
-    return false;
-  t.is_local = is_whole && !v->is_global;
+bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
+  struct tl_taking t;
   // All that is needed is stored by the end.
   int32_t mark = l->top;
+  if (!find_taking(l, target, value, &t))
+    return false;
   put_result(l, &t, lower_with_taken(l, &t, value), value->span);
   l->top = mark;
   return true;
-}
-
-bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
-  return take_one(l, target, value, false);
-}
-
-bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
-  return take_one(l, target, value, true);
 }
 
 // One target of two takes its old value, the other is a name: _, q = pop(q).
@@ -442,11 +441,8 @@ static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
   if (place->kind == TL_TARGET_LIST || other->kind != TL_TARGET_NAME ||
       other->name == place->name)
     return false;
-  tl_variable *v = tl_scope_find(l->scope, place->name);
-  struct tl_taking t = {.leaf = find_leaf(l, place, value, v),
-                        .is_whole = place->kind == TL_TARGET_NAME,
-                        .place = {.target = place, .variable = v}};
-  if (t.leaf == NULL)
+  struct tl_taking t;
+  if (!find_taking(l, place, value, &t))
     return false;
   int32_t first =
       tl_unpack_pair(l, lower_with_taken(l, &t, value), target->span);

@@ -78,8 +78,7 @@ static tl_parse_status judge(tl_parser *parser, const tl_source *source) {
   if (parser->arena->failed)
     return TL_PARSE_NO_MEMORY;
   // An operator or a comma at the end of the text joins the next line.
-  bool is_joined = count > 1 && !(end->flags & TL_TOKEN_AFTER_NEWLINE) &&
-                   tl_token_joins_next_line(end - 1);
+  bool is_joined = count > 1 && tl_token_joins_next_line(end - 1);
   return parser->failed_at_end && is_joined ? TL_PARSE_INCOMPLETE
                                             : TL_PARSE_ERROR;
 }
@@ -95,22 +94,17 @@ tl_parse_status tl_parser_check(tl_resize_fn *resize, void *context,
   tl_arena_open(&arena, resize, context);
   tl_names_open(&names, &arena);
   tl_diagnostics_open(&diagnostics, &arena);
-  tl_parse_status status = TL_PARSE_ERROR;
-  switch (tl_source_open(&source, &arena, "", text, nbytes, &bad_offset)) {
-    case TL_SOURCE_NO_MEMORY:
-      status = TL_PARSE_NO_MEMORY;
-      break;
-    case TL_SOURCE_OK: {
-      tl_parser parser = {.arena = &arena,
-                          .names = &names,
-                          .source = &source,
-                          .diagnostics = &diagnostics};
-      status = judge(&parser, &source);
-      release(&parser);
-      break;
-    }
-    default:
-      break;
+  tl_source_status opened =
+      tl_source_open(&source, &arena, "", text, nbytes, &bad_offset);
+  tl_parse_status status =
+      opened == TL_SOURCE_NO_MEMORY ? TL_PARSE_NO_MEMORY : TL_PARSE_ERROR;
+  if (opened == TL_SOURCE_OK) {
+    tl_parser parser = {.arena = &arena,
+                        .names = &names,
+                        .source = &source,
+                        .diagnostics = &diagnostics};
+    status = judge(&parser, &source);
+    release(&parser);
   }
   tl_arena_close(&arena);
   return status;

@@ -84,9 +84,6 @@ void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...)
 // The same at the current token.
 void *tl_parser_fail_here(tl_parser *parser, const char *format, ...)
     TL_PRINTF(2, 3);
-// The formatted text, valid until the arena is closed; NULL: no memory.
-const char *tl_parser_format(tl_parser *parser, const char *format,
-                             va_list args);
 // Reports that the current token cannot stand here; [expected] is worded as
 // "an expression". A habit from another language gets a message of its own.
 void *tl_parser_unexpected(tl_parser *parser, const char *expected);

@@ -61,40 +61,33 @@ static tl_ast *parse_values(tl_parser *parser) {
 
 // --- Targets: expressions, read again as places ---
 
-// Reports that an expression cannot be assigned, with what was probably meant.
-// Returns false.
+static const char constant[] = "a constant is no target; `==` compares";
+
+// What was probably meant by an assignment to such a node.
+static const char *const no_targets[TL_AST_KIND_COUNT] = {
+    [TL_AST_CALL] =
+        "a call is no target: a function is defined as fn f(x) = e, an item is "
+        "set by x[i] = e",
+    [TL_AST_ARRAY] = "several targets are written without brackets: a, b = p",
+    [TL_AST_RECORD] = "a record is no target: write x, y = r.x, r.y",
+    [TL_AST_BOOL] = constant,
+    [TL_AST_NONE] = constant,
+    [TL_AST_INT] = constant,
+    [TL_AST_FLOAT] = constant,
+    [TL_AST_IMAGINARY] = constant,
+    [TL_AST_STRING] = constant,
+    [TL_AST_INTERPOLATED] = constant,
+    [TL_AST_TYPE] = constant,
+    [TL_AST_SELECT] = "a selection is no target: set one field at a time",
+};
+
+// Reports that an expression cannot be assigned. Returns false.
 static bool report_target(tl_parser *parser, const tl_ast *ast) {
-  const char *message =
-      "left of `=` stands a name, an index or a field; `==` compares";
-  switch (ast->kind) {
-    case TL_AST_CALL:
-      message =
-          "a call is no target: a function is defined as fn f(x) = e, "
-          "an item is set by x[i] = e";
-      break;
-    case TL_AST_ARRAY:
-      message = "several targets are written without brackets: a, b = p";
-      break;
-    case TL_AST_RECORD:
-      message = "a record is no target: write x, y = r.x, r.y";
-      break;
-    case TL_AST_BOOL:
-    case TL_AST_NONE:
-    case TL_AST_INT:
-    case TL_AST_FLOAT:
-    case TL_AST_IMAGINARY:
-    case TL_AST_STRING:
-    case TL_AST_INTERPOLATED:
-    case TL_AST_TYPE:
-      message = "a constant is no target; `==` compares";
-      break;
-    case TL_AST_SELECT:
-      message = "a selection is no target: set one field at a time";
-      break;
-    default:
-      break;
-  }
-  tl_parser_fail(parser, ast->span, "%s", message);
+  const char *message = no_targets[ast->kind];
+  tl_parser_fail(parser, ast->span, "%s",
+                 message ? message
+                         : "left of `=` stands a name, an index or a field; "
+                           "`==` compares");
   return false;
 }
 

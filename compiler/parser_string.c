@@ -9,12 +9,17 @@
 
 #include "compiler/parser_internal.h"
 
-// Pushes the text of a HEAD, MIDDLE or TAIL as a part, unless it is empty.
-static bool push_text(tl_parser *parser, uint32_t begin, uint32_t end) {
-  tl_part part = {.span = {begin, end, begin}};
+// Pushes a text as a part, unless it is empty; that of a format as it is
+// written.
+static bool push_text(tl_parser *parser, uint32_t begin, uint32_t end,
+                      bool is_format) {
+  tl_part part = {.span = {begin, end, begin}, .nbytes = end - begin};
   if (begin == end)
     return true;
-  part.text = tl_parser_read_text(parser, begin, end, &part.nbytes);
+  part.text = is_format
+                  ? tl_arena_text(parser->arena, parser->source->text + begin,
+                                  part.nbytes)
+                  : tl_parser_read_text(parser, begin, end, &part.nbytes);
   return part.text && tl_parser_push(parser, &part, sizeof part);
 }
 
@@ -29,48 +34,43 @@ bool tl_parser_at_format(const tl_parser *parser) {
 static bool push_hole(tl_parser *parser, const tl_token *opening,
                       const char *format);
 
-// Pushes the text of a format as a part, as it is written, unless it is empty;
-// [is_precision]: it ends in a point, so the hole behind it is a precision.
-static bool push_format(tl_parser *parser, uint32_t begin, uint32_t end,
-                        bool *is_precision) {
-  tl_part part = {.span = {begin, end, begin}, .nbytes = end - begin};
-  const char *text = parser->source->text;
-  *is_precision = begin < end && text[end - 1] == '.';
-  if (begin == end)
-    return true;
-  part.text = tl_arena_text(parser->arena, text + begin, part.nbytes);
-  return part.text && tl_parser_push(parser, &part, sizeof part);
-}
-
-// The parts of a format that has holes, up to its TAIL. A hole behind a point
+// Pushes all parts, from HEAD to TAIL. [quotes]: the length of the string's
+// quotes; 0: these are the parts of a format. There a hole behind a point
 // stands for a precision, any other for a width or text; the formats !p and !w
 // say so to the formatter.
-static bool read_format_parts(tl_parser *parser) {
+static bool read_parts(tl_parser *parser, uint32_t quotes) {
   const tl_token *token = tl_parser_token(parser);
-  bool is_precision;
-  if (!push_format(parser, token->begin + 1, token->end - 1, &is_precision))
-    return false;
-  while (token->kind != TL_TOKEN_TAIL) {
+  bool is_format = quotes == 0;
+  uint32_t begin = token->begin + (is_format ? 1 : quotes);
+  for (;;) {
+    // HEAD and MIDDLE end in a brace, the TAIL of a string in its quotes.
+    bool is_tail = token->kind == TL_TOKEN_TAIL;
+    uint32_t end = token->end - (is_tail ? quotes : 1);
+    if (!push_text(parser, begin, end, is_format))
+      return false;
     tl_parser_advance(parser);
-    if (!push_hole(parser, token, is_precision ? "!p" : "!w"))
+    if (is_tail)
+      return true;
+    bool is_precision = end > begin && parser->source->text[end - 1] == '.';
+    const char *format = is_precision ? "!p" : "!w";
+    if (!push_hole(parser, token, is_format ? format : NULL))
       return false;
     token = tl_parser_token(parser);
-    // A TAIL has no brace of its own in the format: it ends before the }.
-    uint32_t end = token->end - (token->kind == TL_TOKEN_MIDDLE);
-    if (!push_format(parser, token->begin + 1, end, &is_precision))
-      return false;
+    begin = token->begin + 1;
   }
-  tl_parser_advance(parser);
-  return true;
 }
 
-// The INTERPOLATED node of the parts that were pushed since [mark].
-static tl_ast *finish_parts(tl_parser *parser, uint32_t begin, size_t mark) {
-  tl_ast_interpolated text;
-  if (!tl_parser_take(parser, mark, sizeof(tl_part), &text.parts, &text.count))
-    return NULL;
-  tl_ast node = {.kind = TL_AST_INTERPOLATED, .interpolated = text};
-  return tl_parser_node(parser, &node, begin, begin);
+// The INTERPOLATED node of a string or a format, at its HEAD.
+static tl_ast *parse_parts(tl_parser *parser, uint32_t quotes) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  size_t mark = parser->scratch_used;
+  tl_ast node = {.kind = TL_AST_INTERPOLATED};
+  return read_parts(parser, quotes) &&
+                 tl_parser_take(parser, mark, sizeof(tl_part),
+                                &node.interpolated.parts,
+                                &node.interpolated.count)
+             ? tl_parser_node(parser, &node, begin, begin)
+             : NULL;
 }
 
 // The format of a hole, if it has one, into [part].
@@ -80,10 +80,7 @@ static bool read_format(tl_parser *parser, tl_part *part) {
     return true;
   // The format has holes itself: it is evaluated like a string.
   if (parser->kind == TL_TOKEN_HEAD) {
-    size_t mark = parser->scratch_used;
-    part->spec = read_format_parts(parser)
-                     ? finish_parts(parser, token->begin, mark)
-                     : NULL;
+    part->spec = parse_parts(parser, 0);
     return part->spec != NULL;
   }
   part->format_nbytes = token->end - token->begin - 1;
@@ -176,31 +173,7 @@ static bool push_hole(tl_parser *parser, const tl_token *opening,
   return tl_parser_push(parser, &part, sizeof part);
 }
 
-// Pushes all parts of a string with holes, from HEAD to TAIL.
-static bool read_parts(tl_parser *parser, uint32_t quotes) {
-  const tl_token *token = tl_parser_token(parser);
-  if (!push_text(parser, token->begin + quotes, token->end - 1))
-    return false;
-  while (token->kind != TL_TOKEN_TAIL) {
-    tl_parser_advance(parser);
-    if (!push_hole(parser, token, NULL))
-      return false;
-    token = tl_parser_token(parser);
-    // A MIDDLE ends in a brace, a TAIL in the closing quotes.
-    uint32_t behind = token->kind == TL_TOKEN_TAIL ? quotes : 1;
-    if (!push_text(parser, token->begin + 1, token->end - behind)) {
-      return false;
-    }
-  }
-  tl_parser_advance(parser);
-  return true;
-}
-
 tl_ast *tl_parse_interpolated(tl_parser *parser) {
-  const tl_token *token = tl_parser_token(parser);
-  uint32_t begin = token->begin;
-  size_t mark = parser->scratch_used;
-  return read_parts(parser, tl_parser_quote_length(parser, token))
-             ? finish_parts(parser, begin, mark)
-             : NULL;
+  return parse_parts(parser,
+                     tl_parser_quote_length(parser, tl_parser_token(parser)));
 }

@@ -88,20 +88,6 @@ tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at) {
 
 // --- Errors ---
 
-// Formats twice: once to measure, once into the arena.
-const char *tl_parser_format(tl_parser *parser, const char *format,
-                             va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  size_t size = length < 0 ? 1 : (size_t)length + 1;
-  char *text = tl_arena_alloc(parser->arena, size);
-  if (text)
-    vsnprintf(text, size, format, again);
-  va_end(again);
-  return text;
-}
-
 static void *fail(tl_parser *parser, tl_span span, const char *format,
                   va_list args) {
   // One cause makes one error; without memory none is reported.
@@ -112,9 +98,7 @@ static void *fail(tl_parser *parser, tl_span span, const char *format,
   // more lines may mend it.
   if (!parser->diagnostics->total)
     parser->failed_at_end = tl_parser_token(parser)->kind == TL_TOKEN_END;
-  const char *text = tl_parser_format(parser, format, args);
-  if (text)
-    tl_diagnose(parser->diagnostics, TALLY_ERR_SYNTAX, span, "%s", text);
+  tl_diagnose_v(parser->diagnostics, TALLY_ERR_SYNTAX, span, format, args);
   return NULL;
 }
 
