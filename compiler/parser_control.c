@@ -70,30 +70,26 @@ tl_ast *tl_parse_while(tl_parser *parser) {
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
   size_t mark = parser->scratch_used;
   // for (x in xs) of other languages.
-  if (parser->kind == TL_TOKEN_PAREN) {
-    tl_parser_fail_here(
-        parser,
-        "`for` takes no parentheses: for x in xs { … }, or with "
-        "two names for k, v in r { … }");
+  if (tl_parser_rejects(
+          parser, TL_TOKEN_PAREN,
+          "`for` takes no parentheses: for x in xs { … }, or with "
+          "two names for k, v in r { … }"))
     return false;
-  }
   do {
     tl_ident ident;
-    if (parser->kind == TL_TOKEN_PAREN) {
-      tl_parser_fail_here(
-          parser, "`for` takes names alone: for i, p in … { a, b = p; … }");
+    if (tl_parser_rejects(
+            parser, TL_TOKEN_PAREN,
+            "`for` takes names alone: for i, p in … { a, b = p; … }"))
       return false;
-    }
     if (!tl_parse_ident(parser, &ident, "a name after `for`") ||
         !tl_parser_push(parser, &ident, sizeof ident)) {
       return false;
     }
   } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
   // for i = 1 … of other languages.
-  if (parser->kind == TL_TOKEN_ASSIGN) {
-    tl_parser_fail_here(parser, "a loop over numbers is for i in 0..n { … }");
+  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
+                        "a loop over numbers is for i in 0..n { … }"))
     return false;
-  }
   return tl_parser_take(parser, mark, sizeof(tl_ident), names, count) &&
          tl_parser_expect(parser, TL_TOKEN_IN, "`in`");
 }

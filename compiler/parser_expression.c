@@ -239,10 +239,9 @@ static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
       return NULL;
   }
   // a..b..s of other languages.
-  if (parser->kind == TL_TOKEN_DOTS) {
-    return tl_parser_fail_here(
-        parser, "a range has two ends; a step is written a..b by s");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_DOTS,
+                        "a range has two ends; a step is written a..b by s"))
+    return NULL;
   tl_ast node = {.kind = TL_AST_RANGE, .range = {start, stop, step}};
   return tl_parser_node(parser, &node, start->span.begin, at);
 }

@@ -152,11 +152,10 @@ static tl_ast *parse_body(tl_parser *parser) {
   // One expression, or a block, whose last one is the value.
   if (tl_parser_accept(parser, TL_TOKEN_ASSIGN))
     return tl_parse_expr(parser);
-  if (parser->kind == TL_TOKEN_ARROW) {
-    return tl_parser_fail_here(parser,
-                               "a function that begins with `fn` goes on with "
-                               "`= e` or `{ … }`; without `fn`, (x) => e");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_ARROW,
+                        "a function that begins with `fn` goes on with "
+                        "`= e` or `{ … }`; without `fn`, (x) => e"))
+    return NULL;
   if (parser->kind != TL_TOKEN_BRACE) {
     return tl_parser_unexpected(parser,
                                 "the function's body, `= e` or `{ … }`");
@@ -178,11 +177,10 @@ tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
 tl_ast *tl_parse_fn(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
-  if (parser->kind == TL_TOKEN_NAME) {
-    return tl_parser_fail_here(parser,
-                               "a function within an expression has no name: "
-                               "fn(x) = e, or x => e");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_NAME,
+                        "a function within an expression has no name: "
+                        "fn(x) = e, or x => e"))
+    return NULL;
   return tl_parse_function(parser, NULL, begin, begin);
 }
 

@@ -84,6 +84,10 @@ void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...)
 // The same at the current token.
 void *tl_parser_fail_here(tl_parser *parser, const char *format, ...)
     TL_PRINTF(2, 3);
+// Whether a token of [kind] stands here, where it cannot: then [message] is
+// reported.
+bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
+                       const char *message);
 // Reports that the current token cannot stand here; [expected] is worded as
 // "an expression". A habit from another language gets a message of its own.
 void *tl_parser_unexpected(tl_parser *parser, const char *expected);

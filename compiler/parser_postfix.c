@@ -13,13 +13,11 @@ static bool parse_named(tl_parser *parser, tl_argument *out) {
     return false;
   tl_parser_advance(parser);
   // f(x :: T) looks like a parameter.
-  if (parser->kind == TL_TOKEN_COLON) {
-    tl_parser_fail_here(
-        parser,
-        "a type `::` belongs to a parameter of a definition, not "
-        "to an argument");
+  if (tl_parser_rejects(
+          parser, TL_TOKEN_COLON,
+          "a type `::` belongs to a parameter of a definition, not "
+          "to an argument"))
     return false;
-  }
   out->kind = TL_ARGUMENT_NAMED;
   out->name = ident.name;
   out->span = ident.span;
@@ -85,13 +83,10 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
 
 // Reports f(e for x in xs), which lacks brackets of its own.
 static bool report_bare_comprehension(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail_here(
-      parser,
+  return tl_parser_rejects(
+      parser, TL_TOKEN_FOR,
       "a comprehension has brackets of its own: f([e for x in xs]) "
       "or f((e for x in xs))");
-  return true;
 }
 
 // The arguments up to the closing parenthesis.
@@ -207,10 +202,9 @@ static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
   tl_ast node = {.kind = TL_AST_INDEX, .index = {.object = object}};
   tl_parser_advance(parser);
   // x[] means nothing: all of x is x[...].
-  if (parser->kind == TL_TOKEN_BRACKET_END) {
-    return tl_parser_fail_here(parser,
-                               "an index is missing: x[i], or x[...] for all");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_BRACKET_END,
+                        "an index is missing: x[i], or x[...] for all"))
+    return NULL;
   while (parser->kind != TL_TOKEN_BRACKET_END) {
     tl_ast_item item;
     if (!parse_item(parser, &item) ||

@@ -31,12 +31,10 @@ static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
 
 // Reports a clause behind several items: (a, b for x in xs).
 static bool report_late_clause(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail_here(parser,
-                      "a comprehension has one item before `for`: put it in "
-                      "parentheses, ((a, b) for x in xs)");
-  return true;
+  return tl_parser_rejects(
+      parser, TL_TOKEN_FOR,
+      "a comprehension has one item before `for`: put it in "
+      "parentheses, ((a, b) for x in xs)");
 }
 
 // An item of a list or an array: an expression or ...expression.
@@ -103,11 +101,9 @@ static bool at_clause(const tl_parser *parser) {
 
 // Reports (a if c else b).
 static bool report_ternary(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_ELSE)
-    return false;
-  tl_parser_fail_here(
-      parser, "a choice between values is written if c { a } else { b }");
-  return true;
+  return tl_parser_rejects(
+      parser, TL_TOKEN_ELSE,
+      "a choice between values is written if c { a } else { b }");
 }
 
 // A comprehension from its first clause on; [key] is NULL but for a record's.
@@ -160,12 +156,10 @@ static tl_ast *parse_array(tl_parser *parser) {
                                TL_TOKEN_BRACKET_END, opening);
   }
   // [a:b] for a range, or a dictionary.
-  if (parser->kind == TL_TOKEN_COLON) {
-    return tl_parser_fail_here(
-        parser,
-        "`:` slices in an index, as in x[a:b]; a range is "
-        "a..b, and a record (x: 1)");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_COLON,
+                        "`:` slices in an index, as in x[a:b]; a range is "
+                        "a..b, and a record (x: 1)"))
+    return NULL;
   return parse_items(parser, TL_AST_ARRAY, first, TL_TOKEN_BRACKET_END,
                      opening);
 }
@@ -225,12 +219,10 @@ static bool parse_computed(tl_parser *parser, tl_entry *entry) {
 // already.
 static bool parse_entry(tl_parser *parser, tl_entry *entry) {
   // {...r, x: 1} of other languages.
-  if (parser->kind == TL_TOKEN_ELLIPSIS) {
-    tl_parser_fail_here(parser,
+  if (tl_parser_rejects(parser, TL_TOKEN_ELLIPSIS,
                         "`...` spreads into lists, arrays and calls, not into "
-                        "records");
+                        "records"))
     return false;
-  }
   bool has_key = entry->computed != NULL ||
                  (at_word_key(parser) ? parse_key(parser, entry)
                                       : parse_computed(parser, entry));
@@ -238,12 +230,10 @@ static bool parse_entry(tl_parser *parser, tl_entry *entry) {
       !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key")) {
     return false;
   }
-  if (parser->kind == TL_TOKEN_COLON) {
-    tl_parser_fail_here(parser,
+  if (tl_parser_rejects(parser, TL_TOKEN_COLON,
                         "a type `::` belongs to a parameter: fn f(x :: `…`) or "
-                        "(x :: `…`) => …");
+                        "(x :: `…`) => …"))
     return false;
-  }
   entry->value = tl_parse_expr(parser);
   return entry->value != NULL;
 }
@@ -270,12 +260,10 @@ static tl_ast *key_of_iterations(tl_parser *parser, const tl_entry *entry,
 
 // Reports a clause behind more than one entry.
 static bool report_late_entry(tl_parser *parser, bool is_first) {
-  if (is_first || parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail_here(parser,
-                      "a comprehension has one entry before `for`: "
-                      "(k: v for k, v in r)");
-  return true;
+  return !is_first &&
+         tl_parser_rejects(parser, TL_TOKEN_FOR,
+                           "a comprehension has one entry before `for`: "
+                           "(k: v for k, v in r)");
 }
 
 // A record, or a comprehension of one: from its opening parenthesis on, or if
@@ -420,11 +408,10 @@ static tl_ast *parse_paren(tl_parser *parser) {
 
 // Reports that no expression begins here.
 static tl_ast *report_no_operand(tl_parser *parser) {
-  if (parser->kind == TL_TOKEN_NOT) {
-    return tl_parser_fail_here(parser,
-                               "`not` binds loosely: within an expression it "
-                               "stands in parentheses, (not x)");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_NOT,
+                        "`not` binds loosely: within an expression it "
+                        "stands in parentheses, (not x)"))
+    return NULL;
   return tl_parser_unexpected(parser, "an expression");
 }
 

@@ -401,12 +401,10 @@ static tl_ast *parse_global(tl_parser *parser) {
                    TL_TOKEN_END)) {
     return NULL;
   }
-  if (parser->kind == TL_TOKEN_ASSIGN) {
-    return tl_parser_fail_here(
-        parser,
-        "`global` only names variables: assign to them in a "
-        "statement of its own");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
+                        "`global` only names variables: assign to them in a "
+                        "statement of its own"))
+    return NULL;
   return tl_parser_node(parser, &node, begin, begin);
 }
 

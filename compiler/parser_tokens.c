@@ -118,6 +118,14 @@ void *tl_parser_fail_here(tl_parser *parser, const char *format, ...) {
   return NULL;
 }
 
+bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
+                       const char *message) {
+  if (parser->kind != kind)
+    return false;
+  tl_parser_fail_here(parser, "%s", message);
+  return true;
+}
+
 // Reports that the tree would be deeper than later stages can walk, and stops
 // the parser: what follows is no better.
 static void *fail_depth(tl_parser *parser, tl_span span) {
