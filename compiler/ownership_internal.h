@@ -7,9 +7,9 @@
 //           ├ liveness.c   which slots are live where; the order of blocks
 //           ├ transfer.c   one instruction: which operands it consumes
 //           ├ results.c    what it defines: who owns that, from whom it borrows
-//           └ settle.c     the current states; settling, owning, deaths, errors
+//           └ resolve_borrows.c     the current states; settling, owning, deaths, errors
 //
-// For each slot that is live there is a tl_state (vm/verify/lenders.h): it
+// For each slot that is live there is a tl_state (vm/verify/borrow_owners.h): it
 // owns, borrows, or either, and a set of borrow owners. States are searched
 // without code (flow->out NULL) until they no longer change; then one more
 // pass writes the code.
@@ -153,7 +153,7 @@ static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {
 void tl_live_rows(const tl_owned_function *function, int32_t block,
                   uint64_t *rows);
 
-// --- States (settle.c) ------------------------------------------------------
+// --- States (resolve_borrows.c) ------------------------------------------------------
 
 // The state of a slot; one that has none counts as borrowing from what never
 // ends.
@@ -189,12 +189,12 @@ void tl_own(tl_flow *flow, int32_t slot);
 // Makes the borrowers of [x] that are in [live] independent of it, because it
 // ends or is written. With [update], x is about to be written: views are
 // copied out, and [update] says where an error in that goes. If it replaces an
-// item, flow->heir is a borrower that the update itself makes independent
+// item, flow->successor is a borrower that the update itself makes independent
 // (tl_settle_successor).
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update);
 
-// That borrower (flow->heir) no longer needs [x], and is none any more.
+// That borrower (flow->successor) no longer needs [x], and is none any more.
 void tl_settle_successor(tl_flow *flow, int32_t x);
 
 // Ends every slot that is not in [live]: its borrowers first, then itself.

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/api/host.h"
 #include "vm/suggest.h"
 
 // A comprehension's variables are slots of the function around it, so
@@ -151,87 +150,78 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
          tl_scope_find(scope, callee->name.name) == NULL;
 }
 
-// Offers the names of a module's functions (NULL: those that need no import),
-// whether written in C, by the host or in Tally.
-static void offer_library(const tl_vm *vm, tl_suggestion *near,
-                          const char *module) {
-  for (const tl_family *family = vm->library->families; family->rows != NULL;
-       family++) {
-    // Without a module only what needs none.
-    if ((family->module == NULL) != (module == NULL))
-      continue;
-    if (module != NULL && strcmp(family->module, module) != 0)
-      continue;
-    for (const tl_builtin *row = family->rows; row->name != NULL; row++) {
-      tl_suggest_offer(near, row->name, strlen(row->name));
-    }
-  }
-  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
-    if ((f->module == NULL) != (module == NULL) ||
-        (module != NULL && strcmp(f->module, module) != 0))
-      continue;
-    tl_suggest_offer(near, f->row.name, strlen(f->row.name));
-  }
-  for (const struct tl_embedded *also = vm->library->embedded->modules;
-       also->name != NULL; also++) {
-    if (module == NULL ? !also->is_global : strcmp(also->name, module) != 0)
-      continue;
-    for (size_t i = 0; also->functions[i].name != NULL; i++) {
-      const char *name = also->functions[i].name;
-      tl_suggest_offer(near, name, strlen(name));
-    }
-  }
+// Calls [each] with the module (NULL: none is needed) and the name of every
+// function: those of the library, of the host, and those written in Tally.
+static void each_function(const tl_vm *vm, tl_each_function *each,
+                          void *context) {
+  for (const tl_family *f = vm->library->families; f->rows != NULL; f++)
+    for (const tl_builtin *row = f->rows; row->name != NULL; row++)
+      each(context, f->module, row->name);
+  vm->host->each_function(vm, each, context);
+  const struct tl_embedded *m = vm->library->embedded->modules;
+  for (; m->name != NULL; m++)
+    for (size_t i = 0; m->functions[i].name != NULL; i++)
+      each(context, m->is_global ? NULL : m->name, m->functions[i].name);
+}
+
+// What is near to a name among the functions of a module.
+typedef struct proposal {
+  tl_suggestion near;
+  const char *module;
+} proposal;
+
+static void offer(void *context, const char *module, const char *name) {
+  proposal *p = context;
+  if (p->module == NULL ? module == NULL
+                        : module != NULL && strcmp(module, p->module) == 0)
+    tl_suggest_offer(&p->near, name, strlen(name));
 }
 
 // All names that could stand there: variables of the scopes outwards, the
 // library's, dtypes.
 const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
                              const tl_name *name) {
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->nbytes);
+  proposal p = {.module = NULL};
+  tl_suggest_begin(&p.near, name->text, name->nbytes);
   for (; scope != NULL; scope = scope->parent) {
     for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
       // One that is only updated here is the unknown name itself.
       if (v->is_bound)
-        tl_suggest_offer(&near, v->name->text, v->name->nbytes);
+        tl_suggest_offer(&p.near, v->name->text, v->name->nbytes);
     }
   }
-  offer_library(vm, &near, NULL);
+  each_function(vm, offer, &p);
   for (int i = 0; i < TL_DTYPE_COUNT; i++) {
-    tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
+    tl_suggest_offer(&p.near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
   }
-  return near.best;
+  return p.near.best;
 }
 
 const char *tl_module_suggest(const tl_vm *vm, const char *module,
                               const tl_name *name) {
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->nbytes);
-  offer_library(vm, &near, module);
-  return near.best;
+  proposal p = {.module = module};
+  tl_suggest_begin(&p.near, name->text, name->nbytes);
+  each_function(vm, offer, &p);
+  return p.near.best;
 }
 
-// Modules of the library first, then the host's, then those written in Tally.
+// The first module that has a function of a name.
+typedef struct owner {
+  const char *name, *module;
+} owner;
+
 // Names that begin with _ are the library's own.
+static void find_owner(void *context, const char *module, const char *name) {
+  owner *o = context;
+  if (o->module == NULL && module != NULL && module[0] != '_' &&
+      strcmp(name, o->name) == 0)
+    o->module = module;
+}
+
 const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
-  for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
-    if (f->module != NULL && f->module[0] != '_' &&
-        vm->host->find_function(vm, f->module, name->text, name->nbytes) !=
-            NULL)
-      return f->module;
-  }
-  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
-    if (f->module != NULL && strcmp(f->row.name, name->text) == 0)
-      return f->module;
-  }
-  for (const struct tl_embedded *m = vm->library->embedded->modules;
-       m->name != NULL; m++) {
-    for (size_t i = 0; !m->is_global && m->functions[i].name != NULL; i++) {
-      if (strcmp(m->functions[i].name, name->text) == 0)
-        return m->name;
-    }
-  }
-  return NULL;
+  owner o = {.name = name->text};
+  each_function(vm, find_owner, &o);
+  return o.module;
 }
 
 // With [module] NULL a dtype comes before a function of its name, since
