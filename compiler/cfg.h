@@ -43,7 +43,6 @@ typedef struct tl_cfg_owned {
 typedef struct tl_cfg_ins {
   uint8_t op;      // tl_opcode
   uint8_t fails;   // tl_fails; lowering copies it from the table
-  bool is_drain;   // NEXT: modes[0] is ! or ? and items may move out
   int32_t result;  // slot, -1: none
   int32_t operand_count;
   int32_t *operands;  // slots

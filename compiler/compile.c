@@ -50,8 +50,8 @@ static void sort_diagnostics(tl_diagnostics *list) {
 
 // Makes the first error the pending one of the VM; its report, which the VM
 // owns, holds the text of all of them.
-static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
-                      tl_diagnostics *list, const char *name) {
+static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
+                      const char *name) {
   sort_diagnostics(list);
   // The pending error is one; the others are only in the report, which hosts
   // print as it is.
@@ -69,13 +69,9 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   tl_text report;
   tl_text_open(&report, vm);
   for (uint32_t i = 0; i < list->count; i++) {
-    // One that found no memory is left out.
-    const char *text = tl_diagnostic_render(&list->items[i], source, arena);
-    if (text == NULL)
-      continue;
-    if (report.length > 0)
+    if (i > 0)
       tl_text_putc(&report, '\n');
-    tl_text_puts(&report, text);
+    tl_diagnostic_render(&list->items[i], source, &report);
   }
   // Errors past the list's end are only counted.
   if (list->total > list->count)
@@ -195,7 +191,7 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
   tl_diagnostics_open(&f->diagnostics, arena);
   tl_ast *tree = tl_parse(arena, &f->names, &f->source, &f->diagnostics);
   if (tree == NULL && f->diagnostics.total > 0 && !tl_failed(vm))
-    fail_with(vm, arena, &f->source, &f->diagnostics, name);
+    fail_with(vm, &f->source, &f->diagnostics, name);
   return tree;
 }
 
@@ -231,7 +227,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // An error of the VM itself (memory, a limit) comes before what was reported
   // because of it.
   if (f.diagnostics.total > 0 && !tl_failed(vm)) {
-    fail_with(vm, b->arena, &f.source, &f.diagnostics, name);
+    fail_with(vm, &f.source, &f.diagnostics, name);
     return false;
   }
   // Nothing was reported, so a stage gave up for want of memory.

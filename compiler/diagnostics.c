@@ -7,9 +7,8 @@
 #include "compiler/diagnostics.h"
 
 #include <stdio.h>
-#include <string.h>
-
 #include "vm/error.h"
+#include "vm/text/excerpt.h"
 
 void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
   *list = (tl_diagnostics){.arena = arena};
@@ -50,82 +49,13 @@ void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
   va_end(args);
 }
 
-// A source line is shown up to this many bytes before and after the caret.
-#define BEFORE_CARET 90
-#define AFTER_CARET 60
-
-// Whether a byte is inside a UTF-8 character, behind its first byte.
-static bool continues_character(char byte) {
-  return (byte & 0xc0) == 0x80;
-}
-
-// Sets [begin, end) to the part of the line of [place] that is shown around
-// the offset [at], never in the middle of a character.
-static void cut_line(const tl_source *source, const tl_place *place,
-                     uint32_t at, uint32_t *begin, uint32_t *end) {
-  *begin = place->line_begin;
-  *end = place->line_end;
-  if (at - *begin > BEFORE_CARET)
-    *begin = at - BEFORE_CARET;
-  if (*end - at > AFTER_CARET)
-    *end = at + AFTER_CARET;
-  // Not in the middle of a character.
-  while (*begin < at && continues_character(source->text[*begin])) (*begin)++;
-  while (*end > at && *end < place->line_end &&
-         continues_character(source->text[*end])) {
-    (*end)--;
-  }
-}
-
-// Replaces control characters by blanks before a line is printed: a tab would
-// move the caret's column, and others would reach the terminal.
-static void blank_controls(char *text, size_t nbytes) {
-  for (size_t i = 0; i < nbytes; i++) {
-    if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-      text[i] = ' ';
-  }
-}
-
-// The source line with its number, and the caret below; NULL when memory
-// fails.
-static const char *render_line(const tl_diagnostic *diagnostic,
-                               tl_source *source, tl_arena *arena,
-                               const tl_place *place) {
-  uint32_t at = diagnostic->span.at, begin, end;
-  if (at > place->line_end)
-    at = place->line_end;
-  cut_line(source, place, at, &begin, &end);
-  char *line = tl_arena_text(arena, source->text + begin, end - begin);
-  const char *ahead = begin > place->line_begin ? "…" : "";
-  const char *behind = end < place->line_end ? "…" : "";
-  // Display cells, not bytes: the caret must stand under its character.
-  uint32_t indent = tl_source_width(source->text + begin, at - begin);
-  if (*ahead)
-    indent++;
-  size_t size = (end - begin) + indent + 64;
-  char *out = tl_arena_alloc(arena, size);
-  if (!line || !out)
-    return NULL;
-  blank_controls(line, end - begin);
-  // The number takes five columns, so the bars stand below each other.
-  snprintf(out, size, "%5u | %s%s%s\n      | %*s^", place->line, ahead, line,
-           behind, (int)indent, "");
-  return out;
-}
-
-const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
-                                 tl_source *source, tl_arena *arena) {
-  tl_place place = tl_source_place(source, diagnostic->span.at);
-  const char *line = render_line(diagnostic, source, arena, &place);
-  const char *kind = tl_error_kind_name(diagnostic->kind);
-  if (!line)
-    return NULL;
-  size_t size = strlen(source->name) + strlen(kind) +
-                strlen(diagnostic->message) + strlen(line) + 64;
-  char *out = tl_arena_alloc(arena, size);
-  if (!out)
-    return NULL;
-  snprintf(out, size, "%s:%u:%u: %s error: %s\n%s", source->name, place.line,
-           place.column, kind, diagnostic->message, line);
-  return out;
+void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
+                          tl_text *out) {
+  uint32_t at = diagnostic->span.at;
+  tl_place place = tl_source_place(source, at);
+  tl_text_printf(out, "%s:%u:%u: %s error: %s\n", source->name, place.line,
+                 place.column, tl_error_kind_name(diagnostic->kind),
+                 diagnostic->message);
+  tl_text_excerpt(out, source->text, (int)place.line, place.line_begin,
+                  place.line_end, at > place.line_end ? place.line_end : at);
 }

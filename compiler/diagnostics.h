@@ -17,6 +17,7 @@
 #include "compiler/arena.h"
 #include "compiler/source.h"
 #include "tally.h"
+#include "vm/string.h"
 
 // So many errors are shown in full; the parser gives up at this number.
 #define TL_DIAGNOSTICS_MAX 20
@@ -65,13 +66,12 @@ static inline bool tl_diagnostics_full(const tl_diagnostics *list) {
   return list->count == TL_DIAGNOSTICS_MAX;
 }
 
-// The error as a person reads it, without a newline at the end; NULL when
-// memory fails. Long lines are cut around the caret.
+// Appends the error as a person reads it, without a newline at the end.
 //
 //   life.tly:12:5: syntax error: a number ends …
 //      12 |   x = 2.
 //         |        ^
-const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
-                                 tl_source *source, tl_arena *arena);
+void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
+                          tl_text *out);
 
 #endif

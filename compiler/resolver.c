@@ -354,7 +354,6 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
     return;
   function->scope = scope;
   scope->group = group;
-  scope->name = function->name;
   scope->body = function->body;
   r->scope = scope;
   for (uint32_t i = 0; i < function->count; i++) {
@@ -393,7 +392,6 @@ static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
     return;
   group->functions = functions;
   group->count = count;
-  group->home = r->scope;
   group->next = r->groups;
   r->groups = group;
   // Before the bodies, which may name the members.

@@ -55,7 +55,6 @@ typedef struct tl_variable {
 struct tl_closure_group {
   tl_ast **functions;  // FUNCTION nodes
   uint32_t count;
-  tl_scope *home;  // where they are made
   tl_variable **captures;
   uint32_t capture_count, capture_capacity;
   tl_closure_group *next;
@@ -83,8 +82,6 @@ struct tl_scope {
   tl_ast *body;             // of a function or module
   const tl_name **globals;  // declared `global`
   uint32_t global_count, global_capacity;
-  const tl_name *name;  // of a function; NULL
-  void *lowered;        // lowering's
 };
 
 // What a text is compiled for.

@@ -523,8 +523,6 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     decided.window = -1;
   decided.gives_back = flow->gives_back;
   decided.depends = flow->depends;
-  decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
-                     decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
 }
 

@@ -45,7 +45,7 @@ static bool reserve(tl_printer *printer, size_t nbytes) {
   return true;
 }
 
-// Appends bytes; without memory it does nothing, which tl_ast_print notices.
+// Appends bytes; without memory it does nothing, which ast_text notices.
 static void put(tl_printer *printer, const char *text, size_t nbytes) {
   if (!reserve(printer, nbytes))
     return;

@@ -544,30 +544,6 @@ static void a_run_reports_twenty(void **state) {
   fixture_close_source(&fixture);
 }
 
-static void errors_are_shown_with_their_line(void **state) {
-  (void)state;
-  static const struct {
-    const char *source, *shown;
-  } cases[] = {
-      {"速 = 1\n\t速 = 2.",
-       "t.tly:2:8: syntax error: a point in a number stands between digits: "
-       "write 2.0\n    2 |  速 = 2.\n      |        ^"},
-      {"x =",
-       "t.tly:1:4: syntax error: expected an expression, found the end "
-       "of the text\n    1 | x =\n      |    ^"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    source_fixture fixture;
-    fixture_open_text(&fixture, cases[i].source);
-    assert_null(tl_parse(&fixture.arena, &fixture.names, &fixture.source,
-                         &fixture.diagnostics));
-    assert_string_equal(tl_diagnostic_render(&fixture.diagnostics.items[0],
-                                             &fixture.source, &fixture.arena),
-                        cases[i].shown);
-    fixture_close_source(&fixture);
-  }
-}
-
 static void the_prompt_knows_what_is_complete(void **state) {
   (void)state;
   static const struct {
@@ -750,7 +726,6 @@ int main(void) {
       cmocka_unit_test(unfinished_texts_say_where_they_begin),
       cmocka_unit_test(one_cause_makes_one_error),
       cmocka_unit_test(a_run_reports_twenty),
-      cmocka_unit_test(errors_are_shown_with_their_line),
       cmocka_unit_test(the_prompt_knows_what_is_complete),
       cmocka_unit_test(depth_is_bounded_and_the_message_says_so),
       cmocka_unit_test(a_long_line_is_read_in_linear_time),
