@@ -190,11 +190,11 @@ static inline int32_t tl_into(tl_lower *l, int32_t want) {
 // A list of exactly [count] items from the value, where item [rest] takes all
 // that the others leave (count: none does), and a position at its start: a list
 // that ends here gives its items away.
-int32_t tl_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
-                        int32_t value, tl_span span);
+int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
+                              int32_t value, tl_span span);
 // Those items in temporaries side by side; returns the first.
-int32_t tl_unpack(tl_lower *l, uint32_t count, uint32_t rest, int32_t value,
-                  tl_span span);
+int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
+                        int32_t value, tl_span span);
 // The two of what a function of TL_PAIR has returned. It cannot fail, so no
 // handler need see what the call has consumed.
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);

@@ -174,10 +174,10 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       tl_store_name(l, target->name, value, target->span);
       return;
     case TL_TARGET_LIST:
-      assign_all(
-          l, target->targets, target->count,
-          tl_unpack(l, target->count, rest_of(target), value, target->span),
-          false);
+      assign_all(l, target->targets, target->count,
+                 tl_lower_unpack(l, target->count, rest_of(target), value,
+                                 target->span),
+                 false);
       break;
     case TL_TARGET_PLACE: {
       tl_target_place p;
@@ -297,7 +297,7 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
     return;
   }
   // The list ends with the last name, so items move out of it.
-  int32_t list = tl_unpack_begin(l, count, count, item, span);
+  int32_t list = tl_lower_unpack_begin(l, count, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
     int32_t mark = l->top, value = tl_temp(l);
     tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);

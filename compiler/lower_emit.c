@@ -188,8 +188,8 @@ int32_t tl_temp(tl_lower *l) {
 
 // A list of exactly [count] items from the value, and a position at its start:
 // a list that ends here gives its items away.
-int32_t tl_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
-                        int32_t value, tl_span span) {
+int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
+                              int32_t value, tl_span span) {
   int32_t list = tl_temps(l, 2);
   tl_emit1x(l, TL_BC_UNPACK, list, value, tl_unpack_extra(count, rest), span);
   // The position in the list stands behind it, as NEXT wants it.
@@ -198,9 +198,9 @@ int32_t tl_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
 }
 
 // The items of a value in temporaries side by side; returns the first.
-int32_t tl_unpack(tl_lower *l, uint32_t count, uint32_t rest, int32_t value,
-                  tl_span span) {
-  int32_t list = tl_unpack_begin(l, count, rest, value, span);
+int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
+                        int32_t value, tl_span span) {
+  int32_t list = tl_lower_unpack_begin(l, count, rest, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++)
     tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
@@ -212,7 +212,7 @@ int32_t tl_unpack(tl_lower *l, uint32_t count, uint32_t rest, int32_t value,
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
   int32_t saved = l->handler;
   l->handler = -1;
-  int32_t first = tl_unpack(l, 2, 2, value, span);
+  int32_t first = tl_lower_unpack(l, 2, 2, value, span);
   l->handler = saved;
   return first;
 }
