@@ -149,13 +149,13 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
   // sort(x) alone: the value is new and x stays as it is.
   if (first != NULL && first->kind == TL_AST_NAME && is_short) {
     const char *name = first->name.name->text;
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
                 "the value of %.*s is not used, and %s itself does not "
                 "change: write %s = %.*s",
                 length, text, name, name, length, text);
     return;
   }
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
               "the value of %.*s is not used: assign it to a name, or print "
               "it with print(%.*s)",
               is_short ? length : 15, is_short ? text : "this expression",

@@ -11,6 +11,7 @@
 #define TALLY_VM_HOST_H
 
 #include "vm/engine/elementwise.h"
+#include "vm/objects.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
@@ -49,6 +50,10 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
 // Whether an import of that name finds a module of the host or the library with
 // functions in C: its name, which lives as long as the VM, or NULL.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes);
+
+// Calls [each] with every function of the host, the newest first.
+void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
+                           void *context);
 
 // Frees all functions and modules of the host.
 void tl_host_close(tl_vm *vm);

@@ -34,6 +34,12 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
   return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
+void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
+                           void *context) {
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next)
+    each(context, f->module, f->row.name);
+}
+
 // The host's modules, then the library's.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
   for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
