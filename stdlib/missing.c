@@ -6,7 +6,6 @@
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested/nested_elementwise.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 

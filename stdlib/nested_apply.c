@@ -4,10 +4,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/array/describe.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {

@@ -7,11 +7,9 @@
 
 #include "stdlib/arguments.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // Items of rows that may be missing: those that are there, in fewer.

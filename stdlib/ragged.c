@@ -9,10 +9,9 @@
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.

@@ -9,11 +9,11 @@
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // A call of concat (which has the axis already) or stack (which makes it).

@@ -6,7 +6,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/nested/parts.h"
 #include "vm/values/record.h"

@@ -8,8 +8,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
@@ -286,17 +285,6 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 }
 
 // --- Repeating --------------------------------------------------------------
-
-bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
-                     tl_slot *out) {
-  tl_slot one;
-  if (!tl_stack_any(vm, 1, &value, &one))
-    return false;
-  tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
-  bool ok = tl_take_at(vm, true, one, places, out);
-  tl_drop(vm, one);
-  return ok;
-}
 
 static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
 #include "vm/text/format.h"

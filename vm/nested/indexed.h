@@ -9,8 +9,8 @@
 //                     the target, so that every item that refers there shows
 //                     it.
 //
-// (TL_FORM_GRID has places of rows, see grid.h.) What does not know these forms
-// gets the values.
+// (TL_FORM_GRID has places of rows, see ragged.h.) What does not know these
+// forms gets the values.
 #ifndef TALLY_VM_INDEXED_H
 #define TALLY_VM_INDEXED_H
 
@@ -27,7 +27,5 @@ bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
 // may be missing ?int32, and none of none.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
-// categorical[string, ["a", "b"]]; NULL after tl_fail.
-tl_type *tl_category_type(tl_vm *vm, const tl_nested *n);
 
 #endif

@@ -1,21 +1,18 @@
 // Functions of the library, lifted to arrays that they do not know. See lift.h.
-
 #include "vm/nested/lift.h"
-#include "vm/nested/lift_internal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
-#include "vm/error.h"
-#include "vm/nested/grid.h"
-#include "vm/values/list.h"
-#include "vm/nested/nested_elementwise.h"
-#include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
-#include "vm/index/select.h"
 #include "vm/array/stack.h"
 #include "vm/array/string_item.h"
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/lift_join.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
@@ -40,7 +37,7 @@ static void drop_args(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) tl_clear(vm, &args[i]);
 }
 
-// --- Each item --------------------------------------------------------------
+// --- Each item ---------------------------------------------------------------
 
 // What a function made of the items of all rows: rows again, under their
 // offsets, where it [has_items], else as it is. [ok]: whether it was made.
@@ -220,37 +217,7 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return false;
 }
 
-// --- Each string ------------------------------------------------------------
-
-// The same numbers, bools or strings in the shape of [x]. Takes [flat].
-static bool in_shape(tl_vm *vm, const tl_array *x, tl_slot *flat,
-                     tl_slot *out) {
-  return tl_value_split_axis(vm, flat, tl_ndim(x), tl_shape(x), out);
-}
-
-// Lists of strings as rows of strings.
-static bool rows_of_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
-                          tl_slot *out) {
-  tl_array *offsets = tl_offsets_new(vm, count);
-  if (offsets == NULL)
-    return false;
-  int64_t *at = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < count; i++) at[i + 1] = at[i] + lists[i].list->length;
-  tl_array *items = tl_array_new(vm, TL_STRING, 1, &at[count]);
-  bool ok = items != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_list *list = lists[i].list;
-    tl_string_item *to = tl_string_items(items) + at[i];
-    for (int64_t k = 0; ok && k < list->length; k++) {
-      ok = tl_is_string(list->items[k]);
-      if (ok)
-        tl_string_item_put(vm, &to[k], list->items[k].string);
-    }
-  }
-  tl_slot made;
-  ok = tl_array_finish(vm, ok, items, &made);
-  return tl_ragged_close(vm, ok, offsets, &made, out);
-}
+// --- Each string -------------------------------------------------------------
 
 // Results of one kind for each string of [x]: an array like x, or a row for
 // each where they are lists or arrays themselves.
@@ -260,13 +227,14 @@ static bool join_results(tl_vm *vm, const tl_builtin *builtin,
   tl_slot first = results[0], flat;
   bool rows = tl_is_list(first) || tl_is_array(first);
   if (!rows)
-    return tl_stack(vm, x->size, results, &flat) && in_shape(vm, x, &flat, out);
+    return tl_stack(vm, x->size, results, &flat) &&
+           tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
   if (tl_ndim(x) != 1) {
     return fail_kind(vm, builtin,
                      (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
                      "each string gives a row, so x has one axis");
   }
-  return tl_is_list(first) ? rows_of_lists(vm, x->size, results, out)
+  return tl_is_list(first) ? tl_join_lists(vm, x->size, results, out)
                            : tl_ragged_of_rows(vm, x->size, results, out);
 }
 
@@ -278,7 +246,7 @@ static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (!tl_lift_call(vm, builtin, count, given, &one))
     return false;
   bool list = tl_is_list(one), rows = list || tl_is_array(one);
-  bool ok = list   ? rows_of_lists(vm, 1, &one, &row)
+  bool ok = list   ? tl_join_lists(vm, 1, &one, &row)
             : rows ? tl_ragged_of_rows(vm, 1, &one, &row)
                    : tl_stack(vm, 1, &one, &row);
   tl_drop(vm, one);
@@ -288,7 +256,7 @@ static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_clear(vm, &row);
   if (ok && !rows) {
     tl_slot flat = *out;
-    ok = in_shape(vm, x, &flat, out);
+    ok = tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
   }
   return ok;
 }
@@ -382,7 +350,82 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
-// --- Moving items -----------------------------------------------------------
+// --- Each row ----------------------------------------------------------------
+
+int tl_lift_axis(const tl_builtin *builtin) {
+  tl_param params[TL_MAX_PARAMS];
+  int count = tl_params_parse(builtin->params, params);
+  for (int i = 1; i < count; i++) {
+    if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
+      return i;
+  }
+  return -1;
+}
+
+// Axis [given] of rows that have [axes] axes, counted within a row; -1 is the
+// last one in both.
+static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
+                          int axes, tl_slot *out) {
+  bool is_int = tl_class(given) == TL_CLASS_I64;
+  if (!is_int || given.i == 0 || given.i == -axes) {
+    bool moves = (builtin->flags & TL_MOVES) != 0;
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s", builtin->name,
+                   moves ? "of ragged rows needs an axis: 0 is that of the "
+                           "rows, -1 within each of them"
+                         : "rows of different lengths have axes from 1 on, or "
+                           "-1, within them: none goes across them");
+  }
+  if (given.i < -axes || given.i >= axes) {
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "%s: axis %" PRId64 " of an array of %d axes", builtin->name,
+                   given.i, axes);
+  }
+  *out = tl_weak_int(given.i > 0 ? given.i - 1 : given.i);
+  return true;
+}
+
+// A call of the function for one row, the arguments behind the first borrowed.
+typedef struct row_call {
+  const tl_builtin *builtin;
+  uint32_t count;
+  const tl_slot *args;
+  int at;  // of the axis
+  tl_slot axis;
+} row_call;
+
+static bool call_row(tl_vm *vm, void *context, int64_t row, tl_slot *out) {
+  const row_call *c = context;
+  const tl_slot x = c->args[0];
+  const int64_t *offsets = tl_ragged_offsets(x.nested);
+  int64_t begin = row < 0 ? offsets[0] : offsets[row];
+  tl_slot given[TL_MAX_PARAMS];
+  for (uint32_t i = 0; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
+  given[c->at] = c->axis;
+  if (!tl_value_slice(vm, x.nested->parts[1], begin,
+                      row < 0 ? begin : offsets[row + 1], &given[0]))
+    return false;
+  bool ok = tl_lift_call(vm, c->builtin, c->count, given, out);
+  if (!ok)
+    tl_fail_whole(vm, given[0], x);
+  for (uint32_t i = 0; i < c->count; i++) tl_clear(vm, &given[i]);
+  return ok;
+}
+
+bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  const tl_slot *args, tl_slot *out) {
+  row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
+  if (c.at < 0 ||
+      !find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]), &c.axis))
+    return false;
+  const tl_row_loop loop = {.name = builtin->name,
+                            .count = tl_ragged_rows(args[0].nested),
+                            .each = call_row,
+                            .join = tl_join_results,
+                            .context = &c};
+  return tl_map_rows(vm, &loop, out);
+}
+
+// --- Moving items ------------------------------------------------------------
 
 // Whether an axis of a grid's rows is asked for, rather than one of its own.
 static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
@@ -450,16 +493,6 @@ static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
          tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
-int tl_lift_axis(const tl_builtin *builtin) {
-  tl_param params[TL_MAX_PARAMS];
-  int count = tl_params_parse(builtin->params, params);
-  for (int i = 1; i < count; i++) {
-    if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
-      return i;
-  }
-  return -1;
-}
-
 // Rows are moved along axis 0 alone, which has to be said: other axes, and
 // none, are the function's own business.
 static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
@@ -513,7 +546,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
-// --- Any --------------------------------------------------------------------
+// --- Any ---------------------------------------------------------------------
 
 // Axis [last] is within the rows, and the only one for functions of rows.
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,

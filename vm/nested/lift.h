@@ -32,6 +32,10 @@ static inline bool tl_is_lifted(const tl_builtin *builtin,
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out);
 
+// The call with other first arguments: lifted again where it has to be. The
+// result does not depend on what the arguments are.
+bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  tl_slot *args, tl_slot *out);
 // Calls the built-in for each row of args[0], which is ragged, the axis within
 // its rows: TL_EACH_ROW, and what else cannot take all rows at once.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,

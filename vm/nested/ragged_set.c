@@ -3,14 +3,14 @@
 //
 // An index of any kind is applied to the numbers of the items; the items of the
 // numbers that it gives are written. Rows of other lengths make new offsets.
+#include "vm/nested/forms.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/events.h"
-#include "vm/nested/forms.h"
-#include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
 #include "vm/nested/parts.h"
@@ -111,8 +111,6 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
           fail_set_rows(vm, n)) &&
          tl_part_update(vm, place.way, &n->parts[1], value);
 }
-
-// --- Rows for rows ----------------------------------------------------------
 
 // Rows as the array's items have them: it keeps its dtype.
 static bool cast_rows(tl_vm *vm, const tl_nested *n, tl_slot items,
@@ -278,8 +276,6 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   tl_drop(vm, values);
   return ok;
 }
-
-// --- Any index --------------------------------------------------------------
 
 // Where the items of the array lie in its content, under its own rows.
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {

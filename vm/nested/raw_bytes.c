@@ -1,23 +1,24 @@
-// Bytes. See octets.h.
+// Bytes. See raw_bytes.h.
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/lift.h"
+#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
-// --- Closing and opening ----------------------------------------------------
+// --- Closing and opening -----------------------------------------------------
 
 static bool has_texts(tl_slot s) {
   while (tl_is_form(s, TL_FORM_OPTION) || tl_has_rows(s))
@@ -99,7 +100,7 @@ static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
   return ok;
 }
 
-// --- Calls ------------------------------------------------------------------
+// --- Calls -------------------------------------------------------------------
 
 static bool is_opened(const tl_builtin *builtin) {
   return (builtin->flags & (TL_OF_BYTES | TL_MOVES)) != 0;
@@ -195,7 +196,7 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return close_pairs(vm, &made) && tl_raw_bytes_close(vm, &made, out);
 }
 
-// --- Conversion -------------------------------------------------------------
+// --- Conversion --------------------------------------------------------------
 
 // A dense vector of uint8 as one string of those bytes.
 static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
@@ -310,30 +311,7 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_ragged_close(vm, all != NULL, offsets, &made, out);
 }
 
-// --- The type ---------------------------------------------------------------
-
-// The same type with bytes for its strings.
-static tl_type *spell(tl_vm *vm, tl_type *type) {
-  tl_type model = {.kind = TL_TYPE_BYTES};
-  if (type == NULL)
-    return NULL;
-  if (type->kind != TL_TYPE_DTYPE) {
-    model = (tl_type){.kind = type->kind, .size = type->size};
-    model.of = spell(vm, type->of);
-    if (model.of == NULL)
-      return NULL;
-  }
-  return tl_type_intern(vm, &model);
-}
-
-tl_type *tl_raw_bytes_type(tl_vm *vm, const tl_nested *n) {
-  tl_slot inside = n->parts[0];
-  return spell(vm, tl_is_string(inside)
-                       ? tl_type_of_dtype(vm, TL_STRING)
-                       : tl_type_below(vm, inside, tl_nested_ndim(n)));
-}
-
-// --- Operations -------------------------------------------------------------
+// --- Operations --------------------------------------------------------------
 
 bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                               tl_slot *out) {
@@ -382,7 +360,37 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   return ok;
 }
 
-// --- Text -------------------------------------------------------------------
+bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                      tl_slot *value) {
+  tl_slot raw_bytes = tl_none(), texts;
+  if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
+    return false;
+  texts = tl_raw_bytes_inside(raw_bytes);
+  bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
+  tl_clear(vm, &raw_bytes);
+  return ok;
+}
+
+// Bytes, joined by what they have inside.
+static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
+  (void)vm;
+  *out = tl_raw_bytes_inside(s);
+  return true;
+}
+
+bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
+                       const tl_slot *items, tl_slot *out) {
+  tl_slot made;
+  return tl_join_opened(vm, inside, join, count, items, &made) &&
+         tl_raw_bytes_close(vm, &made, out);
+}
+
+bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                         tl_slot *out) {
+  return tl_join_raw_bytes(vm, tl_value_concat, count, items, out);
+}
+
+// --- Text --------------------------------------------------------------------
 
 void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
   tl_text_puts(text, "b\"");

@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"

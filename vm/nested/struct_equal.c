@@ -2,14 +2,13 @@
 // axes of a field at once; where moves whole items.
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
 #include "vm/values/record.h"

@@ -1,0 +1,15 @@
+// What a function gave for each string or row of an array, put together again.
+#ifndef TALLY_VM_LIFT_JOIN_H
+#define TALLY_VM_LIFT_JOIN_H
+
+#include "vm/nested/nested.h"
+
+// Lists of strings as rows of strings.
+bool tl_join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
+                   tl_slot *out);
+// Rows where the results have axes, one item for each where they have none, and
+// of records a record of such. count > 0. As a row loop's join.
+bool tl_join_results(tl_vm *vm, void *context, int64_t count,
+                     const tl_slot *results, tl_slot *out);
+
+#endif
