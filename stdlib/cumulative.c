@@ -107,29 +107,12 @@ static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
     ok = missing_so_far(vm, r, &flags, &mask);
   }
   ok = ok && run(vm, r, &values, &results);
-  bool rows = ok && tl_is_form(results, TL_FORM_RAGGED);
-  tl_slot offsets = tl_none(), made;
-  if (rows) {  // the items of both, under the offsets
-    tl_slot parts[2];
-    parts[0] = tl_retain(vm, tl_borrow(mask.nested->parts[1]));
-    parts[1] = tl_retain(vm, tl_borrow(results.nested->parts[1]));
-    offsets = tl_retain(vm, tl_borrow(results.nested->parts[0]));
-    tl_clear(vm, &mask);
-    tl_clear(vm, &results);
-    mask = parts[0];
-    results = parts[1];
-  }
-  ok = ok && tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask,
-                            &results, &made);
+  tl_slot choice[3] = {tl_borrow(mask), tl_none(), tl_borrow(results)};
+  ok = ok && tl_elementwise(vm, TL_OP_WHERE, choice, out);
   tl_clear(vm, &mask);
   tl_clear(vm, &results);
   tl_clear(vm, &values);
   tl_clear(vm, &flags);
-  if (ok && rows)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_clear(vm, &offsets);
-  if (ok)
-    tl_copy_slot(out, &made);
   return ok;
 }
 

@@ -49,6 +49,7 @@ static const tl_module_topic topics[] = {
     {"global/numbers", NUMBERS},
     {"global/ordering", ORDER},
     {"global/polynomials", POLYNOMIALS},
+    {"global/rows", RAGGED},
     {"global/sets", ORDER},
     {"global/shaping", SHAPE},
     {"global/signals", SIGNALS},

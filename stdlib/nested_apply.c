@@ -68,12 +68,6 @@ static bool apply_to_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   return ok;
 }
 
-static bool stack_results(tl_vm *vm, void *context, int64_t count,
-                          const tl_slot *results, tl_slot *out) {
-  (void)context;
-  return tl_stack_any(vm, count, results, out);
-}
-
 // The results of all rows, stacked.
 static bool apply_to_rows(tl_vm *vm, const tl_nested *n, application how,
                           tl_slot *out) {
@@ -81,7 +75,7 @@ static bool apply_to_rows(tl_vm *vm, const tl_nested *n, application how,
   const tl_row_loop loop = {.name = how.function,
                             .count = tl_ragged_rows(n),
                             .each = apply_to_row,
-                            .join = stack_results,
+                            .join = tl_stack_any,
                             .context = &how};
   // Of no rows there is no result that would have a type.
   return loop.count > 0 ? tl_map_rows(vm, &loop, out)

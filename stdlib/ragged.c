@@ -178,8 +178,8 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The items at those places, zeros where there are no items at all. *out may
 // have missing values itself.
-static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
-                        tl_array *places, tl_slot *out) {
+static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
+                        tl_slot *out) {
   tl_slot values = content;
   if (tl_is_form(content, TL_FORM_OPTION))
     values = content.nested->parts[1];
@@ -187,9 +187,9 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
       (!tl_is_array(values) || tl_ndim(values.array) != 1)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s: rows of plain items have places to be missing, not "
-                   "rows of %s",
-                   function, tl_describe(content, text, sizeof text));
+                   "pad_rows: rows of plain items have places to be missing, "
+                   "not rows of %s",
+                   tl_describe(content, text, sizeof text));
   }
   if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
@@ -198,7 +198,7 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
   one.of = tl_type_below(vm, values, 1);
   tl_type *type = one.of != NULL ? tl_type_intern(vm, &one) : NULL;
   tl_slot zero;
-  if (type == NULL || !tl_zeros_of_type(vm, function, type, 0, NULL, &zero))
+  if (type == NULL || !tl_zeros_of_type(vm, "pad_rows", type, 0, NULL, &zero))
     return false;
   bool ok = tl_value_take(vm, zero, places, out);
   tl_drop(vm, zero);
@@ -272,37 +272,6 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
   return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
 }
 
-// The items at places, missing where [gaps] is true. Takes both, which may be
-// NULL.
-static bool take_with_gaps(tl_vm *vm, const char *function, tl_slot content,
-                           tl_array *places, tl_array *gaps, tl_slot *mask,
-                           tl_slot *values) {
-  bool ok = places != NULL && gaps != NULL &&
-            take_or_gap(vm, function, content, places, values);
-  tl_array_drop(vm, places);
-  return tl_array_finish(vm, ok, gaps, mask);
-}
-
-// x[i, 0] of each row, missing where the row is empty.
-static bool firsts(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_ragged(vm, "firsts", &args[0]))
-    return false;
-  const tl_nested *n = args[0].nested;
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t rows = tl_ragged_rows(n);
-  tl_array *places = tl_positions_new(vm, rows);
-  tl_array *gaps = places != NULL ? tl_array_new(vm, TL_BOOL, 1, &rows) : NULL;
-  bool ok = gaps != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    gaps->data[i] = at[i] == at[i + 1];
-    tl_offsets_data(places)[i] = at[i] == at[i + 1] ? 0 : at[i];
-  }
-  tl_slot values, mask;
-  return take_with_gaps(vm, "firsts", n->parts[1], places, gaps, &mask,
-                        &values) &&
-         with_gaps(vm, &mask, &values, out);
-}
-
 // Each item of one axis as a row of its own, a missing one as an empty row.
 static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
   bool option = tl_is_form(*x, TL_FORM_OPTION);
@@ -324,15 +293,20 @@ static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+static bool single_items(tl_vm *vm, void *context, tl_slot items,
+                         tl_slot *out) {
+  (void)context;
+  tl_slot one = tl_borrow(items);
+  bool ok = singletons(vm, &one, out);
+  tl_clear(vm, &one);
+  return ok;
+}
+
 static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
-    tl_slot offsets, items, rows;
-    if (!tl_ragged_flat(vm, args[0], &offsets, &items))
-      return false;
-    bool ok = singletons(vm, &items, &rows);
-    tl_clear(vm, &items);
-    return tl_rows_close(vm, ok, &offsets, &rows, out);
-  }
+  if (tl_is_form(args[0], TL_FORM_RAGGED))
+    return tl_map_items(vm, args[0], single_items, NULL, out);
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "singletons", &args[0]))
     return false;
@@ -376,8 +350,9 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     }
   }
   tl_slot values, mask;
-  if (!take_with_gaps(vm, "pad_rows", n->parts[1], places, gaps, &mask,
-                      &values))
+  ok = ok && take_or_gap(vm, n->parts[1], places, &values);
+  tl_array_drop(vm, places);
+  if (!tl_array_finish(vm, ok, gaps, &mask))
     return false;
   if (tl_is_none(args[2]))
     return with_gaps(vm, &mask, &values, out);
@@ -436,12 +411,6 @@ const tl_builtin tl_ragged_builtins[] = {
      TL_DOC("The place of each item within its row.\n"
             "Gives int64. Values other than arrays are an error (kind type).\n"
             "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n")},
-    {"firsts", "x", firsts, TL_OF_ROWS | TL_INNERMOST | TL_OF_BYTES,
-     TL_DOC(
-         "The first item of each row, missing where a row is empty.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type).\n"
-         "    firsts([[1, 2], [], [3]])    # [1, none, 3]\n")},
     {"singletons", "x", singletons, TL_OF_BYTES,
      TL_DOC(
          "Each item as a row of its own, a missing one as an empty row, below the\n"

@@ -55,41 +55,6 @@ static bool own_items(tl_vm *vm, const char *function, tl_slot x,
   return *items != NULL;
 }
 
-// Missing values come last in each row: those that are there are sorted alone.
-static bool sort_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
-  tl_slot offsets, items, there, sorted = tl_none(), values, mask;
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
-    return false;
-  int64_t rows = offsets.array->size - 1, total = tl_value_length(items, 0);
-  const int64_t *at = tl_offsets_data(offsets.array), *from = NULL;
-  tl_array *gaps = NULL, *places = NULL;
-  bool ok = tl_present_rows(vm, items, offsets.array, &there) &&
-            tl_ragged_sort(vm, there, descending, false, &sorted);
-  tl_clear(vm, &there);
-  ok = ok && (gaps = tl_array_new(vm, TL_BOOL, 1, &total)) != NULL &&
-       (places = tl_positions_new(vm, total)) != NULL;
-  if (ok)
-    from = tl_ragged_offsets(sorted.nested);
-  for (int64_t i = 0; ok && i < rows; i++) {
-    int64_t present = from[i + 1] - from[i];
-    for (int64_t k = at[i]; k < at[i + 1]; k++) {
-      bool gap = k - at[i] >= present;
-      gaps->data[k] = gap;
-      tl_offsets_data(places)[k] = gap ? 0 : from[i] + k - at[i];
-    }
-  }
-  // Where all are missing there is nothing to take: the values as they are.
-  tl_slot there_are = items.nested->parts[1];
-  if (ok && from[rows] > 0)
-    there_are = sorted.nested->parts[1];
-  ok = tl_take_at(vm, ok, there_are, places, &values);
-  tl_clear(vm, &sorted);
-  tl_drop(vm, items);
-  ok = tl_array_finish(vm, ok, gaps, &mask) &&
-       tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &items);
-  return tl_rows_close(vm, ok, &offsets, &items, out);
-}
-
 // The order of each row where some are missing: those that are there, then the
 // others as they stand.
 static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
@@ -131,9 +96,15 @@ static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
-  if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION))
-    return order ? order_present(vm, x, descending, out)
-                 : sort_present(vm, x, descending, out);
+  if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION)) {
+    if (order)
+      return order_present(vm, x, descending, out);
+    if (!order_present(vm, x, descending, &made))
+      return false;
+    bool done = tl_value_choose(vm, x, made, out);
+    tl_drop(vm, made);
+    return done;
+  }
   tl_array *items, *places = NULL;
   const char *name = order ? "argsort" : "sort";
   if (!own_items(vm, name, x, &offsets, &items))
@@ -376,7 +347,7 @@ bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
     if (!tl_broadcast_flat(vm, x.array, ndim, shape, &flat))
       return false;
   }
-  bool ok = tl_grid_rows(vm, model, &rows);
+  bool ok = tl_grid_rows(vm, tl_lend_nested(model), &rows);
   if (ok) {
     ok = tl_ragged_broadcast(vm, flat, rows, &made);
     tl_drop(vm, rows);

@@ -25,45 +25,18 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 
 // --- Columns ----------------------------------------------------------------
 
-// Of tuples, whose fields have no names: a list.
-static bool columns_of_tuples(tl_vm *vm, tl_slot p, tl_slot *out) {
-  int64_t count = p.nested->layout->field_count;
-  tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot borrowed = tl_borrow(p), field = tl_none();
-    ok = tl_nested_field(vm, &borrowed, i, &field) &&
-         tl_list_push(vm, &list, &field);
-    if (!ok)
-      tl_clear(vm, &field);
-  }
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
-}
-
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
-  if (layout->kind == TL_TYPE_TUPLE)
-    return columns_of_tuples(vm, p, out);
-  tl_record *record = tl_record_new(vm, layout->field_count);
-  for (int64_t i = 0; record != NULL && i < layout->field_count; i++) {
-    tl_slot borrowed = tl_borrow(p), field;
-    bool ok = tl_nested_field(vm, &borrowed, i, &field);
-    if (ok) {
-      ok = tl_record_set(vm, &record, layout->fields[i].name, &field);
-      tl_drop(vm, field);
-    }
-    if (ok)
-      continue;
-    tl_drop(vm, tl_own_record(record));
-    record = NULL;
+  tl_slot *fields = tl_slots_new(vm, layout->field_count, "columns");
+  int64_t made = 0;
+  bool ok = fields != NULL;
+  for (; ok && made < layout->field_count; made += ok) {
+    tl_slot borrowed = tl_borrow(p);
+    ok = tl_nested_field(vm, &borrowed, made, &fields[made]);
   }
-  if (record != NULL)
-    *out = tl_own_record(record);
-  return record != NULL;
+  ok = ok && tl_struct_item(vm, layout, fields, out);
+  tl_slots_free(vm, fields, made);
+  return ok;
 }
 
 static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -269,17 +242,12 @@ static bool refine(tl_vm *vm, tl_slot p, tl_string *name, bool descending,
   tl_drop(vm, field);
   if (!ok)
     return false;
-  if (!tl_is_none(*order)) {
-    tl_slot combined;
-    ok = tl_value_take(vm, *order, next, &combined);
-    tl_drop(vm, tl_own_array(next));
-    if (!ok)
-      return false;
-    tl_clear(vm, order);
-    *order = combined;
-  } else {
-    *order = tl_own_array(next);
-  }
+  tl_slot combined = tl_own_array(next);
+  ok = tl_is_none(*order) || tl_take_at(vm, true, *order, next, &combined);
+  if (!ok)
+    return false;
+  tl_clear(vm, order);
+  *order = combined;
   return true;
 }
 

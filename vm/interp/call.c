@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
@@ -326,20 +327,6 @@ static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
-// Rows in a grid become rows of rows, for functions that know only these.
-static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
-  for (uint32_t i = 0; i < count; i++) {
-    tl_slot rows;
-    if (!tl_is_form(args[i], TL_FORM_GRID))
-      continue;
-    if (!tl_grid_as_vars(vm, args[i].nested, &rows))
-      return false;
-    tl_clear(vm, &args[i]);
-    args[i] = rows;
-  }
-  return true;
-}
-
 // Replaces categorical arguments and pointers by their values for functions
 // that do not know these forms (by their flags).
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -358,7 +345,7 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   grid = grid && (builtin->flags & any_grid) == 0 &&
          ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
   return (!category || tl_spell_out(vm, count, args)) &&
-         (!grid || spell_grids(vm, count, args));
+         (!grid || tl_open_each(vm, tl_grid_as_vars, count, args));
 }
 
 // Whether an argument that has to come back unchanged on failure is only

@@ -61,8 +61,10 @@ bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
   return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
 }
 
-bool tl_grid_rows(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  return tl_rows_at(vm, n->parts[0].array, n->parts[1], out);
+bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return !tl_is_form(s, TL_FORM_GRID) ||
+         tl_rows_at(vm, s.nested->parts[0].array, s.nested->parts[1], out);
 }
 
 // --- Shapes ------------------------------------------------------------------

@@ -74,12 +74,10 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
-  tl_array *view =
-      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
+  return tl_array_finish(
+      vm, true,
+      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
+      out);
 }
 
 static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
@@ -100,27 +98,10 @@ static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
   const tl_array *a = base->array;
   tl_dtype dtype = part_dtype(tl_array_dtype(a));
   char *data = a->data + (size_t)part * tl_itemsize(dtype);
-  tl_array *view = tl_view_new(vm, base, dtype, data, tl_ndim(a), tl_shape(a),
-                               tl_strides(a));
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
-}
-
-static bool array_part(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
-  const tl_array *a = base->array;
-  if (tl_dtype_is_complex(tl_array_dtype(a))) {
-    return part_view(vm, base, part, out);
-  }
-  if (part == 0)
-    return pass_on(base, out);
-  tl_array *zeros =
-      tl_array_zeros(vm, tl_array_dtype(a), tl_ndim(a), tl_shape(a));
-  if (zeros == NULL)
-    return false;
-  *out = tl_own_array(zeros);
-  return true;
+  return tl_array_finish(vm, true,
+                         tl_view_new(vm, base, dtype, data, tl_ndim(a),
+                                     tl_shape(a), tl_strides(a)),
+                         out);
 }
 
 static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
@@ -141,16 +122,6 @@ static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
   *out = tl_scalar_load((tl_dtype)tl_dtype_of(*base), &zero);
   out->tag |= base->tag & TL_WEAK;
   return true;
-}
-
-static bool real_or_imag(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
-  if (tl_is_number(*base))
-    return scalar_part(base, part, out);
-  if (tl_array_dtype(base->array) == TL_STRING) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
-                   part == 0 ? "real" : "imaginary");
-  }
-  return array_part(vm, base, part, out);
 }
 
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
@@ -192,6 +163,16 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   return ok;
 }
 
+static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
+                             bool is_part, tl_slot *out) {
+  if (is_part)
+    return scalar_part(base, is_named(name, "imag"), out);
+  return is_named(name, "T")
+             ? pass_on(base, out)
+             : tl_fail(vm, TALLY_ERR_SHAPE,
+                       "mT exchanges the last two axes: a number has none");
+}
+
 static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   outline o = outline_of(base);
   if (is_named(name, "shape"))
@@ -208,22 +189,24 @@ static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     *out = tl_type_slot(tl_type_of_dtype(vm, o.dtype));
     return true;
   }
-  bool is_part = is_named(name, "real") || is_named(name, "imag");
-  if (!is_part && !is_named(name, "T") && !is_named(name, "mT")) {
+  bool is_imag = is_named(name, "imag");
+  bool is_part = is_imag || is_named(name, "real");
+  if (!is_part && !is_named(name, "T") && !is_named(name, "mT"))
     return tl_fail_no_field(vm, *base, name);
-  }
   if (tl_is_range(*base))
     return range_attribute(vm, base, name, out);
-  if (is_part)
-    return real_or_imag(vm, base, is_named(name, "imag"), out);
-  if (!tl_is_number(*base)) {
-    return is_named(name, "T") ? transpose(vm, base, 0, out)
-                               : matrix_transpose(vm, base, out);
+  if (tl_is_number(*base))
+    return number_attribute(vm, base, name, is_part, out);
+  const tl_array *a = base->array;
+  tl_dtype dtype = tl_array_dtype(a);
+  if (is_part && dtype == TL_STRING) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
+                   is_imag ? "imaginary" : "real");
   }
-  if (is_named(name, "T"))
-    return pass_on(base, out);
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "mT exchanges the last two axes: a number has none");
+  if (is_imag && !tl_dtype_is_complex(dtype))
+    return tl_array_finish(
+        vm, true, tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)), out);
+  return tl_attribute_place(vm, base, name, out);
 }
 
 // What a type says of itself: the bytes of an item, which structs have as a C

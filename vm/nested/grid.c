@@ -127,9 +127,9 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                    tl_describe(index, b, sizeof b), a);
   }
   tl_slot rows, chosen = tl_none(), made;
-  if (!tl_grid_rows(vm, n, &rows))
+  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
-  bool ok = tl_grid_rows(vm, index.nested, &chosen) &&
+  bool ok = tl_grid_rows(vm, index, &chosen) &&
             tl_value_choose(vm, rows, chosen, &made);
   tl_clear(vm, &chosen);
   tl_drop(vm, rows);
@@ -203,7 +203,7 @@ static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
                           tl_slot *out) {
   *out = tl_borrow(value);
   if (tl_is_form(value, TL_FORM_GRID))
-    return tl_grid_rows(vm, value.nested, out);
+    return tl_grid_rows(vm, value, out);
   if (!tl_is_array(value) || tl_ndim(value.array) != tl_ndim(places))
     return true;
   return tl_value_flatten(vm, value, out);
@@ -214,7 +214,7 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
   tl_slot rows;
   if (tl_is_in_order(n->parts[0].array, n->parts[1].nested))
     return true;
-  if (!tl_grid_rows(vm, n, &rows))
+  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
   tl_slot made;
   const tl_array *places = n->parts[0].array;
@@ -240,7 +240,7 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
       tl_is_form(parts[0], TL_FORM_GRID)) {
     tl_slot index;
-    if (!tl_grid_rows(vm, parts[0].nested, &index))
+    if (!tl_grid_rows(vm, parts[0], &index))
       return false;
     bool ok = value_of_rows(vm, n->parts[0].array, *value, &given);
     if (ok) {
@@ -402,17 +402,6 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
-// All rows of what has them, in row-major order.
-static bool all_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
-  *out = tl_borrow(s);
-  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_rows(vm, s.nested, out);
-}
-
-static bool as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
-  *out = tl_borrow(s);
-  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_as_vars(vm, s.nested, out);
-}
-
 bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   int ndim, other;
@@ -423,12 +412,14 @@ bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     bool same = tl_is_form(items[i], TL_FORM_GRID) && other == ndim;
     for (int k = 1; same && k < ndim; k++) same = own[k] == shape[k];
     if (!same)
-      return tl_join_opened(vm, as_vars, tl_value_concat, count, items, out);
+      return tl_join_opened(vm, tl_grid_as_vars, tl_value_concat, count, items,
+                            out);
     total += own[0];
   }
   tl_slot rows;
   shape[0] = total;
-  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
+  return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
+                        &rows) &&
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
@@ -448,6 +439,7 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
     return false;
   tl_slot rows;
   shape[0] = count;
-  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
+  return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
+                        &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }

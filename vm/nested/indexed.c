@@ -26,8 +26,11 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
   return ok;
 }
 
-bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  tl_slot places = n->parts[0], target = n->parts[1], values;
+bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  if (!tl_is_spelled(s))
+    return true;
+  tl_slot places = s.nested->parts[0], target = s.nested->parts[1], values;
   if (tl_is_array(places))
     return values_at(vm, places, target, out);
   // Codes that may be missing. Without categories all are: any values will do.
@@ -44,16 +47,7 @@ bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 }
 
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
-  for (uint32_t i = 0; i < count; i++) {
-    tl_slot values;
-    if (!tl_is_spelled(args[i]))
-      continue;
-    if (!tl_indexed_values(vm, args[i].nested, &values))
-      return false;
-    tl_clear(vm, &args[i]);
-    args[i] = values;
-  }
-  return true;
+  return tl_open_each(vm, tl_indexed_values, count, args);
 }
 
 // --- Codes -------------------------------------------------------------------
@@ -238,13 +232,8 @@ bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
-// The values of categories and pointers.
-static bool spelled(tl_vm *vm, tl_slot s, tl_slot *out) {
-  *out = tl_borrow(s);
-  return tl_spell_out(vm, 1, out);
-}
-
 bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
-  return tl_join_opened(vm, spelled, tl_value_concat, count, items, out);
+  return tl_join_opened(vm, tl_indexed_values, tl_value_concat, count, items,
+                        out);
 }

@@ -16,8 +16,9 @@
 
 #include "vm/nested/nested.h"
 
-// The values, in the shape of the places. *out is owned.
-bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// The values of one of these two, in the shape of the places, owned. Others are
+// themselves, borrowed.
+bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out);
 // Each argument that is of one of the two forms replaced by its values: the
 // slot then owns them.
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);

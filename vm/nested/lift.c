@@ -69,47 +69,25 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       out);
 }
 
-// One item that is there, lent by the values where it is a string that has an
-// object; *out is unset where all are missing. False: out of memory.
-static bool one_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  const tl_array *mask = n->parts[0].array, *values = n->parts[1].array;
-  char *data[2] = {mask->data, values->data};
-  const int64_t *strides[2] = {tl_strides(mask), tl_strides(values)};
-  tl_walk walk;
-  *out = tl_unset();
-  tl_walk_begin(&walk, 2, tl_ndim(mask), tl_shape(mask), data, strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
-    for (int64_t i = 0; i < walk.length; i++) {
-      if (walk.data[0][i * walk.step[0]] != 0)
-        continue;
-      const char *item = walk.data[1] + i * walk.step[1];
-      if (tl_array_dtype(values) != TL_STRING) {
-        *out = tl_scalar_load(tl_array_dtype(values), item);
-        return true;
-      }
-      *out =
-          tl_string_item_value(vm, (const tl_string_item *)(const void *)item);
-      return !tl_is_unset(*out);
-    }
-  }
-  return true;
-}
-
 // The values with one of those that are there in each gap, which the function
 // takes if it takes that one; without any a zero or no text. *out is owned.
 // *there: whether there is any.
 static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
                       bool *there) {
-  tl_slot filler;
-  if (!one_present(vm, n, &filler))
+  tl_slot filler, present;
+  if (!tl_option_present(vm, n, &present))
     return false;
-  *there = !tl_is_unset(filler);
+  *there = tl_value_length(present, 0) > 0;
+  bool ok = !*there || tl_nested_at(vm, present, 0, &filler);
+  tl_drop(vm, present);
+  if (!ok)
+    return false;
   tl_dtype dtype = tl_array_dtype(n->parts[1].array);
   if (!*there && dtype == TL_STRING)
     filler = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
   else if (!*there)
     filler = dtype == TL_BOOL ? tl_bool(false) : tl_weak_int(0);
-  bool ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
+  ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
   tl_drop(vm, filler);
   return ok;
 }
@@ -133,9 +111,7 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                                         tl_ndim(values), tl_shape(values))
                        : NULL;
   tl_drop(vm, made);
-  if (zeros != NULL)
-    *out = tl_own_array(zeros);
-  return zeros != NULL;
+  return tl_array_finish(vm, true, zeros, out);
 }
 
 // What lies in the gaps may be what the function refuses: then it gets other
@@ -219,48 +195,6 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // --- Each string -------------------------------------------------------------
 
-// Results of one kind for each string of [x]: an array like x, or a row for
-// each where they are lists or arrays themselves.
-static bool join_results(tl_vm *vm, const tl_builtin *builtin,
-                         const tl_array *x, const tl_slot *results,
-                         tl_slot *out) {
-  tl_slot first = results[0], flat;
-  bool rows = tl_is_list(first) || tl_is_array(first);
-  if (!rows)
-    return tl_stack(vm, x->size, results, &flat) &&
-           tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
-  if (tl_ndim(x) != 1) {
-    return fail_kind(vm, builtin,
-                     (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
-                     "each string gives a row, so x has one axis");
-  }
-  return tl_is_list(first) ? tl_join_lists(vm, x->size, results, out)
-                           : tl_ragged_of_rows(vm, x->size, results, out);
-}
-
-// An array without strings: one call tells what it would hold.
-static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                          tl_slot *given, const tl_array *x, tl_slot *out) {
-  tl_slot one, row;
-  given[0] = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
-  if (!tl_lift_call(vm, builtin, count, given, &one))
-    return false;
-  bool list = tl_is_list(one), rows = list || tl_is_array(one);
-  bool ok = list   ? tl_join_lists(vm, 1, &one, &row)
-            : rows ? tl_ragged_of_rows(vm, 1, &one, &row)
-                   : tl_stack(vm, 1, &one, &row);
-  tl_drop(vm, one);
-  ok = ok && tl_value_slice(vm, row, 0, 0, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_clear(vm, &row);
-  if (ok && !rows) {
-    tl_slot flat = *out;
-    ok = tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
-  }
-  return ok;
-}
-
 // The call for the string at [i], which is lent where there is one.
 static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     tl_slot *given, const tl_array *x, int64_t i,
@@ -310,42 +244,65 @@ static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return !tl_is_unset(*out);
 }
 
-// A number or a row for each, side by side once all are there. Takes [first].
-static bool to_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                      tl_slot *given, const tl_array *x, tl_slot first,
-                      tl_slot *out) {
-  tl_slot *results = tl_slots_new(vm, x->size, builtin->name);
-  if (results == NULL) {
-    tl_drop(vm, first);
-    return false;
+// The call for each string of [x].
+typedef struct string_call {
+  const tl_builtin *builtin;
+  uint32_t count;
+  tl_slot *given;
+  const tl_array *x;
+  tl_slot *first;  // what the first call gave, NULL: there is no string
+} string_call;
+
+static bool call_string(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const string_call *c = context;
+  if (i > 0)
+    return call_on(vm, c->builtin, c->count, c->given, c->x, i, out);
+  if (i == 0) {
+    tl_copy_slot(out, c->first);
+    *c->first = tl_none();
+    return true;
   }
-  int64_t made = 1;
-  results[0] = first;
-  while (made < x->size &&
-         call_on(vm, builtin, count, given, x, made, &results[made]))
-    made++;
-  bool ok = made == x->size && join_results(vm, builtin, x, results, out);
-  tl_slots_free(vm, results, made);
-  return ok;
+  c->given[0] = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
+  return tl_lift_call(vm, c->builtin, c->count, c->given, out);
+}
+
+// A number or a row for each, side by side once all are there: an array like x,
+// or rows where the results are lists or arrays. Takes [first].
+static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
+  const tl_array *x = c->x;
+  const tl_row_loop loop = {.name = c->builtin->name,
+                            .count = x->size,
+                            .each = call_string,
+                            .join = tl_join_of_strings,
+                            .context = c};
+  tl_slot flat;
+  if (!tl_map_rows(vm, &loop, &flat))
+    return false;
+  if (!tl_is_form(flat, TL_FORM_RAGGED))
+    return tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
+  tl_copy_slot(out, &flat);
+  if (x->size == 0 || tl_ndim(x) == 1)
+    return true;
+  tl_drop(vm, flat);
+  return fail_kind(vm, c->builtin,
+                   (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
+                   "each string gives a row, so x has one axis");
 }
 
 static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]);
+  tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]), first;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
   if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
-  const tl_array *x = dense.array;
-  tl_slot first;
-  bool ok;
-  if (x->size == 0)
-    ok = of_no_strings(vm, builtin, count, given, x, out);
-  else if (!call_on(vm, builtin, count, given, x, 0, &first))
-    ok = false;
-  else if (tl_is_string(first))
-    ok = to_strings(vm, builtin, count, given, x, first, out);
+  string_call c = {builtin, count, given, dense.array, &first};
+  first = tl_none();
+  bool ok = dense.array->size == 0 ||
+            call_on(vm, builtin, count, given, dense.array, 0, &first);
+  if (ok && dense.array->size > 0 && tl_is_string(first))
+    ok = to_strings(vm, builtin, count, given, dense.array, first, out);
   else
-    ok = to_values(vm, builtin, count, given, x, first, out);
+    ok = ok && to_values(vm, &c, out), tl_clear(vm, &first);
   tl_drop(vm, dense);
   return ok;
 }
@@ -487,7 +444,7 @@ static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(numbers, shape);
   tl_slot rows, made;
-  bool ok = tl_grid_rows(vm, numbers.nested, &rows);
+  bool ok = tl_grid_rows(vm, numbers, &rows);
   tl_drop(vm, numbers);
   return ok && follow_rows(vm, s, rows, &made) &&
          tl_value_split_axis(vm, &made, ndim, shape, out);
@@ -581,11 +538,8 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   int ndim = tl_value_shape(args[0], shape);
   uint32_t opened = 0;
   bool ok = true;
-  for (; ok && opened < count; opened += ok) {
-    given[opened] = tl_borrow(args[opened]);
-    if (tl_is_form(args[opened], TL_FORM_GRID))
-      ok = tl_grid_rows(vm, args[opened].nested, &given[opened]);
-  }
+  for (; ok && opened < count; opened += ok)
+    ok = tl_grid_rows(vm, args[opened], &given[opened]);
   ok = ok && within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) &&
        tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);

@@ -1,6 +1,7 @@
 // What a function gave for each string or row of an array, put together again.
 #include "vm/nested/lift_join.h"
 
+#include "vm/array/stack.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
@@ -10,8 +11,8 @@
 #include "vm/vm.h"
 
 // Lists of strings as rows of strings.
-bool tl_join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
-                   tl_slot *out) {
+static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
+                       tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, count);
   if (offsets == NULL)
     return false;
@@ -33,6 +34,14 @@ bool tl_join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
   return tl_ragged_close(vm, ok, offsets, &made, out);
 }
 
+bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
+                        tl_slot *out) {
+  if (tl_is_list(results[0]))
+    return join_lists(vm, count, results, out);
+  return tl_is_array(results[0]) ? tl_ragged_of_rows(vm, count, results, out)
+                                 : tl_stack(vm, count, results, out);
+}
+
 // Part [k] of each result, joined.
 static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
                        int64_t k, tl_slot *out) {
@@ -44,7 +53,7 @@ static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
         tl_borrow(tl_is_record(results[i]) ? results[i].record->fields[k].value
                                            : results[i].list->items[k]);
   }
-  bool ok = tl_join_results(vm, NULL, count, parts, out);
+  bool ok = tl_join_results(vm, count, parts, out);
   tl_slots_free(vm, parts, count);
   return ok;
 }
@@ -72,9 +81,8 @@ static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
 
 // Rows where the results have axes, one item for each where they have none, and
 // of records a record of such. count > 0.
-bool tl_join_results(tl_vm *vm, void *context, int64_t count,
-                     const tl_slot *results, tl_slot *out) {
-  (void)context;
+bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
+                     tl_slot *out) {
   if (tl_is_record(results[0]))
     return join_records(vm, count, results, out);
   if (tl_value_ndim(results[0]) > 0)

@@ -4,12 +4,13 @@
 
 #include "vm/nested/nested.h"
 
-// Lists of strings as rows of strings.
-bool tl_join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
-                   tl_slot *out);
+// Results of one kind: rows of lists of strings or of arrays, one item for each
+// of what else there is. count > 0.
+bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
+                        tl_slot *out);
 // Rows where the results have axes, one item for each where they have none, and
-// of records a record of such. count > 0. As a row loop's join.
-bool tl_join_results(tl_vm *vm, void *context, int64_t count,
-                     const tl_slot *results, tl_slot *out);
+// of records a record of such. count > 0.
+bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
+                     tl_slot *out);
 
 #endif

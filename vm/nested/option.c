@@ -184,15 +184,18 @@ static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
   return ok;
 }
 
-// false and missing is false, true or missing is true: those are not missing.
-static bool logic_mask(tl_vm *vm, bool deciding, const tl_slot *slots,
-                       const tl_slot *plain, tl_slot *mask) {
+// false and missing is false, true or missing is true: those are not missing,
+// whatever lies there.
+static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
+                          const tl_slot *plain, tl_slot *mask, tl_slot *out) {
   tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
   bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
             known(vm, slots[1], plain[1], deciding, &b) &&
             tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
             tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
             tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
+  if (ok)
+    *out = tl_retain(vm, tl_borrow(deciding ? sure : open));
   tl_drop(vm, a);
   tl_drop(vm, b);
   tl_drop(vm, sure);
@@ -200,37 +203,16 @@ static bool logic_mask(tl_vm *vm, bool deciding, const tl_slot *slots,
   return ok;
 }
 
-// The value of a decided result: true or missing is true whatever lies there.
-static bool logic_value(tl_vm *vm, bool deciding, const tl_slot *slots,
-                        const tl_slot *plain, tl_slot *out) {
-  tl_slot a = tl_none(), b = tl_none();
-  bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
-            known(vm, slots[1], plain[1], deciding, &b);
-  tl_slot sure = tl_none();
-  ok = ok && tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure);
-  if (ok && deciding) {
-    tl_copy_slot(out, &sure);
-  } else if (ok) {
-    ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, out);
-    tl_drop(vm, sure);
-  }
-  tl_drop(vm, a);
-  tl_drop(vm, b);
-  return ok;
-}
-
 // Masks of where: the condition's, and of the values those that are chosen.
 static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
                        tl_slot *out) {
-  tl_slot chosen, mask;
+  tl_slot chosen;
   if (!tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
                    mask_of(slots[2]), &chosen)) {
     return false;
   }
-  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), &mask);
+  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out);
   tl_drop(vm, chosen);
-  if (ok)
-    tl_copy_slot(out, &mask);
   return ok;
 }
 
@@ -347,8 +329,7 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   else if (ok)
     ok = any_mask(vm, arity, slots, &mask);
   if (ok && logic) {
-    ok = logic_mask(vm, deciding, slots, plain, &mask) &&
-         logic_value(vm, deciding, slots, plain, &result);
+    ok = combine_known(vm, deciding, slots, plain, &mask, &result);
   } else if (ok) {
     keep_unlike_mask(vm, arity, mask, parts, plain);
     made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);

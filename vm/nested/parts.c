@@ -51,6 +51,19 @@ bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
   return ok;
 }
 
+bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot made;
+    if (!open(vm, args[i], &made))
+      return false;
+    if (!tl_is_owned(made))
+      continue;
+    tl_clear(vm, &args[i]);
+    args[i] = made;
+  }
+  return true;
+}
+
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b) {
   char x[TL_DESCRIBE], y[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
@@ -206,7 +219,7 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
          loop->each(vm, loop->context, loop->count > 0 ? made : -1,
                     &results[made]);
   }
-  ok = ok && loop->join(vm, loop->context, calls, results, &joined);
+  ok = ok && loop->join(vm, calls, results, &joined);
   tl_slots_free(vm, results, made);
   if (!ok || loop->count > 0) {
     if (ok)

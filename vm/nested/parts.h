@@ -7,8 +7,7 @@
 //                                 the others are shared
 //   axes       tl_value_reshape   the same, as deep as the tree goes
 //   rows       tl_map_rows        one call for each row, the results joined
-//   within     tl_ragged_flat     the items of all rows at once, then
-//              tl_rows_close      … the same offsets over what was made of them
+//   within     tl_map_items       the items of all rows at once
 //
 // None of them looks at the form but through tl_form_traits.
 #ifndef TALLY_VM_NESTED_PARTS_H
@@ -46,6 +45,10 @@ typedef bool tl_joiner(tl_vm *vm, int64_t count, const tl_slot *items,
 // Joins what [open] gives of each. Borrows the items.
 bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
                     const tl_slot *items, tl_slot *out);
+
+// Each value that [open] makes another one of replaced by that: the slot then
+// owns it.
+bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args);
 
 // Fails (kind shape): the two do not broadcast.
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b);
@@ -101,6 +104,13 @@ bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
 bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
                 tl_slot *out);
 
+// Rows of what [map] makes of the items of all rows of a ragged array, under
+// the same offsets. *out is owned.
+typedef bool tl_items_map(tl_vm *vm, void *context, tl_slot items,
+                          tl_slot *out);
+bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
+                  tl_slot *out);
+
 // A call for each of [count] rows, whose results are joined. Where there are no
 // rows, the result of one call with the number -1, for a row of no items, says
 // what they would hold.
@@ -108,9 +118,8 @@ typedef struct tl_row_loop {
   const char *name;  // for messages
   int64_t count;
   bool (*each)(tl_vm *vm, void *context, int64_t row, tl_slot *out);
-  bool (*join)(tl_vm *vm, void *context, int64_t count, const tl_slot *results,
-               tl_slot *out);
-  void *context;  // of both
+  tl_joiner *join;
+  void *context;  // of [each]
 } tl_row_loop;
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out);
 

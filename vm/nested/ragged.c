@@ -65,6 +65,20 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   return true;
 }
 
+bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
+                  tl_slot *out) {
+  tl_slot offsets, items, made;
+  if (!tl_ragged_flat(vm, ragged, &offsets, &items))
+    return false;
+  bool ok = map(vm, context, items, &made);
+  if (ok && !tl_is_owned(made))
+    made = tl_retain(vm, made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  tl_drop(vm, items);
+  return tl_rows_close(vm, ok, &offsets, &made, out);
+}
+
 // --- Gathering ---------------------------------------------------------------
 
 // Rows of a dense array of plain items: memory is copied as it lies.
@@ -157,11 +171,12 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  const int64_t *shape = tl_shape(n->parts[0].array);
-  if (!tl_grid_rows(vm, n, out))
+bool tl_grid_as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_grid_rows(vm, s, out))
     return false;
-  for (int i = tl_nested_ndim(n) - 1; i > 0; i--) {
+  for (int i = tl_value_shape(s, shape) - 1;
+       i > 0 && tl_is_form(s, TL_FORM_GRID); i--) {
     tl_slot rows = *out;
     if (!tl_ragged_of_width(vm, tl_shape_count(i, shape), shape[i], &rows, out))
       return false;

@@ -75,10 +75,11 @@ bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out);
 // path.
 bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
                       tl_slot *out);
-// All its rows in row-major order, a ragged array. *out is owned.
-bool tl_grid_rows(tl_vm *vm, const tl_nested *n, tl_slot *out);
-// The same as rows of rows. *out is owned.
-bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// All rows of a grid in row-major order, a ragged array, owned. Others are
+// themselves, borrowed.
+bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out);
+// The same as rows of rows.
+bool tl_grid_as_vars(tl_vm *vm, tl_slot s, tl_slot *out);
 
 // base[step] of a ragged array as of rows in a regular order of one axis.
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,

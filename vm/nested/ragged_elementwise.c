@@ -70,9 +70,7 @@ static bool spread_items(tl_vm *vm, const tl_array *values,
     tl_drop(vm, tl_own_array(to));
     return false;
   }
-  if (to != NULL)
-    *out = tl_own_array(to);
-  return to != NULL;
+  return tl_array_finish(vm, true, to, out);
 }
 
 // A value per row, as often as the row has items.

@@ -221,17 +221,20 @@ static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
 }
 
 // An index of what is in all rows, which stay.
+typedef struct within {
+  const tl_step *step;
+  tl_slot *parts;
+} within;
+
+static bool index_map(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
+  const within *w = context;
+  tl_slot borrowed = tl_borrow(items);
+  return tl_index_get(vm, &borrowed, w->step, w->parts, out);
+}
+
 static bool index_items(tl_vm *vm, tl_slot rows, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
-  tl_slot offsets, items, made;
-  if (!tl_ragged_flat(vm, rows, &offsets, &items))
-    return false;
-  tl_slot borrowed = tl_borrow(items);
-  bool ok = tl_index_get(vm, &borrowed, step, parts, &made);
-  if (ok)
-    tl_hold(vm, made, TL_CAUSE_VIEW);
-  tl_drop(vm, items);
-  return tl_rows_close(vm, ok, &offsets, &made, out);
+  return tl_map_items(vm, rows, index_map, &(within){step, parts}, out);
 }
 
 // x[rows of rows of bools or integers]: the inner rows by the inner ones.

@@ -26,33 +26,33 @@ static bool has_texts(tl_slot s) {
   return tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING);
 }
 
-static bool close_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  tl_list *made = tl_list_new(vm, list->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < list->length; i++) {
-    tl_slot item = tl_borrow(list->items[i]), closed;
-    ok = tl_raw_bytes_close(vm, &item, &closed);
-    if (ok)
-      ok = tl_list_push(vm, &made, &closed);
+// A list of what [map] makes of each item; a record of each field's value. *out
+// is owned.
+static bool map_values(tl_vm *vm, tl_slot s, tl_opener *map, tl_slot *out) {
+  tl_list *list = tl_is_list(s) ? tl_list_new(vm, s.list->length) : NULL;
+  tl_record *record =
+      tl_is_record(s) ? tl_record_new(vm, s.record->length) : NULL;
+  bool ok = list != NULL || record != NULL;
+  for (int64_t i = 0; ok && list != NULL && i < s.list->length; i++) {
+    tl_slot made;
+    ok = map(vm, s.list->items[i], &made) && tl_list_push(vm, &list, &made);
   }
-  if (made != NULL)
-    *out = tl_own_list(made);
+  for (int64_t i = 0; ok && record != NULL && i < s.record->length; i++) {
+    tl_slot made, key = tl_key_slot(s.record->fields[i].key);
+    ok = map(vm, s.record->fields[i].value, &made) &&
+         tl_record_set_key(vm, &record, &key, &made);
+  }
+  if (list == NULL && record == NULL)
+    return false;
+  *out = list != NULL ? tl_own_list(list) : tl_own_record(record);
+  if (!ok)
+    tl_drop(vm, *out);
   return ok;
 }
 
-static bool close_record(tl_vm *vm, const tl_record *record, tl_slot *out) {
-  tl_record *made = tl_record_new(vm, record->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < record->length; i++) {
-    tl_slot item = tl_borrow(record->fields[i].value), closed;
-    ok = tl_raw_bytes_close(vm, &item, &closed);
-    tl_slot key = tl_key_slot(record->fields[i].key);
-    if (ok)
-      ok = tl_record_set_key(vm, &made, &key, &closed);
-  }
-  if (made != NULL)
-    *out = tl_own_record(made);
-  return ok;
+static bool closed(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot borrowed = tl_borrow(s);
+  return tl_raw_bytes_close(vm, &borrowed, out);
 }
 
 // Lists of lists are a few deep: what the library's functions give.
@@ -66,11 +66,7 @@ bool tl_raw_bytes_close(tl_vm *vm, tl_slot *s, tl_slot *out) {
     s->tag &= ~TL_OWNED;
     return true;
   }
-  *out = tl_none();
-  bool ok = tl_is_list(*s) ? close_list(vm, s->list, out)
-                           : close_record(vm, s->record, out);
-  if (!ok)
-    tl_clear(vm, out);
+  bool ok = map_values(vm, *s, closed, out);
   tl_clear(vm, s);
   return ok;
 }
@@ -86,18 +82,11 @@ static bool lists_raw_bytes(tl_slot s) {
   return arrays && found;
 }
 
-static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  tl_list *made = tl_list_new(vm, list->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < list->length; i++) {
-    tl_slot item = tl_raw_bytes_inside(list->items[i]);
-    ok = tl_list_push(vm, &made, &item);
-  }
-  if (ok)
-    *out = tl_own_list(made);
-  else if (made != NULL)
-    tl_drop(vm, tl_own_list(made));
-  return ok;
+// What is joined of bytes.
+static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
+  (void)vm;
+  *out = tl_raw_bytes_inside(s);
+  return true;
 }
 
 // --- Calls -------------------------------------------------------------------
@@ -177,15 +166,14 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
       return fail_call(vm, builtin, args[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
-    tl_slot inside;
     if (tl_is_raw_bytes(args[i]))
-      inside = tl_retain(vm, tl_raw_bytes_inside(args[i]));
+      made = tl_retain(vm, tl_raw_bytes_inside(args[i]));
     else if (!lists_raw_bytes(args[i]))
       continue;
-    else if (!open_list(vm, args[i].list, &inside))
+    else if (!map_values(vm, args[i], inside, &made))
       return false;
     tl_clear(vm, &args[i]);
-    args[i] = inside;
+    args[i] = made;
   }
   if (!(tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, &made)
                                     : builtin->call(vm, args, &made)))
@@ -369,13 +357,6 @@ bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
   tl_clear(vm, &raw_bytes);
   return ok;
-}
-
-// Bytes, joined by what they have inside.
-static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
-  (void)vm;
-  *out = tl_raw_bytes_inside(s);
-  return true;
 }
 
 bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,

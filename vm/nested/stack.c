@@ -155,37 +155,31 @@ static tl_dtype items_dtype(tl_slot s) {
   return tl_is_array(s) ? tl_array_dtype(s.array) : TL_DTYPE_COUNT;
 }
 
-// Where all items are missing, *s with missing items of that dtype instead.
-static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot *s) {
-  if (tl_has_rows(*s)) {
-    const tl_nested *n = s->nested;
-    tl_slot first = tl_borrow(n->parts[0]), made;
-    tl_slot items = tl_retain(vm, tl_borrow(n->parts[1]));
-    bool ok = adopt_dtype(vm, dtype, &items);
-    if (!ok)
-      tl_drop(vm, items);
-    ok = ok && tl_nested_pair(vm, tl_nested_form(n), tl_nested_ndim(n), &first,
-                              &items, &made);
-    if (ok) {
-      tl_clear(vm, s);
-      tl_copy_slot(s, &made);
-    }
-    return ok;
+static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                       tl_slot *out);
+
+// Where all items are missing, missing items of that dtype instead.
+static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
+  if (tl_has_rows(s)) {
+    return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), true,
+                         adopt_part, &dtype, out);
   }
-  if (!is_all_missing(*s))
+  if (!is_all_missing(s)) {
+    *out = tl_retain(vm, tl_borrow(s));
     return true;
-  const tl_array *mask = s->nested->parts[0].array;
-  tl_array *values = tl_array_zeros(vm, dtype, tl_ndim(mask), tl_shape(mask));
-  if (values == NULL)
-    return false;
-  tl_slot first = tl_borrow(s->nested->parts[0]), made;
-  tl_slot second = tl_own_array(values);
-  if (!tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(mask), &first, &second,
-                      &made))
-    return false;
-  tl_clear(vm, s);
-  tl_copy_slot(s, &made);
-  return true;
+  }
+  tl_slot mask = tl_borrow(s.nested->parts[0]), values;
+  return tl_array_finish(vm, true,
+                         tl_array_zeros(vm, dtype, tl_ndim(mask.array),
+                                        tl_shape(mask.array)),
+                         &values) &&
+         tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
+}
+
+static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                       tl_slot *out) {
+  *out = tl_borrow(part);
+  return i == 0 || adopt_dtype(vm, *(tl_dtype *)context, part, out);
 }
 
 // Rows of nothing but none take the type of the rows beside them.
@@ -195,8 +189,14 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
     dtype = items_dtype(rows[i]);
   bool ok = true;
   for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
-    if (tl_is_nested(rows[i]) && items_dtype(rows[i]) == TL_DTYPE_COUNT)
-      ok = adopt_dtype(vm, dtype, &rows[i]);
+    tl_slot row = rows[i];
+    if (!tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
+      continue;
+    ok = adopt_dtype(vm, dtype, row, &rows[i]);
+    if (ok)
+      tl_drop(vm, row);
+    else
+      rows[i] = row;
   }
   return ok;
 }

@@ -239,9 +239,7 @@ static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
   }
   tl_array *copy = tl_array_copy(vm, shown.array);
   tl_drop(vm, shown);
-  if (copy != NULL)
-    *out = tl_own_array(copy);
-  return copy != NULL;
+  return tl_array_finish(vm, true, copy, out);
 }
 
 static bool store_column(tl_vm *vm, tl_nested_path w, tl_nested *n, int64_t i,
