@@ -157,35 +157,17 @@ static bool reduce_along(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
 }
 
 // Rows of more than plain items, of which each is reduced by itself.
-typedef struct tables {
-  const tl_reduce_call *call;
-  tl_slot items;
-  const int64_t *at;
-} tables;
-
-static bool reduce_table(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
-  const tables *t = context;
-  tl_slot row;
-  int64_t begin = t->at[i < 0 ? 0 : i];
-  if (!tl_value_slice(vm, t->items, begin, i < 0 ? begin : t->at[i + 1], &row))
-    return false;
-  bool ok = reduce_along(vm, t->call, &row, 0, out);
-  tl_drop(vm, row);
-  return ok;
+static bool reduce_table(tl_vm *vm, void *call, tl_slot *row, tl_slot *out) {
+  return reduce_along(vm, call, row, 0, out);
 }
 
 static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                           const int64_t *at, int64_t rows, tl_slot *out) {
-  tables t = {call, items, at};
   // Results that may differ in length are rows of their own.
-  tl_joiner *join =
-      tl_is_form(items, TL_FORM_RAGGED) ? tl_ragged_of_rows : tl_stack_any;
-  const tl_row_loop loop = {.name = call->name,
-                            .count = rows,
-                            .each = reduce_table,
-                            .join = join,
-                            .context = &t};
-  return tl_map_rows(vm, &loop, out);
+  return tl_each_row(
+      vm, call->name, items, at, rows, reduce_table, (void *)(uintptr_t)call,
+      tl_is_form(items, TL_FORM_RAGGED) ? tl_ragged_of_rows : tl_stack_any,
+      out);
 }
 
 // Each row, of any items.

@@ -195,45 +195,15 @@ static tl_array *cumulate_within(tl_vm *vm, tl_reduction reduction,
   return NULL;
 }
 
-// Each row's running fold goes to its place in *to, which the first one makes.
-static bool cumulate_row(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
-                         const tl_array *items, tl_slot row, int64_t at,
-                         tl_array **to) {
-  tl_slot sums;
-  if (!tl_cumulative(vm, reduction, &row, 0, false, dtype, &sums))
-    return false;
-  const tl_array *made = sums.array;
-  if (*to == NULL)
-    *to = tl_array_new(vm, tl_array_dtype(made), 1, &items->size);
-  if (*to != NULL) {
-    size_t size = tl_itemsize(tl_array_dtype(made));
-    memcpy((*to)->data + (size_t)at * size, made->data,
-           (size_t)made->size * size);
-  }
-  tl_drop(vm, sums);
-  return *to != NULL;
-}
+// What has no scan: each row by itself.
+typedef struct running {
+  tl_reduction reduction;
+  tl_dtype dtype;
+} running;
 
-static tl_array *cumulate_each(tl_vm *vm, tl_reduction reduction,
-                               tl_dtype dtype, tl_slot items, const int64_t *at,
-                               int64_t rows) {
-  tl_array *to = NULL;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    tl_slot row;
-    ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
-    if (ok) {
-      ok = cumulate_row(vm, reduction, dtype, items.array, row, at[i], &to);
-      tl_drop(vm, row);
-    }
-    ok = ok && ((i & 0xfff) != 0xfff || tl_poll(vm, 16));
-  }
-  if (ok && to == NULL)
-    to = tl_array_copy(vm, items.array);
-  if (ok || to == NULL)
-    return to;
-  tl_drop(vm, tl_own_array(to));
-  return NULL;
+static bool cumulate_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
+  const running *r = context;
+  return tl_cumulative(vm, r->reduction, row, 0, false, r->dtype, out);
 }
 
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
@@ -245,13 +215,20 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
   int64_t rows = offsets.array->size - 1;
   tl_dtype scanned =
       tl_cumulative_dtype(reduction, tl_array_dtype(items.array), dtype);
-  tl_array *to =
-      scanned != TL_DTYPE_COUNT
-          ? cumulate_within(vm, reduction, scanned, items.array, at, rows)
-          : cumulate_each(vm, reduction, dtype, items, at, rows);
-  tl_drop(vm, items);
   tl_slot made;
-  bool ok = tl_array_finish(vm, true, to, &made);
+  bool ok;
+  if (scanned == TL_DTYPE_COUNT) {
+    running r = {reduction, dtype};
+    ok = tl_each_row(vm, name, items, at, rows, cumulate_row, &r,
+                     tl_ragged_of_rows, out);
+    tl_drop(vm, items);
+    tl_drop(vm, offsets);
+    return ok;
+  }
+  ok = tl_array_finish(
+      vm, true, cumulate_within(vm, reduction, scanned, items.array, at, rows),
+      &made);
+  tl_drop(vm, items);
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 

@@ -37,6 +37,16 @@ static void drop_args(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) tl_clear(vm, &args[i]);
 }
 
+// The call with another first argument, which is given up.
+static bool call_with(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                      const tl_slot *args, tl_slot first, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS] = {first};
+  for (uint32_t i = 1; i < count; i++) given[i] = tl_borrow(args[i]);
+  bool ok = tl_lift_call(vm, builtin, count, given, out);
+  drop_args(vm, count, given);
+  return ok;
+}
+
 // --- Each item ---------------------------------------------------------------
 
 // What a function made of the items of all rows: rows again, under their
@@ -95,15 +105,14 @@ static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
 // The function's values where all are missing: what it gives of no items tells
 // their dtype. *out is owned.
 static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                          tl_slot *given, const tl_array *values,
+                          const tl_slot *args, const tl_array *values,
                           tl_slot *out) {
   int64_t none = 0;
-  tl_slot made;
-  tl_array *empty = tl_array_new(vm, tl_array_dtype(values), 1, &none);
-  if (empty == NULL)
-    return false;
-  given[0] = tl_own_array(empty);
-  if (!tl_lift_call(vm, builtin, count, given, &made))
+  tl_slot empty, made;
+  if (!tl_array_finish(vm, true,
+                       tl_array_new(vm, tl_array_dtype(values), 1, &none),
+                       &empty) ||
+      !call_with(vm, builtin, count, args, empty, &made))
     return false;
   bool ok = tl_is_array(made) ||
             tl_fail(vm, TALLY_ERR_TYPE, "%s: x has no items", builtin->name);
@@ -118,37 +127,27 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // values there.
 static bool refused(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS];
   bool there = true;
+  tl_slot filled;
   const tl_nested *n = args[0].nested;
   if (vm->error.status != TALLY_ERR_VALUE || !tl_is_array(n->parts[1]))
     return false;
   tl_error_clear(vm);
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_none();
-  bool ok = fill_gaps(vm, n, &given[0], &there) &&
-            tl_lift_call(vm, builtin, count, given, out);
-  drop_args(vm, count, given);
+  bool ok = fill_gaps(vm, n, &filled, &there) &&
+            call_with(vm, builtin, count, args, filled, out);
   if (ok || vm->error.status != TALLY_ERR_VALUE || there)
     return ok;
   tl_error_clear(vm);
-  for (uint32_t i = 1; i < count; i++) given[i] = tl_borrow(args[i]);
-  ok = of_gaps_alone(vm, builtin, count, given, n->parts[1].array, out);
-  drop_args(vm, count, given);
-  return ok;
+  return of_gaps_alone(vm, builtin, count, args, n->parts[1].array, out);
 }
 
 // The values that may be missing; so may the results.
 static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], made, mask;
+  tl_slot made, mask;
   const tl_nested *n = args[0].nested;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_borrow(n->parts[1]);
-  bool ok = tl_lift_call(vm, builtin, count, given, &made);
-  drop_args(vm, count, given);
-  ok = ok || refused(vm, builtin, count, args, &made);
-  if (!ok)
+  if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[1]), &made) &&
+      !refused(vm, builtin, count, args, &made))
     return false;
   // Results that may be missing themselves have nothing missing of their own.
   if (tl_is_form(made, TL_FORM_OPTION)) {
@@ -170,14 +169,12 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // the mask's is true. One item is itself, or none.
 static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], made[2];
+  tl_slot made[2];
   const tl_nested *n = args[0].nested;
   int done = 0;
   for (bool ok = true; ok && done < 2; done += ok) {
-    for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-    given[0] = tl_borrow(n->parts[done]);
-    ok = tl_lift_call(vm, builtin, count, given, &made[done]);
-    drop_args(vm, count, given);
+    ok = call_with(vm, builtin, count, args, tl_borrow(n->parts[done]),
+                   &made[done]);
   }
   if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0) {
     return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(made[1]), &made[0],
@@ -350,36 +347,28 @@ typedef struct row_call {
   tl_slot axis;
 } row_call;
 
-static bool call_row(tl_vm *vm, void *context, int64_t row, tl_slot *out) {
+static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
   const row_call *c = context;
-  const tl_slot x = c->args[0];
-  const int64_t *offsets = tl_ragged_offsets(x.nested);
-  int64_t begin = row < 0 ? offsets[0] : offsets[row];
-  tl_slot given[TL_MAX_PARAMS];
-  for (uint32_t i = 0; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
+  tl_slot given[TL_MAX_PARAMS] = {*row};
+  row->tag &= ~TL_OWNED;
+  for (uint32_t i = 1; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
   given[c->at] = c->axis;
-  if (!tl_value_slice(vm, x.nested->parts[1], begin,
-                      row < 0 ? begin : offsets[row + 1], &given[0]))
-    return false;
   bool ok = tl_lift_call(vm, c->builtin, c->count, given, out);
   if (!ok)
-    tl_fail_whole(vm, given[0], x);
-  for (uint32_t i = 0; i < c->count; i++) tl_clear(vm, &given[i]);
+    tl_fail_whole(vm, given[0], c->args[0]);
+  drop_args(vm, c->count, given);
   return ok;
 }
 
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out) {
   row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
-  if (c.at < 0 ||
-      !find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]), &c.axis))
-    return false;
-  const tl_row_loop loop = {.name = builtin->name,
-                            .count = tl_ragged_rows(args[0].nested),
-                            .each = call_row,
-                            .join = tl_join_results,
-                            .context = &c};
-  return tl_map_rows(vm, &loop, out);
+  const tl_nested *n = args[0].nested;
+  return c.at >= 0 &&
+         find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]),
+                       &c.axis) &&
+         tl_each_row(vm, builtin->name, n->parts[1], tl_ragged_offsets(n),
+                     tl_ragged_rows(n), call_row, &c, tl_join_results, out);
 }
 
 // --- Moving items ------------------------------------------------------------
@@ -395,34 +384,20 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
              : args[at].i >= tl_value_ndim(args[0]);
 }
 
-// The items of those numbers: indexed by their places along each axis.
+// The items of those numbers, in row-major order, in the shape of the numbers.
 static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
-  int ndim = tl_value_ndim(s);
-  if (ndim == 1)
-    return tl_value_take(vm, s, numbers, out);
-  static const tl_index_item items[TL_MAX_DIMS];  // all TL_ITEM_VALUE
-  tl_slot parts[TL_MAX_DIMS];
-  int64_t below = 1;
-  int axis = ndim;
-  bool ok = true;
-  while (ok && axis > 0) {
-    int64_t length = tl_value_length(s, axis - 1);
-    tl_array *places =
-        tl_array_new(vm, TL_INT64, tl_ndim(numbers), tl_shape(numbers));
-    ok = places != NULL;
-    if (!ok)
-      break;
-    const int64_t *from = (const int64_t *)(const void *)numbers->data;
-    int64_t *to = (int64_t *)(void *)places->data;
-    for (int64_t i = 0; i < numbers->size; i++)
-      to[i] = from[i] / below % length;
-    parts[--axis] = tl_own_array(places);
-    below *= length;
+  tl_slot flat = tl_none();
+  if (tl_is_form(s, TL_FORM_GRID)) {
+    // The rows stay where they are.
+    bool ok = follow(vm, s.nested->parts[0], numbers, &flat) &&
+              tl_grid_of_places(vm, flat, s.nested->parts[1], out);
+    tl_clear(vm, &flat);
+    return ok;
   }
-  tl_step step = {.item_count = (uint16_t)ndim, .items = items};
-  tl_slot base = tl_borrow(s);
-  ok = ok && tl_index_get(vm, &base, &step, parts, out);
-  for (; axis < ndim; axis++) tl_clear(vm, &parts[axis]);
+  if (!tl_value_flatten(vm, s, &flat))
+    return false;
+  bool ok = tl_value_take(vm, flat, numbers, out);
+  tl_drop(vm, flat);
   return ok;
 }
 
@@ -471,23 +446,19 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  tl_slot given[TL_MAX_PARAMS], places, dense;
+  tl_slot places, dense;
   tl_array *numbers = tl_number_items(vm, args[0], 0);
   if (numbers == NULL)
     return false;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_own_array(numbers);
-  bool ok = tl_lift_call(vm, builtin, count, given, &places);
-  drop_args(vm, count, given);
-  if (!ok)
+  if (!call_with(vm, builtin, count, args, tl_own_array(numbers), &places))
     return false;
   if (tl_is_form(places, TL_FORM_RAGGED))
     return follow_rows(vm, args[0], places, out);
   if (tl_is_form(places, TL_FORM_GRID))
     return follow_grid(vm, args[0], places, out);
   bool one = tl_is_scalar(places);
-  ok = one ? tl_stack(vm, 1, &places, &dense)
-           : tl_array_contiguous(vm, &places, &dense);
+  bool ok = one ? tl_stack(vm, 1, &places, &dense)
+                : tl_array_contiguous(vm, &places, &dense);
   tl_drop(vm, places);
   if (!ok)
     return false;

@@ -235,3 +235,28 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   tl_drop(vm, joined);
   return ok;
 }
+
+typedef struct row_slices {
+  tl_slot items;
+  const int64_t *at;
+  tl_row_map *map;
+  void *context;
+} row_slices;
+
+static bool map_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const row_slices *r = context;
+  int64_t begin = r->at[i < 0 ? 0 : i], end = i < 0 ? begin : r->at[i + 1];
+  tl_slot row;
+  if (!tl_value_slice(vm, r->items, begin, end, &row))
+    return false;
+  bool ok = r->map(vm, r->context, &row, out);
+  tl_clear(vm, &row);
+  return ok;
+}
+
+bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
+                 int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
+                 tl_slot *out) {
+  row_slices r = {items, at, map, context};
+  return tl_map_rows(vm, &(tl_row_loop){name, rows, map_row, join, &r}, out);
+}

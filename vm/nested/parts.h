@@ -122,5 +122,11 @@ typedef struct tl_row_loop {
   void *context;  // of [each]
 } tl_row_loop;
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out);
+// The same with the row itself: those of [items] at offsets [at]. It is the
+// slot's, owned or borrowed.
+typedef bool tl_row_map(tl_vm *vm, void *context, tl_slot *row, tl_slot *out);
+bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
+                 int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
+                 tl_slot *out);
 
 #endif

@@ -40,6 +40,18 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
+                       const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot base;
+  if (!tl_array_finish(vm, true, tl_numbers_new(vm, 1, &count, first), &base))
+    return false;
+  bool ok = tl_index_get(vm, &base, step, parts, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_clear(vm, &base);
+  return ok;
+}
+
 // What an index of one axis chooses among the rows: numbers from 0 on, indexed
 // like any array.
 static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
@@ -53,15 +65,11 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
                    "as from_regular(mask) gives them: got %s",
                    tl_describe(parts[0], text, sizeof text));
   }
-  tl_array *numbers = tl_numbers_new(vm, 1, &rows, 0);
-  if (numbers == NULL)
-    return false;
-  tl_slot base = tl_own_array(numbers), chosen, dense;
+  tl_slot chosen, dense;
   tl_step step = {.item_count = 1, .items = &item};
-  bool ok = tl_index_get(vm, &base, &step, parts, &chosen);
-  tl_drop(vm, base);
-  if (!ok)
+  if (!tl_choose_numbers(vm, 0, rows, &step, parts, &chosen))
     return false;
+  bool ok;
   if (tl_ndim(chosen.array) != 1) {
     ok = tl_grid_of_places(vm, chosen, tl_lend_nested(n), out);
     tl_drop(vm, chosen);

@@ -175,12 +175,10 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     tl_clear(vm, &args[i]);
     args[i] = made;
   }
-  if (!(tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, &made)
-                                    : builtin->call(vm, args, &made)))
+  if (!tl_lift_call(vm, builtin, count, args, &made))
     return false;
   if (!tl_is_owned(made))
     made = tl_retain(vm, made);
-  tl_hold(vm, made, TL_CAUSE_VIEW);
   return close_pairs(vm, &made) && tl_raw_bytes_close(vm, &made, out);
 }
 
