@@ -8,6 +8,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/array/nested.h"
 #include "vm/array/range.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
@@ -116,6 +117,18 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_has_fields(args[0]))
+    return tl_arg_fail(vm, "structs", "p",
+                       "an array of structs (sort(xs, key: f) orders other "
+                       "things)",
+                       args[0]);
+  if (tl_value_ndim(args[0]) != 1)
+    return tl_arg_fail(vm, "structs", "p", "of one axis", args[0]);
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
 const tl_builtin tl_checks_module[] = {
     {"numbers", "x", numbers, TL_RETURNS,
      TL_DOC("x as an array of numbers or bools.\n")},
@@ -131,5 +144,7 @@ const tl_builtin tl_checks_module[] = {
      TL_DOC("x, an integer that is not negative.\n")},
     {"flag", "x, name", flag, TL_EFFECT, TL_DOC("x, a bool.\n")},
     {"text", "x, name", text, TL_RETURNS | TL_EFFECT, TL_DOC("x, a string.\n")},
+    {"structs", "p", structs, TL_RETURNS | TL_EFFECT,
+     TL_DOC("p, an axis of structs, of pointers their values.\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

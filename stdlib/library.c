@@ -54,6 +54,7 @@ static const tl_module_topic topics[] = {
     {"global/shaping", SHAPE},
     {"global/signals", SIGNALS},
     {"global/special", POLYNOMIALS},
+    {"global/structs", TABLES},
     {"fft", SIGNALS},
     {"io", FILES},
     {"linalg", LINEAR},

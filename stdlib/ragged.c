@@ -30,38 +30,36 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
 
 // --- Making -----------------------------------------------------------------
 
-// The counts as offsets, which must come to [total] (-1: to anything).
-static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
-                        int64_t total, tl_array **out) {
+// The counts as offsets, which must come to [total].
+static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
   tl_slot counts;
   if (tl_is_array(s) && s.array->size > 0 &&
       !tl_dtype_is_integer(tl_array_dtype(s.array)))
-    return tl_arg_fail(vm, function, "counts", "an array of integers", s);
-  if (!tl_as_contiguous(vm, function, s, TL_INT64, &counts))
+    return tl_arg_fail(vm, "ragged", "counts", "an array of integers", s);
+  if (!tl_as_contiguous(vm, "ragged", s, TL_INT64, &counts))
     return false;
   const tl_array *a = counts.array;
   bool ok = tl_ndim(a) >= 1 ||
-            tl_fail(vm, TALLY_ERR_SHAPE, "%s: counts have no axis", function);
+            tl_fail(vm, TALLY_ERR_SHAPE, "ragged: counts have no axis");
   tl_array *offsets = ok ? tl_offsets_new(vm, a->size) : NULL;
   ok = offsets != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
     int64_t n = ((const int64_t *)(const void *)a->data)[i];
     int64_t *to = &tl_offsets_data(offsets)[i + 1];
-    if (n < 0 || __builtin_add_overflow(to[-1], n, to) ||
-        (total >= 0 && *to > total)) {
+    if (n < 0 || __builtin_add_overflow(to[-1], n, to) || *to > total) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   n < 0 ? "%s: counts: row %" PRId64 " would have %" PRId64
+                   n < 0 ? "ragged: counts: row %" PRId64 " would have %" PRId64
                            " items"
-                         : "%s: counts: row %" PRId64 " of %" PRId64
+                         : "ragged: counts: row %" PRId64 " of %" PRId64
                            " items goes beyond the values",
-                   function, i, n);
+                   i, n);
     }
   }
-  if (ok && total >= 0 && tl_offsets_data(offsets)[a->size] != total) {
+  if (ok && tl_offsets_data(offsets)[a->size] != total) {
     ok = tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: the counts come to %" PRId64 ", but there are %" PRId64
-                 " values",
-                 function, tl_offsets_data(offsets)[a->size], total);
+                 "ragged: the counts come to %" PRId64
+                 ", but there are %" PRId64 " values",
+                 tl_offsets_data(offsets)[a->size], total);
   }
   tl_drop(vm, counts);
   if (ok)
@@ -71,15 +69,13 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
   return ok;
 }
 
-static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
-                        tl_slot *out) {
+static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *offsets = NULL;
-  if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, function, &args[0]))
+  if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, "ragged", &args[0]))
     return false;
   if (tl_value_ndim(args[0]) == 0)
-    return tl_arg_fail(vm, function, "values", "an array", args[0]);
-  if (!read_counts(vm, function, args[1], tl_value_length(args[0], 0),
-                   &offsets))
+    return tl_arg_fail(vm, "ragged", "values", "an array", args[0]);
+  if (!read_counts(vm, args[1], tl_value_length(args[0], 0), &offsets))
     return false;
   tl_slot items = tl_take(vm, &args[0]), made;
   if (!tl_ragged_new(vm, offsets, &items, &made))
@@ -88,14 +84,6 @@ static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
   const tl_array *counts = tl_is_array(args[1]) ? args[1].array : NULL;
   return tl_value_split_axis(vm, &made, counts != NULL ? tl_ndim(counts) : 1,
                              counts != NULL ? tl_shape(counts) : &rows, out);
-}
-
-static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return with_counts(vm, "ragged", args, out);
-}
-
-static bool unflatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return with_counts(vm, "unflatten", args, out);
 }
 
 static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -381,7 +369,7 @@ const tl_builtin tl_ragged_builtins[] = {
          "Values other than arrays and counts other than integers are an error\n"
          "(kind type), counts that do not fit the values another (value).\n"
          "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n")},
-    {"unflatten", "x, counts", unflatten, TL_OF_BYTES,
+    {"unflatten", "x, counts", ragged, TL_OF_BYTES,
      TL_DOC(
          "ragged(x, counts): what flatten took away.\n"
          "Rows of the array, of any dtype. Counts that do not come to the number of\n"
