@@ -10,7 +10,6 @@
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
-#include "vm/nested/lift_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"

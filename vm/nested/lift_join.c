@@ -1,5 +1,5 @@
 // What a function gave for each string or row of an array, put together again.
-#include "vm/nested/lift_join.h"
+#include "vm/nested/lift.h"
 
 #include "vm/array/stack.h"
 #include "vm/array/string_item.h"

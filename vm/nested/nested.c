@@ -121,6 +121,15 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
          tl_nested_pair(vm, TL_FORM_BYTES, ndim, &whole, NULL, out);
 }
 
+bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
+                        tl_slot *out) {
+  if (!tl_nested_pair(vm, TL_FORM_STRUCT, tl_ndim(bytes->array) - 1, bytes,
+                      NULL, out))
+    return false;
+  out->nested->layout = layout;
+  return true;
+}
+
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out) {
   int64_t full[TL_MAX_DIMS];
@@ -135,10 +144,7 @@ bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
   if (block == NULL)
     return false;
   tl_slot part = tl_own_array(block);
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, ndim, &part, NULL, out))
-    return false;
-  out->nested->layout = layout;
-  return true;
+  return tl_struct_of_block(vm, layout, &part, out);
 }
 
 bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {

@@ -114,6 +114,10 @@ bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
 bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
                    tl_slot *out);
 
+// An array of structs over a block, of which it takes what the slot owns. *out
+// is owned.
+bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
+                        tl_slot *out);
 // An array of structs with all bytes 0.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out);

@@ -172,10 +172,7 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
     tl_drop(vm, part);
     return ok;
   }
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, r->ndim, &part, NULL, out))
-    return false;
-  out->nested->layout = layout;
-  return true;
+  return tl_struct_of_block(vm, layout, &part, out);
 }
 
 bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,

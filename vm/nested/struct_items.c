@@ -33,10 +33,7 @@ bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
     tl_drop(vm, bytes);
     return ok;
   }
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, ndim, &bytes, NULL, out))
-    return false;
-  out->nested->layout = n->layout;
-  return true;
+  return tl_struct_of_block(vm, n->layout, &bytes, out);
 }
 
 // Puts the fields at an index together again: a record where no axis is left,
@@ -169,11 +166,8 @@ static bool store_items(tl_vm *vm, tl_nested_path w, tl_slot bytes,
 static bool check_field(tl_vm *vm, tl_slot bytes, tl_type *layout,
                         const tl_string *name) {
   tl_slot text = tl_none(), block = tl_borrow(bytes);
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, tl_ndim(bytes.array) - 1, &block,
-                      NULL, &text)) {
+  if (!tl_struct_of_block(vm, layout, &block, &text))
     return false;
-  }
-  text.nested->layout = layout;
   bool ok = tl_field_is_clear(vm, text.nested, name) &&
             (tl_nested_find(text.nested, name) >= 0 ||
              tl_fail_no_field(vm, text, name));
