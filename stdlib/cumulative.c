@@ -79,6 +79,18 @@ static bool find_neutral(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   return ok;
 }
 
+// Values, or rows of them, that are missing where the mask is true.
+static bool with_missing(tl_vm *vm, tl_slot mask, tl_slot values,
+                         tl_slot *out) {
+  tl_slot first = tl_borrow(mask), second = tl_borrow(values), items;
+  if (!tl_is_form(values, TL_FORM_RAGGED))
+    return tl_indexed_new(vm, TL_FORM_OPTION, &first, &second, out);
+  tl_slot offsets = tl_borrow(values.nested->parts[0]);
+  return with_missing(vm, mask.nested->parts[1], values.nested->parts[1],
+                      &items) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
+}
+
 static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   tl_slot flags, values, mask = tl_none(), results = tl_none(), neutral;
   if (r->initial) {
@@ -107,8 +119,7 @@ static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
     ok = missing_so_far(vm, r, &flags, &mask);
   }
   ok = ok && run(vm, r, &values, &results);
-  tl_slot choice[3] = {tl_borrow(mask), tl_none(), tl_borrow(results)};
-  ok = ok && tl_elementwise(vm, TL_OP_WHERE, choice, out);
+  ok = ok && with_missing(vm, mask, results, out);
   tl_clear(vm, &mask);
   tl_clear(vm, &results);
   tl_clear(vm, &values);
