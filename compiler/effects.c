@@ -84,7 +84,7 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   if (builtin != NULL) {
     // A function that calls others can do so only if it is given one.
     return (builtin->flags & TL_EFFECT) != 0 ||
-           ((builtin->flags & TL_CALLS) != 0 && call->count > 1);
+           (tl_builtin_calls(builtin) && call->count > 1);
   }
   // A callee that is computed may be anything.
   if (call->callee->kind != TL_AST_NAME)

@@ -75,10 +75,7 @@ static bool may_join(const tl_prototype *p, const tl_decoded *d,
                      tl_region_step kind) {
   if (kind != TL_STEP_CALL)
     return kind == TL_STEP_PLACE;
-  const tl_builtin *called = p->constants[d->extra].pointer;
-  return tl_builtin_fused(called) == TL_FUSED_REDUCTION ||
-         tl_builtin_fused(called) == TL_FUSED_SCAN ||
-         tl_builtin_fused(called) == TL_FUSED_NORM;
+  return tl_builtin_folds(p->constants[d->extra].pointer);
 }
 
 // What makes an array where it runs alone.

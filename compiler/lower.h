@@ -240,7 +240,7 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 
 // A list for a function that may write into the list's first item and puts it
-// back when it fails (TL_GOES_ON). A landing pad then moves the item out of
+// back when it fails (TL_FIRST_ITEM). A landing pad then moves the item out of
 // the list again.
 typedef struct tl_joining {
   int32_t item, list;

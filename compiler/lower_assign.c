@@ -190,7 +190,7 @@ bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
       value->kind != TL_AST_CALL || rest_of(target) < 2)
     return false;
   const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
-  return builtin != NULL && (builtin->flags & TL_PAIR) != 0;
+  return builtin != NULL && builtin->result == TL_PAIR;
 }
 
 // Unpacks what a function of TL_PAIR has returned. It cannot fail, so no

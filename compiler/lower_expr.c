@@ -384,8 +384,7 @@ static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
     if (v != NULL && v->library != NULL && v->assigns == 1)
       known = tl_known_find(l->b->vm, v->library, field);
     // os.args is asked for when it is read; functions are constants.
-    bool is_value =
-        known.builtin != NULL && (known.builtin->flags & TL_VALUE) != 0;
+    bool is_value = known.builtin != NULL && tl_builtin_is_value(known.builtin);
     if (known.kind != TL_KNOWN_NOTHING && !is_value) {
       return lower_known(l, v->library, field, ast->span, want);
     }

@@ -217,7 +217,7 @@ static void look_call(search *s, const tl_ast *ast) {
   if (builtin == NULL && !is_type) {
     s->calls = true;
     look(call->callee, s);
-  } else if (builtin != NULL && (builtin->flags & TL_CALLS) != 0) {
+  } else if (builtin != NULL && tl_builtin_calls(builtin)) {
     s->calls |= is_given_code(call);
   }
   s->misses |= tl_is_del(s->l->scope, ast);
@@ -312,10 +312,10 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
          (v->is_global || v->scope->function == l->scope->function);
 }
 
-// The list that a function of TL_GOES_ON is called with, or NULL.
+// The list that a function of TL_FIRST_ITEM is called with, or NULL.
 static const tl_ast *joined_list(const tl_builtin *builtin,
                                  const tl_ast *list) {
-  return builtin != NULL && (builtin->flags & TL_GOES_ON) != 0 &&
+  return builtin != NULL && builtin->restores == TL_FIRST_ITEM &&
                  list->kind == TL_AST_LIST && list->items.count > 0 &&
                  !tl_has_spread(list)
              ? list

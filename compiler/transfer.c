@@ -15,7 +15,7 @@
 // A library function that fails before it takes anything.
 static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_builtin *builtin = tl_builtin_of(flow, ins);
-  return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
+  return builtin != NULL && tl_builtin_restores(builtin);
 }
 
 // Whether code may run that the compiler does not see: another module's, a
@@ -28,7 +28,7 @@ static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
       return true;
     case TL_BC_CALLB: {
       const tl_builtin *builtin = tl_builtin_of(flow, ins);
-      return builtin == NULL || (builtin->flags & TL_CALLS) != 0;
+      return builtin == NULL || tl_builtin_calls(builtin);
     }
     default:
       return false;

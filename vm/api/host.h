@@ -17,7 +17,7 @@
 // A function of the host's. The compiler and the VM see a row like those of the
 // library; a slot that refers to the function points at the row.
 typedef struct tl_host_function {
-  // First, so that a pointer to the row is one to this; its flags have TL_HOST.
+  // First, so that a pointer to the row is one to this; it has no C function.
   tl_builtin row;
   struct tl_host_function *next;
   // The module that it is in; NULL: everywhere.

@@ -165,20 +165,6 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
-// The flags of tl_builtin that a row's needs mean.
-static unsigned flags_of(const tally_native *row) {
-  unsigned flags = TL_HOST;
-  if ((row->needs & TALLY_MAY_FILES) != 0)
-    flags |= TL_FILES;
-  if ((row->needs & TALLY_MAY_CLOCK) != 0)
-    flags |= TL_CLOCK;
-  if ((row->needs & TALLY_MAY_ENVIRONMENT) != 0)
-    flags |= TL_ENVIRONMENT;
-  // A loop sees numbers alone; any other function may run scripts and have
-  // effects.
-  return row->loop != NULL ? flags : flags | TL_EFFECT | TL_CALLS;
-}
-
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
@@ -248,10 +234,14 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   f->loop = row->loop;
   f->context = row->context;
   f->takes = row->takes;
+  // A loop sees numbers alone; any other function may run scripts and have
+  // effects.
+  unsigned may = row->loop != NULL ? 0 : TL_EFFECT | TL_CALLS;
   f->row = (tl_builtin){.name = copy_text(&at, row->name),
                         .params = copy_text(&at, params),
                         .doc = copy_text(&at, doc),
-                        .flags = flags_of(row)};
+                        .flags = may | (row->needs & TALLY_MAY_ALL),
+                        .takes = TL_FORMS};
   if (check_params(vm, f) &&
       (row->signature == NULL || parse_signature(vm, f, row->signature)) &&
       check_loop(vm, f))

@@ -345,13 +345,14 @@ static const tl_handler *find_handler(const tl_prototype *function,
 
 // An error with which the host stops the script passes every `catch`, but not
 // landing pads: those may put the argument back where it is seen later.
-unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
-                      uint32_t pc) {
+tl_call_mode tl_call_restores(const tl_prototype *function,
+                              const tl_builtin *builtin, const tl_ins *ins) {
   if ((builtin->flags & TL_STOPS) == 0)
-    return TL_KEEPS;
-  const tl_handler *handler = find_handler(function, pc);
+    return TL_CALL_RESTORES;
+  const tl_handler *handler =
+      find_handler(function, (uint32_t)(ins - function->code));
   bool seen = handler != NULL && is_pad(function, handler);
-  return seen ? TL_KEEPS | TL_STOPS : TL_KEEPS;
+  return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
 
 // Drops what the slot owns.
