@@ -27,34 +27,6 @@ static bool find_categories(tl_vm *vm, tl_array *x, tl_slot *categories,
   return false;
 }
 
-// Values that may be missing: the categories are those of what is there.
-static bool of_optional(tl_vm *vm, tl_slot x, tl_slot given, tl_slot *out) {
-  tl_slot categories = tl_none(), codes, unused, there;
-  int64_t missing;
-  if (!tl_is_none(given)) {
-    categories = tl_borrow(given);
-  } else {
-    if (!tl_present(vm, x, &there, &missing))
-      return false;
-    bool ok = find_categories(vm, there.array, &categories, &unused);
-    tl_drop(vm, there);
-    if (!ok)
-      return false;
-    tl_drop(vm, unused);
-  }
-  if (!tl_category_codes(vm, categories, x, &codes)) {
-    tl_clear(vm, &categories);
-    return false;
-  }
-  if (!tl_is_owned(categories) &&
-      !tl_array_finish(vm, true, tl_array_copy(vm, categories.array),
-                       &categories)) {
-    tl_clear(vm, &codes);
-    return false;
-  }
-  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
-}
-
 // Categories that are given: a vector, of which no two items are equal.
 static bool check_categories(tl_vm *vm, tl_slot *given) {
   tl_slot distinct, codes;
@@ -78,28 +50,33 @@ static bool check_categories(tl_vm *vm, tl_slot *given) {
 }
 
 static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot codes, categories;
-  if (!check_categories(vm, &args[1]))
+  tl_slot codes = tl_none(), categories = tl_none(), there;
+  int64_t missing;
+  bool option = tl_is_form(args[0], TL_FORM_OPTION), ok;
+  bool given = !tl_is_none(args[1]);
+  if (!check_categories(vm, &args[1]) ||
+      (!option && !tl_arg_array(vm, "categorical", &args[0])))
     return false;
-  if (tl_is_form(args[0], TL_FORM_OPTION))
-    return of_optional(vm, args[0], args[1], out);
-  if (!tl_arg_array(vm, "categorical", &args[0]))
-    return false;
-  if (tl_ndim(args[0].array) == 0)
+  if (tl_value_ndim(args[0]) == 0)
     return tl_arg_fail(vm, "categorical", "x", "an array", args[0]);
-  if (tl_is_none(args[1])) {
-    if (!find_categories(vm, args[0].array, &categories, &codes))
-      return false;
+  if (given) {
+    ok = tl_array_finish(vm, true, tl_array_copy(vm, args[1].array),
+                         &categories);
   } else {
-    if (!tl_category_codes(vm, args[1], args[0], &codes))
+    // Of what is there, where values may be missing.
+    if (!tl_present(vm, args[0], &there, &missing))
       return false;
-    if (!tl_array_finish(vm, true, tl_array_copy(vm, args[1].array),
-                         &categories)) {
-      tl_clear(vm, &codes);
-      return false;
-    }
+    ok = find_categories(vm, there.array, &categories, &codes);
+    tl_drop(vm, there);
   }
-  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
+  if (ok && (given || option)) {
+    tl_clear(vm, &codes);
+    ok = tl_category_codes(vm, categories, args[0], &codes);
+  }
+  if (ok)
+    return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
+  tl_clear(vm, &categories);
+  return false;
 }
 
 const tl_builtin tl_categorical_builtins[] = {

@@ -9,6 +9,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
+#include "vm/array/nested.h"
 #include "vm/array/range.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
@@ -113,6 +114,18 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_has_fields(args[0]))
+    return tl_arg_fail(vm, "structs", "p",
+                       "an array of structs (sort(xs, key: f) orders other "
+                       "things)",
+                       args[0]);
+  if (tl_value_ndim(args[0]) != 1)
+    return tl_arg_fail(vm, "structs", "p", "of one axis", args[0]);
+  *out = tl_pass_on(&args[0]);
+  return true;
+}
+
 const tl_builtin tl_checks_module[] = {
     {"numbers", "x", numbers, .result = TL_RETURNS,
      TL_DOC("x as an array of numbers or bools.\n")},
@@ -129,5 +142,7 @@ const tl_builtin tl_checks_module[] = {
     {"flag", "x, name", flag, TL_EFFECT, TL_DOC("x, a bool.\n")},
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS,
      TL_DOC("x, a string.\n")},
+    {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS,
+     TL_DOC("p, an axis of structs, of pointers their values.\n")},
     {.name = NULL},
 };

@@ -13,7 +13,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested_join.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"

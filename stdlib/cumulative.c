@@ -79,6 +79,18 @@ static bool find_neutral(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   return ok;
 }
 
+// Values, or rows of them, that are missing where the mask is true.
+static bool with_missing(tl_vm *vm, tl_slot mask, tl_slot values,
+                         tl_slot *out) {
+  tl_slot first = tl_borrow(mask), second = tl_borrow(values), items;
+  if (!tl_is_form(values, TL_FORM_RAGGED))
+    return tl_indexed_new(vm, TL_FORM_OPTION, &first, &second, out);
+  tl_slot offsets = tl_borrow(values.nested->parts[0]);
+  return with_missing(vm, mask.nested->parts[1], values.nested->parts[1],
+                      &items) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
+}
+
 static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   tl_slot flags, values, mask = tl_none(), results = tl_none(), neutral;
   if (r->initial) {
@@ -107,29 +119,11 @@ static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
     ok = missing_so_far(vm, r, &flags, &mask);
   }
   ok = ok && run(vm, r, &values, &results);
-  bool rows = ok && tl_is_form(results, TL_FORM_RAGGED);
-  tl_slot offsets = tl_none(), made;
-  if (rows) {  // the items of both, under the offsets
-    tl_slot parts[2];
-    parts[0] = tl_retain(vm, tl_borrow(mask.nested->parts[1]));
-    parts[1] = tl_retain(vm, tl_borrow(results.nested->parts[1]));
-    offsets = tl_retain(vm, tl_borrow(results.nested->parts[0]));
-    tl_clear(vm, &mask);
-    tl_clear(vm, &results);
-    mask = parts[0];
-    results = parts[1];
-  }
-  ok = ok && tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask,
-                            &results, &made);
+  ok = ok && with_missing(vm, mask, results, out);
   tl_clear(vm, &mask);
   tl_clear(vm, &results);
   tl_clear(vm, &values);
   tl_clear(vm, &flags);
-  if (ok && rows)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_clear(vm, &offsets);
-  if (ok)
-    tl_copy_slot(out, &made);
   return ok;
 }
 

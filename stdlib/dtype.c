@@ -9,7 +9,7 @@
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 

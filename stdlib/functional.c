@@ -15,7 +15,7 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/bytecode/function.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/parts.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 

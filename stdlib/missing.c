@@ -5,105 +5,71 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
-#include "vm/kernels/kernels.h"
-#include "vm/nested/nested_elementwise.h"
-#include "vm/nested/ragged.h"
+#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------
 
-typedef bool on_items(tl_vm *vm, tl_slot items, tl_slot other, tl_slot *out);
-
-// The same for the items of all rows, under the same offsets.
-static bool on_rows(tl_vm *vm, tl_slot x, tl_slot other, on_items *each,
-                    tl_slot *out) {
-  tl_slot offsets, items, made;
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
-    return false;
-  bool ok = each(vm, items, other, &made);
-  tl_drop(vm, items);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, offsets);
-  return false;
-}
-
-static bool mask_of(tl_vm *vm, tl_slot x, tl_slot other, tl_slot *out) {
-  (void)other;
-  if (tl_is_form(x, TL_FORM_OPTION)) {
-    *out = tl_retain(vm, tl_borrow(x.nested->parts[0]));
-    return true;
-  }
-  if (tl_is_form(x, TL_FORM_RAGGED))
-    return on_rows(vm, x, other, mask_of, out);
+static bool mask_of(tl_vm *vm, void *context, tl_slot x, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_ndim(x);
-  if (ndim == 0) {
-    *out = tl_bool(tl_is_none(x));
-    return true;
-  }
-  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(x, i);
-  tl_array *a = tl_array_zeros(vm, TL_BOOL, ndim, shape);
-  if (a != NULL)
-    *out = tl_own_array(a);
-  return a != NULL;
+  int ndim = tl_value_shape(x, shape);
+  if (tl_is_form(x, TL_FORM_RAGGED))
+    return tl_map_items(vm, x, mask_of, context, out);
+  *out = tl_bool(tl_is_none(x));
+  if (tl_is_form(x, TL_FORM_OPTION))
+    *out = tl_retain(vm, tl_borrow(x.nested->parts[0]));
+  return tl_is_form(x, TL_FORM_OPTION) || ndim == 0 ||
+         tl_array_finish(vm, true, tl_array_zeros(vm, TL_BOOL, ndim, shape),
+                         out);
 }
 
 static bool is_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return mask_of(vm, args[0], tl_none(), out);
+  return mask_of(vm, NULL, args[0], out);
 }
 
 // --- Filling ----------------------------------------------------------------
 
 // mask ? value : items, which are those of x; an error tells of x and value.
-static bool choose(tl_vm *vm, tl_slot *parts, tl_slot x, tl_slot *out) {
-  if (tl_elementwise(vm, TL_OP_WHERE, parts, out))
+static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
+                   tl_slot x, tl_slot *out) {
+  if (tl_compute3(vm, TL_OP_WHERE, mask, value, items, out))
     return true;
   const tally_status kind = vm->error.status;
   if (kind != TALLY_ERR_TYPE && kind != TALLY_ERR_SHAPE)
     return false;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   tl_describe(x, left, sizeof left);
-  tl_describe(parts[1], right, sizeof right);
+  tl_describe(value, right, sizeof right);
   tl_error_clear(vm);
   return tl_fail(vm, kind, "what is missing in %s cannot be filled from %s%s",
                  left, right,
                  kind == TALLY_ERR_SHAPE ? ": they do not broadcast" : "");
 }
 
-static bool fill(tl_vm *vm, tl_slot x, tl_slot value, tl_slot *out) {
-  if (tl_is_none(x)) {
-    *out = tl_retain(vm, tl_borrow(value));
-    return true;
-  }
+static bool fill(tl_vm *vm, void *value, tl_slot x, tl_slot *out) {
+  const tl_slot *with = value;
   if (tl_is_form(x, TL_FORM_RAGGED))
-    return on_rows(vm, x, value, fill, out);
-  if (!tl_is_form(x, TL_FORM_OPTION)) {
-    *out = tl_retain(vm, tl_borrow(x));
-    return true;
+    return tl_map_items(vm, x, fill, value, out);
+  if (tl_is_form(x, TL_FORM_OPTION)) {
+    const tl_slot *parts = x.nested->parts;
+    return choose(vm, parts[0], *with, parts[1], x, out);
   }
-  tl_slot parts[3] = {tl_borrow(x.nested->parts[0]), tl_borrow(value),
-                      tl_borrow(x.nested->parts[1])};
-  return choose(vm, parts, x, out);
+  *out = tl_retain(vm, tl_borrow(tl_is_none(x) ? *with : x));
+  return true;
 }
 
 static bool fill_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return fill(vm, args[0], args[1], out);
+  return fill(vm, &args[1], args[0], out);
 }
 
 // A ragged array is filled as a whole, by a value or one of its own rows.
 static bool first_of(tl_vm *vm, tl_slot a, tl_slot b, tl_slot *out) {
-  if (!tl_is_nested(a))
-    return fill(vm, a, b, out);
-  tl_slot mask, parts[3];
-  if (tl_is_form(a, TL_FORM_OPTION) && !tl_is_nested(b))
-    return fill(vm, a, b, out);
-  if (!mask_of(vm, a, tl_none(), &mask))
+  tl_slot mask;
+  if (!tl_is_nested(a) || (tl_is_form(a, TL_FORM_OPTION) && !tl_is_nested(b)))
+    return fill(vm, &b, a, out);
+  if (!mask_of(vm, NULL, a, &mask))
     return false;
-  parts[0] = tl_borrow(mask);
-  parts[1] = tl_borrow(b);
-  parts[2] = tl_borrow(a);
-  bool ok = choose(vm, parts, a, out);
+  bool ok = choose(vm, mask, b, a, a, out);
   tl_drop(vm, mask);
   return ok;
 }
@@ -125,51 +91,42 @@ static bool coalesce(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Dropping ---------------------------------------------------------------
 
+// The values of items of which none is missing any more.
+static bool values_of(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
+  (void)vm;
+  (void)context;
+  *out = tl_borrow(tl_is_form(items, TL_FORM_OPTION) ? items.nested->parts[1]
+                                                     : items);
+  return true;
+}
+
 static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot mask, there, picked;
-  if (!mask_of(vm, x, tl_none(), &mask))
+  if (!mask_of(vm, NULL, x, &mask))
     return false;
-  tl_slot borrowed = tl_borrow(mask);
-  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &borrowed, &there);
+  bool ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there);
   tl_drop(vm, mask);
   if (!ok)
     return false;
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
-  tl_slot base = tl_borrow(x);
-  ok = tl_index_get(vm, &base, &step, &there, &picked);
+  ok = tl_value_choose(vm, x, there, &picked);
   tl_drop(vm, there);
   if (!ok)
     return false;
-  // Nothing is missing any more: the values alone.
-  tl_slot offsets, items;
-  ok = tl_ragged_flat(vm, picked, &offsets, &items);
+  ok = tl_map_items(vm, picked, values_of, NULL, out);
   tl_drop(vm, picked);
-  if (!ok)
-    return false;
-  tl_slot values = tl_is_form(items, TL_FORM_OPTION)
-                       ? tl_retain(vm, tl_borrow(items.nested->parts[1]))
-                       : tl_retain(vm, tl_borrow(items));
-  tl_drop(vm, items);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &values, out);
+  return ok;
 }
 
 static bool drop_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot x = args[0], there;
+  tl_slot x = args[0];
   if (tl_is_form(x, TL_FORM_RAGGED))
     return drop_rows(vm, x, out);
-  if (!tl_is_form(x, TL_FORM_OPTION)) {
-    if (!tl_arg_array(vm, "drop_missing", &args[0]))
-      return false;
-    *out = tl_pass_on(&args[0]);
-    return true;
-  }
-  tl_slot mask = tl_borrow(x.nested->parts[0]);
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &mask, &there))
+  if (tl_is_form(x, TL_FORM_OPTION))
+    return tl_option_present(vm, x.nested, out);
+  if (!tl_arg_array(vm, "drop_missing", &args[0]))
     return false;
-  bool ok = tl_value_take(vm, x.nested->parts[1], there.array, out);
-  tl_drop(vm, there);
-  return ok;
+  *out = tl_pass_on(&args[0]);
+  return true;
 }
 
 // --- The table --------------------------------------------------------------

@@ -4,7 +4,6 @@
 
 #include "vm/builtin.h"
 #include "vm/nested/nested.h"
-#include "vm/nested/struct_equal.h"
 
 // Values as their places among the distinct ones.
 typedef struct tl_coded {
@@ -17,7 +16,7 @@ typedef struct tl_coded {
 // or with [first] -1.
 bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
                       tl_coded *out);
-// Of an axis of structs, in the order of their fields in turn (struct_order.c).
+// Of an axis of structs, in the order of their fields in turn.
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p, tl_coded *out);
 // Of the rows of an array along its first axis, whose items may be missing: the
 // place of each row among the distinct ones, in the order of their items in

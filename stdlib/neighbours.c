@@ -12,7 +12,6 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
-#include "vm/nested/nested_elementwise.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

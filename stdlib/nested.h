@@ -3,7 +3,6 @@
 #define TALLY_STDLIB_NESTED_H
 
 #include "vm/nested/nested.h"
-#include "vm/nested/struct_equal.h"
 
 // The fields of a struct array as a record; *out is owned.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out);

@@ -4,10 +4,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/array/describe.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {
@@ -40,7 +39,6 @@ typedef struct application {
   bool skip;
   tl_of_vector *each;
   const void *context;
-  const tl_nested *rows;  // of which each is a vector
 } application;
 
 static bool apply_to_all(tl_vm *vm, tl_slot x, const application *how,
@@ -58,35 +56,19 @@ static bool apply_to_all(tl_vm *vm, tl_slot x, const application *how,
   return ok;
 }
 
-static bool apply_to_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
-  const application *how = context;
-  const int64_t *at = tl_ragged_offsets(how->rows);
-  tl_slot row;
-  if (!tl_value_slice(vm, how->rows->parts[1], at[i], at[i + 1], &row))
-    return false;
-  bool ok = apply_to_all(vm, row, how, out);
-  tl_drop(vm, row);
-  return ok;
-}
-
-static bool stack_results(tl_vm *vm, void *context, int64_t count,
-                          const tl_slot *results, tl_slot *out) {
-  (void)context;
-  return tl_stack_any(vm, count, results, out);
+static bool apply_to_row(tl_vm *vm, void *how, tl_slot *row, tl_slot *out) {
+  return apply_to_all(vm, *row, how, out);
 }
 
 // The results of all rows, stacked.
 static bool apply_to_rows(tl_vm *vm, const tl_nested *n, application how,
                           tl_slot *out) {
-  how.rows = n;
-  const tl_row_loop loop = {.name = how.function,
-                            .count = tl_ragged_rows(n),
-                            .each = apply_to_row,
-                            .join = stack_results,
-                            .context = &how};
+  int64_t rows = tl_ragged_rows(n);
   // Of no rows there is no result that would have a type.
-  return loop.count > 0 ? tl_map_rows(vm, &loop, out)
-                        : tl_stack_any(vm, 0, out, out);
+  if (rows == 0)
+    return tl_stack_any(vm, 0, out, out);
+  return tl_each_row(vm, how.function, n->parts[1], tl_ragged_offsets(n), rows,
+                     apply_to_row, &how, tl_stack_any, out);
 }
 
 bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
@@ -159,7 +141,7 @@ bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
                      const void *context, tl_slot *out) {
   tl_slot flat;
   int along = -1, ndim = tl_is_form(x, TL_FORM_RAGGED) ? 2 : tl_value_ndim(x);
-  const application how = {function, skip, each, context, NULL};
+  const application how = {function, skip, each, context};
   if (!keepdims)
     return apply(vm, x, axis, &how, out);
   if (!tl_is_none(axis) && !tl_arg_axis(vm, function, axis, ndim, 0, &along))

@@ -7,38 +7,23 @@
 
 #include "stdlib/arguments.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
-
-// Items of rows that may be missing: those that are there, in fewer.
-static bool present_rows(tl_vm *vm, tl_slot items, const tl_array *offsets,
-                         tl_array **out_offsets, tl_slot *out_items) {
-  tl_slot there;
-  if (!tl_option_there(vm, items.nested, &there))
-    return false;
-  tl_array *fewer = tl_true_offsets(vm, tl_offsets_data((tl_array *)offsets),
-                                    offsets->size - 1, there.array);
-  bool ok = fewer != NULL &&
-            tl_value_take(vm, items.nested->parts[1], there.array, out_items);
-  tl_drop(vm, there);
-  if (ok)
-    *out_offsets = fewer;
-  else
-    tl_array_drop(vm, fewer);
-  return ok;
-}
 
 bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
                      tl_slot *out) {
-  tl_array *fewer;
-  tl_slot there;
+  tl_slot flags, there;
   *out = tl_none();
-  return present_rows(vm, items, offsets, &fewer, &there) &&
-         tl_ragged_new(vm, fewer, &there, out);
+  if (!tl_option_there(vm, items.nested, &flags))
+    return false;
+  tl_array *fewer = tl_true_offsets(vm, tl_offsets_data(offsets),
+                                    offsets->size - 1, flags.array);
+  bool ok = fewer != NULL &&
+            tl_value_take(vm, items.nested->parts[1], flags.array, &there);
+  tl_drop(vm, flags);
+  return tl_ragged_close(vm, ok, fewer, &there, out);
 }
 
 // The place of the item in [begin, end) that has so many before it that are
@@ -73,16 +58,14 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   const int64_t *at = tl_offsets_data((tl_array *)offsets);
   int64_t rows = offsets->size - 1;
   if (call->skip) {
-    tl_array *fewer;
     tl_slot there;
-    if (!present_rows(vm, items, offsets, &fewer, &there))
+    if (!tl_present_rows(vm, items, (tl_array *)offsets, &there))
       return false;
-    bool ok =
-        tl_reduce_each_row(vm, call, there, tl_offsets_data(fewer), rows, out);
+    bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
+                                 tl_ragged_offsets(there.nested), rows, out);
     if (ok && tl_reduces_to_place(call->reduction) && rows > 0)
       spread_places(items.nested->parts[0].array, at, rows, out->array);
     tl_drop(vm, there);
-    tl_drop(vm, tl_own_array(fewer));
     return ok;
   }
   tl_reduce_call any = {
@@ -174,41 +157,17 @@ static bool reduce_along(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
 }
 
 // Rows of more than plain items, of which each is reduced by itself.
-typedef struct tables {
-  const tl_reduce_call *call;
-  tl_slot items;
-  const int64_t *at;
-} tables;
-
-static bool reduce_table(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
-  const tables *t = context;
-  tl_slot row;
-  int64_t begin = t->at[i < 0 ? 0 : i];
-  if (!tl_value_slice(vm, t->items, begin, i < 0 ? begin : t->at[i + 1], &row))
-    return false;
-  bool ok = reduce_along(vm, t->call, &row, 0, out);
-  tl_drop(vm, row);
-  return ok;
-}
-
-// The results of the rows, in rows of their own if they may differ in length.
-static bool join_results(tl_vm *vm, void *context, int64_t count,
-                         const tl_slot *results, tl_slot *out) {
-  const tables *t = context;
-  return tl_is_form(t->items, TL_FORM_RAGGED)
-             ? tl_ragged_of_rows(vm, count, results, out)
-             : tl_stack_any(vm, count, results, out);
+static bool reduce_table(tl_vm *vm, void *call, tl_slot *row, tl_slot *out) {
+  return reduce_along(vm, call, row, 0, out);
 }
 
 static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                           const int64_t *at, int64_t rows, tl_slot *out) {
-  tables t = {call, items, at};
-  const tl_row_loop loop = {.name = call->name,
-                            .count = rows,
-                            .each = reduce_table,
-                            .join = join_results,
-                            .context = &t};
-  return tl_map_rows(vm, &loop, out);
+  // Results that may differ in length are rows of their own.
+  return tl_each_row(
+      vm, call->name, items, at, rows, reduce_table, (void *)(uintptr_t)call,
+      tl_is_form(items, TL_FORM_RAGGED) ? tl_ragged_of_rows : tl_stack_any,
+      out);
 }
 
 // Each row, of any items.
@@ -298,12 +257,6 @@ static bool reduce_lane(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   return ok;
 }
 
-static bool join_lanes(tl_vm *vm, void *context, int64_t count,
-                       const tl_slot *results, tl_slot *out) {
-  (void)context;
-  return tl_ragged_of_rows(vm, count, results, out);
-}
-
 // Across the rows that lie along a fixed axis: a row for each lane.
 static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
                          const tl_nested *n, int axis, tl_slot *out) {
@@ -320,7 +273,7 @@ static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
   const tl_row_loop loop = {.name = call->name,
                             .count = count,
                             .each = reduce_lane,
-                            .join = join_lanes,
+                            .join = tl_ragged_of_rows,
                             .context = &l};
   tl_slot whole;
   return tl_map_rows(vm, &loop, &whole) &&
@@ -338,7 +291,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
     return false;
   if (!all && axis < ndim)
     return reduce_lanes(vm, call, n, axis, out);
-  if (!tl_grid_rows(vm, n, &rows))
+  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
   tl_reduce_call within = *call;
   if (!all)
@@ -436,7 +389,7 @@ static bool add_last_axis(tl_vm *vm, tl_slot *x, tl_slot *out) {
   }
   tl_slot first = tl_none(), rows, wider;
   bool grid = tl_is_form(*x, TL_FORM_GRID);
-  bool ok = grid ? tl_grid_rows(vm, x->nested, &rows)
+  bool ok = grid ? tl_grid_rows(vm, *x, &rows)
                  : tl_ragged_flat(vm, *x, &first, &rows);
   if (ok && grid)
     first = tl_retain(vm, tl_borrow(x->nested->parts[0]));

@@ -9,10 +9,9 @@
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.
@@ -31,38 +30,36 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
 
 // --- Making -----------------------------------------------------------------
 
-// The counts as offsets, which must come to [total] (-1: to anything).
-static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
-                        int64_t total, tl_array **out) {
+// The counts as offsets, which must come to [total].
+static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
   tl_slot counts;
   if (tl_is_array(s) && s.array->size > 0 &&
       !tl_dtype_is_integer(tl_array_dtype(s.array)))
-    return tl_arg_fail(vm, function, "counts", "an array of integers", s);
-  if (!tl_as_contiguous(vm, function, s, TL_INT64, &counts))
+    return tl_arg_fail(vm, "ragged", "counts", "an array of integers", s);
+  if (!tl_as_contiguous(vm, "ragged", s, TL_INT64, &counts))
     return false;
   const tl_array *a = counts.array;
   bool ok = tl_ndim(a) >= 1 ||
-            tl_fail(vm, TALLY_ERR_SHAPE, "%s: counts have no axis", function);
+            tl_fail(vm, TALLY_ERR_SHAPE, "ragged: counts have no axis");
   tl_array *offsets = ok ? tl_offsets_new(vm, a->size) : NULL;
   ok = offsets != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
     int64_t n = ((const int64_t *)(const void *)a->data)[i];
     int64_t *to = &tl_offsets_data(offsets)[i + 1];
-    if (n < 0 || __builtin_add_overflow(to[-1], n, to) ||
-        (total >= 0 && *to > total)) {
+    if (n < 0 || __builtin_add_overflow(to[-1], n, to) || *to > total) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   n < 0 ? "%s: counts: row %" PRId64 " would have %" PRId64
+                   n < 0 ? "ragged: counts: row %" PRId64 " would have %" PRId64
                            " items"
-                         : "%s: counts: row %" PRId64 " of %" PRId64
+                         : "ragged: counts: row %" PRId64 " of %" PRId64
                            " items goes beyond the values",
-                   function, i, n);
+                   i, n);
     }
   }
-  if (ok && total >= 0 && tl_offsets_data(offsets)[a->size] != total) {
+  if (ok && tl_offsets_data(offsets)[a->size] != total) {
     ok = tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: the counts come to %" PRId64 ", but there are %" PRId64
-                 " values",
-                 function, tl_offsets_data(offsets)[a->size], total);
+                 "ragged: the counts come to %" PRId64
+                 ", but there are %" PRId64 " values",
+                 tl_offsets_data(offsets)[a->size], total);
   }
   tl_drop(vm, counts);
   if (ok)
@@ -72,15 +69,13 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
   return ok;
 }
 
-static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
-                        tl_slot *out) {
+static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *offsets = NULL;
-  if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, function, &args[0]))
+  if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, "ragged", &args[0]))
     return false;
   if (tl_value_ndim(args[0]) == 0)
-    return tl_arg_fail(vm, function, "values", "an array", args[0]);
-  if (!read_counts(vm, function, args[1], tl_value_length(args[0], 0),
-                   &offsets))
+    return tl_arg_fail(vm, "ragged", "values", "an array", args[0]);
+  if (!read_counts(vm, args[1], tl_value_length(args[0], 0), &offsets))
     return false;
   tl_slot items = tl_take(vm, &args[0]), made;
   if (!tl_ragged_new(vm, offsets, &items, &made))
@@ -89,14 +84,6 @@ static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
   const tl_array *counts = tl_is_array(args[1]) ? args[1].array : NULL;
   return tl_value_split_axis(vm, &made, counts != NULL ? tl_ndim(counts) : 1,
                              counts != NULL ? tl_shape(counts) : &rows, out);
-}
-
-static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return with_counts(vm, "ragged", args, out);
-}
-
-static bool unflatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return with_counts(vm, "unflatten", args, out);
 }
 
 static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -179,8 +166,8 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The items at those places, zeros where there are no items at all. *out may
 // have missing values itself.
-static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
-                        tl_array *places, tl_slot *out) {
+static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
+                        tl_slot *out) {
   tl_slot values = content;
   if (tl_is_form(content, TL_FORM_OPTION))
     values = content.nested->parts[1];
@@ -188,9 +175,9 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
       (!tl_is_array(values) || tl_ndim(values.array) != 1)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s: rows of plain items have places to be missing, not "
-                   "rows of %s",
-                   function, tl_describe(content, text, sizeof text));
+                   "pad_rows: rows of plain items have places to be missing, "
+                   "not rows of %s",
+                   tl_describe(content, text, sizeof text));
   }
   if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
@@ -199,7 +186,7 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
   one.of = tl_type_below(vm, values, 1);
   tl_type *type = one.of != NULL ? tl_type_intern(vm, &one) : NULL;
   tl_slot zero;
-  if (type == NULL || !tl_zeros_of_type(vm, function, type, 0, NULL, &zero))
+  if (type == NULL || !tl_zeros_of_type(vm, "pad_rows", type, 0, NULL, &zero))
     return false;
   bool ok = tl_value_take(vm, zero, places, out);
   tl_drop(vm, zero);
@@ -273,37 +260,6 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
   return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
 }
 
-// The items at places, missing where [gaps] is true. Takes both, which may be
-// NULL.
-static bool take_with_gaps(tl_vm *vm, const char *function, tl_slot content,
-                           tl_array *places, tl_array *gaps, tl_slot *mask,
-                           tl_slot *values) {
-  bool ok = places != NULL && gaps != NULL &&
-            take_or_gap(vm, function, content, places, values);
-  tl_array_drop(vm, places);
-  return tl_array_finish(vm, ok, gaps, mask);
-}
-
-// x[i, 0] of each row, missing where the row is empty.
-static bool firsts(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_ragged(vm, "firsts", &args[0]))
-    return false;
-  const tl_nested *n = args[0].nested;
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t rows = tl_ragged_rows(n);
-  tl_array *places = tl_positions_new(vm, rows);
-  tl_array *gaps = places != NULL ? tl_array_new(vm, TL_BOOL, 1, &rows) : NULL;
-  bool ok = gaps != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    gaps->data[i] = at[i] == at[i + 1];
-    tl_offsets_data(places)[i] = at[i] == at[i + 1] ? 0 : at[i];
-  }
-  tl_slot values, mask;
-  return take_with_gaps(vm, "firsts", n->parts[1], places, gaps, &mask,
-                        &values) &&
-         with_gaps(vm, &mask, &values, out);
-}
-
 // Each item of one axis as a row of its own, a missing one as an empty row.
 static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
   bool option = tl_is_form(*x, TL_FORM_OPTION);
@@ -325,15 +281,20 @@ static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+static bool single_items(tl_vm *vm, void *context, tl_slot items,
+                         tl_slot *out) {
+  (void)context;
+  tl_slot one = tl_borrow(items);
+  bool ok = singletons(vm, &one, out);
+  tl_clear(vm, &one);
+  return ok;
+}
+
 static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
-    tl_slot offsets, items, rows;
-    if (!tl_ragged_flat(vm, args[0], &offsets, &items))
-      return false;
-    bool ok = singletons(vm, &items, &rows);
-    tl_clear(vm, &items);
-    return tl_rows_close(vm, ok, &offsets, &rows, out);
-  }
+  if (tl_is_form(args[0], TL_FORM_RAGGED))
+    return tl_map_items(vm, args[0], single_items, NULL, out);
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "singletons", &args[0]))
     return false;
@@ -377,8 +338,9 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     }
   }
   tl_slot values, mask;
-  if (!take_with_gaps(vm, "pad_rows", n->parts[1], places, gaps, &mask,
-                      &values))
+  ok = ok && take_or_gap(vm, n->parts[1], places, &values);
+  tl_array_drop(vm, places);
+  if (!tl_array_finish(vm, ok, gaps, &mask))
     return false;
   if (tl_is_none(args[2]))
     return with_gaps(vm, &mask, &values, out);
@@ -407,7 +369,7 @@ const tl_builtin tl_ragged_builtins[] = {
          "Values other than arrays and counts other than integers are an error\n"
          "(kind type), counts that do not fit the values another (value).\n"
          "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n")},
-    {"unflatten", "x, counts", unflatten, .takes = TL_BYTES,
+    {"unflatten", "x, counts", ragged, .takes = TL_BYTES,
      TL_DOC(
          "ragged(x, counts): what flatten took away.\n"
          "Rows of the array, of any dtype. Counts that do not come to the number of\n"
@@ -438,12 +400,6 @@ const tl_builtin tl_ragged_builtins[] = {
      TL_DOC("The place of each item within its row.\n"
             "Gives int64. Values other than arrays are an error (kind type).\n"
             "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n")},
-    {"firsts", "x", firsts, .lifts = TL_INNERMOST, .takes = TL_BYTES,
-     TL_DOC(
-         "The first item of each row, missing where a row is empty.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type).\n"
-         "    firsts([[1, 2], [], [3]])    # [1, none, 3]\n")},
     {"singletons", "x", singletons, .takes = TL_BYTES,
      TL_DOC(
          "Each item as a row of its own, a missing one as an empty row, below the\n"

@@ -28,9 +28,6 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
                     tl_slot *out);
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out);
-// One value, a record or none too, in all places of a shape.
-bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
-                     tl_slot *out);
 // A value, or one per row, in rows as [model] has them.
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out);
 // The same in the rows of a grid; one value for each of its rows, if x is an

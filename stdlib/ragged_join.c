@@ -9,11 +9,11 @@
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // A call of concat (which has the axis already) or stack (which makes it).
@@ -157,7 +157,7 @@ static bool join_grids(tl_vm *vm, const joining *j, int64_t count,
   int64_t opened = 0;
   bool ok = rows != NULL;
   for (; ok && opened < count; opened += ok)
-    ok = tl_grid_rows(vm, items[opened].nested, &rows[opened]);
+    ok = tl_grid_rows(vm, items[opened], &rows[opened]);
   ok = ok && join_along(vm, j, count, rows, axis - ndim + 1, &made);
   tl_slots_free(vm, rows, opened);
   return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
@@ -277,18 +277,11 @@ bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
       return false;
   } else if (tl_is_none(item) && (option || tl_is_array(x))) {
     // One missing item of the array's own type.
-    tl_slot values = option ? x.nested->parts[1] : x, parts[2];
     int64_t length = 1;
-    if (!tl_array_finish(vm, true, tl_array_new(vm, TL_BOOL, 1, &length),
-                         &parts[0]))
-      return false;
-    parts[0].array->data[0] = 1;
-    bool ok = tl_array_finish(
-        vm, true, tl_array_zeros(vm, tl_array_dtype(values.array), 1, &length),
-        &parts[1]);
-    if (!ok)
-      tl_drop(vm, parts[0]);
-    if (!ok || !tl_indexed_new(vm, TL_FORM_OPTION, &parts[0], &parts[1], &one))
+    tl_slot values = option ? x.nested->parts[1] : x;
+    tl_type type = {.kind = TL_TYPE_OPTION};
+    type.of = tl_type_of_dtype(vm, tl_array_dtype(values.array));
+    if (!tl_zeros_of_type(vm, "append", &type, 1, &length, &one))
       return false;
   } else if (tl_is_form(x, TL_FORM_GRID) && tl_is_array(item) &&
              tl_ndim(item.array) > 1) {

@@ -6,7 +6,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/nested/parts.h"
 #include "vm/values/record.h"
@@ -231,7 +231,7 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (; ok && opened < r->length; opened += ok) {
     rows[opened] = tl_raw_bytes_inside(r->fields[opened].value);
     if (grids)
-      ok = tl_grid_rows(vm, rows[opened].nested, &rows[opened]);
+      ok = tl_grid_rows(vm, rows[opened], &rows[opened]);
     else if (tl_value_ndim(rows[opened]) >= 2)
       ok = tl_arg_ragged(vm, "zip_ragged", &rows[opened]);
   }

@@ -8,8 +8,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
@@ -56,41 +55,6 @@ static bool own_items(tl_vm *vm, const char *function, tl_slot x,
   return *items != NULL;
 }
 
-// Missing values come last in each row: those that are there are sorted alone.
-static bool sort_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
-  tl_slot offsets, items, there, sorted = tl_none(), values, mask;
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
-    return false;
-  int64_t rows = offsets.array->size - 1, total = tl_value_length(items, 0);
-  const int64_t *at = tl_offsets_data(offsets.array), *from = NULL;
-  tl_array *gaps = NULL, *places = NULL;
-  bool ok = tl_present_rows(vm, items, offsets.array, &there) &&
-            tl_ragged_sort(vm, there, descending, false, &sorted);
-  tl_clear(vm, &there);
-  ok = ok && (gaps = tl_array_new(vm, TL_BOOL, 1, &total)) != NULL &&
-       (places = tl_positions_new(vm, total)) != NULL;
-  if (ok)
-    from = tl_ragged_offsets(sorted.nested);
-  for (int64_t i = 0; ok && i < rows; i++) {
-    int64_t present = from[i + 1] - from[i];
-    for (int64_t k = at[i]; k < at[i + 1]; k++) {
-      bool gap = k - at[i] >= present;
-      gaps->data[k] = gap;
-      tl_offsets_data(places)[k] = gap ? 0 : from[i] + k - at[i];
-    }
-  }
-  // Where all are missing there is nothing to take: the values as they are.
-  tl_slot there_are = items.nested->parts[1];
-  if (ok && from[rows] > 0)
-    there_are = sorted.nested->parts[1];
-  ok = tl_take_at(vm, ok, there_are, places, &values);
-  tl_clear(vm, &sorted);
-  tl_drop(vm, items);
-  ok = tl_array_finish(vm, ok, gaps, &mask) &&
-       tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &items);
-  return tl_rows_close(vm, ok, &offsets, &items, out);
-}
-
 // The order of each row where some are missing: those that are there, then the
 // others as they stand.
 static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
@@ -132,9 +96,15 @@ static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
-  if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION))
-    return order ? order_present(vm, x, descending, out)
-                 : sort_present(vm, x, descending, out);
+  if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION)) {
+    if (order)
+      return order_present(vm, x, descending, out);
+    if (!order_present(vm, x, descending, &made))
+      return false;
+    bool done = tl_value_choose(vm, x, made, out);
+    tl_drop(vm, made);
+    return done;
+  }
   tl_array *items, *places = NULL;
   const char *name = order ? "argsort" : "sort";
   if (!own_items(vm, name, x, &offsets, &items))
@@ -225,45 +195,15 @@ static tl_array *cumulate_within(tl_vm *vm, tl_reduction reduction,
   return NULL;
 }
 
-// Each row's running fold goes to its place in *to, which the first one makes.
-static bool cumulate_row(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
-                         const tl_array *items, tl_slot row, int64_t at,
-                         tl_array **to) {
-  tl_slot sums;
-  if (!tl_cumulative(vm, reduction, &row, 0, false, dtype, &sums))
-    return false;
-  const tl_array *made = sums.array;
-  if (*to == NULL)
-    *to = tl_array_new(vm, tl_array_dtype(made), 1, &items->size);
-  if (*to != NULL) {
-    size_t size = tl_itemsize(tl_array_dtype(made));
-    memcpy((*to)->data + (size_t)at * size, made->data,
-           (size_t)made->size * size);
-  }
-  tl_drop(vm, sums);
-  return *to != NULL;
-}
+// What has no scan: each row by itself.
+typedef struct running {
+  tl_reduction reduction;
+  tl_dtype dtype;
+} running;
 
-static tl_array *cumulate_each(tl_vm *vm, tl_reduction reduction,
-                               tl_dtype dtype, tl_slot items, const int64_t *at,
-                               int64_t rows) {
-  tl_array *to = NULL;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    tl_slot row;
-    ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
-    if (ok) {
-      ok = cumulate_row(vm, reduction, dtype, items.array, row, at[i], &to);
-      tl_drop(vm, row);
-    }
-    ok = ok && ((i & 0xfff) != 0xfff || tl_poll(vm, 16));
-  }
-  if (ok && to == NULL)
-    to = tl_array_copy(vm, items.array);
-  if (ok || to == NULL)
-    return to;
-  tl_drop(vm, tl_own_array(to));
-  return NULL;
+static bool cumulate_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
+  const running *r = context;
+  return tl_cumulative(vm, r->reduction, row, 0, false, r->dtype, out);
 }
 
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
@@ -275,28 +215,24 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
   int64_t rows = offsets.array->size - 1;
   tl_dtype scanned =
       tl_cumulative_dtype(reduction, tl_array_dtype(items.array), dtype);
-  tl_array *to =
-      scanned != TL_DTYPE_COUNT
-          ? cumulate_within(vm, reduction, scanned, items.array, at, rows)
-          : cumulate_each(vm, reduction, dtype, items, at, rows);
-  tl_drop(vm, items);
   tl_slot made;
-  bool ok = tl_array_finish(vm, true, to, &made);
+  bool ok;
+  if (scanned == TL_DTYPE_COUNT) {
+    running r = {reduction, dtype};
+    ok = tl_each_row(vm, name, items, at, rows, cumulate_row, &r,
+                     tl_ragged_of_rows, out);
+    tl_drop(vm, items);
+    tl_drop(vm, offsets);
+    return ok;
+  }
+  ok = tl_array_finish(
+      vm, true, cumulate_within(vm, reduction, scanned, items.array, at, rows),
+      &made);
+  tl_drop(vm, items);
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
 // --- Repeating --------------------------------------------------------------
-
-bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
-                     tl_slot *out) {
-  tl_slot one;
-  if (!tl_stack_any(vm, 1, &value, &one))
-    return false;
-  tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
-  bool ok = tl_take_at(vm, true, one, places, out);
-  tl_drop(vm, one);
-  return ok;
-}
 
 static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
@@ -388,7 +324,7 @@ bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
     if (!tl_broadcast_flat(vm, x.array, ndim, shape, &flat))
       return false;
   }
-  bool ok = tl_grid_rows(vm, model, &rows);
+  bool ok = tl_grid_rows(vm, tl_lend_nested(model), &rows);
   if (ok) {
     ok = tl_ragged_broadcast(vm, flat, rows, &made);
     tl_drop(vm, rows);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "stdlib/arguments.h"
+#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
@@ -164,35 +165,19 @@ static bool divide_rows(tl_vm *vm, tl_array *sums, const int64_t *at,
 }
 
 // Rows one by one, for what is no fold.
+static bool reduce_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
+  const tl_reduce_call *call = context;
+  return tl_reduce(vm, call->reduction, row, 1, false, call->dtype,
+                   call->correction, out);
+}
+
 static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                      const int64_t *at, int64_t rows, tl_slot *out) {
-  tl_array *to = NULL;
-  for (int64_t i = 0; i < rows; i++) {
-    tl_slot row, value;
-    bool ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
-    if (ok) {
-      ok = tl_reduce(vm, call->reduction, &row, 1, false, call->dtype,
-                     call->correction, &value);
-      tl_drop(vm, row);
-    }
-    if (ok && to == NULL) {
-      to = tl_array_new(vm, (tl_dtype)tl_dtype_of(value), 1, &rows);
-      ok = to != NULL;
-      if (!ok)
-        tl_drop(vm, value);
-    }
-    if (ok) {
-      ok = tl_item_store(vm, to, to->data + i * tl_strides(to)[0], value);
-      tl_drop(vm, value);
-    }
-    if (ok && ((i & 0x3ff) != 0x3ff || tl_poll(vm, 64)))
-      continue;
-    tl_array_drop(vm, to);
-    return false;
-  }
-  if (to == NULL)
-    to = tl_array_new(vm, TL_FLOAT64, 1, &rows);
-  return tl_array_finish(vm, true, to, out);
+  if (rows == 0)
+    return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &rows),
+                           out);
+  return tl_each_row(vm, call->name, items, at, rows, reduce_row,
+                     (void *)(uintptr_t)call, tl_stack_any, out);
 }
 
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,

@@ -14,9 +14,8 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
 #include "vm/values/record.h"
-#include "vm/array/stack.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
@@ -47,10 +46,8 @@ static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
   return tl_record_put_end(record, out);
 }
 
-// The items of all rows, and of what may be missing those that are there: they
-// take the argument's place. How many are missing.
-static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
-  *missing = 0;
+// The items of all rows take the argument's place.
+static bool row_items(tl_vm *vm, tl_slot *x) {
   while (tl_is_form(*x, TL_FORM_RAGGED)) {
     tl_slot offsets, items;
     bool ends = tl_is_owned(*x);
@@ -61,22 +58,22 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
     tl_clear(vm, x);
     *x = items;
   }
+  return true;
+}
+
+// The same, and of what may be missing what is there. How much is missing.
+static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
+  tl_slot there;
+  *missing = 0;
+  if (!row_items(vm, x))
+    return false;
   if (!tl_is_form(*x, TL_FORM_OPTION))
     return true;
-  tl_slot there;
   if (!tl_present(vm, *x, &there, missing))
     return false;
   tl_clear(vm, x);
   *x = there;
   return true;
-}
-
-// A missing value is a distinct one, the last.
-static bool append_missing(tl_vm *vm, tl_array *values, tl_slot *out) {
-  tl_slot all = tl_own_array(values);
-  bool ok = tl_nested_append(vm, all, tl_none(), out);
-  tl_drop(vm, all);
-  return ok;
 }
 
 static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
@@ -90,43 +87,28 @@ static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
 
 // --- Distinct rows ----------------------------------------------------------
 
-// A view of an array, or of one whose items may be missing, with an axis at the
-// front; it lives no longer than x.
-static bool axis_first(tl_vm *vm, tl_slot x, int axis, tl_slot *out) {
-  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(x);
-  for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
-  if (tl_is_array(x)) {
-    tl_slot borrowed = tl_borrow(x);
-    return tl_permute(vm, &borrowed, axes, out);
-  }
-  tl_slot parts[2];
-  for (int i = 0; i < 2; i++) {
-    tl_slot borrowed = tl_borrow(x.nested->parts[i]);
-    if (!tl_permute(vm, &borrowed, axes, &parts[i])) {
-      if (i == 1)
-        tl_drop(vm, parts[0]);
-      return false;
-    }
-  }
-  return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], out);
+// The parts of such an array at these places along an axis.
+typedef struct places {
+  const tl_array *at;
+  int axis;
+} places;
+
+static bool take_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                      tl_slot *out) {
+  const places *p = context;
+  (void)i;
+  return tl_take_axis(vm, part.array,
+                      (const int64_t *)(const void *)p->at->data, p->at->size,
+                      p->axis, out);
 }
 
-// The parts of such an array at these places along an axis.
-static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *places, int axis,
+static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *at, int axis,
                       tl_slot *out) {
-  const int64_t *at = (const int64_t *)(const void *)places->data;
-  int64_t n = places->size;
+  places p = {at, axis};
   if (tl_is_array(x))
-    return tl_take_axis(vm, x.array, at, n, axis, out);
-  tl_slot parts[2];
-  if (!tl_take_axis(vm, x.nested->parts[0].array, at, n, axis, &parts[0]))
-    return false;
-  if (!tl_take_axis(vm, x.nested->parts[1].array, at, n, axis, &parts[1])) {
-    tl_drop(vm, parts[0]);
-    return false;
-  }
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(x), &parts[0],
-                        &parts[1], out);
+    return take_part(vm, &p, 0, x, out);
+  return tl_nested_map(vm, x.nested, tl_value_ndim(x), true, take_part, &p,
+                       out);
 }
 
 // What there is of the distinct parts of x along an axis (args[1]), in the
@@ -143,8 +125,11 @@ static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
                    function);
   tl_slot x;
   tl_array *codes;
-  if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis) ||
-      !axis_first(vm, args[0], axis, &x))
+  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(args[0]);
+  if (!tl_arg_axis(vm, function, args[1], ndim, 0, &axis))
+    return false;
+  for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
+  if (!tl_value_permute(vm, args[0], axes, ndim, &x))
     return false;
   bool ok = tl_row_codes(vm, function, x, &codes);
   tl_drop(vm, x);
@@ -194,69 +179,47 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique", &args[0], false, false, &d))
     return false;
-  if (missing > 0)
-    return append_missing(vm, d.values, out);
   *out = tl_own_array(d.values);
-  return true;
+  if (missing == 0)
+    return true;
+  // A missing value is a distinct one, the last.
+  tl_slot all = *out;
+  bool ok = tl_nested_append(vm, all, tl_none(), out);
+  tl_drop(vm, all);
+  return ok;
+}
+
+// The distinct items of x, or parts of it along an axis: a record of what has a
+// name. [self] is the function that does so.
+static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
+                         const char *const names[4], tl_slot *args,
+                         tl_slot *out) {
+  tl_distinct d;
+  if (has_axis(args))
+    return distinct_rows(vm, function, args, names, out);
+  if (tl_needs_codes(args[0]))
+    return tl_coded_call(vm, function, self, false, TL_ANSWER_RECORD, args,
+                         out);
+  return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
+                          names[3] != NULL, &d) &&
+         distinct_record(vm, &d, NULL, names, out);
 }
 
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, NULL, "counts"};
-  tl_distinct d;
-  int64_t missing;
-  if (has_axis(args))
-    return distinct_rows(vm, "unique_counts", args, names, out);
-  if (tl_has_fields(args[0]))
-    return tl_coded_call(vm, "unique_counts", unique_counts, false,
-                         TL_ANSWER_RECORD, args, out);
-  if (!plain_items(vm, &args[0], &missing) ||
-      !tl_distinct_find(vm, "unique_counts", &args[0], false, true, &d))
-    return false;
-  if (missing == 0)
-    return distinct_record(vm, &d, NULL, names, out);
-  tl_slot values, both;
-  tl_slot one[2] = {tl_own_array(d.counts), tl_none()};
-  tl_slot count = tl_int(missing);
-  tl_record *record = tl_record_new(vm, 2);
-  if (append_missing(vm, d.values, &values))
-    tl_record_put(vm, &record, "values", values);
-  else
-    tl_record_put_nothing(vm, &record);
-  if (record && tl_stack(vm, 1, &count, &one[1]) &&
-      tl_value_concat(vm, 2, one, &both))
-    tl_record_put(vm, &record, "counts", both);
-  else
-    tl_record_put_nothing(vm, &record);
-  tl_clear(vm, &one[1]);
-  tl_drop(vm, one[0]);
-  return tl_record_put_end(record, out);
+  return (has_axis(args) || row_items(vm, &args[0])) &&
+         unique_parts(vm, "unique_counts", unique_counts, names, args, out);
 }
 
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
-  tl_distinct d;
-  if (has_axis(args))
-    return distinct_rows(vm, "unique_inverse", args, names, out);
-  if (tl_needs_codes(args[0])) {
-    return tl_coded_call(vm, "unique_inverse", unique_inverse, false,
-                         TL_ANSWER_RECORD, args, out);
-  }
-  return tl_distinct_find(vm, "unique_inverse", &args[0], true, false, &d) &&
-         distinct_record(vm, &d, NULL, names, out);
+  return unique_parts(vm, "unique_inverse", unique_inverse, names, args, out);
 }
 
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", "indices", "inverse_indices",
                                        "counts"};
-  tl_distinct d;
-  if (has_axis(args))
-    return distinct_rows(vm, "unique_all", args, names, out);
-  if (tl_needs_codes(args[0])) {
-    return tl_coded_call(vm, "unique_all", unique_all, false, TL_ANSWER_RECORD,
-                         args, out);
-  }
-  return tl_distinct_find(vm, "unique_all", &args[0], true, true, &d) &&
-         distinct_record(vm, &d, NULL, names, out);
+  return unique_parts(vm, "unique_all", unique_all, names, args, out);
 }
 
 // --- Membership -------------------------------------------------------------

@@ -11,9 +11,9 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/index/index.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/lift.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
+#include "vm/nested/lift.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 

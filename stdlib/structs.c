@@ -25,45 +25,18 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 
 // --- Columns ----------------------------------------------------------------
 
-// Of tuples, whose fields have no names: a list.
-static bool columns_of_tuples(tl_vm *vm, tl_slot p, tl_slot *out) {
-  int64_t count = p.nested->layout->field_count;
-  tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot borrowed = tl_borrow(p), field = tl_none();
-    ok = tl_nested_field(vm, &borrowed, i, &field) &&
-         tl_list_push(vm, &list, &field);
-    if (!ok)
-      tl_clear(vm, &field);
-  }
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
-}
-
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
-  if (layout->kind == TL_TYPE_TUPLE)
-    return columns_of_tuples(vm, p, out);
-  tl_record *record = tl_record_new(vm, layout->field_count);
-  for (int64_t i = 0; record != NULL && i < layout->field_count; i++) {
-    tl_slot borrowed = tl_borrow(p), field;
-    bool ok = tl_nested_field(vm, &borrowed, i, &field);
-    if (ok) {
-      ok = tl_record_set(vm, &record, layout->fields[i].name, &field);
-      tl_drop(vm, field);
-    }
-    if (ok)
-      continue;
-    tl_drop(vm, tl_own_record(record));
-    record = NULL;
+  tl_slot *fields = tl_slots_new(vm, layout->field_count, "columns");
+  int64_t made = 0;
+  bool ok = fields != NULL;
+  for (; ok && made < layout->field_count; made += ok) {
+    tl_slot borrowed = tl_borrow(p);
+    ok = tl_nested_field(vm, &borrowed, made, &fields[made]);
   }
-  if (record != NULL)
-    *out = tl_own_record(record);
-  return record != NULL;
+  ok = ok && tl_struct_item(vm, layout, fields, out);
+  tl_slots_free(vm, fields, made);
+  return ok;
 }
 
 static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -247,93 +220,6 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
   return ok;
 }
 
-// The order by one field more: what is equal in it stays in the order so far.
-static bool refine(tl_vm *vm, tl_slot p, tl_string *name, bool descending,
-                   tl_slot *order) {
-  int64_t i = tl_nested_find(p.nested, name);
-  if (i < 0)
-    return tl_fail_no_field(vm, p, name);
-  tl_slot borrowed = tl_borrow(p), field, key = tl_none();
-  if (!tl_nested_field(vm, &borrowed, i, &field))
-    return false;
-  bool ok = true;
-  if (tl_is_none(*order))
-    key = tl_retain(vm, tl_borrow(field));
-  else
-    ok = tl_value_take(vm, field, order->array, &key);
-  tl_array *next = NULL;
-  if (ok && tl_is_none(*order))
-    tl_hold(vm, key, TL_CAUSE_VIEW);
-  ok = ok && tl_order_of(vm, "sort_by", key, descending, &next);
-  tl_drop(vm, key);
-  tl_drop(vm, field);
-  if (!ok)
-    return false;
-  if (!tl_is_none(*order)) {
-    tl_slot combined;
-    ok = tl_value_take(vm, *order, next, &combined);
-    tl_drop(vm, tl_own_array(next));
-    if (!ok)
-      return false;
-    tl_clear(vm, order);
-    *order = combined;
-  } else {
-    *order = tl_own_array(next);
-  }
-  return true;
-}
-
-// One bool for all fields, or a list of one for each.
-static bool check_directions(tl_vm *vm, tl_slot given, int64_t count) {
-  bool unused;
-  if (!tl_is_list(given))
-    return tl_arg_bool(vm, "sort_by", "descending", given, &unused);
-  if (given.list->length != count) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "sort_by: descending has %" PRId64 " items for %" PRId64
-                   " fields",
-                   given.list->length, count);
-  }
-  bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++)
-    ok = tl_arg_bool(vm, "sort_by", "each item of descending",
-                     given.list->items[i], &unused);
-  return ok;
-}
-
-// p, fields, descending
-static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_has_fields(args[0]))
-    return tl_arg_fail(vm, "sort_by", "p",
-                       "an array of structs (sort(xs, key: f) orders other "
-                       "things)",
-                       args[0]);
-  if (tl_value_ndim(args[0]) != 1)
-    return tl_arg_fail(vm, "sort_by", "p", "of one axis", args[0]);
-  if (!tl_arg_names(vm, &args[1]))
-    return false;
-  tl_slot one = args[1], order = tl_none();
-  int64_t count = 1;
-  const tl_slot *names = &one;
-  if (tl_is_list(args[1])) {
-    count = args[1].list->length;
-    names = args[1].list->items;
-  }
-  if (count == 0)
-    return tl_fail(vm, TALLY_ERR_VALUE, "sort_by: no field is named");
-  bool ok = check_directions(vm, args[2], count);
-  // From the last field to the first: every order is stable.
-  for (int64_t i = count - 1; ok && i >= 0; i--) {
-    tl_string *name;
-    tl_slot way = tl_is_list(args[2]) ? args[2].list->items[i] : args[2];
-    ok = tl_arg_string(vm, "sort_by", "each field", names[i], &name) &&
-         refine(vm, args[0], name, way.i != 0, &order);
-  }
-  ok = ok && tl_value_take(vm, args[0], order.array, out);
-  tl_clear(vm, &order);
-  return ok;
-}
-
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_struct_builtins[] = {
@@ -358,15 +244,5 @@ const tl_builtin tl_struct_builtins[] = {
          "Values other than struct arrays are an error (kind type), offsets with\n"
          "which fields overlap another (value).\n"
          "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n")},
-    {"sort_by", "p, fields, descending: false", sort_by,
-     TL_DOC(
-         "The structs p in the order of one field, or of several: by the first,\n"
-         "where that is equal by the next. Missing values come last. descending\n"
-         "is a bool, or a list of one for each field.\n"
-         "The other fields may have any dtype. A field that the array lacks is an\n"
-         "error (kind name).\n"
-         "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"
-         "    p = [(x: 1, y: 5), (x: 1, y: 7)]\n"
-         "    sort_by(p, (\"x\", \"y\"), descending: (false, true)).y    # [7, 5]\n")},
     {.name = NULL},
 };

@@ -76,6 +76,12 @@ static inline int64_t *tl_shape(const tl_array *a) {
 static inline int64_t *tl_strides(const tl_array *a) {
   return (int64_t *)a->dims + a->head.ndim;
 }
+// The items of a shape that is known to be sound.
+static inline int64_t tl_shape_count(int ndim, const int64_t *shape) {
+  int64_t count = 1;
+  for (int i = 0; i < ndim; i++) count *= shape[i];
+  return count;
+}
 // Whether the items belong to another array's block.
 static inline bool tl_is_view(const tl_array *a) {
   return (a->head.flags & TL_VIEW) != 0;
@@ -90,8 +96,10 @@ static inline tl_array_extra *tl_array_more(const tl_array *a) {
   return (tl_array_extra *)((int64_t *)a->dims + 2 * a->head.ndim);
 }
 // The array that owns a view's data; of an owning array, itself. Returns
-// borrowed.
-tl_array *tl_array_owner(const tl_array *a);
+// borrowed. A view refers to the owner itself, so this is never a chain.
+static inline tl_array *tl_array_owner(const tl_array *a) {
+  return tl_is_view(a) ? tl_array_more(a)->owner : (tl_array *)a;
+}
 
 // --- Making -----------------------------------------------------------------
 

@@ -21,13 +21,13 @@
 //                       parts[1]  the rows' items, one row behind the other:
 //                                 row i is [offsets[i], offsets[i + 1])
 //   indexed   parts[0] has the place of each item in parts[1], the target:
-//             GRID      rows of a ragged array in a regular order (grid.h)
-//             CATEGORY  values out of a few, codes in int32 (category.h)
-//             POINTER   references to the values of any array (pointer.h)
+//             GRID      rows of a ragged array in a regular order (ragged.h)
+//             CATEGORY  values out of a few, codes in int32 (indexed.h)
+//             POINTER   references to the values of any array (indexed.h)
 //   bytes     BYTES     parts[0]  the bytes as if they were text: a string
 //   (then
 //                                 there is no axis), or any array of strings
-//                                 (octets.h)
+//                                 (raw_bytes.h)
 //
 // Where operands of several forms meet, the one that stands last in tl_form
 // says what happens: it opens the array that it is, and the others follow.
@@ -84,6 +84,10 @@ static inline const tl_form_traits *tl_nested_traits(const tl_nested *n) {
 }
 static inline bool tl_is_form(tl_slot s, tl_form form) {
   return tl_is_nested(s) && tl_nested_form(s.nested) == form;
+}
+// Whether it is an array of structs, in one block or by columns.
+static inline bool tl_has_fields(tl_slot s) {
+  return tl_is_form(s, TL_FORM_STRUCT) || tl_is_form(s, TL_FORM_COLUMNS);
 }
 // Whether its items are rows: RAGGED or GRID.
 static inline bool tl_has_rows(tl_slot s) {

@@ -15,18 +15,6 @@
 #include "vm/vm.h"
 #include "vm/check.h"
 
-// A view refers to the owner itself, so this is never a chain.
-tl_array *tl_array_owner(const tl_array *a) {
-  return tl_is_view(a) ? tl_array_more(a)->owner : (tl_array *)a;
-}
-
-// The items of a shape that is known to be sound.
-static int64_t count_items(int ndim, const int64_t *shape) {
-  int64_t size = 1;
-  for (int i = 0; i < ndim; i++) size *= shape[i];
-  return size;
-}
-
 // Moves base's share of the block over to [view]; base no longer owns. Where
 // base is a view that others have too, the block gets one more count.
 static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
@@ -60,7 +48,7 @@ static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
   const int64_t *end = a->dims + 2 * ndim;
   if (!tl_array_is_reusable(base) || vm->no_reuse || data != a->data ||
       (a->head.flags & TL_EXTERNAL) != 0 || dtype != tl_array_dtype(a) ||
-      (const char *)end > data || count_items(ndim, shape) != a->size) {
+      (const char *)end > data || tl_shape_count(ndim, shape) != a->size) {
     return false;
   }
   int64_t stride = (int64_t)tl_itemsize(dtype);
@@ -108,7 +96,7 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   view->head.dtype = (uint8_t)dtype;
   view->head.ndim = (uint8_t)ndim;
   view->data = data;
-  view->size = count_items(ndim, shape);
+  view->size = tl_shape_count(ndim, shape);
   if (ndim > 0) {  // shape may be NULL where there are no axes
     memcpy(tl_shape(view), shape, dims);
     memcpy(tl_strides(view), strides, dims);

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
 #include "vm/text/format.h"
@@ -318,20 +319,6 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
-// Rows in a grid become rows of rows, for functions that know only these.
-static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
-  for (uint32_t i = 0; i < count; i++) {
-    tl_slot rows;
-    if (!tl_is_form(args[i], TL_FORM_GRID))
-      continue;
-    if (!tl_grid_as_vars(vm, args[i].nested, &rows))
-      return false;
-    tl_clear(vm, &args[i]);
-    args[i] = rows;
-  }
-  return true;
-}
-
 // Replaces categorical arguments and pointers by their values for functions
 // that do not know these forms.
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -348,7 +335,7 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   grid = grid && (builtin->flags & TL_GRIDS) == 0 &&
          !(builtin->lifts > TL_OF_MASKS && tl_is_form(args[0], TL_FORM_GRID));
   return (!category || tl_spell_out(vm, count, args)) &&
-         (!grid || spell_grids(vm, count, args));
+         (!grid || tl_open_each(vm, tl_grid_as_vars, count, args));
 }
 
 // Whether an argument that has to come back unchanged on failure is only

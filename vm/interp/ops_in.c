@@ -10,11 +10,11 @@
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"
 #include "vm/interp/interp.h"
+#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/nested/grid.h"
 #include "vm/nested/indexed.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
@@ -173,12 +173,13 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY) ||
       tl_has_fields(container))
     return in_array(vm, item, container, found);
-  bool grid = tl_is_form(container, TL_FORM_GRID);
-  if (grid || tl_is_form(container, TL_FORM_POINTER)) {
+  if (tl_is_nested(container) &&
+      tl_nested_traits(container.nested)->is_indexed) {
     // The target has more than the array shows of it.
     tl_slot values;
-    if (!(grid ? tl_grid_rows(vm, container.nested, &values)
-               : tl_indexed_values(vm, container.nested, &values)))
+    tl_opener *open =
+        tl_is_form(container, TL_FORM_GRID) ? tl_grid_rows : tl_indexed_values;
+    if (!open(vm, container, &values))
       return false;
     bool ok = tl_contains(vm, item, values, found);
     tl_drop(vm, values);

@@ -2,218 +2,29 @@
 // modules.
 //
 // Built for speed.
+#include "vm/nested/nested.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "vm/api/host.h"
 #include "vm/array/describe.h"
-#include "vm/values/list.h"
-#include "vm/bytecode/module.h"
-#include "vm/nested/nested.h"
-#include "vm/nested/parts.h"
 #include "vm/array/range.h"
-#include "vm/values/record.h"
+#include "vm/bytecode/module.h"
 #include "vm/index/select.h"
-#include "vm/hints.h"
-#include "vm/suggest.h"
+#include "vm/nested/parts.h"
+#include "vm/objects.h"
 #include "vm/types/layout.h"
 #include "vm/types/type.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
-#include "vm/objects.h"
 
 static bool is_named(const tl_string *name, const char *text) {
   return strcmp(name->text, text) == 0;
 }
 
-static const char *const attributes[] = {
-    "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
-enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
-
-// --- Errors -----------------------------------------------------------------
-
-static bool has_other_keys(const tl_record *record) {
-  for (int64_t i = 0; i < record->length; i++)
-    if (!tl_key_is_string(record->fields[i].key))
-      return true;
-  return false;
-}
-
-// ", fields: x, y" of a record, as many as fit; strings are quoted where other
-// keys may be meant, so that "1" is not taken for 1.
-static void list_fields(const tl_record *record, bool quoted, char *buffer,
-                        size_t size) {
-  size_t used = 0;
-  buffer[0] = '\0';
-  for (int64_t i = 0; i < record->length; i++) {
-    char text[TL_KEY_TEXT], key_text[TL_KEY_TEXT + 2];
-    const tl_string *key = tl_key_string(record->fields[i].key);
-    const char *name = key_text;
-    if (key != NULL && !quoted)
-      name = key->text;
-    else
-      snprintf(key_text, sizeof key_text, key != NULL ? "\"%s\"" : "%s",
-               tl_key_text(tl_key_slot(record->fields[i].key), text));
-    size_t length = strlen(name);
-    if (used + length + 8 > size) {
-      memcpy(buffer + used, ", ...", 6);
-      return;
-    }
-    if (i > 0)
-      memcpy(buffer + used, ", ", 2), used += 2;
-    memcpy(buffer + used, name, length + 1);
-    used += length;
-  }
-}
-
-// How a method's place is taken: "mean(x)", "reshape(x, …)".
-static const char *spell_call(const tl_builtin *builtin, char *out,
-                              size_t size) {
-  tl_param params[TL_MAX_PARAMS];
-  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
-                    params[1].kind == TL_PARAM_REQUIRED;
-  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
-  return out;
-}
-
-// Methods are functions here: what to say of one that somebody expects, or
-// NULL.
-static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
-                                size_t size) {
-  static const char *const modules[] = {"strings", "linalg", "stats"};
-  char call[100];
-  if (is_named(name, "length") || is_named(name, "size"))
-    return "write len(x)";
-  const tl_builtin *method =
-      vm->host->find_function(vm, NULL, name->text, name->length);
-  if (method != NULL) {
-    snprintf(out, size, "write %s", spell_call(method, call, sizeof call));
-    return out;
-  }
-  const char *habit = tl_name_hint(NULL, name->text, out, size);
-  for (size_t i = 0; habit == NULL && i < sizeof modules / sizeof *modules;
-       i++) {
-    method = tl_builtin_find(vm->library, modules[i], name->text, name->length);
-    if (method == NULL)
-      continue;
-    snprintf(out, size, "write %s.%s, and import %s first", modules[i],
-             spell_call(method, call, sizeof call), modules[i]);
-    return out;
-  }
-  return habit;
-}
-
-static bool fail_record(tl_vm *vm, const tl_record *record,
-                        const tl_string *name) {
-  char fields[200], hint[160];
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->length);
-  for (int64_t i = 0; i < record->length; i++) {
-    const tl_string *key = tl_key_string(record->fields[i].key);
-    if (key != NULL)
-      tl_suggest_offer(&near, key->text, key->length);
-  }
-  bool others = has_other_keys(record);
-  list_fields(record, others, fields, sizeof fields);
-  const char *near_one = tl_suggest_text(&near, hint, sizeof hint);
-  const char *method =
-      near_one[0] == '\0' ? spell_method(vm, name, hint, sizeof hint) : NULL;
-  const char *point = method != NULL ? "; " : "";
-  method = method != NULL ? method : near_one;
-  if (record->length == 0) {
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "no field \"%s\" in record, which is empty%s%s", name->text,
-                   point, method);
-  }
-  return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; %s: %s%s%s",
-                 name->text, others ? "keys" : "fields", fields, point, method);
-}
-
-static bool has_attributes(tl_slot s) {
-  return tl_is_array(s) || tl_is_scalar(s) || tl_is_range(s);
-}
-
-static const char *plural_of(tl_slot s) {
-  if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    return "arrays";
-  if (tl_is_number(s))
-    return "numbers";
-  if (tl_is_string(s))
-    return "strings";
-  if (tl_is_list(s))
-    return "lists";
-  if (tl_is_range(s))
-    return "ranges";
-  if (tl_is_type(s))
-    return "types";
-  if (tl_is_function(s))
-    return "functions";
-  return NULL;
-}
-
-static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
-  char text[TL_DESCRIBE], hint[160];
-  const char *plural = plural_of(s);
-  if (plural == NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
-                   tl_describe(s, text, sizeof text), name->text);
-  }
-  const char *method = spell_method(vm, name, hint, sizeof hint);
-  if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: %s", plural,
-                   name->text, method);
-  }
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->length);
-  for (int i = 0; has_attributes(s) && i < ATTRIBUTES; i++) {
-    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
-  }
-  return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s%s", plural,
-                 name->text, tl_suggest_text(&near, hint, sizeof hint));
-}
-
-// Names the fields that there are, and attributes that are near.
-static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
-  char text[TL_DESCRIBE], hint[160];
-  const tl_type *layout = s.nested->layout;
-  tl_suggestion near;
-  const char *method = spell_method(vm, name, hint, sizeof hint);
-  if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: %s",
-                   tl_describe(s, text, sizeof text), name->text, method);
-  }
-  tl_suggest_begin(&near, name->text, name->length);
-  for (int i = 0; i < ATTRIBUTES; i++)
-    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
-  for (int64_t i = 0; layout != NULL && i < layout->field_count; i++) {
-    const tl_string *field = layout->fields[i].name;
-    tl_suggest_offer(&near, field->text, field->length);
-  }
-  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s%s",
-                 tl_describe(s, text, sizeof text), name->text,
-                 tl_suggest_text(&near, hint, sizeof hint));
-}
-
-bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
-  if (tl_is_record(base))
-    return fail_record(vm, base.record, name);
-  if (tl_is_nested(base))
-    return fail_nested(vm, base, name);
-  return fail_kind(vm, base, name);
-}
-
-bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key) {
-  char text[TL_KEY_TEXT], keys[200];
-  if (tl_is_string(key))
-    return tl_fail_no_field(vm, base, key.string);
-  if (base.record->length == 0)
-    return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record, which is empty",
-                   tl_key_text(key, text));
-  list_fields(base.record, true, keys, sizeof keys);
-  return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record; keys: %s",
-                 tl_key_text(key, text), keys);
-}
-
-// --- Shapes -----------------------------------------------------------------
+// --- Shapes ------------------------------------------------------------------
 
 typedef struct outline {
   tl_dtype dtype;
@@ -244,7 +55,7 @@ static bool shape_list(tl_vm *vm, outline o, tl_slot *out) {
   return true;
 }
 
-// --- Views ------------------------------------------------------------------
+// --- Views -------------------------------------------------------------------
 
 // The same value again: moved if the slot owns it, else borrowed.
 static bool pass_on(tl_slot *base, tl_slot *out) {
@@ -263,12 +74,10 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
-  tl_array *view =
-      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
+  return tl_array_finish(
+      vm, true,
+      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
+      out);
 }
 
 static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
@@ -289,27 +98,10 @@ static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
   const tl_array *a = base->array;
   tl_dtype dtype = part_dtype(tl_array_dtype(a));
   char *data = a->data + (size_t)part * tl_itemsize(dtype);
-  tl_array *view = tl_view_new(vm, base, dtype, data, tl_ndim(a), tl_shape(a),
-                               tl_strides(a));
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
-}
-
-static bool array_part(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
-  const tl_array *a = base->array;
-  if (tl_dtype_is_complex(tl_array_dtype(a))) {
-    return part_view(vm, base, part, out);
-  }
-  if (part == 0)
-    return pass_on(base, out);
-  tl_array *zeros =
-      tl_array_zeros(vm, tl_array_dtype(a), tl_ndim(a), tl_shape(a));
-  if (zeros == NULL)
-    return false;
-  *out = tl_own_array(zeros);
-  return true;
+  return tl_array_finish(vm, true,
+                         tl_view_new(vm, base, dtype, data, tl_ndim(a),
+                                     tl_shape(a), tl_strides(a)),
+                         out);
 }
 
 static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
@@ -332,25 +124,6 @@ static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
   return true;
 }
 
-static bool real_or_imag(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
-  if (tl_is_number(*base))
-    return scalar_part(base, part, out);
-  if (tl_array_dtype(base->array) == TL_STRING) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
-                   part == 0 ? "real" : "imaginary");
-  }
-  return array_part(vm, base, part, out);
-}
-
-static bool is_attribute(const tl_string *name) {
-  for (int i = 0; i < ATTRIBUTES; i++) {
-    if (is_named(name, attributes[i])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
@@ -367,14 +140,14 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
   if (dtype != TL_STRING && is_named(name, "real")) {
     return pass_on(base, out);
   }
-  if (!is_attribute(name)) {
-    return fail_kind(vm, *base, name);
+  if (!tl_is_attribute(name)) {
+    return tl_fail_no_field(vm, *base, name);
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of an array cannot be set",
                  name->text);
 }
 
-// --- Attributes -------------------------------------------------------------
+// --- Attributes --------------------------------------------------------------
 
 // A range has the attributes of the array that it stands for.
 static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
@@ -388,6 +161,16 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   bool ok = tl_field_get(vm, &made, name, out);
   tl_drop(vm, made);
   return ok;
+}
+
+static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
+                             bool is_part, tl_slot *out) {
+  if (is_part)
+    return scalar_part(base, is_named(name, "imag"), out);
+  return is_named(name, "T")
+             ? pass_on(base, out)
+             : tl_fail(vm, TALLY_ERR_SHAPE,
+                       "mT exchanges the last two axes: a number has none");
 }
 
 static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
@@ -406,22 +189,24 @@ static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     *out = tl_type_slot(tl_type_of_dtype(vm, o.dtype));
     return true;
   }
-  bool is_part = is_named(name, "real") || is_named(name, "imag");
-  if (!is_part && !is_named(name, "T") && !is_named(name, "mT")) {
-    return fail_kind(vm, *base, name);
-  }
+  bool is_imag = is_named(name, "imag");
+  bool is_part = is_imag || is_named(name, "real");
+  if (!is_part && !is_named(name, "T") && !is_named(name, "mT"))
+    return tl_fail_no_field(vm, *base, name);
   if (tl_is_range(*base))
     return range_attribute(vm, base, name, out);
-  if (is_part)
-    return real_or_imag(vm, base, is_named(name, "imag"), out);
-  if (!tl_is_number(*base)) {
-    return is_named(name, "T") ? transpose(vm, base, 0, out)
-                               : matrix_transpose(vm, base, out);
+  if (tl_is_number(*base))
+    return number_attribute(vm, base, name, is_part, out);
+  const tl_array *a = base->array;
+  tl_dtype dtype = tl_array_dtype(a);
+  if (is_part && dtype == TL_STRING) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
+                   is_imag ? "imaginary" : "real");
   }
-  if (is_named(name, "T"))
-    return pass_on(base, out);
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "mT exchanges the last two axes: a number has none");
+  if (is_imag && !tl_dtype_is_complex(dtype))
+    return tl_array_finish(
+        vm, true, tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)), out);
+  return tl_attribute_place(vm, base, name, out);
 }
 
 // What a type says of itself: the bytes of an item, which structs have as a C
@@ -430,7 +215,7 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
                            const tl_string *name, tl_slot *out) {
   tl_type *type = base->type;
   if (!is_named(name, "itemsize"))
-    return fail_kind(vm, *base, name);
+    return tl_fail_no_field(vm, *base, name);
   if (type->kind == TL_TYPE_DTYPE) {
     *out = tl_weak_int((int64_t)tl_itemsize(type->dtype));
     return true;
@@ -460,7 +245,7 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   if (tl_is_record(*base))
     return tl_record_value(
         vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
-  if (has_attributes(*base))
+  if (tl_has_attributes(*base))
     return attribute(vm, base, name, out);
   if (tl_is_nested(*base))
     return tl_nested_attribute(vm, base, name, out);
@@ -471,10 +256,10 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     return vm->host->attribute(vm, *base, name, out);
   if (tl_is_type(*base))
     return type_attribute(vm, base, name, out);
-  return fail_kind(vm, *base, name);
+  return tl_fail_no_field(vm, *base, name);
 }
 
-// --- Nested arrays ----------------------------------------------------------
+// --- Nested arrays -----------------------------------------------------------
 
 // .T and .mT
 static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
@@ -579,7 +364,7 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   int64_t i = tl_nested_find(base->nested, name);
   if (i >= 0)
     return tl_nested_field(vm, base, i, out);
-  return fail_nested(vm, *base, name);
+  return tl_fail_no_field(vm, *base, name);
 }
 
 bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {

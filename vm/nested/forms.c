@@ -1,12 +1,23 @@
-// The table of the forms, see forms.h.
+// The table of the forms, and the drivers above it. See forms.h.
 #include "vm/nested/forms.h"
+
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/error.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/objects.h"
+#include "vm/vm.h"
 
 #define OPS(form, get_of, set_of, elementwise_of, concat_of) \
   [TL_FORM_##form] = {tl_##get_of##_get, tl_##set_of##_set,  \
                       tl_##elementwise_of##_elementwise,     \
                       tl_##concat_of##_concat}
 
-const tl_form_ops tl_forms[TL_FORM_COUNT] = {
+static const tl_form_ops forms[TL_FORM_COUNT] = {
     OPS(OPTION, option, option, options, options),
     OPS(STRUCT, struct, struct, structs, structs),
     OPS(COLUMNS, columns, columns, structs, structs),
@@ -15,4 +26,176 @@ const tl_form_ops tl_forms[TL_FORM_COUNT] = {
     OPS(CATEGORY, indexed, category, indexed, indexed),
     OPS(POINTER, indexed, pointer, indexed, indexed),
     OPS(BYTES, raw_bytes, raw_bytes, raw_bytes, raw_bytes),
+};
+
+// --- Indexing ----------------------------------------------------------------
+
+static bool get_items(tl_vm *vm, tl_slot base, const tl_step *step,
+                      tl_slot *parts, tl_slot *out) {
+  if (tl_is_option_mask(step, parts))
+    return tl_option_mask_get(vm, base, parts[0].nested, out);
+  return forms[tl_nested_form(base.nested)].get(vm, base, step, parts, out);
+}
+
+static bool get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
+                tl_slot *out) {
+  if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
+      tl_is_string(parts[0])) {
+    int64_t i = tl_nested_find(base->nested, parts[0].string);
+    if (i < 0)
+      return tl_fail_no_field(vm, *base, parts[0].string);
+    return tl_nested_field(vm, base, i, out);
+  }
+  if (!get_items(vm, tl_borrow(*base), step, parts, out))
+    return false;
+  // What dies here does not keep the block for a view.
+  if (tl_is_owned(*base)) {
+    if (!tl_is_owned(*out))
+      *out = tl_retain(vm, *out);
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  }
+  return true;
+}
+
+// --- Writing -----------------------------------------------------------------
+
+// A copy whose parts are shared with the original.
+static tl_nested *share(tl_vm *vm, const tl_nested *n) {
+  tl_nested *copy = tl_nested_new(vm, tl_nested_form(n), tl_nested_ndim(n),
+                                  n->count, n->layout);
+  for (int64_t i = 0; copy != NULL && i < n->count; i++) {
+    tl_slot part = tl_borrow(n->parts[i]);
+    copy->parts[i] = tl_retain(vm, part);
+  }
+  return copy;
+}
+
+// target.way = value, on the target itself or on a copy that shares its parts.
+// The value is borrowed. *out is the array that was written, owned by whoever
+// owned the target or, for a copy, by the caller. A failure changes nothing.
+// Where it may widen, a name that a table has no field of makes a new column,
+// which a part of another array must not get: *out is then another
+// array, and the target is dropped where it was to be changed in place.
+static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
+                bool in_place, bool may_widen, tl_slot *value,
+                tl_nested **out) {
+  tl_nested_path w = *way;
+  tl_nested *n = target.nested;
+  if (may_widen && tl_adds_column(w, target)) {
+    if (!tl_add_column(vm, w, target, *value, out))
+      return false;
+    if (in_place)
+      tl_drop(vm, target);
+    return true;
+  }
+  if (!in_place && (n = share(vm, n)) == NULL)
+    return false;
+  bool ok = forms[tl_nested_form(n)].set(vm, w, n, value);
+  if (ok)
+    *out = n;
+  else if (!in_place)
+    tl_drop(vm, tl_own_nested(n));
+  return ok;
+}
+
+// --- Elementwise operations --------------------------------------------------
+
+// What a value's items are, as far as == is concerned: others than numbers are
+// never equal to these, nor texts.
+typedef enum item_kind { NUMBERS, TEXTS, FIELDS, OTHERS } item_kind;
+
+static item_kind kind_of(tl_slot s) {
+  while (tl_is_nested(s)) {
+    if (tl_has_fields(s))
+      return FIELDS;
+    s = s.nested->parts[1];
+  }
+  if (tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING))
+    return TEXTS;
+  return tl_is_array(s) || tl_is_scalar(s) ? NUMBERS : OTHERS;
+}
+
+// A record or list beside structs, in rows too, stands for one of them.
+static bool never_equal(tl_slot a, tl_slot b) {
+  item_kind x = kind_of(a), y = kind_of(b);
+  if (x == FIELDS || y == FIELDS) {
+    tl_slot other = x == FIELDS ? b : a;
+    return tl_is_none(other) ||
+           (x != y && !tl_is_record(other) && !tl_is_list(other) &&
+            !tl_has_fields(a) && !tl_has_fields(b));
+  }
+  return x != y;
+}
+
+static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
+  tl_op op = (tl_op)code;
+  int arity = tl_ops[op].arity, form = tl_outermost(arity, slots);
+  bool spelled = form == TL_FORM_CATEGORY || form == TL_FORM_POINTER;
+  bool beside_none =
+      arity == 2 && (tl_is_none(slots[0]) || tl_is_none(slots[1]));
+  bool opened = form == TL_FORM_BYTES || (spelled && !beside_none);
+  // Against a list or another kind of value == is one bool.
+  if (!opened && (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
+      never_equal(slots[0], slots[1])) {
+    *out = tl_bool(op == TL_OP_NOT_EQUAL);
+    return true;
+  }
+  if (form < 0 || (spelled && !opened))
+    form = TL_FORM_OPTION;  // which knows none
+  return forms[form].elementwise(vm, op, arity, slots, out);
+}
+
+// --- Joining and copying -----------------------------------------------------
+
+static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                   tl_slot *out) {
+  int form = tl_outermost(count, items);
+  if (form >= 0)
+    return forms[form].concat(vm, count, items, out);
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_value_ndim(items[i]) == 0)
+      return tl_fail_kinds(vm, count, items);
+  }
+  return tl_join_arrays(vm, count, items, out);
+}
+
+static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                      tl_slot *out) {
+  (void)context;
+  (void)i;
+  if (tl_is_nested(part))
+    return tl_nested_copy(vm, part, out);
+  *out = tl_borrow(part);
+  return !tl_is_array(part) ||
+         tl_array_finish(vm, true, tl_array_copy(vm, part.array), out);
+}
+
+bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
+  const tl_nested *n = s.nested;
+  if (tl_nested_form(n) == TL_FORM_RAGGED)
+    return tl_rows_concat(vm, 1, &s, out);
+  return tl_nested_map(vm, n, tl_nested_ndim(n), true, copy_part, NULL, out);
+}
+
+// --- What the layers below call ----------------------------------------------
+
+static tl_type *type_of(tl_vm *vm, tl_slot s) {
+  return tl_type_below(vm, s, 0);
+}
+
+const struct tl_nested_ops tl_nested_ops = {
+    .copy = tl_nested_copy,
+    .equal = tl_equal,
+    .type = type_of,
+    .field = tl_field_get,
+    .attribute_place = tl_attribute_place,
+    .fail_no_field = tl_fail_no_key,
+    .get = get,
+    .get_mask = tl_option_mask_get,
+    .known_mask = tl_option_known,
+    .set = set,
+    .elementwise = elementwise,
+    .concat = concat,
+    .format = tl_nested_format,
+    .display = tl_nested_display,
 };

@@ -1,9 +1,13 @@
 // What each form does: a table of functions for each, found by tl_form.
 //
-//   x[i, j]       tl_nested_get          get          (nested_index.c)
-//   x[i].f = v    tl_nested_set          set          (nested_set.c)
-//   x + y         tl_nested_elementwise  elementwise  (nested_elementwise.c)
-//   concat(x, y)  tl_value_concat        concat       (nested_join.c)
+//   x[i, j]       tl_index_get     ─▶ vm->nested->get          ─▶ get
+//   x[i].f = v    tl_part_update   ─▶ vm->nested->set          ─▶ set
+//   x + y         tl_elementwise   ─▶ vm->nested->elementwise  ─▶ elementwise
+//   concat(x, y)  tl_value_concat  ─▶ vm->nested->concat       ─▶ concat
+//
+// The drivers between the last two arrows are in forms.c, above all functions
+// of the table. These work on parts by what is at the left, which may come
+// back.
 //
 // Where several values take part, the outermost form among them (tl_form) is
 // asked. It opens what is of its form, leaves the others to stand for
@@ -16,6 +20,9 @@
 #include "vm/engine/elementwise.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_set.h"
+#include "vm/text/format.h"
+
+enum { TL_MOST_OPERANDS = 3 };
 
 typedef struct tl_form_ops {
   // base[step]. *out is owned, or borrows from [base].
@@ -31,8 +38,6 @@ typedef struct tl_form_ops {
   // The items one behind the other along the leading axis. *out is owned.
   bool (*concat)(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out);
 } tl_form_ops;
-
-extern const tl_form_ops tl_forms[TL_FORM_COUNT];
 
 // The outermost form among values; -1 where none is nested.
 static inline int tl_outermost(int64_t count, const tl_slot *values) {
@@ -104,5 +109,10 @@ bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out);
 bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                          tl_slot *out);
+
+// As print writes it, of arrays of more than [limit] items the edges (0: all),
+// and as the prompt shows it in lines of [width].
+bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit);
+bool tl_nested_display(tl_text *text, tl_slot s, int width);
 
 #endif

@@ -1,6 +1,6 @@
-// Ragged rows in a regular order. See grid.h.
+// Ragged rows in a regular order: the places are indexed, written and joined as
+// any array, and then the rows that stand there. See ragged.h.
 #include "vm/nested/forms.h"
-#include "vm/nested/grid.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,128 +9,13 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
+#include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/index/select.h"
-#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
-// --- Places -----------------------------------------------------------------
-
-static tl_array *places_of(const tl_nested *n) {
-  return n->parts[0].array;
-}
-
-static int64_t product(int ndim, const int64_t *shape) {
-  int64_t size = 1;
-  for (int i = 0; i < ndim; i++) size *= shape[i];
-  return size;
-}
-
-// The places in row-major order, along one axis. *out is owned.
-static bool flat_places(tl_vm *vm, const tl_array *places, tl_slot *out) {
-  tl_slot s = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  return tl_value_reshape(vm, s, tl_ndim(places), 1, &places->size, out);
-}
-
-// Whether the places are those of all rows, in order.
-static bool is_in_order(const tl_array *places, const tl_nested *rows) {
-  if (!tl_is_contiguous(places) || places->size != tl_ragged_rows(rows))
-    return false;
-  const int64_t *at = (const int64_t *)(const void *)places->data;
-  for (int64_t i = 0; i < places->size; i++) {
-    if (at[i] != i)
-      return false;
-  }
-  return true;
-}
-
-static bool rows_at(tl_vm *vm, const tl_array *places, tl_slot rows,
-                    tl_slot *out) {
-  if (is_in_order(places, rows.nested)) {
-    *out = tl_retain(vm, tl_borrow(rows));
-    return true;
-  }
-  tl_slot flat;
-  if (!flat_places(vm, places, &flat))
-    return false;
-  bool ok = tl_value_take(vm, rows, flat.array, out);
-  tl_drop(vm, flat);
-  return ok;
-}
-
-bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out) {
-  if (!tl_is_array(places))
-    return tl_nested_at(vm, rows, places.i, out);
-  if (tl_ndim(places.array) == 1)
-    return rows_at(vm, places.array, rows, out);
-  tl_slot first = tl_borrow(places), second = tl_borrow(rows);
-  return tl_nested_pair(vm, TL_FORM_GRID, tl_ndim(places.array), &first,
-                        &second, out);
-}
-
-bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
-                      tl_slot *out) {
-  if (ndim == 1) {
-    tl_copy_slot(out, rows);
-    rows->tag &= ~TL_OWNED;
-    return true;
-  }
-  tl_array *places = tl_numbers_new(vm, ndim, shape, 0);
-  if (places == NULL) {
-    tl_clear(vm, rows);
-    return false;
-  }
-  tl_slot first = tl_own_array(places);
-  return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
-}
-
-bool tl_grid_rows(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  return rows_at(vm, places_of(n), n->parts[1], out);
-}
-
-bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  const int64_t *shape = tl_shape(places_of(n));
-  if (!tl_grid_rows(vm, n, out))
-    return false;
-  for (int i = tl_nested_ndim(n) - 1; i > 0; i--) {
-    tl_slot rows = *out;
-    if (!tl_ragged_of_width(vm, product(i, shape), shape[i], &rows, out))
-      return false;
-  }
-  return true;
-}
-
-// --- Shapes -----------------------------------------------------------------
-
-bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS], all;
-  tl_slot flat, next;
-  tl_value_shape(s, shape);
-  all = product(last, shape);
-  if (!tl_value_reshape(vm, s, last, 1, &all, &flat))
-    return false;
-  bool ok = tl_ragged_of_regular(vm, flat, &next);
-  tl_clear(vm, &flat);
-  for (int i = last - 1; ok && i >= first; i--) {
-    tl_slot rows = next;
-    ok = tl_ragged_of_width(vm, product(i, shape), shape[i], &rows, &next);
-  }
-  return ok && tl_value_split_axis(vm, &next, first, shape, out);
-}
-
-// What has an item for each of the places in the order of their rows: the same
-// in their shape. Takes it on every path.
-static bool in_shape(tl_vm *vm, const tl_array *places, tl_slot *s,
-                     tl_slot *out) {
-  if (tl_ndim(places) > 1)
-    return tl_value_split_axis(vm, s, tl_ndim(places), tl_shape(places), out);
-  tl_copy_slot(out, s);
-  return true;
-}
-
-// --- Indexing ---------------------------------------------------------------
+// --- Indexing ----------------------------------------------------------------
 
 enum { MOST_ITEMS = TL_MOST_ITEMS - 1 };
 
@@ -214,12 +99,13 @@ static tl_step step_within(const cut *c, tl_index_item first,
 }
 
 // (:, rest) of ragged rows.
-static bool within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
-                   tl_slot *out) {
+static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
+                         tl_slot *out) {
   static const tl_index_item all = {.kind = TL_ITEM_SLICE};
   tl_nested_place place;
+  tl_slot borrowed = tl_borrow(rows);
   tl_step step = step_within(c, all, NULL, parts, &place);
-  if (!tl_ragged_get(vm, rows, &step, place.parts, out))
+  if (!tl_index_get(vm, &borrowed, &step, place.parts, out))
     return false;
   if (!tl_is_owned(*out))
     *out = tl_retain(vm, *out);
@@ -230,7 +116,7 @@ static bool within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
 // x[rows of bools or integers], for each of the array's rows.
 static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                         tl_slot *out) {
-  const tl_array *x = places_of(n), *y = places_of(index.nested);
+  const tl_array *x = n->parts[0].array, *y = index.nested->parts[0].array;
   bool same = tl_ndim(x) == tl_ndim(y);
   for (int i = 0; same && i < tl_ndim(x); i++)
     same = tl_shape(x)[i] == tl_shape(y)[i];
@@ -241,13 +127,13 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                    tl_describe(index, b, sizeof b), a);
   }
   tl_slot rows, chosen = tl_none(), made;
-  if (!tl_grid_rows(vm, n, &rows))
+  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
-  bool ok = tl_grid_rows(vm, index.nested, &chosen) &&
+  bool ok = tl_grid_rows(vm, index, &chosen) &&
             tl_value_choose(vm, rows, chosen, &made);
   tl_clear(vm, &chosen);
   tl_drop(vm, rows);
-  return ok && in_shape(vm, x, &made, out);
+  return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
 bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
@@ -282,10 +168,11 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
     }
   } else {
     tl_slot found;
-    ok = rows_at(vm, places.array, n->parts[1], &rows);
+    ok = tl_rows_at(vm, places.array, n->parts[1], &rows);
     if (ok) {
-      ok = within(vm, rows, &c, parts, &found) &&
-           in_shape(vm, places.array, &found, out);
+      ok = slice_within(vm, rows, &c, parts, &found) &&
+           tl_value_split_axis(vm, &found, tl_ndim(places.array),
+                               tl_shape(places.array), out);
       tl_drop(vm, rows);
     }
   }
@@ -309,14 +196,14 @@ bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
   return ok;
 }
 
-// --- Writing ----------------------------------------------------------------
+// --- Writing -----------------------------------------------------------------
 
 // A value for chosen places as one for their rows, in row-major order.
 static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
                           tl_slot *out) {
   *out = tl_borrow(value);
   if (tl_is_form(value, TL_FORM_GRID))
-    return tl_grid_rows(vm, value.nested, out);
+    return tl_grid_rows(vm, value, out);
   if (!tl_is_array(value) || tl_ndim(value.array) != tl_ndim(places))
     return true;
   return tl_value_flatten(vm, value, out);
@@ -325,12 +212,12 @@ static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
 // The rows of all places alone and in order, so that places are their numbers.
 static bool own_rows(tl_vm *vm, tl_nested *n) {
   tl_slot rows;
-  if (is_in_order(places_of(n), n->parts[1].nested))
+  if (tl_is_in_order(n->parts[0].array, n->parts[1].nested))
     return true;
-  if (!tl_grid_rows(vm, n, &rows))
+  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
   tl_slot made;
-  const tl_array *places = places_of(n);
+  const tl_array *places = n->parts[0].array;
   if (!tl_grid_of_shape(vm, tl_ndim(places), tl_shape(places), &rows, &made))
     return false;
   for (int i = 0; i < 2; i++) {
@@ -353,9 +240,9 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
       tl_is_form(parts[0], TL_FORM_GRID)) {
     tl_slot index;
-    if (!tl_grid_rows(vm, parts[0].nested, &index))
+    if (!tl_grid_rows(vm, parts[0], &index))
       return false;
-    bool ok = value_of_rows(vm, places_of(n), *value, &given);
+    bool ok = value_of_rows(vm, n->parts[0].array, *value, &given);
     if (ok) {
       ok = tl_part_update(vm, tl_way_one(&index), &n->parts[1], &given);
       tl_clear(vm, &given);
@@ -375,7 +262,7 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   bool ok = true;
   given = tl_borrow(*value);
   if (tl_is_array(places)) {
-    ok = flat_places(vm, places.array, &numbers) &&
+    ok = tl_value_flatten(vm, places, &numbers) &&
          value_of_rows(vm, places.array, *value, &given);
   }
   tl_step inner = step_within(&c, tl_one_value, &numbers, parts, &place);
@@ -387,9 +274,7 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   return ok;
 }
 
-// --- Elementwise ------------------------------------------------------------
-
-enum { MOST = 3 };  // operands
+// --- Elementwise -------------------------------------------------------------
 
 // Row [row] of the common shape differs: its place is named.
 static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
@@ -399,7 +284,7 @@ static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
   tl_ragged_row(rows[0].nested, row, &from, &to);
   tl_ragged_row(rows[1].nested, row, &other, &end);
   for (int i = 0; i < ndim; i++) {
-    int64_t below = product(ndim - i - 1, shape + i + 1);
+    int64_t below = tl_shape_count(ndim - i - 1, shape + i + 1);
     size_t used = strlen(place);
     snprintf(place + used, sizeof place - used, "%s%" PRId64, i > 0 ? ", " : "",
              left / below);
@@ -469,7 +354,7 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
       !(tl_is_array(s) || tl_has_rows(s) || tl_is_form(s, TL_FORM_OPTION)))
     return tl_fail_broadcast(vm, s, fixed);
   tl_slot items, places;
-  int64_t count = product(axes, own);
+  int64_t count = tl_shape_count(axes, own);
   if (same)
     return tl_value_reshape(vm, s, axes, 1, &count, out);
   if (!tl_value_reshape(vm, s, axes, 1, &count, &items))
@@ -489,8 +374,8 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
 
 bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out) {
-  tl_slot fixed[MOST], rows[MOST], made;
-  const tl_array *axes[MOST] = {NULL};
+  tl_slot fixed[TL_MOST_OPERANDS], rows[TL_MOST_OPERANDS], made;
+  const tl_array *axes[TL_MOST_OPERANDS] = {NULL};
   int64_t shape[TL_MAX_DIMS];
   int ndim = 0, opened = 0, count = 0, given = 0;
   for (int i = 0; i < arity; i++) {
@@ -515,18 +400,7 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
-// --- Joining ----------------------------------------------------------------
-
-// All rows of what has them, in row-major order.
-static bool all_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
-  *out = tl_borrow(s);
-  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_rows(vm, s.nested, out);
-}
-
-static bool as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
-  *out = tl_borrow(s);
-  return !tl_is_form(s, TL_FORM_GRID) || tl_grid_as_vars(vm, s.nested, out);
-}
+// --- Joining -----------------------------------------------------------------
 
 bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
@@ -538,12 +412,14 @@ bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     bool same = tl_is_form(items[i], TL_FORM_GRID) && other == ndim;
     for (int k = 1; same && k < ndim; k++) same = own[k] == shape[k];
     if (!same)
-      return tl_join_opened(vm, as_vars, tl_value_concat, count, items, out);
+      return tl_join_opened(vm, tl_grid_as_vars, tl_value_concat, count, items,
+                            out);
     total += own[0];
   }
   tl_slot rows;
   shape[0] = total;
-  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
+  return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
+                        &rows) &&
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
@@ -563,6 +439,7 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
     return false;
   tl_slot rows;
   shape[0] = count;
-  return tl_join_opened(vm, all_rows, tl_value_concat, count, items, &rows) &&
+  return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
+                        &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }

@@ -7,12 +7,12 @@
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/forms.h"
-#include "vm/nested/grid.h"
 #include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
 #include "vm/text/format.h"
 #include "vm/vm.h"
 
-// --- Values -----------------------------------------------------------------
+// --- Values ------------------------------------------------------------------
 
 // The target's items at places, in their shape.
 static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
@@ -26,8 +26,11 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
   return ok;
 }
 
-bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  tl_slot places = n->parts[0], target = n->parts[1], values;
+bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  if (!tl_is_spelled(s))
+    return true;
+  tl_slot places = s.nested->parts[0], target = s.nested->parts[1], values;
   if (tl_is_array(places))
     return values_at(vm, places, target, out);
   // Codes that may be missing. Without categories all are: any values will do.
@@ -44,19 +47,10 @@ bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 }
 
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
-  for (uint32_t i = 0; i < count; i++) {
-    tl_slot values;
-    if (!tl_is_spelled(args[i]))
-      continue;
-    if (!tl_indexed_values(vm, args[i].nested, &values))
-      return false;
-    tl_clear(vm, &args[i]);
-    args[i] = values;
-  }
-  return true;
+  return tl_open_each(vm, tl_indexed_values, count, args);
 }
 
-// --- Codes ------------------------------------------------------------------
+// --- Codes -------------------------------------------------------------------
 
 static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
   tl_text text;
@@ -155,49 +149,23 @@ bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
   return tl_array_finish(vm, ok, codes, out);
 }
 
-// --- The type ---------------------------------------------------------------
+// --- Reading and writing -----------------------------------------------------
 
-static tl_string *spell(tl_vm *vm, const tl_array *categories, int64_t i) {
-  tl_slot item =
-      tl_item(vm, categories, categories->data + i * tl_strides(categories)[0]);
-  if (tl_is_unset(item) || tl_is_string(item))
-    return tl_is_unset(item) ? NULL : item.string;
-  tl_text text;
-  tl_text_open(&text, vm);
-  bool ok = tl_format_value(vm, &text, item, false, 0);
-  tl_drop(vm, item);
-  if (ok)
-    return tl_text_finish(&text);
-  tl_text_close(&text);
-  return NULL;
-}
-
-// categorical[string, ["a", "b"]]
-tl_type *tl_category_type(tl_vm *vm, const tl_nested *n) {
-  const tl_array *categories = n->parts[1].array;
-  tl_type model = {.kind = TL_TYPE_CATEGORICAL,
-                   .of = tl_type_of_dtype(vm, tl_array_dtype(categories))};
-  size_t nbytes = ((size_t)categories->size + 1) * sizeof *model.fields;
-  model.fields = tl_alloc(vm, nbytes, "a type");
-  bool ok = model.fields != NULL;
-  for (int64_t i = 0; ok && i < categories->size; i++) {
-    tl_string *name = spell(vm, categories, i);
-    ok = name != NULL;
-    if (ok)
-      model.fields[model.field_count++] = (tl_type_field){name, model.of};
+// The places are indexed, the target stays whole.
+bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                    tl_slot *parts, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_slot places, target = tl_borrow(n->parts[1]);
+  if (!tl_part_get(vm, base, 0, step, parts, &places))
+    return false;
+  if (tl_is_none(places)) {  // a code that is missing
+    *out = tl_none();
+    return true;
   }
-  tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
-  for (int64_t i = 0; i < model.field_count; i++) {
-    tl_string *name = model.fields[i].name;
-    if ((name->head.flags & TL_IMMORTAL) == 0)
-      tl_drop(vm, tl_own_string(name));
-  }
-  if (model.fields != NULL)
-    tl_free(vm, model.fields, nbytes);
-  return type;
+  if (tl_value_ndim(places) == 0)
+    return tl_nested_at(vm, target, places.i, out);
+  return tl_indexed_new(vm, tl_nested_form(n), &places, &target, out);
 }
-
-// --- Setting ----------------------------------------------------------------
 
 bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                      tl_slot *value) {
@@ -213,20 +181,12 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   return ok;
 }
 
-// Whether the first step names a field: .x or ["x"].
-static bool names_field(const tl_nested_path *w) {
-  const tl_step *step = w->steps;
-  return step->field != NULL ||
-         (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
-          tl_is_string(w->parts[0]));
-}
-
 // The places that are set, and the steps that go on from there.
 static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
                           tl_slot *places, tl_nested_path *rest) {
   *places = tl_borrow(n->parts[0]);
   *rest = w;
-  if (w.count == 0 || names_field(&w))
+  if (w.count == 0 || tl_step_name(w.steps, w.parts) != NULL)
     return true;
   tl_slot borrowed = tl_borrow(n->parts[0]);
   *rest = tl_nested_path_below(w);
@@ -250,7 +210,7 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   return ok;
 }
 
-// --- Elementwise ------------------------------------------------------------
+// --- Operations --------------------------------------------------------------
 
 bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
@@ -270,4 +230,10 @@ bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
             tl_elementwise(vm, op, values, out);
   for (int i = 0; i < arity; i++) tl_clear(vm, &values[i]);
   return ok;
+}
+
+bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  return tl_join_opened(vm, tl_indexed_values, tl_value_concat, count, items,
+                        out);
 }

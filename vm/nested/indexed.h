@@ -9,15 +9,16 @@
 //                     the target, so that every item that refers there shows
 //                     it.
 //
-// (TL_FORM_GRID has places of rows, see grid.h.) What does not know these forms
-// gets the values.
+// (TL_FORM_GRID has places of rows, see ragged.h.) What does not know these
+// forms gets the values.
 #ifndef TALLY_VM_INDEXED_H
 #define TALLY_VM_INDEXED_H
 
 #include "vm/nested/nested.h"
 
-// The values, in the shape of the places. *out is owned.
-bool tl_indexed_values(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// The values of one of these two, in the shape of the places, owned. Others are
+// themselves, borrowed.
+bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out);
 // Each argument that is of one of the two forms replaced by its values: the
 // slot then owns them.
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
@@ -27,7 +28,5 @@ bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
 // may be missing ?int32, and none of none.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
-// categorical[string, ["a", "b"]]; NULL after tl_fail.
-tl_type *tl_category_type(tl_vm *vm, const tl_nested *n);
 
 #endif

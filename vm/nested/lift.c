@@ -1,21 +1,17 @@
 // Functions of the library, lifted to arrays that they do not know. See lift.h.
-
 #include "vm/nested/lift.h"
-#include "vm/nested/lift_internal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
-#include "vm/error.h"
-#include "vm/nested/grid.h"
-#include "vm/values/list.h"
-#include "vm/nested/nested_elementwise.h"
-#include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
-#include "vm/index/select.h"
 #include "vm/array/stack.h"
 #include "vm/array/string_item.h"
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
@@ -38,7 +34,17 @@ static void drop_args(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) tl_clear(vm, &args[i]);
 }
 
-// --- Each item --------------------------------------------------------------
+// The call with another first argument, which is given up.
+static bool call_with(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                      const tl_slot *args, tl_slot first, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS] = {first};
+  for (uint32_t i = 1; i < count; i++) given[i] = tl_borrow(args[i]);
+  bool ok = tl_lift_call(vm, builtin, count, given, out);
+  drop_args(vm, count, given);
+  return ok;
+}
+
+// --- Each item ---------------------------------------------------------------
 
 // What a function made of the items of all rows: rows again, under their
 // offsets, where it [has_items], else as it is. [ok]: whether it was made.
@@ -70,47 +76,25 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       out);
 }
 
-// One item that is there, lent by the values where it is a string that has an
-// object; *out is unset where all are missing. False: out of memory.
-static bool one_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  const tl_array *mask = n->parts[0].array, *values = n->parts[1].array;
-  char *data[2] = {mask->data, values->data};
-  const int64_t *strides[2] = {tl_strides(mask), tl_strides(values)};
-  tl_walk walk;
-  *out = tl_unset();
-  tl_walk_begin(&walk, 2, tl_ndim(mask), tl_shape(mask), data, strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
-    for (int64_t i = 0; i < walk.length; i++) {
-      if (walk.data[0][i * walk.step[0]] != 0)
-        continue;
-      const char *item = walk.data[1] + i * walk.step[1];
-      if (tl_array_dtype(values) != TL_STRING) {
-        *out = tl_scalar_load(tl_array_dtype(values), item);
-        return true;
-      }
-      *out =
-          tl_string_item_value(vm, (const tl_string_item *)(const void *)item);
-      return !tl_is_unset(*out);
-    }
-  }
-  return true;
-}
-
 // The values with one of those that are there in each gap, which the function
 // takes if it takes that one; without any a zero or no text. *out is owned.
 // *there: whether there is any.
 static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
                       bool *there) {
-  tl_slot filler;
-  if (!one_present(vm, n, &filler))
+  tl_slot filler, present;
+  if (!tl_option_present(vm, n, &present))
     return false;
-  *there = !tl_is_unset(filler);
+  *there = tl_value_length(present, 0) > 0;
+  bool ok = !*there || tl_nested_at(vm, present, 0, &filler);
+  tl_drop(vm, present);
+  if (!ok)
+    return false;
   tl_dtype dtype = tl_array_dtype(n->parts[1].array);
   if (!*there && dtype == TL_STRING)
     filler = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
   else if (!*there)
     filler = dtype == TL_BOOL ? tl_bool(false) : tl_weak_int(0);
-  bool ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
+  ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
   tl_drop(vm, filler);
   return ok;
 }
@@ -118,15 +102,14 @@ static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
 // The function's values where all are missing: what it gives of no items tells
 // their dtype. *out is owned.
 static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                          tl_slot *given, const tl_array *values,
+                          const tl_slot *args, const tl_array *values,
                           tl_slot *out) {
   int64_t none = 0;
-  tl_slot made;
-  tl_array *empty = tl_array_new(vm, tl_array_dtype(values), 1, &none);
-  if (empty == NULL)
-    return false;
-  given[0] = tl_own_array(empty);
-  if (!tl_lift_call(vm, builtin, count, given, &made))
+  tl_slot empty, made;
+  if (!tl_array_finish(vm, true,
+                       tl_array_new(vm, tl_array_dtype(values), 1, &none),
+                       &empty) ||
+      !call_with(vm, builtin, count, args, empty, &made))
     return false;
   bool ok = tl_is_array(made) ||
             tl_fail(vm, TALLY_ERR_TYPE, "%s: x has no items", builtin->name);
@@ -134,46 +117,34 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                                         tl_ndim(values), tl_shape(values))
                        : NULL;
   tl_drop(vm, made);
-  if (zeros != NULL)
-    *out = tl_own_array(zeros);
-  return zeros != NULL;
+  return tl_array_finish(vm, true, zeros, out);
 }
 
 // What lies in the gaps may be what the function refuses: then it gets other
 // values there.
 static bool refused(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS];
   bool there = true;
+  tl_slot filled;
   const tl_nested *n = args[0].nested;
   if (vm->error.status != TALLY_ERR_VALUE || !tl_is_array(n->parts[1]))
     return false;
   tl_error_clear(vm);
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_none();
-  bool ok = fill_gaps(vm, n, &given[0], &there) &&
-            tl_lift_call(vm, builtin, count, given, out);
-  drop_args(vm, count, given);
+  bool ok = fill_gaps(vm, n, &filled, &there) &&
+            call_with(vm, builtin, count, args, filled, out);
   if (ok || vm->error.status != TALLY_ERR_VALUE || there)
     return ok;
   tl_error_clear(vm);
-  for (uint32_t i = 1; i < count; i++) given[i] = tl_borrow(args[i]);
-  ok = of_gaps_alone(vm, builtin, count, given, n->parts[1].array, out);
-  drop_args(vm, count, given);
-  return ok;
+  return of_gaps_alone(vm, builtin, count, args, n->parts[1].array, out);
 }
 
 // The values that may be missing; so may the results.
 static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], made, mask;
+  tl_slot made, mask;
   const tl_nested *n = args[0].nested;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_borrow(n->parts[1]);
-  bool ok = tl_lift_call(vm, builtin, count, given, &made);
-  drop_args(vm, count, given);
-  ok = ok || refused(vm, builtin, count, args, &made);
-  if (!ok)
+  if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[1]), &made) &&
+      !refused(vm, builtin, count, args, &made))
     return false;
   // Results that may be missing themselves have nothing missing of their own.
   if (tl_is_form(made, TL_FORM_OPTION)) {
@@ -195,14 +166,12 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // the mask's is true. One item is itself, or none.
 static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], made[2];
+  tl_slot made[2];
   const tl_nested *n = args[0].nested;
   int done = 0;
   for (bool ok = true; ok && done < 2; done += ok) {
-    for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-    given[0] = tl_borrow(n->parts[done]);
-    ok = tl_lift_call(vm, builtin, count, given, &made[done]);
-    drop_args(vm, count, given);
+    ok = call_with(vm, builtin, count, args, tl_borrow(n->parts[done]),
+                   &made[done]);
   }
   if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0) {
     return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(made[1]), &made[0],
@@ -218,78 +187,7 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return false;
 }
 
-// --- Each string ------------------------------------------------------------
-
-// The same numbers, bools or strings in the shape of [x]. Takes [flat].
-static bool in_shape(tl_vm *vm, const tl_array *x, tl_slot *flat,
-                     tl_slot *out) {
-  return tl_value_split_axis(vm, flat, tl_ndim(x), tl_shape(x), out);
-}
-
-// Lists of strings as rows of strings.
-static bool rows_of_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
-                          tl_slot *out) {
-  tl_array *offsets = tl_offsets_new(vm, count);
-  if (offsets == NULL)
-    return false;
-  int64_t *at = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < count; i++) at[i + 1] = at[i] + lists[i].list->length;
-  tl_array *items = tl_array_new(vm, TL_STRING, 1, &at[count]);
-  bool ok = items != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_list *list = lists[i].list;
-    tl_string_item *to = tl_string_items(items) + at[i];
-    for (int64_t k = 0; ok && k < list->length; k++) {
-      ok = tl_is_string(list->items[k]);
-      if (ok)
-        tl_string_item_put(vm, &to[k], list->items[k].string);
-    }
-  }
-  tl_slot made;
-  ok = tl_array_finish(vm, ok, items, &made);
-  return tl_ragged_close(vm, ok, offsets, &made, out);
-}
-
-// Results of one kind for each string of [x]: an array like x, or a row for
-// each where they are lists or arrays themselves.
-static bool join_results(tl_vm *vm, const tl_builtin *builtin,
-                         const tl_array *x, const tl_slot *results,
-                         tl_slot *out) {
-  tl_slot first = results[0], flat;
-  bool rows = tl_is_list(first) || tl_is_array(first);
-  if (!rows)
-    return tl_stack(vm, x->size, results, &flat) && in_shape(vm, x, &flat, out);
-  if (tl_ndim(x) != 1) {
-    return fail_kind(vm, builtin,
-                     (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
-                     "each string gives a row, so x has one axis");
-  }
-  return tl_is_list(first) ? rows_of_lists(vm, x->size, results, out)
-                           : tl_ragged_of_rows(vm, x->size, results, out);
-}
-
-// An array without strings: one call tells what it would hold.
-static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                          tl_slot *given, const tl_array *x, tl_slot *out) {
-  tl_slot one, row;
-  given[0] = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
-  if (!tl_lift_call(vm, builtin, count, given, &one))
-    return false;
-  bool list = tl_is_list(one), rows = list || tl_is_array(one);
-  bool ok = list   ? rows_of_lists(vm, 1, &one, &row)
-            : rows ? tl_ragged_of_rows(vm, 1, &one, &row)
-                   : tl_stack(vm, 1, &one, &row);
-  tl_drop(vm, one);
-  ok = ok && tl_value_slice(vm, row, 0, 0, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_clear(vm, &row);
-  if (ok && !rows) {
-    tl_slot flat = *out;
-    ok = in_shape(vm, x, &flat, out);
-  }
-  return ok;
-}
+// --- Each string -------------------------------------------------------------
 
 // The call for the string at [i], which is lent where there is one.
 static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -340,47 +238,137 @@ static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return !tl_is_unset(*out);
 }
 
-// A number or a row for each, side by side once all are there. Takes [first].
-static bool to_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                      tl_slot *given, const tl_array *x, tl_slot first,
-                      tl_slot *out) {
-  tl_slot *results = tl_slots_new(vm, x->size, builtin->name);
-  if (results == NULL) {
-    tl_drop(vm, first);
-    return false;
+// The call for each string of [x].
+typedef struct string_call {
+  const tl_builtin *builtin;
+  uint32_t count;
+  tl_slot *given;
+  const tl_array *x;
+  tl_slot *first;  // what the first call gave, NULL: there is no string
+} string_call;
+
+static bool call_string(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const string_call *c = context;
+  if (i > 0)
+    return call_on(vm, c->builtin, c->count, c->given, c->x, i, out);
+  if (i == 0) {
+    tl_copy_slot(out, c->first);
+    *c->first = tl_none();
+    return true;
   }
-  int64_t made = 1;
-  results[0] = first;
-  while (made < x->size &&
-         call_on(vm, builtin, count, given, x, made, &results[made]))
-    made++;
-  bool ok = made == x->size && join_results(vm, builtin, x, results, out);
-  tl_slots_free(vm, results, made);
-  return ok;
+  c->given[0] = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
+  return tl_lift_call(vm, c->builtin, c->count, c->given, out);
+}
+
+// A number or a row for each, side by side once all are there: an array like x,
+// or rows where the results are lists or arrays. Takes [first].
+static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
+  const tl_array *x = c->x;
+  const tl_row_loop loop = {.name = c->builtin->name,
+                            .count = x->size,
+                            .each = call_string,
+                            .join = tl_join_of_strings,
+                            .context = c};
+  tl_slot flat;
+  if (!tl_map_rows(vm, &loop, &flat))
+    return false;
+  if (!tl_is_form(flat, TL_FORM_RAGGED))
+    return tl_value_split_axis(vm, &flat, tl_ndim(x), tl_shape(x), out);
+  tl_copy_slot(out, &flat);
+  if (x->size == 0 || tl_ndim(x) == 1)
+    return true;
+  tl_drop(vm, flat);
+  return fail_kind(vm, c->builtin,
+                   (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
+                   "each string gives a row, so x has one axis");
 }
 
 static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]);
+  tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]), first;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
   if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
-  const tl_array *x = dense.array;
-  tl_slot first;
-  bool ok;
-  if (x->size == 0)
-    ok = of_no_strings(vm, builtin, count, given, x, out);
-  else if (!call_on(vm, builtin, count, given, x, 0, &first))
-    ok = false;
-  else if (tl_is_string(first))
-    ok = to_strings(vm, builtin, count, given, x, first, out);
+  string_call c = {builtin, count, given, dense.array, &first};
+  first = tl_none();
+  bool ok = dense.array->size == 0 ||
+            call_on(vm, builtin, count, given, dense.array, 0, &first);
+  if (ok && dense.array->size > 0 && tl_is_string(first))
+    ok = to_strings(vm, builtin, count, given, dense.array, first, out);
   else
-    ok = to_values(vm, builtin, count, given, x, first, out);
+    ok = ok && to_values(vm, &c, out), tl_clear(vm, &first);
   tl_drop(vm, dense);
   return ok;
 }
 
-// --- Moving items -----------------------------------------------------------
+// --- Each row ----------------------------------------------------------------
+
+int tl_lift_axis(const tl_builtin *builtin) {
+  tl_param params[TL_MAX_PARAMS];
+  int count = tl_params_parse(builtin->params, params);
+  for (int i = 1; i < count; i++) {
+    if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
+      return i;
+  }
+  return -1;
+}
+
+// Axis [given] of rows that have [axes] axes, counted within a row; -1 is the
+// last one in both.
+static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
+                          int axes, tl_slot *out) {
+  bool is_int = tl_class(given) == TL_CLASS_I64;
+  if (!is_int || given.i == 0 || given.i == -axes) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s", builtin->name,
+                   tl_builtin_moves(builtin)
+                       ? "of ragged rows needs an axis: 0 is that of the "
+                         "rows, -1 within each of them"
+                       : "rows of different lengths have axes from 1 on, or "
+                         "-1, within them: none goes across them");
+  }
+  if (given.i < -axes || given.i >= axes) {
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "%s: axis %" PRId64 " of an array of %d axes", builtin->name,
+                   given.i, axes);
+  }
+  *out = tl_weak_int(given.i > 0 ? given.i - 1 : given.i);
+  return true;
+}
+
+// A call of the function for one row, the arguments behind the first borrowed.
+typedef struct row_call {
+  const tl_builtin *builtin;
+  uint32_t count;
+  const tl_slot *args;
+  int at;  // of the axis
+  tl_slot axis;
+} row_call;
+
+static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
+  const row_call *c = context;
+  tl_slot given[TL_MAX_PARAMS] = {*row};
+  row->tag &= ~TL_OWNED;
+  for (uint32_t i = 1; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
+  given[c->at] = c->axis;
+  bool ok = tl_lift_call(vm, c->builtin, c->count, given, out);
+  if (!ok)
+    tl_fail_whole(vm, given[0], c->args[0]);
+  drop_args(vm, c->count, given);
+  return ok;
+}
+
+bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  const tl_slot *args, tl_slot *out) {
+  row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
+  const tl_nested *n = args[0].nested;
+  return c.at >= 0 &&
+         find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]),
+                       &c.axis) &&
+         tl_each_row(vm, builtin->name, n->parts[1], tl_ragged_offsets(n),
+                     tl_ragged_rows(n), call_row, &c, tl_join_results, out);
+}
+
+// --- Moving items ------------------------------------------------------------
 
 // Whether an axis of a grid's rows is asked for, rather than one of its own.
 static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
@@ -393,34 +381,20 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
              : args[at].i >= tl_value_ndim(args[0]);
 }
 
-// The items of those numbers: indexed by their places along each axis.
+// The items of those numbers, in row-major order, in the shape of the numbers.
 static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
-  int ndim = tl_value_ndim(s);
-  if (ndim == 1)
-    return tl_value_take(vm, s, numbers, out);
-  static const tl_index_item items[TL_MAX_DIMS];  // all TL_ITEM_VALUE
-  tl_slot parts[TL_MAX_DIMS];
-  int64_t below = 1;
-  int axis = ndim;
-  bool ok = true;
-  while (ok && axis > 0) {
-    int64_t length = tl_value_length(s, axis - 1);
-    tl_array *places =
-        tl_array_new(vm, TL_INT64, tl_ndim(numbers), tl_shape(numbers));
-    ok = places != NULL;
-    if (!ok)
-      break;
-    const int64_t *from = (const int64_t *)(const void *)numbers->data;
-    int64_t *to = (int64_t *)(void *)places->data;
-    for (int64_t i = 0; i < numbers->size; i++)
-      to[i] = from[i] / below % length;
-    parts[--axis] = tl_own_array(places);
-    below *= length;
+  tl_slot flat = tl_none();
+  if (tl_is_form(s, TL_FORM_GRID)) {
+    // The rows stay where they are.
+    bool ok = follow(vm, s.nested->parts[0], numbers, &flat) &&
+              tl_grid_of_places(vm, flat, s.nested->parts[1], out);
+    tl_clear(vm, &flat);
+    return ok;
   }
-  tl_step step = {.item_count = (uint16_t)ndim, .items = items};
-  tl_slot base = tl_borrow(s);
-  ok = ok && tl_index_get(vm, &base, &step, parts, out);
-  for (; axis < ndim; axis++) tl_clear(vm, &parts[axis]);
+  if (!tl_value_flatten(vm, s, &flat))
+    return false;
+  bool ok = tl_value_take(vm, flat, numbers, out);
+  tl_drop(vm, flat);
   return ok;
 }
 
@@ -442,20 +416,10 @@ static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(numbers, shape);
   tl_slot rows, made;
-  bool ok = tl_grid_rows(vm, numbers.nested, &rows);
+  bool ok = tl_grid_rows(vm, numbers, &rows);
   tl_drop(vm, numbers);
   return ok && follow_rows(vm, s, rows, &made) &&
          tl_value_split_axis(vm, &made, ndim, shape, out);
-}
-
-int tl_lift_axis(const tl_builtin *builtin) {
-  tl_param params[TL_MAX_PARAMS];
-  int count = tl_params_parse(builtin->params, params);
-  for (int i = 1; i < count; i++) {
-    if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
-      return i;
-  }
-  return -1;
 }
 
 // Rows are moved along axis 0 alone, which has to be said: other axes, and
@@ -483,23 +447,19 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  tl_slot given[TL_MAX_PARAMS], places, dense;
+  tl_slot places, dense;
   tl_array *numbers = tl_number_items(vm, args[0], 0);
   if (numbers == NULL)
     return false;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  given[0] = tl_own_array(numbers);
-  bool ok = tl_lift_call(vm, builtin, count, given, &places);
-  drop_args(vm, count, given);
-  if (!ok)
+  if (!call_with(vm, builtin, count, args, tl_own_array(numbers), &places))
     return false;
   if (tl_is_form(places, TL_FORM_RAGGED))
     return follow_rows(vm, args[0], places, out);
   if (tl_is_form(places, TL_FORM_GRID))
     return follow_grid(vm, args[0], places, out);
   bool one = tl_is_scalar(places);
-  ok = one ? tl_stack(vm, 1, &places, &dense)
-           : tl_array_contiguous(vm, &places, &dense);
+  bool ok = one ? tl_stack(vm, 1, &places, &dense)
+                : tl_array_contiguous(vm, &places, &dense);
   tl_drop(vm, places);
   if (!ok)
     return false;
@@ -515,7 +475,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
-// --- Any --------------------------------------------------------------------
+// --- Any ---------------------------------------------------------------------
 
 // Axis [last] is within the rows, and the only one for functions of rows.
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
@@ -551,11 +511,8 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   int ndim = tl_value_shape(args[0], shape);
   uint32_t opened = 0;
   bool ok = true;
-  for (; ok && opened < count; opened += ok) {
-    given[opened] = tl_borrow(args[opened]);
-    if (tl_is_form(args[opened], TL_FORM_GRID))
-      ok = tl_grid_rows(vm, args[opened].nested, &given[opened]);
-  }
+  for (; ok && opened < count; opened += ok)
+    ok = tl_grid_rows(vm, args[opened], &given[opened]);
   ok = ok && within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) &&
        tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);

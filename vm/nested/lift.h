@@ -39,9 +39,24 @@ static inline void tl_own_result(tl_vm *vm, const tl_builtin *b, tl_slot *out) {
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out);
 
+// The call with other first arguments: lifted again where it has to be. The
+// result does not depend on what the arguments are.
+bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  tl_slot *args, tl_slot *out);
 // Calls the built-in for each row of args[0], which is ragged, the axis within
 // its rows: TL_EACH_ROW, and what else cannot take all rows at once.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out);
+
+// --- What calls gave, put together again (lift_join.c) -----------------------
+
+// Results of one kind: rows of lists of strings or of arrays, one item for each
+// of what else there is. count > 0.
+bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
+                        tl_slot *out);
+// Rows where the results have axes, one item for each where they have none, and
+// of records a record of such. count > 0.
+bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
+                     tl_slot *out);
 
 #endif

@@ -1,19 +1,71 @@
-// Nested arrays: making them, and their types. See nested.h.
-
+// Nested arrays are made here, and what they are made of: numbers, offsets,
+// slots. All other files of this folder stand above. See nested.h.
 #include "vm/nested/nested.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "vm/nested/indexed.h"
+#include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/types/layout.h"
-#include "vm/memory/mapping.h"
-#include "vm/nested/raw_bytes.h"
+#include "vm/kernels/kernels.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
-// --- Making -----------------------------------------------------------------
+// --- Workspace ---------------------------------------------------------------
+
+// The slot in front of them has their number.
+tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
+  tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, what);
+  if (slots == NULL)
+    return NULL;
+  *slots++ = tl_weak_int(count);
+  for (int64_t i = 0; i < count; i++) slots[i] = tl_none();
+  return slots;
+}
+
+void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
+  if (slots == NULL)
+    return;
+  while (made > 0) tl_clear(vm, &slots[--made]);
+  tl_free(vm, slots - 1, ((size_t)slots[-1].i + 1) * sizeof *slots);
+}
+
+// --- Numbers -----------------------------------------------------------------
+
+tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
+                         int64_t first) {
+  tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
+  if (a != NULL)
+    tl_kernels()->iota(tl_offsets_data(a), first, 1, (size_t)a->size);
+  return a;
+}
+
+tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_value_shape(s, shape);
+  return tl_numbers_new(vm, ndim, shape, first);
+}
+
+tl_array *tl_positions_new(tl_vm *vm, int64_t n) {
+  return tl_array_new(vm, TL_INT64, 1, &n);
+}
+
+tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
+  tl_array *offsets = tl_positions_new(vm, rows + 1);
+  if (offsets != NULL)
+    tl_offsets_data(offsets)[0] = 0;
+  return offsets;
+}
+
+tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
+                          const tl_array *flags) {
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
+    int64_t *to = tl_offsets_data(offsets) + i;
+    to[1] = to[0];
+    for (int64_t k = at[i]; k < at[i + 1]; k++) to[1] += flags->data[k] != 0;
+  }
+  return offsets;
+}
+
+// --- Arrays ------------------------------------------------------------------
 
 tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
                          tl_type *layout) {
@@ -38,10 +90,10 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out) {
   int64_t count = second != NULL ? 2 : 1;
   // Bytes are bytes on the outside.
-  bool raw_bytes =
-      second != NULL && tl_is_raw_bytes(*second) && form != TL_FORM_POINTER;
+  bool raw_bytes = second != NULL && tl_is_form(*second, TL_FORM_BYTES) &&
+                   form != TL_FORM_POINTER;
   if (raw_bytes) {
-    tl_slot inside = tl_retain(vm, tl_raw_bytes_inside(*second));
+    tl_slot inside = tl_retain(vm, tl_borrow(second->nested->parts[0]));
     tl_clear(vm, second);
     *second = inside;
   }
@@ -56,10 +108,17 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
   if (second != NULL)
     tl_nested_put(vm, n, 1, second);
   *out = tl_own_nested(n);
-  if (raw_bytes) {
-    tl_slot whole = *out;
-    return tl_raw_bytes_close(vm, &whole, out);
-  }
+  tl_slot whole = *out;
+  return !raw_bytes ||
+         tl_nested_pair(vm, TL_FORM_BYTES, ndim, &whole, NULL, out);
+}
+
+bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
+                        tl_slot *out) {
+  if (!tl_nested_pair(vm, TL_FORM_STRUCT, tl_ndim(bytes->array) - 1, bytes,
+                      NULL, out))
+    return false;
+  out->nested->layout = layout;
   return true;
 }
 
@@ -77,73 +136,26 @@ bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
   if (block == NULL)
     return false;
   tl_slot part = tl_own_array(block);
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, ndim, &part, NULL, out))
-    return false;
-  out->nested->layout = layout;
-  return true;
+  return tl_struct_of_block(vm, layout, &part, out);
 }
 
-// --- Types ------------------------------------------------------------------
-
-static tl_type *type_of_columns(tl_vm *vm, const tl_nested *n) {
-  tl_type model = {.kind = n->layout->kind, .field_count = n->count};
-  size_t nbytes = (size_t)n->count * sizeof *model.fields;
-  model.fields = tl_alloc(vm, nbytes, "a type");
-  if (model.fields == NULL)
-    return NULL;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < n->count; i++) {
-    model.fields[i].name = n->layout->fields[i].name;
-    model.fields[i].type = tl_type_below(vm, n->parts[i], tl_nested_ndim(n));
-    ok = model.fields[i].type != NULL;
-  }
-  tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
-  tl_free(vm, model.fields, nbytes);
-  return type;
+bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
+  tl_slot first = tl_own_array(offsets);
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
 }
 
-// The type of what one item is, below the fixed dimensions.
-static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
-  static const tl_type_kind kinds[TL_FORM_COUNT] = {
-      [TL_FORM_OPTION] = TL_TYPE_OPTION,
-      [TL_FORM_RAGGED] = TL_TYPE_VAR,
-      [TL_FORM_POINTER] = TL_TYPE_POINTER};
-  tl_form form = tl_nested_form(n);
-  tl_type model = {.kind = kinds[form]};
-  switch (form) {
-    case TL_FORM_STRUCT:
-      return tl_layout_plain(vm, n->layout);
-    case TL_FORM_COLUMNS:
-      return type_of_columns(vm, n);
-    case TL_FORM_BYTES:
-      return tl_raw_bytes_type(vm, n);
-    case TL_FORM_GRID:
-      return tl_type_below(vm, n->parts[1], 1);
-    case TL_FORM_CATEGORY:
-      if (tl_is_array(n->parts[0]))
-        return tl_category_type(vm, n);
-      model.kind = TL_TYPE_OPTION;
-      model.of = tl_category_type(vm, n);
-      break;
-    default:
-      model.of = tl_type_below(vm, n->parts[1],
-                               tl_part_spans(n, 1) ? tl_nested_ndim(n) : 1);
-      break;
-  }
-  return model.of != NULL ? tl_type_intern(vm, &model) : NULL;
+bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
+                     tl_slot *out) {
+  if (ok)
+    return tl_ragged_new(vm, offsets, items, out);
+  tl_array_drop(vm, offsets);
+  return false;
 }
 
-tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip) {
-  tl_type *type;
-  int ndim = tl_value_ndim(s);
-  if (tl_is_nested(s))
-    type = type_of_item(vm, s.nested);
-  else
-    type = tl_type_of_dtype(vm, tl_array_dtype(s.array));
-  for (int i = ndim - 1; i >= skip && type != NULL; i--) {
-    tl_type model = {
-        .kind = TL_TYPE_FIXED, .size = tl_value_length(s, i), .of = type};
-    type = tl_type_intern(vm, &model);
-  }
-  return type;
+bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
+                   tl_slot *out) {
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, offsets, items, out);
+  tl_clear(vm, offsets);
+  return false;
 }

@@ -1,24 +1,19 @@
-// What is done with nested arrays: making, fields, indexing, showing. The trees
+// What is done with nested arrays: making, fields, indexing. The trees
 // themselves, and what only reads them, are in vm/array/nested.h.
 //
 // An operation of a lower layer that meets a nested array (an index, an update,
-// x + y, concat, print) comes here through tl_nested_ops. Each form has its own
-// functions for it, and these work on the parts, with what the forms share:
+// x + y, concat, print) comes here through tl_nested_ops. Files stand one above
+// the other, and each calls those below it; where an operation on parts may
+// meet a nested array again, it goes through tl_nested_ops too:
 //
-//   vm/index, vm/engine, vm/text          the library (stdlib/nested_*,
-//   ragged*)
-//        │ tl_nested_ops (objects.h)             │
-//        v                                       v
-//   tl_nested_get, _set, …  ──>  tl_forms[form] (forms.h)    lift.h
-//        │                            │                        │
-//        │   option, struct, columns  │  ragged, grid, indexed, octets
-//        v                            v                        v
-//   parts.h: map, reshape, permute, join, rows       one call for all rows,
-//   each
-//        │                                           row, or each item
-//        v
-//   plain arrays: vm/array, vm/engine, vm/index, which may meet a nested array
-//   in a part, and come here again
+//   forms.c          one table of functions for each form, and the drivers
+//   lift.c           functions of the library that know plain arrays alone
+//   option.c struct_items.c rows_*.c indexed.c raw_bytes.c     what forms do
+//   stack.c          what literals hold, side by side
+//   ragged.c         rows: opened, gathered, of one length
+//   axes.c           shapes and orders of axes
+//   parts.c          trees built from their parts, loops over rows
+//   nested.c         making
 //
 // So rows of structs that may be missing need no code of their own: rows hand
 // over their items, what may be missing its values, structs their fields.
@@ -27,6 +22,7 @@
 
 #include "vm/array/nested.h"
 #include "vm/index/index.h"
+#include "vm/vm.h"
 
 // What the layers below call of all this (objects.h).
 extern const struct tl_nested_ops tl_nested_ops;
@@ -44,12 +40,45 @@ bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 // fails (kind type) where the attribute cannot be set or does not exist.
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out);
+// Whether arrays have an attribute of that name.
+bool tl_is_attribute(const tl_string *name);
+// Whether the value has all of them.
+static inline bool tl_has_attributes(tl_slot s) {
+  return tl_is_array(s) || tl_is_scalar(s) || tl_is_range(s);
+}
 // Fails: the value has no such field; a near one is proposed.
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name);
 // The same where [key] may be any key of a record.
 bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key);
 
 // --- Making -----------------------------------------------------------------
+
+// Slots that own what is made for a while, each none at first. NULL after
+// tl_fail, which names [what].
+tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
+// Frees them, and what the first [made] of them own: what failed to be made is
+// no slot's. Takes NULL too.
+void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
+
+// first, first + 1, … in row-major order, as int64. NULL after tl_fail.
+tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
+                         int64_t first);
+// The same from [first] on in the fixed shape of any value.
+tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first);
+
+// An array of n positions, to be filled in; read with tl_offsets_data.
+tl_array *tl_positions_new(tl_vm *vm, int64_t n);
+
+// New offsets for [rows] rows, the first 0, the rest to be filled in.
+tl_array *tl_offsets_new(tl_vm *vm, int64_t rows);
+static inline int64_t *tl_offsets_data(tl_array *offsets) {
+  return (int64_t *)(void *)offsets->data;
+}
+
+// Offsets for as many items of each row as are true: [at] are the rows' own, of
+// the dense [flags]. NULL after tl_fail.
+tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
+                          const tl_array *flags);
 
 // A nested array without its parts, which tl_nested_put fills in order.
 tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
@@ -66,6 +95,21 @@ static inline bool tl_indexed_new(tl_vm *vm, tl_form form, tl_slot *places,
   return tl_nested_pair(vm, form, tl_value_ndim(*places), places, target, out);
 }
 
+// A ragged array; takes the offsets and what [items] owns on every path.
+bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out);
+
+// Rows of [items] where [ok]; else there are no items, and the offsets, which
+// may be NULL, are given up. Takes both on every path.
+bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
+                     tl_slot *out);
+// The same with the offsets of other rows, owned or borrowed.
+bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
+                   tl_slot *out);
+
+// An array of structs over a block, of which it takes what the slot owns. *out
+// is owned.
+bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
+                        tl_slot *out);
 // An array of structs with all bytes 0.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out);
@@ -132,9 +176,14 @@ bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out);
 
 // --- Indexing ---------------------------------------------------------------
 
-// base[step], base being nested; *out as tl_index_get's.
-bool tl_nested_get(tl_vm *vm, tl_slot *base, const tl_step *step,
-                   tl_slot *parts, tl_slot *out);
+// Where items are there, bools of the array's shape, owned.
+bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out);
+// The values that are there, along one axis, owned.
+bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out);
+
+// Values that may be missing where [mask] is true; takes both on every path.
+// The mask broadcasts to the values' shape.
+bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out);
 // What a mask that may have missing values chooses: missing counts as false.
 // *out is an owned array of bools.
 bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out);
@@ -159,12 +208,5 @@ extern const tl_step tl_index_one;  // the step of such an index
 // The items [start, stop) of the leading axis, as a view.
 bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                     tl_slot *out);
-
-// --- Showing ----------------------------------------------------------------
-
-// As print writes it, of arrays of more than [limit] items the edges (0: all),
-// and as the prompt shows it in lines of [width].
-bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit);
-bool tl_nested_display(tl_text *text, tl_slot s, int width);
 
 #endif

@@ -4,7 +4,7 @@
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/text/format_internal.h"
-#include "vm/nested/nested.h"
+#include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
 

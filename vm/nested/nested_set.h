@@ -1,4 +1,5 @@
-// Between path.c, which walks places of any values, and nested_set.c.
+// Places that are written to, between vm/index/path.c, which walks them in any
+// values, and the forms (forms.h).
 #ifndef TALLY_VM_NESTED_SET_H
 #define TALLY_VM_NESTED_SET_H
 
@@ -25,14 +26,20 @@ static inline tl_nested_path tl_nested_path_below(tl_nested_path w) {
   return (tl_nested_path){w.steps + 1, w.count - 1, w.parts + parts};
 }
 
-// target.way = value, on the target itself or on a copy that shares its parts.
-// The value is borrowed. *out is the array that was written, owned by whoever
-// owned the target or, for a copy, by the caller. A failure changes nothing.
-// Where it may widen, a name that a table has no field of makes a new column,
-// which a part of another array must not get: *out is then another
-// array, and the target is dropped where it was to be changed in place.
-bool tl_nested_set(tl_vm *vm, tl_nested_path w, tl_slot target, bool in_place,
-                   bool may_widen, tl_slot *value, tl_nested **out);
+// The name of a field that a step gives: .x or ["x"]; NULL: an index.
+static inline tl_string *tl_step_name(const tl_step *step,
+                                      const tl_slot *parts) {
+  bool is_value = step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE;
+  if (step->field == NULL && is_value && tl_is_string(parts[0]))
+    return parts[0].string;
+  return step->field;
+}
+
+// Whether a place is a field that a struct array has not got yet; the array
+// with that column, owned.
+bool tl_adds_column(tl_nested_path w, tl_slot target);
+bool tl_add_column(tl_vm *vm, tl_nested_path w, tl_slot table, tl_slot value,
+                   tl_nested **out);
 
 // A place that is put together anew, with the room for what it consists of.
 typedef struct tl_nested_place {
@@ -71,13 +78,5 @@ bool tl_struct_has_fields(const tl_type *layout, tl_slot value);
 bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value);
 bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
                            tl_slot *out);
-
-// The items of a block of structs that an index of its own axes selects.
-// *out is a view of them, or a copy where the index says which.
-bool tl_struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
-                     tl_slot *parts, tl_slot *out);
-// The same items become those of [items], bytes too.
-bool tl_struct_items_store(tl_vm *vm, tl_slot bytes, const tl_step *step,
-                           tl_slot *parts, tl_slot items);
 
 #endif

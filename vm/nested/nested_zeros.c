@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
-#include "vm/nested/ragged.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"

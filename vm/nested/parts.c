@@ -1,48 +1,16 @@
 // What the forms share. See parts.h.
 #include "vm/nested/parts.h"
 
+#include <string.h>
+
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
-#include "vm/kernels/kernels.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/ragged.h"
+#include "vm/index/select.h"
+#include "vm/objects.h"
 #include "vm/vm.h"
 
-// --- Workspace --------------------------------------------------------------
-
-// The slot in front of them has their number.
-tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
-  tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, what);
-  if (slots == NULL)
-    return NULL;
-  *slots++ = tl_weak_int(count);
-  for (int64_t i = 0; i < count; i++) slots[i] = tl_none();
-  return slots;
-}
-
-void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
-  if (slots == NULL)
-    return;
-  while (made > 0) tl_clear(vm, &slots[--made]);
-  tl_free(vm, slots - 1, ((size_t)slots[-1].i + 1) * sizeof *slots);
-}
-
-tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
-                         int64_t first) {
-  tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
-  if (a != NULL)
-    tl_kernels()->iota(tl_offsets_data(a), first, 1, (size_t)a->size);
-  return a;
-}
-
-tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(s, shape);
-  return tl_numbers_new(vm, ndim, shape, first);
-}
-
-// --- Elementwise operations -------------------------------------------------
+// --- Elementwise operations --------------------------------------------------
 
 bool tl_compute1(tl_vm *vm, tl_op op, tl_slot a, tl_slot *out) {
   tl_slot x = tl_borrow(a);
@@ -69,7 +37,7 @@ bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   return true;
 }
 
-// --- Several values ---------------------------------------------------------
+// --- Several values ----------------------------------------------------------
 
 bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
                     const tl_slot *items, tl_slot *out) {
@@ -83,13 +51,31 @@ bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
   return ok;
 }
 
+bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot made;
+    if (!open(vm, args[i], &made))
+      return false;
+    if (!tl_is_owned(made))
+      continue;
+    tl_clear(vm, &args[i]);
+    args[i] = made;
+  }
+  return true;
+}
+
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b) {
   char x[TL_DESCRIBE], y[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
                  tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y));
 }
 
-// --- Parts ------------------------------------------------------------------
+bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                     tl_slot *out) {
+  return vm->nested->concat(vm, count, items, out);
+}
+
+// --- Parts -------------------------------------------------------------------
 
 bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
                    tl_part_map *map, void *context, tl_slot *out) {
@@ -110,174 +96,33 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
   return true;
 }
 
-// The axes of a reshape, which goes to all parts alike.
-typedef struct axes {
-  int taken, ndim;
-  const int64_t *shape;
-} axes;
+// --- Choosing ----------------------------------------------------------------
 
-static bool reshape_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
-                         tl_slot *out) {
-  const axes *a = context;
-  (void)i;
-  return tl_value_reshape(vm, part, a->taken, a->ndim, a->shape, out);
+static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
+const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
+
+bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
+  tl_slot part = tl_borrow(index), borrowed = tl_borrow(s);
+  return tl_index_get(vm, &borrowed, &tl_index_one, &part, out);
 }
 
-static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
-  tl_slot dense, borrowed = tl_borrow(s);
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int ndim = to->ndim + tl_ndim(s.array) - to->taken;
-  if (ndim > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                   TL_MAX_DIMS);
-  }
-  if (!tl_array_contiguous(vm, &borrowed, &dense))
-    return false;
-  const tl_array *a = dense.array;
-  tl_dtype dtype = tl_array_dtype(a);
-  for (int i = 0; i < ndim; i++)
-    shape[i] =
-        i < to->ndim ? to->shape[i] : tl_shape(a)[i - to->ndim + to->taken];
-  tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
-  tl_array *view =
-      tl_view_new(vm, &dense, dtype, a->data, ndim, shape, strides);
-  tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
+  return tl_value_choose(vm, base, tl_weak_int(i), out);
 }
 
-bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
-                      const int64_t *shape, tl_slot *out) {
-  axes to = {taken, ndim, shape};
-  if (tl_is_array(s))
-    return reshape_array(vm, s, &to, out);
-  if (tl_is_form(s, TL_FORM_RAGGED)) {
-    tl_slot rows = tl_retain(vm, tl_borrow(s));
-    return tl_grid_of_shape(vm, ndim, shape, &rows, out);
-  }
-  const tl_nested *n = s.nested;
-  if (!tl_is_form(s, TL_FORM_GRID)) {
-    return tl_nested_map(vm, n, tl_nested_ndim(n) - taken + ndim, false,
-                         reshape_part, &to, out);
-  }
-  tl_slot places;
-  if (!reshape_array(vm, n->parts[0], &to, &places))
-    return false;
-  bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
-  tl_drop(vm, places);
-  return ok;
+bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
+  tl_slot part = {.tag = tl_array_tag(places), .array = places};
+  return tl_value_choose(vm, s, part, out);
 }
 
-bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
-                       const int64_t *shape, tl_slot *out) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_slot base = {.tag = tl_array_tag(a), .array = (tl_array *)a}, view;
-  tl_broadcast_strides(a, ndim, shape, strides);
-  if (!tl_array_finish(vm, true,
-                       tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                   shape, strides),
-                       &view))
-    return false;
-  bool ok = tl_value_flatten(vm, view, out);
-  tl_drop(vm, view);
-  return ok;
-}
-
-bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                         tl_slot *out) {
-  if (ndim == 1 && tl_is_owned(*s)) {
-    tl_copy_slot(out, s);
-    s->tag &= ~TL_OWNED;
-    return true;
-  }
-  bool ok = tl_value_reshape(vm, *s, 1, ndim, shape, out);
-  tl_clear(vm, s);
-  return ok;
-}
-
-bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t length = tl_value_length(s, 0) * tl_value_length(s, 1);
-  return tl_value_reshape(vm, s, 2, 1, &length, out);
-}
-
-bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS], size = 1;
-  int ndim = tl_value_shape(s, shape);
-  if (ndim < 2) {
-    *out = tl_retain(vm, tl_borrow(s));
-    return true;
-  }
-  for (int i = 0; i < ndim; i++) size *= shape[i];
-  return tl_value_reshape(vm, s, ndim, 1, &size, out);
-}
-
-// The order of axes, and how many there are.
-typedef struct order {
-  const int *axes;
-  int ndim;
-} order;
-
-static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
-                         tl_slot *out) {
-  const order *o = context;
-  (void)i;
-  return tl_value_permute(vm, part, o->axes, o->ndim, out);
-}
-
-bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
-                      tl_slot *out) {
-  order o = {axes, ndim};
-  if (tl_is_nested(s)) {
-    return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), false,
-                         permute_part, &o, out);
-  }
-  const tl_array *a = s.array;
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  for (int i = 0; i < tl_ndim(a); i++) {
-    // Behind them a part may have axes of its own.
-    int from = i < ndim ? axes[i] : i;
-    shape[i] = tl_shape(a)[from];
-    strides[i] = tl_strides(a)[from];
-  }
-  tl_slot base = tl_borrow(s);
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data,
-                               tl_ndim(a), shape, strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
-}
-
-// --- Missing values ---------------------------------------------------------
-
-bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  return tl_compute1(vm, TL_OP_LOGICAL_NOT, n->parts[0], out);
-}
-
-bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  tl_slot there;
-  if (!tl_option_there(vm, n, &there))
-    return false;
-  bool ok = tl_value_take(vm, n->parts[1], there.array, out);
-  tl_drop(vm, there);
-  return ok;
-}
-
-// --- Rows -------------------------------------------------------------------
-
-tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
-                          const tl_array *flags) {
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
-    int64_t *to = tl_offsets_data(offsets) + i;
-    to[1] = to[0];
-    for (int64_t k = at[i]; k < at[i + 1]; k++) to[1] += flags->data[k] != 0;
-  }
-  return offsets;
+bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
+                    tl_slot *out) {
+  static const tl_index_item item = {.kind = TL_ITEM_SLICE,
+                                     .given = TL_SLICE_START | TL_SLICE_STOP};
+  static const tl_step step = {.item_count = 1, .items = &item};
+  tl_slot parts[2] = {tl_weak_int(start), tl_weak_int(stop)};
+  tl_slot borrowed = tl_borrow(s);
+  return tl_index_get(vm, &borrowed, &step, parts, out);
 }
 
 bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
@@ -287,21 +132,82 @@ bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
   return ok;
 }
 
-bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
-                     tl_slot *out) {
-  if (ok)
-    return tl_ragged_new(vm, offsets, items, out);
-  tl_array_drop(vm, offsets);
-  return false;
+// --- An index of the leading axes --------------------------------------------
+
+enum { MOST_ITEMS = 2 * TL_MAX_DIMS + 2 };
+
+// The axes that an index takes up, without the ellipsis.
+int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis) {
+  int axes = 0;
+  *ellipsis = false;
+  for (int i = 0; i < step->item_count; i++) {
+    tl_index_item item = step->items[i];
+    if (item.kind == TL_ITEM_ELLIPSIS) {
+      *ellipsis = true;
+    } else if (item.kind == TL_ITEM_SLICE) {
+      axes++;
+      parts += __builtin_popcount(item.given);
+    } else {
+      bool is_mask = tl_is_array(*parts) && tl_dtype_of(*parts) == TL_BOOL;
+      axes += is_mask ? tl_ndim(parts->array) : tl_is_none(*parts) ? 0 : 1;
+      parts++;
+    }
+  }
+  return axes;
 }
 
-bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
-                   tl_slot *out) {
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, offsets, items, out);
-  tl_clear(vm, offsets);
-  return false;
+// Indexes the array's leading axes in one of its parts, which may have more:
+// they stay whole.
+bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
+                 tl_slot *parts, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_slot borrowed = tl_borrow(n->parts[i]);
+  int ndim = tl_nested_ndim(n), more = tl_value_ndim(borrowed) - ndim;
+  bool ellipsis;
+  int axes = tl_step_axes(step, parts, &ellipsis);
+  if (axes > ndim) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "%d indices are too many for %s, which has %d %s", axes,
+                   tl_describe(base, text, sizeof text), ndim,
+                   ndim == 1 ? "axis" : "axes");
+  }
+  if (!ellipsis || more == 0 || step->item_count + more > MOST_ITEMS)
+    return tl_index_get(vm, &borrowed, step, parts, out);
+  tl_index_item items[MOST_ITEMS];
+  memcpy(items, step->items, step->item_count * sizeof *items);
+  for (int k = 0; k < more; k++)
+    items[step->item_count + k] = (tl_index_item){.kind = TL_ITEM_SLICE};
+  tl_step wider = {.item_count = (uint16_t)(step->item_count + more),
+                   .items = items};
+  return tl_index_get(vm, &borrowed, &wider, parts, out);
 }
+
+// --- Operands ----------------------------------------------------------------
+
+void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
+  out->home = NULL;
+  out->value = tl_borrow(*part);
+  if (operand == NULL || !tl_is_unique(*operand) || vm->no_reuse)
+    return;
+  out->home = part;
+  out->value = *part;
+  part->tag &= ~TL_OWNED;
+}
+
+void tl_give_back(tl_vm *vm, tl_lent *b, bool ok) {
+  if (b->home == NULL) {
+    tl_clear(vm, &b->value);
+  } else if (!ok) {
+    b->home->tag |= b->value.tag & TL_OWNED;
+  } else {
+    // Taken over or no longer wanted: the operand ends without this part.
+    tl_clear(vm, &b->value);
+    *b->home = tl_none();
+  }
+}
+
+// --- Row by row --------------------------------------------------------------
 
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   int64_t calls = loop->count > 0 ? loop->count : 1;
@@ -313,7 +219,7 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
          loop->each(vm, loop->context, loop->count > 0 ? made : -1,
                     &results[made]);
   }
-  ok = ok && loop->join(vm, loop->context, calls, results, &joined);
+  ok = ok && loop->join(vm, calls, results, &joined);
   tl_slots_free(vm, results, made);
   if (!ok || loop->count > 0) {
     if (ok)
@@ -328,4 +234,29 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, joined);
   return ok;
+}
+
+typedef struct row_slices {
+  tl_slot items;
+  const int64_t *at;
+  tl_row_map *map;
+  void *context;
+} row_slices;
+
+static bool map_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const row_slices *r = context;
+  int64_t begin = r->at[i < 0 ? 0 : i], end = i < 0 ? begin : r->at[i + 1];
+  tl_slot row;
+  if (!tl_value_slice(vm, r->items, begin, end, &row))
+    return false;
+  bool ok = r->map(vm, r->context, &row, out);
+  tl_clear(vm, &row);
+  return ok;
+}
+
+bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
+                 int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
+                 tl_slot *out) {
+  row_slices r = {items, at, map, context};
+  return tl_map_rows(vm, &(tl_row_loop){name, rows, map_row, join, &r}, out);
 }

@@ -7,8 +7,7 @@
 //                                 the others are shared
 //   axes       tl_value_reshape   the same, as deep as the tree goes
 //   rows       tl_map_rows        one call for each row, the results joined
-//   within     tl_ragged_flat     the items of all rows at once, then
-//              tl_rows_close      … the same offsets over what was made of them
+//   within     tl_map_items       the items of all rows at once
 //
 // None of them looks at the form but through tl_form_traits.
 #ifndef TALLY_VM_NESTED_PARTS_H
@@ -16,21 +15,6 @@
 
 #include "vm/engine/elementwise.h"
 #include "vm/nested/nested.h"
-
-// --- Workspace --------------------------------------------------------------
-
-// Slots that own what is made for a while, each none at first. NULL after
-// tl_fail, which names [what].
-tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
-// Frees them, and what the first [made] of them own: what failed to be made is
-// no slot's. Takes NULL too.
-void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
-
-// first, first + 1, … in row-major order, as int64. NULL after tl_fail.
-tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
-                         int64_t first);
-// The same from [first] on in the fixed shape of any value.
-tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first);
 
 // --- Elementwise operations on whole operands -------------------------------
 
@@ -42,6 +26,16 @@ bool tl_compute3(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot c,
 // a = a op b; [a] is owned, and stays what it was where that fails.
 bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b);
 
+// A part of an operand. Where the operand dies it is moved out, so that the
+// result may take its memory; a failure puts it back.
+typedef struct tl_lent {
+  tl_slot value;
+  tl_slot *home;  // where it was moved from, or NULL
+} tl_lent;
+// [operand] may be NULL: its part stays.
+void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out);
+void tl_give_back(tl_vm *vm, tl_lent *lent, bool ok);
+
 // --- Several values ---------------------------------------------------------
 
 // What a value is in an operation on several; *out is owned or borrows from it.
@@ -52,8 +46,18 @@ typedef bool tl_joiner(tl_vm *vm, int64_t count, const tl_slot *items,
 bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
                     const tl_slot *items, tl_slot *out);
 
+// Each value that [open] makes another one of replaced by that: the slot then
+// owns it.
+bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args);
+
 // Fails (kind shape): the two do not broadcast.
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b);
+
+// Joins arrays or nested arrays along their leading axis: dtypes promote,
+// struct arrays need the same fields, values that may be missing take plain
+// ones. Fails (kind type) where items differ. Borrows; *out is owned.
+bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                     tl_slot *out);
 
 // --- Parts ------------------------------------------------------------------
 
@@ -65,6 +69,13 @@ typedef bool tl_part_map(tl_vm *vm, void *context, int64_t i, tl_slot part,
 // owned.
 bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
                    tl_part_map *map, void *context, tl_slot *out);
+
+// An index of the array's leading axes in part [i], which may have more: they
+// stay whole. *out as tl_index_get's.
+bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
+                 tl_slot *parts, tl_slot *out);
+// The axes that an index takes up, without the ellipsis.
+int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis);
 
 // Any value of axes: its [taken] leading ones as the axes of a shape of as many
 // items; those behind stay. Views where the items are dense, else copies of
@@ -87,31 +98,18 @@ bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out);
 bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
                       tl_slot *out);
 
-// --- Missing values ---------------------------------------------------------
-
-// Where items are there, bools of the array's shape, owned.
-bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out);
-// The values that are there, along one axis, owned.
-bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out);
-
 // --- Rows -------------------------------------------------------------------
-
-// Offsets for as many items of each row as are true: [at] are the rows' own, of
-// the dense [flags]. NULL after tl_fail.
-tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
-                          const tl_array *flags);
 
 // tl_value_take where [ok]; the places, which may be NULL, are given up.
 bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
                 tl_slot *out);
 
-// Rows of [items] where [ok]; else there are no items, and the offsets, which
-// may be NULL, are given up. Takes both on every path.
-bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
-                     tl_slot *out);
-// The same with the offsets of other rows, owned or borrowed.
-bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
-                   tl_slot *out);
+// Rows of what [map] makes of the items of all rows of a ragged array, under
+// the same offsets. *out is owned.
+typedef bool tl_items_map(tl_vm *vm, void *context, tl_slot items,
+                          tl_slot *out);
+bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
+                  tl_slot *out);
 
 // A call for each of [count] rows, whose results are joined. Where there are no
 // rows, the result of one call with the number -1, for a row of no items, says
@@ -120,10 +118,15 @@ typedef struct tl_row_loop {
   const char *name;  // for messages
   int64_t count;
   bool (*each)(tl_vm *vm, void *context, int64_t row, tl_slot *out);
-  bool (*join)(tl_vm *vm, void *context, int64_t count, const tl_slot *results,
-               tl_slot *out);
-  void *context;  // of both
+  tl_joiner *join;
+  void *context;  // of [each]
 } tl_row_loop;
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out);
+// The same with the row itself: those of [items] at offsets [at]. It is the
+// slot's, owned or borrowed.
+typedef bool tl_row_map(tl_vm *vm, void *context, tl_slot *row, tl_slot *out);
+bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
+                 int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
+                 tl_slot *out);
 
 #endif

@@ -12,14 +12,10 @@ static inline int64_t tl_ragged_rows(const tl_nested *n) {
   return tl_shape(n->parts[0].array)[0] - 1;
 }
 
-// New offsets for [rows] rows, the first 0, the rest to be filled in.
-tl_array *tl_offsets_new(tl_vm *vm, int64_t rows);
-static inline int64_t *tl_offsets_data(tl_array *offsets) {
-  return (int64_t *)(void *)offsets->data;
+// Looks for interrupts now and then on the way over rows.
+static inline bool tl_poll_row(tl_vm *vm, int64_t i) {
+  return (i & 0xffff) != 0xffff || tl_poll(vm, 64);
 }
-
-// A ragged array; takes the offsets and what [items] owns on every path.
-bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out);
 
 // The items of all rows, as a view of the content, and offsets from 0 on for
 // them: those that the array has, or a copy where its rows begin later. What
@@ -37,8 +33,9 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items);
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out);
 
-// An array of n positions, to be filled in; read with tl_offsets_data.
-tl_array *tl_positions_new(tl_vm *vm, int64_t n);
+// What an index chooses among the numbers from [first] on. *out is owned.
+bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
+                       const tl_step *step, tl_slot *parts, tl_slot *out);
 
 // Rows made of [count] values of one axis or more: their items one behind the
 // other. Borrows; *out is owned.
@@ -58,5 +55,42 @@ bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row);
 
 // An index beyond the items of a row (kind index).
 bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
+
+// For each item of all rows the number of its row.
+bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
+// The items of a value that broadcasts with rows, as many for each row as
+// [model], a ragged array, has. *out is owned.
+bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out);
+
+// --- Rows in a regular order: 3 * 4 * var * float64 -------------------------
+// A nested array of TL_FORM_GRID: int64 places of two axes or more, each the
+// number of a row of a ragged array. So slices, transposes and masks of the
+// fixed axes are those of the places, and the rows stay where they are. What
+// does not know the form gets rows of rows instead (3 * var * var * float64).
+
+// Whether the places are those of all rows, in order.
+bool tl_is_in_order(const tl_array *places, const tl_nested *rows);
+// The rows at places of one axis or more, in row-major order. *out is owned.
+bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out);
+// Rows of those places: of one axis a ragged array, of none the row. Borrows;
+// *out is owned or borrows from the rows.
+bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out);
+// Rows in row-major order as an array of that shape. Takes the rows on every
+// path.
+bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
+                      tl_slot *out);
+// All rows of a grid in row-major order, a ragged array, owned. Others are
+// themselves, borrowed.
+bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out);
+// The same as rows of rows.
+bool tl_grid_as_vars(tl_vm *vm, tl_slot s, tl_slot *out);
+
+// base[step] of a ragged array as of rows in a regular order of one axis.
+bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
+                      tl_slot *parts, tl_slot *out);
+
+// A value of fixed axes alone whose axes from [first] to [last] become var; 1
+// is the first that can. Borrows; *out is owned.
+bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out);
 
 #endif

@@ -3,14 +3,14 @@
 //
 // An index of any kind is applied to the numbers of the items; the items of the
 // numbers that it gives are written. Rows of other lengths make new offsets.
+#include "vm/nested/forms.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/events.h"
-#include "vm/nested/forms.h"
-#include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
 #include "vm/nested/parts.h"
@@ -26,18 +26,6 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
                  text);
 }
 
-// The numbers that an index chooses, which holds what it needs of them; they
-// are dropped. *out is owned.
-static bool choose_numbers(tl_vm *vm, tl_array *numbers, const tl_step *step,
-                           tl_slot *parts, tl_slot *out) {
-  tl_slot base = tl_own_array(numbers);
-  bool ok = tl_index_get(vm, &base, step, parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_clear(vm, &base);
-  return ok;
-}
-
 // The place, or the places, of [start, stop) that the first item of an index
 // chooses. *out is owned, or a number.
 static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
@@ -49,9 +37,7 @@ static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
     *out = tl_weak_int(i < 0 ? i + stop : i + start);
     return (i >= -length && i < length) || tl_fail_range(vm, i, 1, length);
   }
-  tl_array *numbers = tl_numbers_new(vm, 1, &length, start);
-  return numbers != NULL &&
-         choose_numbers(vm, numbers, &step, rest->parts, out);
+  return tl_choose_numbers(vm, start, length, &step, rest->parts, out);
 }
 
 // items[start:stop][index] = value of items that may be missing, which are set
@@ -111,8 +97,6 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
           fail_set_rows(vm, n)) &&
          tl_part_update(vm, place.way, &n->parts[1], value);
 }
-
-// --- Rows for rows ----------------------------------------------------------
 
 // Rows as the array's items have them: it keeps its dtype.
 static bool cast_rows(tl_vm *vm, const tl_nested *n, tl_slot items,
@@ -279,8 +263,6 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   return ok;
 }
 
-// --- Any index --------------------------------------------------------------
-
 // Where the items of the array lie in its content, under its own rows.
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   int64_t length = tl_value_length(n->parts[1], 0);
@@ -302,9 +284,8 @@ static bool set_places(tl_vm *vm, tl_nested *n, tl_slot places,
 static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
-  tl_array *all = tl_numbers_new(vm, 1, &rows, 0);
   tl_slot chosen;
-  if (all == NULL || !choose_numbers(vm, all, step, parts, &chosen))
+  if (!tl_choose_numbers(vm, 0, rows, step, parts, &chosen))
     return false;
   bool ok = tl_array_contiguous(vm, &chosen, out);
   tl_clear(vm, &chosen);

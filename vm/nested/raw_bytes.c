@@ -1,23 +1,24 @@
-// Bytes. See octets.h.
+// Bytes. See raw_bytes.h.
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/lift.h"
+#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
-// --- Closing and opening ----------------------------------------------------
+// --- Closing and opening -----------------------------------------------------
 
 static bool has_texts(tl_slot s) {
   while (tl_is_form(s, TL_FORM_OPTION) || tl_has_rows(s))
@@ -25,33 +26,33 @@ static bool has_texts(tl_slot s) {
   return tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING);
 }
 
-static bool close_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  tl_list *made = tl_list_new(vm, list->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < list->length; i++) {
-    tl_slot item = tl_borrow(list->items[i]), closed;
-    ok = tl_raw_bytes_close(vm, &item, &closed);
-    if (ok)
-      ok = tl_list_push(vm, &made, &closed);
+// A list of what [map] makes of each item; a record of each field's value. *out
+// is owned.
+static bool map_values(tl_vm *vm, tl_slot s, tl_opener *map, tl_slot *out) {
+  tl_list *list = tl_is_list(s) ? tl_list_new(vm, s.list->length) : NULL;
+  tl_record *record =
+      tl_is_record(s) ? tl_record_new(vm, s.record->length) : NULL;
+  bool ok = list != NULL || record != NULL;
+  for (int64_t i = 0; ok && list != NULL && i < s.list->length; i++) {
+    tl_slot made;
+    ok = map(vm, s.list->items[i], &made) && tl_list_push(vm, &list, &made);
   }
-  if (made != NULL)
-    *out = tl_own_list(made);
+  for (int64_t i = 0; ok && record != NULL && i < s.record->length; i++) {
+    tl_slot made, key = tl_key_slot(s.record->fields[i].key);
+    ok = map(vm, s.record->fields[i].value, &made) &&
+         tl_record_set_key(vm, &record, &key, &made);
+  }
+  if (list == NULL && record == NULL)
+    return false;
+  *out = list != NULL ? tl_own_list(list) : tl_own_record(record);
+  if (!ok)
+    tl_drop(vm, *out);
   return ok;
 }
 
-static bool close_record(tl_vm *vm, const tl_record *record, tl_slot *out) {
-  tl_record *made = tl_record_new(vm, record->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < record->length; i++) {
-    tl_slot item = tl_borrow(record->fields[i].value), closed;
-    ok = tl_raw_bytes_close(vm, &item, &closed);
-    tl_slot key = tl_key_slot(record->fields[i].key);
-    if (ok)
-      ok = tl_record_set_key(vm, &made, &key, &closed);
-  }
-  if (made != NULL)
-    *out = tl_own_record(made);
-  return ok;
+static bool closed(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot borrowed = tl_borrow(s);
+  return tl_raw_bytes_close(vm, &borrowed, out);
 }
 
 // Lists of lists are a few deep: what the library's functions give.
@@ -65,11 +66,7 @@ bool tl_raw_bytes_close(tl_vm *vm, tl_slot *s, tl_slot *out) {
     s->tag &= ~TL_OWNED;
     return true;
   }
-  *out = tl_none();
-  bool ok = tl_is_list(*s) ? close_list(vm, s->list, out)
-                           : close_record(vm, s->record, out);
-  if (!ok)
-    tl_clear(vm, out);
+  bool ok = map_values(vm, *s, closed, out);
   tl_clear(vm, s);
   return ok;
 }
@@ -85,21 +82,14 @@ static bool lists_raw_bytes(tl_slot s) {
   return arrays && found;
 }
 
-static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  tl_list *made = tl_list_new(vm, list->length);
-  bool ok = made != NULL;
-  for (int64_t i = 0; ok && i < list->length; i++) {
-    tl_slot item = tl_raw_bytes_inside(list->items[i]);
-    ok = tl_list_push(vm, &made, &item);
-  }
-  if (ok)
-    *out = tl_own_list(made);
-  else if (made != NULL)
-    tl_drop(vm, tl_own_list(made));
-  return ok;
+// What is joined of bytes.
+static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
+  (void)vm;
+  *out = tl_raw_bytes_inside(s);
+  return true;
 }
 
-// --- Calls ------------------------------------------------------------------
+// --- Calls -------------------------------------------------------------------
 
 static bool is_opened(const tl_builtin *builtin) {
   return builtin->takes >= TL_BYTES || tl_builtin_moves(builtin);
@@ -176,26 +166,23 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
       return fail_call(vm, builtin, args[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
-    tl_slot inside;
     if (tl_is_raw_bytes(args[i]))
-      inside = tl_retain(vm, tl_raw_bytes_inside(args[i]));
+      made = tl_retain(vm, tl_raw_bytes_inside(args[i]));
     else if (!lists_raw_bytes(args[i]))
       continue;
-    else if (!open_list(vm, args[i].list, &inside))
+    else if (!map_values(vm, args[i], inside, &made))
       return false;
     tl_clear(vm, &args[i]);
-    args[i] = inside;
+    args[i] = made;
   }
-  if (!(tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, &made)
-                                    : builtin->call(vm, args, &made)))
+  if (!tl_lift_call(vm, builtin, count, args, &made))
     return false;
   if (!tl_is_owned(made))
     made = tl_retain(vm, made);
-  tl_hold(vm, made, TL_CAUSE_VIEW);
   return close_pairs(vm, &made) && tl_raw_bytes_close(vm, &made, out);
 }
 
-// --- Conversion -------------------------------------------------------------
+// --- Conversion --------------------------------------------------------------
 
 // A dense vector of uint8 as one string of those bytes.
 static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
@@ -310,30 +297,7 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_ragged_close(vm, all != NULL, offsets, &made, out);
 }
 
-// --- The type ---------------------------------------------------------------
-
-// The same type with bytes for its strings.
-static tl_type *spell(tl_vm *vm, tl_type *type) {
-  tl_type model = {.kind = TL_TYPE_BYTES};
-  if (type == NULL)
-    return NULL;
-  if (type->kind != TL_TYPE_DTYPE) {
-    model = (tl_type){.kind = type->kind, .size = type->size};
-    model.of = spell(vm, type->of);
-    if (model.of == NULL)
-      return NULL;
-  }
-  return tl_type_intern(vm, &model);
-}
-
-tl_type *tl_raw_bytes_type(tl_vm *vm, const tl_nested *n) {
-  tl_slot inside = n->parts[0];
-  return spell(vm, tl_is_string(inside)
-                       ? tl_type_of_dtype(vm, TL_STRING)
-                       : tl_type_below(vm, inside, tl_nested_ndim(n)));
-}
-
-// --- Operations -------------------------------------------------------------
+// --- Operations --------------------------------------------------------------
 
 bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                               tl_slot *out) {
@@ -382,7 +346,30 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   return ok;
 }
 
-// --- Text -------------------------------------------------------------------
+bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                      tl_slot *value) {
+  tl_slot raw_bytes = tl_none(), texts;
+  if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
+    return false;
+  texts = tl_raw_bytes_inside(raw_bytes);
+  bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
+  tl_clear(vm, &raw_bytes);
+  return ok;
+}
+
+bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
+                       const tl_slot *items, tl_slot *out) {
+  tl_slot made;
+  return tl_join_opened(vm, inside, join, count, items, &made) &&
+         tl_raw_bytes_close(vm, &made, out);
+}
+
+bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                         tl_slot *out) {
+  return tl_join_raw_bytes(vm, tl_value_concat, count, items, out);
+}
+
+// --- Text --------------------------------------------------------------------
 
 void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
   tl_text_puts(text, "b\"");

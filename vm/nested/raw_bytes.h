@@ -39,8 +39,6 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out);
 // uint8(b): a vector of one value, rows of many. *out is owned.
 bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out);
 
-// The type of its items, below the fixed dimensions; NULL after tl_fail.
-tl_type *tl_raw_bytes_type(tl_vm *vm, const tl_nested *n);
 // Appends them as they are written: b"ab\xff"
 void tl_raw_bytes_format(tl_text *text, const tl_string *bytes);
 

@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
@@ -129,29 +128,38 @@ static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
 
 // --- Arrays and ranges ------------------------------------------------------
 
-static bool arrays_equal(const comparison *c, const tl_array *a,
-                         const tl_array *b) {
-  int ndim = tl_ndim(a);
-  if (ndim != tl_ndim(b))
-    return false;
-  if (memcmp(tl_shape(a), tl_shape(b), (size_t)ndim * sizeof(int64_t)) != 0)
-    return false;
+// What [missing] (NULL: nothing) marks is not looked at.
+static bool items_agree(const comparison *c, const tl_array *missing,
+                        const tl_array *a, const tl_array *b) {
+  static const char there = 0;
+  static const int64_t still[TL_MAX_DIMS];
   tl_dtype da = tl_array_dtype(a), db = tl_array_dtype(b);
-  if (!c->loose && da != db)
+  if (tl_ndim(a) != tl_ndim(b) ||
+      memcmp(tl_shape(a), tl_shape(b), (size_t)tl_ndim(a) * sizeof(int64_t)) !=
+          0 ||
+      (!c->loose && da != db))
     return false;
   tl_walk walk;
-  char *const data[] = {a->data, b->data};
-  const int64_t *const strides[] = {tl_strides(a), tl_strides(b)};
-  tl_walk_begin(&walk, 2, ndim, tl_shape(a), data, strides);
+  char *const data[] = {a->data, b->data,
+                        missing != NULL ? missing->data : (char *)&there};
+  const int64_t *const strides[] = {
+      tl_strides(a), tl_strides(b),
+      missing != NULL ? tl_strides(missing) : still};
+  tl_walk_begin(&walk, 3, tl_ndim(a), tl_shape(a), data, strides);
   for (; !walk.done; tl_walk_next(&walk)) {
-    const char *x = walk.data[0], *y = walk.data[1];
+    const char *x = walk.data[0], *y = walk.data[1], *gap = walk.data[2];
     for (int64_t i = 0; i < walk.length; i++) {
-      if (!items_equal(c, da, x, db, y))
+      if (*gap == 0 && !items_equal(c, da, x, db, y))
         return false;
-      x += walk.step[0], y += walk.step[1];
+      x += walk.step[0], y += walk.step[1], gap += walk.step[2];
     }
   }
   return true;
+}
+
+static bool arrays_equal(const comparison *c, const tl_array *a,
+                         const tl_array *b) {
+  return items_agree(c, NULL, a, b);
 }
 
 static bool ranges_equal(const tl_range *a, const tl_range *b) {
@@ -199,28 +207,11 @@ static bool push(comparison *c, tl_slot a, tl_slot b) {
 static bool values_equal(comparison *c, tl_slot a, tl_slot b);
 
 // What is missing in both is the same; what lies there does not matter.
-static bool options_equal(comparison *c, const tl_nested *a,
+static bool options_equal(const comparison *c, const tl_nested *a,
                           const tl_nested *b) {
   const tl_array *missing = a->parts[0].array;
-  const tl_array *x = a->parts[1].array, *y = b->parts[1].array;
-  tl_dtype dx = tl_array_dtype(x), dy = tl_array_dtype(y);
-  if (!arrays_equal(c, missing, b->parts[0].array) || (!c->loose && dx != dy))
-    return false;
-  tl_walk walk;
-  char *const data[] = {missing->data, x->data, y->data};
-  const int64_t *const strides[] = {tl_strides(missing), tl_strides(x),
-                                    tl_strides(y)};
-  tl_walk_begin(&walk, 3, tl_ndim(x), tl_shape(x), data, strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
-    for (int64_t i = 0; i < walk.length; i++) {
-      const char *at = walk.data[0] + i * walk.step[0];
-      if (*at == 0 && !items_equal(c, dx, walk.data[1] + i * walk.step[1], dy,
-                                   walk.data[2] + i * walk.step[2])) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return arrays_equal(c, missing, b->parts[0].array) &&
+         items_agree(c, missing, a->parts[1].array, b->parts[1].array);
 }
 
 // Notes that a part to be compared could not be made.
@@ -241,16 +232,6 @@ static bool opened_equal(comparison *c, tl_opener *open, tl_slot a, tl_slot b) {
   }
   tl_drop(c->vm, x);
   return equal;
-}
-
-static bool rows_of_grid(tl_vm *vm, tl_slot s, tl_slot *out) {
-  return tl_grid_rows(vm, s.nested, out);
-}
-
-// Pointers are the same where they refer to the same values, wherever these
-// lie.
-static bool targets(tl_vm *vm, tl_slot s, tl_slot *out) {
-  return tl_indexed_values(vm, s.nested, out);
 }
 
 static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
@@ -293,9 +274,10 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
       return tl_ragged_agree(n, m, &row) &&
              opened_equal(c, tl_ragged_items, a, b);
     case TL_FORM_GRID:
-      return opened_equal(c, rows_of_grid, a, b);
+      return opened_equal(c, tl_grid_rows, a, b);
     case TL_FORM_POINTER:
-      return opened_equal(c, targets, a, b);
+      // Wherever the values lie that they refer to.
+      return opened_equal(c, tl_indexed_values, a, b);
     case TL_FORM_BYTES:
     case TL_FORM_CATEGORY:
       for (int64_t i = 0; i < n->count; i++) {

@@ -105,10 +105,7 @@ static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *shown =
       tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
   tl_drop(vm, base);
-  if (shown == NULL)
-    return false;
-  *out = tl_own_array(shown);
-  return true;
+  return tl_array_finish(vm, true, shown, out);
 }
 
 static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
@@ -126,12 +123,10 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   if (!is_aligned(r))
     return show_unaligned(vm, bytes, r, out);
   tl_slot base = tl_borrow(bytes);
-  tl_array *view = tl_view_new(vm, &base, r->item->dtype, r->data, r->ndim,
-                               r->shape, r->strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  return true;
+  return tl_array_finish(vm, true,
+                         tl_view_new(vm, &base, r->item->dtype, r->data,
+                                     r->ndim, r->shape, r->strides),
+                         out);
 }
 
 // Field i of one item. Arrays are copies: they do not hold the block.
@@ -177,10 +172,7 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
     tl_drop(vm, part);
     return ok;
   }
-  if (!tl_nested_pair(vm, TL_FORM_STRUCT, r->ndim, &part, NULL, out))
-    return false;
-  out->nested->layout = layout;
-  return true;
+  return tl_struct_of_block(vm, layout, &part, out);
 }
 
 bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,

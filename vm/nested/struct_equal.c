@@ -2,14 +2,13 @@
 // axes of a field at once; where moves whole items.
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/struct_equal.h"
+#include "vm/nested/nested.h"
 
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
 #include "vm/values/record.h"
@@ -78,28 +77,22 @@ static bool equal_row(tl_vm *vm, tl_slot x, tl_slot y, tl_slot *out) {
   return tl_compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, 0);
 }
 
-// The rows of any structs in order, each by itself.
-static bool rows_of(tl_vm *vm, tl_slot s, tl_slot *out) {
-  if (tl_is_form(s, TL_FORM_GRID))
-    return tl_grid_rows(vm, s.nested, out);
-  *out = tl_borrow(s);
-  return true;
-}
+// Two fields whose rows are compared one by one; or one value with each row.
+typedef struct row_pair {
+  tl_slot x, y;
+  bool one;
+} row_pair;
 
-static bool equal_each(tl_vm *vm, int64_t count, tl_slot x, tl_slot y, bool one,
-                       tl_slot *answers) {
-  bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot a, b = tl_borrow(y);
-    ok = tl_nested_at(vm, x, i, &a);
-    if (!ok)
-      break;
-    ok =
-        (one || tl_nested_at(vm, y, i, &b)) && equal_row(vm, a, b, &answers[i]);
-    tl_drop(vm, a);
-    if (!one)
-      tl_clear(vm, &b);
-  }
+static bool equal_at(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
+  const row_pair *p = context;
+  tl_slot a, b = tl_borrow(p->y);
+  if (!tl_nested_at(vm, p->x, i, &a))
+    return false;
+  bool ok =
+      (p->one || tl_nested_at(vm, p->y, i, &b)) && equal_row(vm, a, b, out);
+  tl_drop(vm, a);
+  if (!p->one)
+    tl_clear(vm, &b);
   return ok;
 }
 
@@ -120,20 +113,19 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
     *out = none != NULL ? tl_own_array(none) : tl_none();
     return none != NULL;
   }
-  tl_slot *answers = tl_slots_new(vm, count, "a comparison"), flat, left, right;
-  if (answers == NULL)
-    return false;
-  bool ok = rows_of(vm, x, &left);
+  tl_slot flat;
+  row_pair pair = {tl_none(), tl_borrow(y), one};
+  const tl_row_loop loop = {.name = "a comparison",
+                            .count = count,
+                            .each = equal_at,
+                            .join = tl_stack_any,
+                            .context = &pair};
+  bool ok = tl_grid_rows(vm, x, &pair.x);
   if (ok) {
-    ok = one ? (right = tl_borrow(y), true) : rows_of(vm, y, &right);
-    if (ok) {
-      ok = equal_each(vm, count, left, right, one, answers) &&
-           tl_stack_any(vm, count, answers, &flat);
-      tl_clear(vm, &right);
-    }
-    tl_clear(vm, &left);
+    ok = (one || tl_grid_rows(vm, y, &pair.y)) && tl_map_rows(vm, &loop, &flat);
+    tl_clear(vm, &pair.y);
+    tl_clear(vm, &pair.x);
   }
-  tl_slots_free(vm, answers, 0);
   return ok && tl_value_split_axis(vm, &flat, ndim, shape, out);
 }
 

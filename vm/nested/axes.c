@@ -1,0 +1,214 @@
+// The axes of any value: in another shape, in another order, as one. Rows that
+// come to stand in several axes are rows in a regular order, and back.
+#include "vm/nested/parts.h"
+
+#include "vm/array/array.h"
+#include "vm/error.h"
+#include "vm/nested/ragged.h"
+#include "vm/vm.h"
+
+// --- Rows at places ----------------------------------------------------------
+
+// Whether the places are those of all rows, in order.
+bool tl_is_in_order(const tl_array *places, const tl_nested *rows) {
+  if (!tl_is_contiguous(places) || places->size != tl_ragged_rows(rows))
+    return false;
+  const int64_t *at = (const int64_t *)(const void *)places->data;
+  for (int64_t i = 0; i < places->size; i++) {
+    if (at[i] != i)
+      return false;
+  }
+  return true;
+}
+
+bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
+  if (tl_is_in_order(places, rows.nested)) {
+    *out = tl_retain(vm, tl_borrow(rows));
+    return true;
+  }
+  tl_slot flat;
+  tl_slot all = {.tag = tl_array_tag(places), .array = (tl_array *)places};
+  if (!tl_value_flatten(vm, all, &flat))
+    return false;
+  bool ok = tl_value_take(vm, rows, flat.array, out);
+  tl_drop(vm, flat);
+  return ok;
+}
+
+bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out) {
+  if (!tl_is_array(places))
+    return tl_nested_at(vm, rows, places.i, out);
+  if (tl_ndim(places.array) == 1)
+    return tl_rows_at(vm, places.array, rows, out);
+  tl_slot first = tl_borrow(places), second = tl_borrow(rows);
+  return tl_nested_pair(vm, TL_FORM_GRID, tl_ndim(places.array), &first,
+                        &second, out);
+}
+
+bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
+                      tl_slot *out) {
+  if (ndim == 1) {
+    tl_copy_slot(out, rows);
+    rows->tag &= ~TL_OWNED;
+    return true;
+  }
+  tl_array *places = tl_numbers_new(vm, ndim, shape, 0);
+  if (places == NULL) {
+    tl_clear(vm, rows);
+    return false;
+  }
+  tl_slot first = tl_own_array(places);
+  return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
+}
+
+bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  *out = tl_borrow(s);
+  return !tl_is_form(s, TL_FORM_GRID) ||
+         tl_rows_at(vm, s.nested->parts[0].array, s.nested->parts[1], out);
+}
+
+// --- Shapes ------------------------------------------------------------------
+
+// The axes of a reshape, which goes to all parts alike.
+typedef struct axes {
+  int taken, ndim;
+  const int64_t *shape;
+} axes;
+
+static bool reshape_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                         tl_slot *out) {
+  const axes *a = context;
+  (void)i;
+  return tl_value_reshape(vm, part, a->taken, a->ndim, a->shape, out);
+}
+
+static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
+  tl_slot dense, borrowed = tl_borrow(s);
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int ndim = to->ndim + tl_ndim(s.array) - to->taken;
+  if (ndim > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
+                   TL_MAX_DIMS);
+  }
+  if (!tl_array_contiguous(vm, &borrowed, &dense))
+    return false;
+  const tl_array *a = dense.array;
+  tl_dtype dtype = tl_array_dtype(a);
+  for (int i = 0; i < ndim; i++)
+    shape[i] =
+        i < to->ndim ? to->shape[i] : tl_shape(a)[i - to->ndim + to->taken];
+  tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
+  tl_array *view =
+      tl_view_new(vm, &dense, dtype, a->data, ndim, shape, strides);
+  tl_drop(vm, dense);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
+bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
+                      const int64_t *shape, tl_slot *out) {
+  axes to = {taken, ndim, shape};
+  if (tl_is_array(s))
+    return reshape_array(vm, s, &to, out);
+  if (tl_is_form(s, TL_FORM_RAGGED)) {
+    tl_slot rows = tl_retain(vm, tl_borrow(s));
+    return tl_grid_of_shape(vm, ndim, shape, &rows, out);
+  }
+  const tl_nested *n = s.nested;
+  if (!tl_is_form(s, TL_FORM_GRID)) {
+    return tl_nested_map(vm, n, tl_nested_ndim(n) - taken + ndim, false,
+                         reshape_part, &to, out);
+  }
+  tl_slot places;
+  if (!reshape_array(vm, n->parts[0], &to, &places))
+    return false;
+  bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
+  tl_drop(vm, places);
+  return ok;
+}
+
+bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
+                       const int64_t *shape, tl_slot *out) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_slot base = {.tag = tl_array_tag(a), .array = (tl_array *)a}, view;
+  tl_broadcast_strides(a, ndim, shape, strides);
+  if (!tl_array_finish(vm, true,
+                       tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
+                                   shape, strides),
+                       &view))
+    return false;
+  bool ok = tl_value_flatten(vm, view, out);
+  tl_drop(vm, view);
+  return ok;
+}
+
+bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                         tl_slot *out) {
+  if (ndim == 1 && tl_is_owned(*s)) {
+    tl_copy_slot(out, s);
+    s->tag &= ~TL_OWNED;
+    return true;
+  }
+  bool ok = tl_value_reshape(vm, *s, 1, ndim, shape, out);
+  tl_clear(vm, s);
+  return ok;
+}
+
+bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t length = tl_value_length(s, 0) * tl_value_length(s, 1);
+  return tl_value_reshape(vm, s, 2, 1, &length, out);
+}
+
+bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS], size = 1;
+  int ndim = tl_value_shape(s, shape);
+  if (ndim < 2) {
+    *out = tl_retain(vm, tl_borrow(s));
+    return true;
+  }
+  for (int i = 0; i < ndim; i++) size *= shape[i];
+  return tl_value_reshape(vm, s, ndim, 1, &size, out);
+}
+
+// --- Order -------------------------------------------------------------------
+
+// The order of axes, and how many there are.
+typedef struct order {
+  const int *axes;
+  int ndim;
+} order;
+
+static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                         tl_slot *out) {
+  const order *o = context;
+  (void)i;
+  return tl_value_permute(vm, part, o->axes, o->ndim, out);
+}
+
+bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
+                      tl_slot *out) {
+  order o = {axes, ndim};
+  if (tl_is_nested(s)) {
+    return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), false,
+                         permute_part, &o, out);
+  }
+  const tl_array *a = s.array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < tl_ndim(a); i++) {
+    // Behind them a part may have axes of its own.
+    int from = i < ndim ? axes[i] : i;
+    shape[i] = tl_shape(a)[from];
+    strides[i] = tl_strides(a)[from];
+  }
+  tl_slot base = tl_borrow(s);
+  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data,
+                               tl_ndim(a), shape, strides);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}

@@ -1,0 +1,91 @@
+// What a function gave for each string or row of an array, put together again.
+#include "vm/nested/lift.h"
+
+#include "vm/array/stack.h"
+#include "vm/array/string_item.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+// Lists of strings as rows of strings.
+static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
+                       tl_slot *out) {
+  tl_array *offsets = tl_offsets_new(vm, count);
+  if (offsets == NULL)
+    return false;
+  int64_t *at = tl_offsets_data(offsets);
+  for (int64_t i = 0; i < count; i++) at[i + 1] = at[i] + lists[i].list->length;
+  tl_array *items = tl_array_new(vm, TL_STRING, 1, &at[count]);
+  bool ok = items != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_list *list = lists[i].list;
+    tl_string_item *to = tl_string_items(items) + at[i];
+    for (int64_t k = 0; ok && k < list->length; k++) {
+      ok = tl_is_string(list->items[k]);
+      if (ok)
+        tl_string_item_put(vm, &to[k], list->items[k].string);
+    }
+  }
+  tl_slot made;
+  ok = tl_array_finish(vm, ok, items, &made);
+  return tl_ragged_close(vm, ok, offsets, &made, out);
+}
+
+bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
+                        tl_slot *out) {
+  if (tl_is_list(results[0]))
+    return join_lists(vm, count, results, out);
+  return tl_is_array(results[0]) ? tl_ragged_of_rows(vm, count, results, out)
+                                 : tl_stack(vm, count, results, out);
+}
+
+// Part [k] of each result, joined.
+static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
+                       int64_t k, tl_slot *out) {
+  tl_slot *parts = tl_slots_new(vm, count, "rows");
+  if (parts == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    parts[i] =
+        tl_borrow(tl_is_record(results[i]) ? results[i].record->fields[k].value
+                                           : results[i].list->items[k]);
+  }
+  bool ok = tl_join_results(vm, count, parts, out);
+  tl_slots_free(vm, parts, count);
+  return ok;
+}
+
+static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
+                         tl_slot *out) {
+  const tl_record *first = results[0].record;
+  tl_record *record = tl_record_new(vm, first->length);
+  bool ok = record != NULL;
+  for (int64_t k = 0; ok && k < first->length; k++) {
+    tl_slot joined;
+    ok = join_parts(vm, count, results, k, &joined);
+    if (!ok)
+      break;
+    tl_slot key = tl_key_slot(first->fields[k].key);
+    ok = tl_record_set_key(vm, &record, &key, &joined);
+    tl_clear(vm, &joined);
+  }
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
+// Rows where the results have axes, one item for each where they have none, and
+// of records a record of such. count > 0.
+bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
+                     tl_slot *out) {
+  if (tl_is_record(results[0]))
+    return join_records(vm, count, results, out);
+  if (tl_value_ndim(results[0]) > 0)
+    return tl_ragged_of_rows(vm, count, results, out);
+  return tl_stack_any(vm, count, results, out);
+}

@@ -1,0 +1,209 @@
+// The error that a value has no field of a name: what it has, and what may have
+// been meant.
+#include "vm/nested/nested.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api/host.h"
+#include "vm/array/describe.h"
+#include "vm/hints.h"
+#include "vm/objects.h"
+#include "vm/suggest.h"
+#include "vm/types/type.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
+static const char *const attributes[] = {
+    "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+bool tl_is_attribute(const tl_string *name) {
+  for (int i = 0; i < ATTRIBUTES; i++) {
+    if (is_named(name, attributes[i]))
+      return true;
+  }
+  return false;
+}
+
+static bool has_other_keys(const tl_record *record) {
+  for (int64_t i = 0; i < record->length; i++)
+    if (!tl_key_is_string(record->fields[i].key))
+      return true;
+  return false;
+}
+
+// ", fields: x, y" of a record, as many as fit; strings are quoted where other
+// keys may be meant, so that "1" is not taken for 1.
+static void list_fields(const tl_record *record, bool quoted, char *buffer,
+                        size_t size) {
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (int64_t i = 0; i < record->length; i++) {
+    char text[TL_KEY_TEXT], key_text[TL_KEY_TEXT + 2];
+    const tl_string *key = tl_key_string(record->fields[i].key);
+    const char *name = key_text;
+    if (key != NULL && !quoted)
+      name = key->text;
+    else
+      snprintf(key_text, sizeof key_text, key != NULL ? "\"%s\"" : "%s",
+               tl_key_text(tl_key_slot(record->fields[i].key), text));
+    size_t length = strlen(name);
+    if (used + length + 8 > size) {
+      memcpy(buffer + used, ", ...", 6);
+      return;
+    }
+    if (i > 0)
+      memcpy(buffer + used, ", ", 2), used += 2;
+    memcpy(buffer + used, name, length + 1);
+    used += length;
+  }
+}
+
+// How a method's place is taken: "mean(x)", "reshape(x, …)".
+static const char *spell_call(const tl_builtin *builtin, char *out,
+                              size_t size) {
+  tl_param params[TL_MAX_PARAMS];
+  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
+                    params[1].kind == TL_PARAM_REQUIRED;
+  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
+  return out;
+}
+
+// Methods are functions here: what to say of one that somebody expects, or
+// NULL.
+static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
+                                size_t size) {
+  static const char *const modules[] = {"strings", "linalg", "stats"};
+  char call[100];
+  if (is_named(name, "length") || is_named(name, "size"))
+    return "write len(x)";
+  const tl_builtin *method =
+      vm->host->find_function(vm, NULL, name->text, name->length);
+  if (method != NULL) {
+    snprintf(out, size, "write %s", spell_call(method, call, sizeof call));
+    return out;
+  }
+  const char *habit = tl_name_hint(NULL, name->text, out, size);
+  for (size_t i = 0; habit == NULL && i < sizeof modules / sizeof *modules;
+       i++) {
+    method = tl_builtin_find(vm->library, modules[i], name->text, name->length);
+    if (method == NULL)
+      continue;
+    snprintf(out, size, "write %s.%s, and import %s first", modules[i],
+             spell_call(method, call, sizeof call), modules[i]);
+    return out;
+  }
+  return habit;
+}
+
+static bool fail_record(tl_vm *vm, const tl_record *record,
+                        const tl_string *name) {
+  char fields[200], hint[160];
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int64_t i = 0; i < record->length; i++) {
+    const tl_string *key = tl_key_string(record->fields[i].key);
+    if (key != NULL)
+      tl_suggest_offer(&near, key->text, key->length);
+  }
+  bool others = has_other_keys(record);
+  list_fields(record, others, fields, sizeof fields);
+  const char *near_one = tl_suggest_text(&near, hint, sizeof hint);
+  const char *method =
+      near_one[0] == '\0' ? spell_method(vm, name, hint, sizeof hint) : NULL;
+  const char *point = method != NULL ? "; " : "";
+  method = method != NULL ? method : near_one;
+  if (record->length == 0) {
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "no field \"%s\" in record, which is empty%s%s", name->text,
+                   point, method);
+  }
+  return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; %s: %s%s%s",
+                 name->text, others ? "keys" : "fields", fields, point, method);
+}
+
+static const char *plural_of(tl_slot s) {
+  if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    return "arrays";
+  if (tl_is_number(s))
+    return "numbers";
+  if (tl_is_string(s))
+    return "strings";
+  if (tl_is_list(s))
+    return "lists";
+  if (tl_is_range(s))
+    return "ranges";
+  if (tl_is_type(s))
+    return "types";
+  if (tl_is_function(s))
+    return "functions";
+  return NULL;
+}
+
+static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
+  char text[TL_DESCRIBE], hint[160];
+  const char *plural = plural_of(s);
+  if (plural == NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
+                   tl_describe(s, text, sizeof text), name->text);
+  }
+  const char *method = spell_method(vm, name, hint, sizeof hint);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: %s", plural,
+                   name->text, method);
+  }
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int i = 0; tl_has_attributes(s) && i < ATTRIBUTES; i++) {
+    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  }
+  return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s%s", plural,
+                 name->text, tl_suggest_text(&near, hint, sizeof hint));
+}
+
+// Names the fields that there are, and attributes that are near.
+static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
+  char text[TL_DESCRIBE], hint[160];
+  const tl_type *layout = s.nested->layout;
+  tl_suggestion near;
+  const char *method = spell_method(vm, name, hint, sizeof hint);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: %s",
+                   tl_describe(s, text, sizeof text), name->text, method);
+  }
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int i = 0; i < ATTRIBUTES; i++)
+    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  for (int64_t i = 0; layout != NULL && i < layout->field_count; i++) {
+    const tl_string *field = layout->fields[i].name;
+    tl_suggest_offer(&near, field->text, field->length);
+  }
+  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s%s",
+                 tl_describe(s, text, sizeof text), name->text,
+                 tl_suggest_text(&near, hint, sizeof hint));
+}
+
+bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
+  if (tl_is_record(base))
+    return fail_record(vm, base.record, name);
+  if (tl_is_nested(base))
+    return fail_nested(vm, base, name);
+  return fail_kind(vm, base, name);
+}
+
+bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key) {
+  char text[TL_KEY_TEXT], keys[200];
+  if (tl_is_string(key))
+    return tl_fail_no_field(vm, base, key.string);
+  if (base.record->length == 0)
+    return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record, which is empty",
+                   tl_key_text(key, text));
+  list_fields(base.record, true, keys, sizeof keys);
+  return tl_fail(vm, TALLY_ERR_INDEX, "no key %s in record; keys: %s",
+                 tl_key_text(key, text), keys);
+}

@@ -1,0 +1,367 @@
+// What may be missing: OPTION. The result of an operation is missing where an
+// operand is, but for and, or and where, which may know their result (as in R).
+#include "vm/nested/forms.h"
+
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/nested_set.h"
+#include "vm/nested/parts.h"
+#include "vm/vm.h"
+
+// --- Masks -------------------------------------------------------------------
+
+bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  return tl_compute1(vm, TL_OP_LOGICAL_NOT, n->parts[0], out);
+}
+
+bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  tl_slot there;
+  if (!tl_option_there(vm, n, &there))
+    return false;
+  bool ok = tl_value_take(vm, n->parts[1], there.array, out);
+  tl_drop(vm, there);
+  return ok;
+}
+
+bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
+  tl_slot there;
+  if (!tl_option_there(vm, mask, &there))
+    return false;
+  bool ok = tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out);
+  tl_drop(vm, there);
+  return ok;
+}
+
+bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
+                        tl_slot *out) {
+  tl_slot known;
+  if (!tl_option_known(vm, mask, &known))
+    return false;
+  bool ok = tl_value_choose(vm, base, known, out);
+  tl_drop(vm, known);
+  return ok;
+}
+
+// --- Indexing ----------------------------------------------------------------
+
+bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
+                   tl_slot *out) {
+  tl_slot missing, values;
+  if (!tl_part_get(vm, base, 0, step, parts, &missing))
+    return false;
+  if (tl_is_bool(missing) && missing.i != 0) {
+    *out = tl_none();
+    return true;
+  }
+  if (!tl_part_get(vm, base, 1, step, parts, &values)) {
+    tl_drop(vm, missing);
+    return false;
+  }
+  if (tl_is_bool(missing)) {
+    tl_copy_slot(out, &values);
+    return true;
+  }
+  return tl_indexed_new(vm, TL_FORM_OPTION, &missing, &values, out);
+}
+
+bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                   tl_slot *given_value) {
+  tl_slot value = *given_value;
+  if (w.count != 1 || w.steps->field != NULL) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "an array with missing values is set by one index: x[i] = "
+                   "v");
+  }
+  // The mask is written apart and put in last, so that a value that does not
+  // fit leaves all as it was; one item's byte can just be set.
+  char *item = NULL;
+  const tl_array *old = n->parts[0].array;
+  bool one = tl_index_item_at(old, w.steps, w.parts, &item);
+  bool is_none = tl_is_none(value);
+  bool is_option = tl_is_form(value, TL_FORM_OPTION);
+  tl_slot flag = is_none     ? tl_bool(true)
+                 : is_option ? tl_borrow(value.nested->parts[0])
+                             : tl_bool(false);
+  tl_slot given = is_option ? tl_borrow(value.nested->parts[1]) : value;
+  tl_slot mask = tl_none();
+  if (!one || is_option || !tl_is_unique(n->parts[0]) ||
+      (n->parts[0].tag & TL_DIRECT) == 0) {
+    tl_array *copy = tl_array_copy(vm, old);
+    if (copy == NULL)
+      return false;
+    mask = tl_own_array(copy);
+    if (!tl_part_update(vm, w, &mask, &flag)) {
+      tl_clear(vm, &mask);
+      return false;
+    }
+  }
+  tl_slot borrowed = tl_borrow(given);
+  bool ok = is_none || tl_part_update(vm, w, &n->parts[1], &borrowed);
+  if (ok && tl_is_array(mask)) {
+    tl_clear(vm, &n->parts[0]);
+    n->parts[0] = mask;
+    return true;
+  }
+  if (ok)
+    *item = (char)(flag.i != 0);
+  tl_clear(vm, &mask);
+  return ok;
+}
+
+// --- Joining -----------------------------------------------------------------
+
+// The value as one whose items may be missing, none of which is.
+static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
+  if (tl_is_nested(s)) {
+    *out = tl_borrow(s);
+    return true;
+  }
+  tl_array *mask =
+      tl_array_zeros(vm, TL_BOOL, tl_ndim(s.array), tl_shape(s.array));
+  if (mask == NULL)
+    return false;
+  tl_slot first = tl_own_array(mask), second = tl_borrow(s);
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(s.array), &first, &second,
+                        out);
+}
+
+bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_value_ndim(items[i]) == 0 ||
+        (tl_is_nested(items[i]) && !tl_is_form(items[i], TL_FORM_OPTION)))
+      return tl_fail_kinds(vm, count, items);
+  }
+  return tl_join_opened(vm, as_option, tl_join_parts, count, items, out);
+}
+
+// --- Elementwise -------------------------------------------------------------
+
+// The mask of an operand: false for what cannot be missing.
+static tl_slot mask_of(tl_slot s) {
+  if (tl_is_none(s))
+    return tl_bool(true);
+  return tl_is_form(s, TL_FORM_OPTION) ? tl_borrow(s.nested->parts[0])
+                                       : tl_bool(false);
+}
+
+static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
+  tl_slot mask = tl_bool(false);
+  bool first = true;
+  for (int i = 0; i < arity; i++) {
+    tl_slot own = mask_of(slots[i]);
+    if (!tl_is_array(own))
+      continue;
+    if (first) {
+      mask = tl_retain(vm, own);
+      first = false;
+    } else if (!tl_compute_into(vm, TL_OP_LOGICAL_OR, &mask, own)) {
+      tl_drop(vm, mask);
+      return false;
+    }
+  }
+  tl_copy_slot(out, &mask);
+  return true;
+}
+
+// Where an operand is known to be [value]: there, and so.
+static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
+                  tl_slot *out) {
+  tl_slot there, so = tl_none();
+  tl_slot mask = mask_of(s);
+  if (!tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there))
+    return false;
+  bool ok = value ? tl_compute2(vm, TL_OP_LOGICAL_AND, there, plain, out)
+                  : tl_compute1(vm, TL_OP_LOGICAL_NOT, plain, &so) &&
+                        tl_compute2(vm, TL_OP_LOGICAL_AND, there, so, out);
+  tl_drop(vm, there);
+  tl_drop(vm, so);
+  return ok;
+}
+
+// false and missing is false, true or missing is true: those are not missing,
+// whatever lies there.
+static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
+                          const tl_slot *plain, tl_slot *mask, tl_slot *out) {
+  tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
+  bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
+            known(vm, slots[1], plain[1], deciding, &b) &&
+            tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
+            tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
+            tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
+  if (ok)
+    *out = tl_retain(vm, tl_borrow(deciding ? sure : open));
+  tl_drop(vm, a);
+  tl_drop(vm, b);
+  tl_drop(vm, sure);
+  tl_drop(vm, open);
+  return ok;
+}
+
+// Masks of where: the condition's, and of the values those that are chosen.
+static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
+                       tl_slot *out) {
+  tl_slot chosen;
+  if (!tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
+                   mask_of(slots[2]), &chosen)) {
+    return false;
+  }
+  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out);
+  tl_drop(vm, chosen);
+  return ok;
+}
+
+static bool same_shape(const tl_array *a, const tl_array *b) {
+  return tl_ndim(a) == tl_ndim(b) &&
+         memcmp(tl_shape(a), tl_shape(b),
+                (size_t)tl_ndim(a) * sizeof(int64_t)) == 0;
+}
+
+// The mask as an array of the values' shape; takes both where it fails.
+static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
+  const tl_array *v = values->array;
+  if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
+    tl_slot item;
+    tl_array *whole = tl_array_new(vm, TL_BOOL, tl_ndim(v), tl_shape(v));
+    bool ok = whole != NULL && tl_as_array(vm, "mask", *mask, &item);
+    if (ok) {
+      ok = tl_array_assign(vm, whole, item.array);
+      tl_drop(vm, item);
+    }
+    tl_clear(vm, mask);
+    if (!ok) {
+      if (whole != NULL)
+        tl_drop(vm, tl_own_array(whole));
+      tl_clear(vm, values);
+      return false;
+    }
+    *mask = tl_own_array(whole);
+  }
+  return true;
+}
+
+bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
+  return spread_mask(vm, mask, values) &&
+         tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(values->array), mask,
+                        values, out);
+}
+
+static bool is_logic(tl_op op, bool *deciding) {
+  *deciding = op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR;
+  return *deciding || op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND;
+}
+
+static bool is_bools(tl_slot s) {
+  if (tl_is_form(s, TL_FORM_OPTION))
+    s = s.nested->parts[1];
+  return (tl_is_array(s) || tl_is_scalar(s)) && tl_dtype_of(s) == TL_BOOL;
+}
+
+// Integer divisors and exponents are checked item by item: what lies where one
+// is missing must not fail.
+static bool is_checked(tl_op op) {
+  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
+         op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT;
+}
+
+// Values may be written where they are if the mask is that of the result:
+// nothing fails behind that.
+static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
+                             tl_slot *plain) {
+  for (int i = 0; i < arity; i++) {
+    if (parts[i].home == NULL || (tl_is_array(mask) && tl_is_array(plain[i]) &&
+                                  same_shape(mask.array, plain[i].array)))
+      continue;
+    tl_give_back(vm, &parts[i], false);
+    plain[i] = tl_borrow(plain[i]);
+    parts[i] = (tl_lent){plain[i], NULL};
+  }
+}
+
+bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                            tl_slot *out) {
+  tl_lent parts[TL_MOST_OPERANDS];
+  tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
+  tl_nested *made = NULL;
+  bool deciding = false;
+  // where(c, none, x) makes items missing: anything lies there.
+  int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : 0;
+  for (int i = 0; i < arity; i++) {
+    if (!tl_is_none(slots[i]) || (i == gap && !tl_is_none(slots[3 - i])))
+      continue;
+    char text[TL_DESCRIBE];
+    return tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "%s with none: is_missing(x) asks, fill_missing(x, value) "
+        "replaces",
+        tl_describe(slots[1 - i < 0 ? 0 : 1 - i], text, sizeof text));
+  }
+  bool logic = arity == 2 && is_logic(op, &deciding) && is_bools(slots[0]) &&
+               is_bools(slots[1]);
+  for (int i = 0; i < arity; i++) {
+    tl_slot *from = tl_is_none(slots[i]) ? &slots[3 - i] : &slots[i];
+    bool option = tl_is_form(*from, TL_FORM_OPTION);
+    bool whole = logic || op == TL_OP_WHERE;
+    if (option)
+      tl_lend(vm, whole ? NULL : from, &from->nested->parts[1], &parts[i]);
+    else
+      parts[i] = (tl_lent){tl_borrow(*from), NULL};
+    plain[i] = parts[i].value;
+  }
+  bool ok = true;
+  if (is_checked(op) && arity == 2 && tl_is_form(slots[1], TL_FORM_OPTION)) {
+    tl_slot safe;
+    ok = tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), tl_weak_int(1),
+                     plain[1], &safe);
+    if (ok) {
+      tl_give_back(vm, &parts[1], false);
+      parts[1] = (tl_lent){safe, NULL};
+      plain[1] = safe;
+    }
+  }
+  if (ok && op == TL_OP_WHERE)
+    ok = where_mask(vm, slots, plain, &mask);
+  else if (ok)
+    ok = any_mask(vm, arity, slots, &mask);
+  if (ok && logic) {
+    ok = combine_known(vm, deciding, slots, plain, &mask, &result);
+  } else if (ok) {
+    keep_unlike_mask(vm, arity, mask, parts, plain);
+    made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
+    ok = made != NULL && tl_elementwise(vm, op, plain, &result);
+  }
+  for (int i = 0; i < arity; i++) {
+    parts[i].value = plain[i];
+    tl_give_back(vm, &parts[i], ok);
+  }
+  if (ok && tl_is_number(result)) {
+    // One complex number, which has an array of its own: there or none.
+    bool missing = tl_is_array(mask) ? mask.array->data[0] != 0 : mask.i != 0;
+    if (missing)
+      tl_clear(vm, &result);
+    *out = missing ? tl_none() : result;
+    tl_clear(vm, &mask);
+    if (made != NULL)
+      tl_drop(vm, tl_own_nested(made));
+    return true;
+  }
+  if (made == NULL && ok)
+    return tl_option_of(vm, &mask, &result, out);
+  if (ok && spread_mask(vm, &mask, &result)) {
+    made->head.ndim = (uint8_t)tl_ndim(result.array);
+    tl_nested_put(vm, made, 0, &mask);
+    tl_nested_put(vm, made, 1, &result);
+    *out = tl_own_nested(made);
+    return true;
+  }
+  if (made != NULL)
+    tl_drop(vm, tl_own_nested(made));
+  if (!ok)
+    tl_clear(vm, &mask);
+  return false;
+}

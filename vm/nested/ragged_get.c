@@ -1,0 +1,401 @@
+// Indexing ragged rows, and then what is within them.
+//
+//   x[i]      a row, a view         x[a:b]   the same items, fewer offsets
+//   x[mask]   rows, gathered        x[:, j]  an item of each row
+#include "vm/nested/forms.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/array/describe.h"
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
+#include "vm/vm.h"
+
+// --- Choosing rows -----------------------------------------------------------
+
+// Rows places[0 .. n), each within the array.
+static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
+                      tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  const int64_t *row = (const int64_t *)(const void *)places->data;
+  int64_t count = places->size;
+  tl_array *offsets = tl_offsets_new(vm, count);
+  tl_array *runs = offsets != NULL ? tl_positions_new(vm, 2 * count) : NULL;
+  bool ok = runs != NULL;
+  tl_slot items;
+  if (ok) {
+    int64_t *to = tl_offsets_data(offsets), *run = tl_offsets_data(runs);
+    for (int64_t i = 0; i < count; i++) {
+      run[i] = at[row[i]];
+      run[count + i] = at[row[i] + 1];
+      to[i + 1] = to[i] + run[count + i] - run[i];
+    }
+    ok = tl_gather_runs(vm, n->parts[1], count, run, run + count, &items);
+    tl_drop(vm, tl_own_array(runs));
+  }
+  return tl_ragged_close(vm, ok, offsets, &items, out);
+}
+
+bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
+                       const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot base;
+  if (!tl_array_finish(vm, true, tl_numbers_new(vm, 1, &count, first), &base))
+    return false;
+  bool ok = tl_index_get(vm, &base, step, parts, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_clear(vm, &base);
+  return ok;
+}
+
+// What an index of one axis chooses among the rows: numbers from 0 on, indexed
+// like any array.
+static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
+                        tl_slot *parts, tl_slot *out) {
+  int64_t rows = tl_ragged_rows(n);
+  if (item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
+      tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "a mask of rows has one bool for each row, or rows of bools "
+                   "as from_regular(mask) gives them: got %s",
+                   tl_describe(parts[0], text, sizeof text));
+  }
+  tl_slot chosen, dense;
+  tl_step step = {.item_count = 1, .items = &item};
+  if (!tl_choose_numbers(vm, 0, rows, &step, parts, &chosen))
+    return false;
+  bool ok;
+  if (tl_ndim(chosen.array) != 1) {
+    ok = tl_grid_of_places(vm, chosen, tl_lend_nested(n), out);
+    tl_drop(vm, chosen);
+    return ok;
+  }
+  ok = tl_array_contiguous(vm, &chosen, &dense);
+  tl_drop(vm, chosen);
+  if (!ok)
+    return false;
+  ok = take_rows(vm, n, dense.array, out);
+  tl_drop(vm, dense);
+  return ok;
+}
+
+// Rows [start, stop): the same items, fewer offsets.
+static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
+                       tl_slot *out) {
+  tl_slot offsets, items = tl_borrow(n->parts[1]);
+  if (!tl_value_slice(vm, n->parts[0], slice.start,
+                      slice.start + slice.length + 1, &offsets)) {
+    return false;
+  }
+  return tl_rows_close(vm, true, &offsets, &items, out);
+}
+
+// --- Within rows -------------------------------------------------------------
+
+// x[:, j]: one item of each row.
+static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
+                         tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *places = tl_positions_new(vm, rows);
+  if (places == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t length = at[i + 1] - at[i], k = j < 0 ? j + length : j;
+    if (k < 0 || k >= length)
+      ok = tl_fail_in_row(vm, j, i, length);
+    tl_offsets_data(places)[i] = at[i] + k;
+  }
+  return tl_take_at(vm, ok, n->parts[1], places, out);
+}
+
+// x[:, a:b:s]: a slice of each row.
+static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
+                          const tl_slot *parts, tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  if (offsets == NULL)
+    return false;
+  int64_t *to = tl_offsets_data(offsets);
+  bool ok = true;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    tl_slice slice;
+    const tl_slot *read = parts;
+    ok = tl_slice_resolve(vm, item, &read, at[i + 1] - at[i], &slice);
+    to[i + 1] = to[i] + (ok ? slice.length : 0);
+  }
+  tl_array *places = ok ? tl_positions_new(vm, to[rows]) : NULL;
+  ok = places != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    tl_slice slice;
+    const tl_slot *read = parts;
+    ok = tl_slice_resolve(vm, item, &read, at[i + 1] - at[i], &slice);
+    int64_t *place = tl_offsets_data(places) + to[i];
+    for (int64_t k = 0; k < slice.length; k++)
+      place[k] = at[i] + slice.start + k * slice.step;
+    ok = ok && tl_poll_row(vm, i);
+  }
+  tl_slot items;
+  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
+  return tl_ragged_close(vm, ok, offsets, &items, out);
+}
+
+static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
+                      int64_t row) {
+  if (row < 0) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "a ragged index has %" PRId64 " rows, the array %" PRId64,
+                   tl_ragged_rows(index), tl_ragged_rows(n));
+  }
+  const int64_t *x = tl_ragged_offsets(n), *y = tl_ragged_offsets(index);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "row %" PRId64 " of the mask has %" PRId64
+                 " items, of the array %" PRId64,
+                 row, y[row + 1] - y[row], x[row + 1] - x[row]);
+}
+
+// x[ragged mask]: the true items of each row.
+static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
+                      tl_slot *out) {
+  int64_t row;
+  if (!tl_ragged_agree(n, mask.nested, &row))
+    return fail_rows(vm, n, mask.nested, row);
+  tl_slot of_mask, flags, dense, at, items, chosen;
+  if (!tl_ragged_borrow(vm, mask, &of_mask, &flags))
+    return false;
+  bool ok = tl_array_contiguous(vm, &flags, &dense);
+  tl_drop(vm, flags);
+  tl_array *offsets = ok ? tl_true_offsets(vm, tl_offsets_data(of_mask.array),
+                                           tl_ragged_rows(n), dense.array)
+                         : NULL;
+  tl_drop(vm, of_mask);
+  bool taken =
+      offsets != NULL && tl_ragged_borrow(vm, tl_lend_nested(n), &at, &items);
+  if (taken) {
+    tl_drop(vm, at);
+    taken = tl_value_take(vm, items, dense.array, &chosen);
+    tl_drop(vm, items);
+  }
+  if (ok)
+    tl_drop(vm, dense);
+  return tl_ragged_close(vm, taken, offsets, &chosen, out);
+}
+
+// x[ragged integers]: items of each row, by their place in it.
+static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
+                           tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  if (tl_ragged_rows(index.nested) != rows)
+    return fail_rows(vm, n, index.nested, -1);
+  tl_slot offsets, items;
+  if (!tl_ragged_borrow(vm, index, &offsets, &items))
+    return false;
+  tl_array *places = tl_array_cast(vm, items.array, TL_INT64);
+  tl_drop(vm, items);
+  bool ok = places != NULL;
+  const int64_t *from = tl_offsets_data(offsets.array);
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t length = at[i + 1] - at[i];
+    for (int64_t k = from[i]; ok && k < from[i + 1]; k++) {
+      int64_t *place = &tl_offsets_data(places)[k];
+      int64_t j = *place < 0 ? *place + length : *place;
+      if (j < 0 || j >= length)
+        ok = tl_fail_in_row(vm, *place, i, length);
+      *place = at[i] + j;
+    }
+  }
+  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
+  return tl_rows_close(vm, ok, &offsets, &items, out);
+}
+
+// x[ragged mask with missing values]: missing counts as false.
+static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
+                        tl_slot *out) {
+  tl_slot at = tl_borrow(mask->parts[0]), known, whole = tl_none();
+  if (!tl_option_known(vm, mask->parts[1].nested, &known))
+    return false;
+  bool ok = tl_rows_close(vm, true, &at, &known, &whole);
+  ok = ok && mask_rows(vm, n, whole, out);
+  tl_clear(vm, &whole);
+  return ok;
+}
+
+// An index of what is in all rows, which stay.
+typedef struct within {
+  const tl_step *step;
+  tl_slot *parts;
+} within;
+
+static bool index_map(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
+  const within *w = context;
+  tl_slot borrowed = tl_borrow(items);
+  return tl_index_get(vm, &borrowed, w->step, w->parts, out);
+}
+
+static bool index_items(tl_vm *vm, tl_slot rows, const tl_step *step,
+                        tl_slot *parts, tl_slot *out) {
+  return tl_map_items(vm, rows, index_map, &(within){step, parts}, out);
+}
+
+// x[rows of rows of bools or integers]: the inner rows by the inner ones.
+static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
+                        tl_slot *out) {
+  int64_t row;
+  if (!tl_ragged_agree(n, index.nested, &row))
+    return fail_rows(vm, n, index.nested, row);
+  tl_slot inner;
+  if (!tl_ragged_items(vm, index, &inner))
+    return false;
+  bool ok = index_items(vm, tl_lend_nested(n), &tl_index_one, &inner, out);
+  tl_clear(vm, &inner);
+  return ok;
+}
+
+static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
+                         tl_slot *out) {
+  tl_slot items = index.nested->parts[1];
+  if (tl_is_array(items) && tl_ndim(items.array) == 1) {
+    tl_dtype dtype = tl_array_dtype(items.array);
+    if (dtype == TL_BOOL)
+      return mask_rows(vm, n, index, out);
+    if (tl_dtype_is_integer(dtype))
+      return places_in_rows(vm, n, index, out);
+  }
+  if (tl_is_form(items, TL_FORM_OPTION) &&
+      tl_dtype_of(items.nested->parts[1]) == TL_BOOL)
+    return option_rows(vm, n, index.nested, out);
+  if (tl_has_rows(items))
+    return index_below(vm, n, index, out);
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "a ragged index is of bools or integers, var * bool or var * "
+                 "int64: got %s",
+                 tl_describe(index, text, sizeof text));
+}
+
+// --- Ragged rows -------------------------------------------------------------
+
+static bool fail_index(tl_vm *vm, const tl_nested *n) {
+  char text[TL_DESCRIBE];
+  tl_nested_describe(n, text, sizeof text);
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "%s is indexed by rows, then within them: x[i], x[i, j], "
+                 "x[mask], x[:, j], x[:, a:b]",
+                 text);
+}
+
+// found[:, rest]; [within]: of what is in its rows, which stay.
+static bool index_behind(tl_vm *vm, tl_slot found, bool within,
+                         const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot borrowed = tl_borrow(found);
+  if (within)
+    return index_items(vm, found, step, parts, out);
+  if (!tl_index_get(vm, &borrowed, step, parts, out))
+    return false;
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
+// The second index and what follows it, of all the rows of [base].
+static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
+                        tl_slot *out) {
+  tl_index_item item = rest.items[0];
+  tl_slot found;
+  int64_t j;
+  bool ok;
+  if (item.kind == TL_ITEM_SLICE)
+    ok = slice_of_rows(vm, base.nested, item, parts, &found);
+  else if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j))
+    ok = item_of_rows(vm, base.nested, j, &found);
+  else
+    ok = fail_index(vm, base.nested);
+  if (!ok || rest.item_count == 1) {
+    if (ok)
+      tl_copy_slot(out, &found);
+    return ok;
+  }
+  // What is left indexes the axes behind: (:, rest).
+  tl_index_item items[TL_MAX_DIMS + 1] = {{.kind = TL_ITEM_SLICE}};
+  if (rest.item_count > TL_MAX_DIMS) {
+    tl_drop(vm, found);
+    return fail_index(vm, base.nested);
+  }
+  memcpy(items + 1, rest.items + 1,
+         (size_t)(rest.item_count - 1) * sizeof *items);
+  tl_step more = {.item_count = rest.item_count, .items = items};
+  ok = index_behind(vm, found, item.kind == TL_ITEM_SLICE, &more,
+                    parts + tl_item_parts(item), out);
+  tl_drop(vm, found);
+  return ok;
+}
+
+static bool row_at(tl_vm *vm, const tl_nested *n, int64_t i, tl_slot *out) {
+  int64_t start, stop, rows = tl_ragged_rows(n);
+  int64_t k = i < 0 ? i + rows : i;
+  if (k < 0 || k >= rows)
+    return tl_fail_range(vm, i, 0, rows);
+  tl_ragged_row(n, k, &start, &stop);
+  return tl_value_slice(vm, n->parts[1], start, stop, out);
+}
+
+// x[i, rest], [row] being x[i].
+static bool index_row(tl_vm *vm, tl_slot row, int64_t i, const tl_step *rest,
+                      tl_slot *parts, tl_slot *out) {
+  int64_t j, length = tl_value_length(row, 0);
+  if (rest->items[0].kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j) &&
+      (j < -length || j >= length))
+    return tl_fail_in_row(vm, j, i, length);
+  return tl_index_get(vm, &row, rest, parts, out);
+}
+
+bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
+                   tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_index_item item = step->items[0];
+  tl_step rest = {.item_count = (uint16_t)(step->item_count - 1),
+                  .items = step->items + 1};
+  const tl_slot *read = parts;
+  tl_slot *more = parts + tl_item_parts(item), rows;
+  int64_t i;
+  if (item.kind == TL_ITEM_ELLIPSIS ||
+      (item.kind == TL_ITEM_VALUE && tl_is_none(parts[0])))
+    return tl_grid_get_rows(vm, base, step, parts, out);
+  if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &i)) {
+    if (!row_at(vm, n, i, rest.item_count == 0 ? out : &rows))
+      return false;
+    if (rest.item_count == 0)
+      return true;
+    bool ok = index_row(vm, tl_borrow(rows), i, &rest, more, out);
+    tl_drop(vm, rows);
+    return ok;
+  }
+  bool ok;
+  if (item.kind == TL_ITEM_VALUE && tl_is_form(parts[0], TL_FORM_RAGGED)) {
+    ok = ragged_index(vm, n, parts[0], &rows);
+  } else if (item.kind == TL_ITEM_SLICE) {
+    tl_slice slice;
+    ok = tl_slice_resolve(vm, item, &read, tl_ragged_rows(n), &slice);
+    ok = ok && (slice.step == 1 ? slice_rows(vm, n, slice, &rows)
+                                : choose_rows(vm, n, item, parts, &rows));
+  } else if (tl_is_array(parts[0]) || tl_is_range(parts[0])) {
+    ok = choose_rows(vm, n, item, parts, &rows);
+  } else {
+    ok = fail_index(vm, n);
+  }
+  if (!ok || rest.item_count == 0) {
+    if (ok)
+      tl_copy_slot(out, &rows);
+    return ok;
+  }
+  ok = within_rows(vm, rows, rest, more, out);
+  tl_drop(vm, rows);
+  return ok;
+}

@@ -1,0 +1,320 @@
+// What array literals hold, side by side: records, rows of different lengths,
+// none.
+#include "vm/nested/nested_join.h"
+
+#include <inttypes.h>
+
+#include "vm/array/array.h"
+#include "vm/array/range.h"
+#include "vm/array/stack.h"
+#include "vm/error.h"
+#include "vm/nested/forms.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/ragged.h"
+#include "vm/nested/raw_bytes.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+// Records: a column of each field's values, then a struct array of those.
+static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
+                          tl_slot *out) {
+  const tl_record *first = items[0].record;
+  if (!tl_record_check_names(vm, first, "an array of structs"))
+    return false;
+  for (int64_t i = 1; i < count; i++) {
+    bool same = items[i].record->length == first->length;
+    for (int64_t k = 0; same && k < first->length; k++)
+      same = tl_record_find(items[i].record,
+                            tl_key_string(first->fields[k].key)) >= 0;
+    if (!same) {
+      return tl_fail(
+          vm, TALLY_ERR_TYPE,
+          "the records of an array have the same fields: record %" PRId64
+          " has others than record 0",
+          i);
+    }
+  }
+  return tl_join_fields(vm, tl_stack_any, count, items, out);
+}
+
+// Scalars or strings of which some are none: those that are there are stacked,
+// and spread over the places.
+static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
+                          tl_slot *out) {
+  tl_slot *all = tl_slots_new(vm, count, "slots");
+  if (all == NULL)
+    return false;
+  tl_slot filler = tl_none();
+  for (int64_t i = 0; i < count; i++) {
+    if (!tl_is_none(items[i]))
+      filler = tl_borrow(items[i]);
+  }
+  // What is missing takes the place of a value that is there: no dtype of its
+  // own. Nothing but none is ?float64.
+  if (tl_is_none(filler))
+    filler = tl_float(0);
+  for (int64_t i = 0; i < count; i++)
+    all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
+  tl_slot values, missing;
+  bool ok = !tl_is_array(filler) || tl_is_number(filler);
+  if (!ok) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "none stands for a missing number or string: an array holds no "
+            "arrays beside it");
+  }
+  ok = ok && tl_stack(vm, count, all, &values);
+  tl_slots_free(vm, all, count);
+  if (!ok)
+    return false;
+  tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
+  if (mask == NULL) {
+    tl_drop(vm, values);
+    return false;
+  }
+  for (int64_t i = 0; i < count; i++) mask->data[i] = tl_is_none(items[i]);
+  missing = tl_own_array(mask);
+  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
+}
+
+static bool is_row(tl_slot s) {
+  return tl_is_range(s) || tl_value_ndim(s) > 0;
+}
+
+// An array without items takes the type of the rows beside it.
+static bool is_empty_row(tl_slot s) {
+  return tl_is_array(s) && tl_ndim(s.array) == 1 && s.array->size == 0;
+}
+
+static bool same_widths(tl_slot a, tl_slot b) {
+  bool same = tl_value_ndim(a) == tl_value_ndim(b);
+  for (int i = 1; same && i < tl_value_ndim(a); i++)
+    same = tl_value_length(a, i) == tl_value_length(b, i);
+  return same;
+}
+
+// The axes of tables, behind the leading one, that differ in length.
+static void differing_axes(tl_slot a, tl_slot b, int *first, int *last) {
+  for (int i = 1; i < tl_value_ndim(a) && i < tl_value_ndim(b); i++) {
+    if (tl_value_length(a, i) == tl_value_length(b, i))
+      continue;
+    *first = i < *first ? i : *first;
+    *last = i > *last ? i : *last;
+  }
+}
+
+// Rows that are tables of other widths, or stand beside ragged ones, become
+// ragged too.
+static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
+  bool needed = false;
+  int first = TL_MAX_DIMS, last = 1;
+  tl_slot model = tl_none();
+  for (int64_t i = 0; i < count; i++) {
+    needed = needed || tl_is_form(rows[i], TL_FORM_RAGGED);
+    if (tl_has_rows(rows[i]) || is_empty_row(rows[i]))
+      continue;
+    if (!tl_is_none(model) && !same_widths(rows[i], model)) {
+      needed = true;
+      differing_axes(rows[i], model, &first, &last);
+    }
+    if (tl_is_none(model))
+      model = tl_borrow(rows[i]);
+  }
+  if (first > last)
+    first = 1;
+  for (int64_t i = 0; needed && i < count; i++) {
+    tl_slot made;
+    if (tl_value_ndim(rows[i]) <= last || tl_is_form(rows[i], TL_FORM_GRID))
+      continue;
+    if (!tl_value_as_vars(vm, rows[i], first, last, &made))
+      return false;
+    tl_clear(vm, &rows[i]);
+    rows[i] = made;
+  }
+  return true;
+}
+
+// Nothing but none: of no type of its own (stack_missing chose one).
+static bool is_all_missing(tl_slot s) {
+  if (!tl_is_form(s, TL_FORM_OPTION) || !tl_is_array(s.nested->parts[1]) ||
+      tl_dtype_of(s.nested->parts[1]) != TL_FLOAT64)
+    return false;
+  const tl_array *mask = s.nested->parts[0].array;
+  bool all = tl_is_contiguous(mask);
+  for (int64_t i = 0; all && i < mask->size; i++) all = mask->data[i] != 0;
+  return all;
+}
+
+// The dtype of the items of a row, as deep as they are; TL_DTYPE_COUNT: none.
+static tl_dtype items_dtype(tl_slot s) {
+  while (tl_has_rows(s)) s = s.nested->parts[1];
+  if (is_all_missing(s) || (tl_is_array(s) && s.array->size == 0))
+    return TL_DTYPE_COUNT;
+  if (tl_is_form(s, TL_FORM_OPTION))
+    s = s.nested->parts[1];
+  return tl_is_array(s) ? tl_array_dtype(s.array) : TL_DTYPE_COUNT;
+}
+
+static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                       tl_slot *out);
+
+// Where all items are missing, missing items of that dtype instead.
+static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
+  if (tl_has_rows(s)) {
+    return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), true,
+                         adopt_part, &dtype, out);
+  }
+  if (!is_all_missing(s)) {
+    *out = tl_retain(vm, tl_borrow(s));
+    return true;
+  }
+  tl_slot mask = tl_borrow(s.nested->parts[0]), values;
+  return tl_array_finish(vm, true,
+                         tl_array_zeros(vm, dtype, tl_ndim(mask.array),
+                                        tl_shape(mask.array)),
+                         &values) &&
+         tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
+}
+
+static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
+                       tl_slot *out) {
+  *out = tl_borrow(part);
+  return i == 0 || adopt_dtype(vm, *(tl_dtype *)context, part, out);
+}
+
+// Rows of nothing but none take the type of the rows beside them.
+static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
+  tl_dtype dtype = TL_DTYPE_COUNT;
+  for (int64_t i = 0; dtype == TL_DTYPE_COUNT && i < count; i++)
+    dtype = items_dtype(rows[i]);
+  bool ok = true;
+  for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
+    tl_slot row = rows[i];
+    if (!tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
+      continue;
+    ok = adopt_dtype(vm, dtype, row, &rows[i]);
+    if (ok)
+      tl_drop(vm, row);
+    else
+      rows[i] = row;
+  }
+  return ok;
+}
+
+// Whether all have the same fixed axes, and no ragged ones behind.
+static bool same_shapes(int64_t count, const tl_slot *rows) {
+  int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
+  bool same = ndim > 0 && ndim < TL_MAX_DIMS;
+  for (int64_t i = 0; same && i < count; i++) {
+    same = tl_value_ndim(rows[i]) == ndim && !tl_has_rows(rows[i]);
+    for (int k = 0; same && k < ndim; k++)
+      same = tl_value_length(rows[i], k) == tl_value_length(rows[0], k);
+  }
+  return same;
+}
+
+// Values of one shape along a new first axis.
+static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
+                         tl_slot *out) {
+  int64_t shape[2] = {count, tl_value_length(rows[0], 0)};
+  tl_slot whole;
+  return tl_value_concat(vm, count, rows, &whole) &&
+         tl_value_split_axis(vm, &whole, 2, shape, out);
+}
+
+static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  tl_slot *rows = tl_slots_new(vm, count, "slots");
+  if (rows == NULL)
+    return false;
+  bool ok = true;
+  int64_t model = -1;
+  for (int64_t i = 0; ok && i < count; i++) {
+    if (tl_is_range(items[i]))
+      ok = tl_as_array(vm, "[ ]", items[i], &rows[i]);
+    else
+      rows[i] = tl_borrow(items[i]);
+    if (ok && model < 0 && !is_empty_row(rows[i]))
+      model = i;
+  }
+  ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
+  for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
+    if (is_empty_row(rows[i])) {
+      tl_clear(vm, &rows[i]);
+      ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
+    }
+  }
+  bool fits = ok && same_shapes(count, rows);
+  bool made = fits ? stack_shapes(vm, count, rows, out)
+                   : ok && tl_grid_stack(vm, count, rows, &fits, out);
+  if (ok && !fits)
+    made = tl_ragged_of_rows(vm, count, rows, out);
+  tl_slots_free(vm, rows, count);
+  return made;
+}
+
+// The fields of records are stacked in turn, which recurses.
+static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
+                        tl_slot *out) {
+  if (vm->stacking >= TL_TYPE_DEPTH)
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "records become an array where they nest at most %d deep",
+                   TL_TYPE_DEPTH);
+  vm->stacking++;
+  bool ok = stack_records(vm, count, items, out);
+  vm->stacking--;
+  return ok;
+}
+
+bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
+                  tl_slot *out) {
+  int64_t records = 0, missing = 0, rows = 0, nested = 0;
+  bool regular = true;
+  if (tl_outermost(count, items) == TL_FORM_BYTES)
+    return tl_join_raw_bytes(vm, tl_stack_any, count, items, out);
+  for (int64_t i = 0; i < count; i++) {
+    records += tl_is_record(items[i]);
+    missing += tl_is_none(items[i]);
+    nested += tl_is_nested(items[i]);
+    rows += is_row(items[i]);
+    int64_t length = tl_is_range(items[i]) ? items[i].range->length
+                     : is_row(items[i])    ? tl_value_length(items[i], 0)
+                                           : -1;
+    int64_t first = tl_is_range(items[0]) ? items[0].range->length
+                    : is_row(items[0])    ? tl_value_length(items[0], 0)
+                                          : -1;
+    regular = regular && length == first &&
+              (length < 0 || tl_value_ndim(items[i]) < 2 ||
+               tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
+               same_widths(items[i], items[0]));
+  }
+  if (count > 0 && records == count)
+    return stack_inner(vm, count, items, out);
+  if (missing > 0 && records == 0 && rows == 0)
+    return stack_missing(vm, count, items, out);
+  if (count > 0 && rows == count && (nested > 0 || !regular))
+    return stack_rows(vm, count, items, out);
+  return tl_stack(vm, count, items, out);
+}
+
+bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
+                     tl_slot *out) {
+  tl_slot one;
+  if (!tl_stack_any(vm, 1, &value, &one))
+    return false;
+  tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
+  bool ok = tl_take_at(vm, true, one, places, out);
+  tl_drop(vm, one);
+  return ok;
+}
+
+bool tl_column_of(tl_vm *vm, tl_slot s, bool *is_column, tl_slot *out) {
+  *is_column = true;
+  if (tl_is_list(s))
+    return tl_stack_any(vm, s.list->length, s.list->items, out);
+  if (tl_is_range(s))
+    return tl_array_finish(vm, true, tl_range_to_array(vm, s.range), out);
+  *is_column = tl_value_ndim(s) > 0;
+  *out = tl_borrow(s);
+  return *is_column;
+}
