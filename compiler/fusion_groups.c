@@ -1,5 +1,5 @@
 // Fusion: units that share what they read run together, each with a result of
-// its own (vm/region/region_several.c).
+// its own (vm/region/region_multi.c).
 #include "compiler/fusion_internal.h"
 
 // What a slot holds at step [i]: the step that makes it, *root -1; or the slot

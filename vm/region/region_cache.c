@@ -359,6 +359,7 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   move_views(to, g);
 }
 
+// Whether a graph makes an array of one block, and does nothing else.
 static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
   tl_region_cached **at = &k->where->kept;
   while (*at != k) at = &(*at)->next;
@@ -398,12 +399,35 @@ static void make_room(tl_vm *vm, tl_region *where) {
     tl_region_drop_cached(vm, last);
 }
 
-void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
+// Whether a new array lies as the plan writes it.
+static bool is_row_major(const tl_region_planned *planned, int ndim,
+                         const int64_t *shape) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
+  return memcmp(strides, planned->out_strides,
+                (size_t)ndim * sizeof *strides) == 0;
+}
+
+// Whether a graph makes an array of one block, and does nothing else.
+static bool is_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_planned *planned = &k->planned;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  return g->sink == TL_SINK_ARRAY && planned->is_ready && planned->has_output &&
+         planned->target_count == 0 && planned->plan.delay == NULL &&
+         !planned->plan.is_hosts && tl_plan_is_short(&planned->plan) &&
+         g->hoisted_count == 0 && g->settled_count == 0 &&
+         !tl_region_has_wrap(g) &&
+         is_row_major(planned, shape->ndim, shape->lengths);
+}
+
+tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc) {
   tl_vm *vm = g->vm;
   const tl_region_planned *planned = g->fresh;
   int view_words = g->view_words;
   if (g->uncacheable || g->rows != NULL)
-    return;
+    return NULL;
   cutter c = {NULL, 0};
   tl_region_graph unused;
   copy_graph(&c, g, view_words, &unused);
@@ -413,7 +437,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   make_room(vm, where);
   tl_region_cached *k = tl_spare_alloc(vm, nbytes);
   if (k == NULL)
-    return;
+    return NULL;
   c = (cutter){(char *)k + header, 0};
   k->graph = *g;
   copy_graph(&c, g, view_words, &k->graph);
@@ -430,12 +454,13 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->pc = pc;
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
-  k->iterations = tl_region_may_iterate(k);
+  k->iterations = false;
   k->iterations_refused = 0;
   k->iterations_wait = 0;
-  k->is_short = !k->iterations && tl_region_is_short(k);
+  k->is_short = is_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
+  return k;
 }
 
 static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
@@ -457,29 +482,7 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
   return any;
 }
 
-// === Short arrays
-// =============================================================
-
-// Whether a new array lies as the plan writes it.
-static bool is_row_major(const tl_region_planned *planned, int ndim,
-                         const int64_t *shape) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
-  return memcmp(strides, planned->out_strides,
-                (size_t)ndim * sizeof *strides) == 0;
-}
-
-bool tl_region_is_short(const tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  const tl_region_planned *planned = &k->planned;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  return g->sink == TL_SINK_ARRAY && planned->is_ready && planned->has_output &&
-         planned->target_count == 0 && planned->plan.delay == NULL &&
-         !planned->plan.is_hosts && tl_plan_is_short(&planned->plan) &&
-         g->hoisted_count == 0 && g->settled_count == 0 &&
-         !tl_region_has_wrap(g) &&
-         is_row_major(planned, shape->ndim, shape->lengths);
-}
+// --- Short arrays -----------------------------------------------------------
 
 bool tl_region_runs_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;

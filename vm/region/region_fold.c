@@ -235,21 +235,6 @@ static tl_region_status fold_columns(folder *f) {
 
 // --- Variances --------------------------------------------------------------
 
-static bool is_costly(tl_op op) {
-  return op == TL_OP_POW || op == TL_OP_CBRT ||
-         (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
-}
-
-bool tl_region_is_cheap(const tl_region_graph *g) {
-  enum { MOST = 6 };
-  int count = 0;
-  for (int i = 0; i <= g->value; i++) {
-    if (g->nodes[i].needed && (is_costly(g->nodes[i].op) || ++count > MOST))
-      return false;
-  }
-  return true;
-}
-
 // The means, then the squared deviations, along the last axes.
 static tl_region_status fold_variance(folder *f, char *to) {
   tl_vm *vm = f->g->vm;

@@ -1,22 +1,26 @@
 // Shared by the files of the fused regions. Each file is a part of one stage of
-// region.h's diagram:
+// region.h's diagram, and needs only its own and those above it here:
 //
-//   read      region_read.c      what instructions are; operations, the whole
-//             region_operands.c  what slots hold, views of arrays
+//   all       region_graph.c     what every stage asks of a graph
+//   read      region_slots.c     what slots hold; loads, moves, ends
+//             region_views.c     slices, transposes, rolled arrays, selections
 //             region_calls.c     calls, read as if they stood in the caller
+//             region_read.c      what instructions are; operations, the whole
 //   shape     region_resolve.c   shapes and dtypes; parts computed first
 //   match     region_match.c     which nodes one fused kernel computes
 //   plan      region_plan.c      graph to streams and steps
-//   run       region.c           where the VM meets a region: what is tried
-//             region_write.c     results into memory, box by box at seams
+//   run       region_target.c    which memory a result may go to
+//             region_write.c     results into it, tile by tile at wraps
+//             region_store.c     arrays, and parts of arrays
 //   consume   region_feed.c      items to a consumer, in an order;
-//                                running folds, histograms and counts
+//                                histograms and counts
 //             region_fold.c      reductions
 //             region_select.c    the items that a mask takes
 //             region_rows.c      ragged rows
-//   multi     region_several.c   several results, with region_sinks.c
-//             region_turns.c     several iterations of a loop at a time
+//   multi     region_multi.c     several results, with region_sinks.c
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
+//             region_iterations.c  several iterations of a loop at a time
+//   driver    region.c           where the VM meets a region: what is tried
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
 
@@ -24,6 +28,7 @@
 #include "vm/api/host.h"
 #include "vm/nested/nested.h"
 #include "vm/engine/reduce_internal.h"
+#include "vm/engine/scan.h"
 #include "vm/region/region.h"
 #include "vm/index/select.h"
 
@@ -278,6 +283,8 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 // An empty graph in [room], which need not be cleared.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
+// Forgets what was read, not where it stands.
+void tl_region_clear(tl_region_graph *g);
 
 // Reads the instructions from [pc] to [end], or to one before that at which
 // only one result is left; false where the region cannot be run as one from
@@ -293,7 +300,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // An error may be pending.
 bool tl_region_check_types(const tl_region_graph *g);
 
-// What a callee's code reads, all borrowed (region_calls.c); unset: there is
+// What a callee's code reads, all borrowed (region_graph.c); unset: there is
 // none. A member that is no value of the module: false, with an error pending.
 tl_slot tl_region_variable(const tl_region_graph *g, int callee,
                            uint32_t variable);
@@ -476,8 +483,10 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
-// Without memory nothing is kept.
-void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
+// NULL: without memory nothing is kept. The caller says of what it gets whether
+// several iterations may run at a time.
+tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc);
 
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *kept);
 
@@ -487,18 +496,16 @@ bool tl_region_take_again(tl_region_cached *kept);
 
 // --- Short arrays: region_cache.c --------------------------------------------
 
-// Whether a graph that is being kept makes an array of one block, and does
-// nothing else.
-bool tl_region_is_short(const tl_region_cached *kept);
-
-// Whether that is all to be done with the values that are taken: no array ends
-// whose memory the result could get, and no promise is to be kept.
+// Whether an array of one block is all that is to be made of the values that
+// are taken: no array ends whose memory the result could get, and no contract
+// is to be kept.
 bool tl_region_runs_short(const tl_region_cached *kept);
 
 // Makes the array; false: no memory, with an error pending.
 bool tl_region_run_short(tl_region_cached *kept);
 
-// --- Several turns of a loop: region_turns.c ---------------------------------
+// --- Several turns of a loop: region_iterations.c
+// ---------------------------------
 
 // Whether a turn of the loop around a kept graph does nothing else.
 bool tl_region_may_iterate(const tl_region_cached *kept);
@@ -542,9 +549,12 @@ void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
 bool tl_region_scan_fits(tl_region_graph *g);
-// Folds into [to], a dense array of the result's shape.
-tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
-                                     tl_dtype dtype, bool may_stop);
+// Begins a running fold into a dense array of such a shape.
+void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            void *to);
+// The dtype of what the region makes: of a running fold that of its results.
+tl_dtype tl_region_result_dtype(const tl_region_graph *g);
 
 // Whether an operand that is read has a seam.
 bool tl_region_has_wrap(const tl_region_graph *g);
@@ -595,9 +605,14 @@ int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays);
 bool tl_region_lies_otherwise(const tl_region_graph *g);
 // The result as a new array, its layout that of what is read; *out is owned.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
-// The same into [to], which has the result's shape (region_write.c).
-tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
-                                    tl_dtype dtype, bool may_stop);
+// The same into [to], which has the result's shape (region_write.c); it is
+// dense where a running fold goes there.
+tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
+                                 tl_dtype dtype, bool may_stop);
+// The result of a region of an operation, in a dying operand's memory or a new
+// array; or stored to g->place (region_store.c). *out is owned.
+tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Whether [target] may be written while the others are read: none of them may
 // be read at another place of its memory.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);

@@ -1,7 +1,7 @@
 // Stage "read": a region's instructions as a graph: what they would do. Nothing
 // is written meanwhile, so that a region may be given up at any point. What
-// slots hold, and views of arrays, are read in region_operands.c, calls in
-// region_calls.c.
+// slots hold is read in region_slots.c, parts of arrays in region_views.c,
+// calls in region_calls.c.
 //
 // Built for size.
 #include "vm/api/host.h"
@@ -9,8 +9,7 @@
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
 
-// === What instructions are
-// ====================================================
+// === What instructions are ===================================================
 
 tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
   static const uint8_t ops[TL_OPCODE_COUNT] = {
@@ -121,8 +120,7 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
   return TL_STEP_NONE;
 }
 
-// === The reading
-// ==============================================================
+// === The reading =============================================================
 
 // --- Operations -------------------------------------------------------------
 
@@ -447,7 +445,7 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_DROP:
       return tl_reader_drop(rd, d);
     case TL_STEP_HOLD:
-      return tl_reader_hold(rd, d);
+      return d->op == TL_BC_OWN ? tl_reader_own(rd, d) : tl_reader_hold(rd, d);
     case TL_STEP_SETTLE:
       return tl_reader_settle(rd, d);
     case TL_STEP_VIEW:
@@ -544,42 +542,6 @@ static bool find_all_left(tl_region_graph *g) {
   return g->result_count > 1 && g->value == g->node_count - 1;
 }
 
-static void clear(tl_region_graph *g) {
-  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->guard_count = g->index_count = g->shape_count = g->settled_count = 0;
-  g->view_words = g->wrap_count = g->result_count = 0;
-  g->check_count = g->callee_count = g->hoisted_count = 0;
-  g->uncacheable = false;
-  g->before_norm = -1;
-  g->sink = TL_SINK_ARRAY;
-  g->place.count = 0;
-  g->selected_before = 0;
-  g->selected_over = false;
-  g->unsinks = true;
-}
-
-void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
-                    const tl_prototype *function, tl_slot *base) {
-  clear(g);
-  g->vm = vm;
-  g->function = function;
-  g->base = base;
-  g->nodes = room->nodes;
-  g->uses = room->uses;
-  g->roots = room->roots;
-  g->bindings = room->bindings;
-  g->guards = room->guards;
-  g->indices = room->indices;
-  g->shapes = room->shapes;
-  g->views = room->views;
-  g->wraps = room->wraps;
-  g->result_arguments = room->result_arguments;
-  g->together = false;
-  g->view_room = TL_REGION_VIEW_WORDS;
-  g->kept = g->fresh = NULL;
-  g->tiles = NULL;
-}
-
 // The instructions to [end], or how far it comes; *last is the last one.
 static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
                         tl_decoded *last) {
@@ -603,14 +565,14 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
   tl_decoded last;
-  clear(g);
+  tl_region_clear(g);
   g->together = true;
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == pc)
     return false;
   if (to < end) {
     tl_error_clear(g->vm);
-    clear(g);
+    tl_region_clear(g);
     read_to(&rd, pc, to, &last);
   }
   g->together = false;
@@ -621,7 +583,7 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {
       .g = g, .function = g->function, .callee = -1, .last = end};
   tl_decoded last;
-  clear(g);
+  tl_region_clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
@@ -634,7 +596,7 @@ bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_decoded last;
   uint32_t skip = g->skip;
   tl_error_clear(g->vm);
-  clear(g);
+  tl_region_clear(g);
   bool ok = read_to(&rd, pc, end, &last) == end && find_left(g);
   g->skip = skip;
   return ok;

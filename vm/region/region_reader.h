@@ -1,10 +1,9 @@
 // Shared by the files that read a region's instructions as a graph:
 //
-//   region_read.c      operations, the sink, the whole
-//   region_operands.c  what slots hold; loads, moves and ends; slices,
-//                      transposes, rolled arrays
-//   region_calls.c     calls of small functions, also such that only a run
-//   knows
+//   region_slots.c   what slots hold; loads, moves and ends
+//   region_views.c   slices, transposes, rolled arrays, selections
+//   region_calls.c   calls of small functions, also such that only a run knows
+//   region_read.c    operations, what a region ends in, the whole
 //
 // All that read return false where the region cannot be read on; nothing but
 // the graph has been written then.

@@ -144,15 +144,6 @@ static bool find_shapes(tl_region_graph *g) {
   return true;
 }
 
-int64_t tl_region_size(const tl_region_graph *g) {
-  int shape = g->nodes[g->value].shape;
-  int64_t size = 1;
-  for (int i = 0; i < g->shapes[shape].ndim; i++) {
-    size *= g->shapes[shape].lengths[i];
-  }
-  return size;
-}
-
 // --- Dtypes -----------------------------------------------------------------
 
 static tl_slot any_array(const tl_region_graph *g) {
@@ -392,8 +383,7 @@ bool tl_region_resolve(tl_region_graph *g) {
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
 }
 
-// === Parts that are computed first
-// ============================================
+// === Parts that are computed first ===========================================
 
 // So much smaller than the result: else it is an array that one by one could
 // have stood in an operand's memory.

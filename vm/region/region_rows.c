@@ -73,7 +73,7 @@ static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
   tl_slot *items = &x->value.nested->parts[1];
   if (!tl_region_pay(g->vm, items->array->size))
     return TL_REGION_FAILED;
-  tl_region_status status = tl_region_run_into(g, items->array, dtype, false);
+  tl_region_status status = tl_region_write(g, items->array, dtype, false);
   if (status != TL_REGION_DONE)
     return status;
   *items = tl_own_array(tl_reuse(g->vm, items, dtype, 1, g->shapes[0].lengths));
@@ -100,47 +100,6 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
   made->parts[0] = tl_retain(vm, tl_borrow(g->rows->parts[0]));
   made->parts[1] = tl_own_array(items);
   *out = tl_own_nested(made);
-  return status;
-}
-
-static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
-                                   tl_slot *slots, tl_slot *out) {
-  tl_region_graph g;
-  tl_region_room room;  // large: not cleared
-  tl_region_planned fresh;
-  tl_plan_room plan_room;
-  tl_region_open(&g, &room, vm, NULL, NULL);
-  fresh.room = &plan_room;
-  g.fresh = &fresh;
-  g.node_count = 1;
-  g.use_count = g.root_count = arity;
-  g.value = 0;
-  tl_region_node *n = &g.nodes[0];
-  n->op = op;
-  n->cast = TL_DTYPE_COUNT;
-  n->host = NULL;
-  n->is_power = op == TL_OP_POW;
-  n->arity = (int8_t)arity;
-  for (int i = 0; i < arity; i++) {
-    tl_slot items = tl_region_items(slots[i]);
-    if (!tl_is_number(items) &&
-        (!tl_is_array(items) || tl_array_dtype(items.array) >= TL_STRING)) {
-      return TL_REGION_DECLINED;
-    }
-    n->in[i] = -1 - i;
-    g.uses[i] = (tl_region_use){
-        .value = slots[i], .items = items, .root = i, .direct = true};
-    g.roots[i] = (tl_region_root){.value = slots[i], .consumed = true};
-  }
-  tl_region_status status = TL_REGION_DECLINED;
-  if (!vm->no_reuse && tl_region_resolve(&g) && tl_region_makes_rows(&g))
-    status = tl_region_rows_to_array(&g, out);
-  if (status == TL_REGION_DECLINED)
-    tl_error_clear(vm);
-  for (int i = 0; status == TL_REGION_DONE && i < arity; i++) {
-    if (!g.roots[i].consumed)
-      slots[i].tag &= ~TL_OWNED;
-  }
   return status;
 }
 
@@ -269,15 +228,3 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
              ? fold_each(g, reduction, out)
              : TL_REGION_DECLINED;
 }
-
-static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
-                       tl_slot *out, bool *done) {
-  tl_region_status status = rows_apply(vm, (tl_op)op, arity, slots, out);
-  *done = status == TL_REGION_DONE;
-  return status != TL_REGION_FAILED;
-}
-
-const struct tl_fusion_ops tl_fusion_ops = {
-    .forget = tl_region_forget,
-    .apply_rows = apply_rows,
-};

@@ -46,11 +46,6 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced);
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
 
-// A running fold into a dense array of such a shape (region_feed.c).
-void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
-                            tl_dtype dtype, int ndim, const int64_t *shape,
-                            void *to);
-
 // Runs the plan, whose results go to [count] of these in order; those of lanes
 // are open, and end here.
 bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **sinks, int count,

@@ -1,20 +1,12 @@
 // Writing a region's result, or a box of it, into memory: in one plan, or,
 // where operands are rolled, in boxes between their seams, in each of which all
-// strides are plain.
+// strides are plain. Running folds are written as their items come.
 //
 // Built for size.
 #include <string.h>
 
 #include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
-
-bool tl_region_has_wrap(const tl_region_graph *g) {
-  for (int u = 0; u < g->use_count; u++) {
-    if (g->uses[u].read && g->uses[u].wrap > 0)
-      return true;
-  }
-  return false;
-}
 
 // Where the boxes begin along each axis of the result, in order; after the last
 // one stands the axis's length.
@@ -277,11 +269,86 @@ static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
-tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
-                                    tl_dtype dtype, bool may_stop) {
+static tl_region_status run_into(tl_region_graph *g, tl_array *to,
+                                 tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_wrap(g))
     return write_whole(g, to, dtype, may_stop);
   writing w = {g, to->data, tl_strides(to), dtype, may_stop, NULL};
   return has_tiles(&w, tl_ndim(to)) ? run_cached_tiles(&w)
                                     : run_new_tiles(&w, to);
+}
+
+// --- Running folds ----------------------------------------------------------
+
+static bool read_call(tl_region_graph *g, tl_scan_call *call) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  return g->vm->library->fused->scan(g->vm, g->fold, ndim, g->arguments, call);
+}
+
+bool tl_region_scan_fits(tl_region_graph *g) {
+  tl_scan_call call;
+  if (tl_region_has_wrap(g) || !read_call(g, &call) || call.initial)
+    return false;
+  g->scan_dtype =
+      tl_cumulative_dtype((tl_reduction)call.reduction,
+                          g->nodes[g->value].typing.result, call.dtype);
+  return g->scan_dtype != TL_DTYPE_COUNT;
+}
+
+void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            void *to) {
+  int64_t inner = 1;
+  for (int i = call->axis + 1; i < ndim; i++) inner *= shape[i];
+  tl_scanner_open(s, (tl_reduction)call->reduction, dtype, shape[call->axis],
+                  inner, false, to);
+}
+
+static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
+                                  tl_dtype dtype, bool may_stop) {
+  tl_scan_call call;
+  if (!read_call(g, &call))
+    return TL_REGION_DECLINED;
+  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  tl_scanner s;
+  tl_region_open_scanner(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
+  plan->sink = tl_scanner_take;
+  plan->context = &s;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// --- The result
+// ---------------------------------------------------------------
+
+tl_dtype tl_region_result_dtype(const tl_region_graph *g) {
+  return g->sink == TL_SINK_SCAN ? g->scan_dtype
+                                 : g->nodes[g->value].typing.result;
+}
+
+tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
+                                 tl_dtype dtype, bool may_stop) {
+  return g->sink == TL_SINK_SCAN ? scan_into(g, to, dtype, may_stop)
+                                 : run_into(g, to, dtype, may_stop);
+}
+
+tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype dtype = tl_region_result_dtype(g);
+  const tl_array *arrays[TL_REGION_USES];
+  int count = g->sink == TL_SINK_SCAN ? 0 : tl_region_arrays(g, arrays);
+  tl_array *made = tl_array_new(g->vm, dtype, g->shapes[n->shape].ndim,
+                                g->shapes[n->shape].lengths);
+  made = tl_array_ordered(g->vm, made, count, arrays);
+  if (made == NULL)
+    return TL_REGION_FAILED;
+  tl_region_status status = tl_region_write(g, made, dtype, true);
+  if (status == TL_REGION_DONE) {
+    *out = made;
+  } else {
+    tl_drop(g->vm, tl_own_array(made));
+  }
+  return status;
 }
