@@ -101,7 +101,7 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
     while (n < VARIED_ROWS && i + n < rows &&
            at[i + n + 1] - at[i] <= VARIED_ITEMS)
       n++;
-    const tl_rows some = {items->data, at + i, 0, n, items->size};
+    const tl_rows some = {items->data, at + i, 0, n, items->size, 0};
     vary_some(&r, &some, out);
     out += (size_t)n * tl_itemsize(dtype);
     if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 512 + 1))
@@ -358,8 +358,8 @@ static void fold_some_rows(const tl_reducer *r, int64_t from, int64_t n) {
   const char *at = split->array->data + from * step;
   char *out = r->out + (size_t)from * tl_itemsize(r->result);
   if (is_dense(r)) {
-    const tl_rows rows = {at, NULL, split->length, n,
-                          (split->count - from) * split->length};
+    const tl_rows rows = {
+        at, NULL, split->length, n, (split->count - from) * split->length, 0};
     fold_rows(r, &rows, out);
     return;
   }
@@ -378,8 +378,9 @@ static void fold_some_rows(const tl_reducer *r, int64_t from, int64_t n) {
         split->reduced_strides[0], (size_t)some, length);
     if (converts)
       kernels->cast[r->from][r->dtype](converted, tile, (size_t)some * length);
-    const tl_rows rows = {converts ? converted : tile, NULL, split->length,
-                          some, some * split->length};
+    const tl_rows rows = {
+        converts ? converted : tile, NULL, split->length, some,
+        some * split->length,        0};
     fold_rows(r, &rows, out);
     out += (size_t)some * tl_itemsize(r->result);
   }

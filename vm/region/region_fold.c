@@ -80,9 +80,6 @@ enum {
 // A strip of columns, and the rows that are computed for it.
 typedef struct strip {
   tl_column_stream fold;
-  char *items;
-  size_t nbytes;
-  void *block;
   int axis_count;  // those that are reduced, their rows in row-major order
   int axes[TL_MAX_DIMS];
   int64_t from[TL_MAX_DIMS];
@@ -98,15 +95,7 @@ static bool open_strip(folder *f, strip *s) {
   s->planned.ndim = 0;
   tl_column_stream_open(&s->fold, &f->r.method, ncols < STRIP ? ncols : STRIP,
                         f->length, CHUNK_BYTES);
-  size_t items = tl_align_64((size_t)s->fold.rows * (size_t)s->fold.width *
-                             f->r.method.in);
-  s->nbytes = items + tl_column_stream_nbytes(&s->fold, f->length) + 64;
-  s->block = tl_alloc(f->g->vm, s->nbytes, "columns to reduce");
-  if (s->block == NULL)
-    return false;
-  s->items = (char *)tl_align_64((size_t)s->block);
-  tl_column_stream_place(&s->fold, s->items + items);
-  return true;
+  return tl_column_stream_alloc(&s->fold, f->g->vm);
 }
 
 // Whether the plan that is there writes such a box to the same place.
@@ -127,7 +116,7 @@ static tl_region_status run_tile(folder *f, strip *s,
     strides[i] = step;
     step *= tile.shape[i];
   }
-  char *to = s->items +
+  char *to = s->fold.items +
              (size_t)first * (size_t)tile.shape[tile.ndim - 1] * f->r.method.in;
   if (f->has_wrap)
     return tl_region_run_tile(f->g, &tile, to, f->dtype, strides);
@@ -172,7 +161,7 @@ static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
     tl_region_status status = compute_rows(f, s, at, rows, width);
     if (status != TL_REGION_DONE)
       return status;
-    tl_column_stream_take(&s->fold, s->items, rows, width);
+    tl_column_stream_take(&s->fold, s->fold.items, rows, width);
   }
   tl_column_stream_end(&s->fold, width);
   return TL_REGION_DONE;
@@ -229,7 +218,7 @@ static tl_region_status fold_columns(folder *f) {
     if (i < 0)
       break;
   }
-  tl_free(f->g->vm, s.block, s.nbytes);
+  tl_column_stream_free(&s.fold, f->g->vm);
   return status;
 }
 

@@ -105,55 +105,6 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
 
 // --- Reductions of each row -------------------------------------------------
 
-typedef struct feeder {
-  tl_fold_feed *feed;
-  tl_fold_end *end;
-  tl_fold_spans *spans;  // of whole rows; NULL: they are fed one by one
-  size_t in, out;        // item sizes
-  const int64_t *at;     // the offsets
-  int64_t row, item;     // next
-  char *to;
-  tl_fold_state state;
-} feeder;
-
-// Reduces the rows that lie wholly in a block of items [first, end).
-static bool feed_spans(feeder *f, const char *items, int64_t first,
-                       int64_t end) {
-  const int64_t *at = f->at + f->row;
-  size_t count = 0;
-  // The item after the last row begins a row: there is none past the last one.
-  while (at[count] < end && at[count + 1] <= end) count++;
-  if (count == 0)
-    return false;
-  f->spans(f->to, items, first, end, at, count);
-  f->to += count * f->out;
-  f->row += (int64_t)count;
-  f->item = at[count];
-  return true;
-}
-
-static void feed_rows(void *context, const void *const *blocks, size_t n) {
-  feeder *f = context;
-  const char *items = blocks[0];
-  int64_t first = f->item, end = first + (int64_t)n;
-  while (f->item < end) {
-    if (f->spans != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
-        feed_spans(f, items, first, end)) {
-      continue;
-    }
-    int64_t stop = f->at[f->row + 1];
-    int64_t take = (stop < end ? stop : end) - f->item;
-    f->feed(&f->state, items + (size_t)(f->item - first) * f->in, (size_t)take);
-    f->item += take;
-    if (f->item < stop)
-      break;
-    f->end(&f->state, f->to);
-    f->to += f->out;
-    f->row++;
-    tl_fold_begin(&f->state);
-  }
-}
-
 static bool any_empty(const int64_t *at, int64_t rows) {
   for (int64_t i = 0; i < rows; i++) {
     if (at[i] == at[i + 1])
@@ -165,45 +116,36 @@ static bool any_empty(const int64_t *at, int64_t rows) {
 static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
                                   tl_slot *out) {
   tl_vm *vm = g->vm;
-  const tl_kernel_table *kernels = tl_kernels();
   const int64_t *at = tl_ragged_offsets(g->rows);
   int64_t rows = tl_ragged_rows(g->rows);
-  tl_fold fold = tl_reduction_fold(reduction);
   tl_dtype dtype = g->nodes[g->value].typing.result;
   bool mean = reduction == TL_REDUCE_MEAN;
+  bool extreme = reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX;
   if (mean && dtype < TL_FLOAT32)
     dtype = TL_FLOAT64;
-  bool extreme = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
-  if (kernels->fold_feed[fold][dtype] == NULL ||
-      (extreme && any_empty(at, rows)))
+  tl_method method;
+  tl_method_choose(&method, reduction, dtype);
+  if (method.feed == NULL || (extreme && any_empty(at, rows)))
     return TL_REGION_DECLINED;
   tl_region_tile tile = {1, g->shapes[0].lengths, NULL, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  tl_dtype made = tl_fold_result(fold, dtype);
+  tl_dtype made = tl_fold_result(method.fold, dtype);
   tl_array *to = tl_array_new(vm, made, 1, &rows);
   if (to == NULL)
     return TL_REGION_FAILED;
-  feeder f;  // large: not cleared
-  f.feed = kernels->fold_feed[fold][dtype];
-  f.end = kernels->fold_end[fold][dtype];
-  f.spans = kernels->fold_spans[fold][dtype];
-  f.in = tl_itemsize(dtype);
-  f.out = tl_itemsize(made);
-  f.at = at;
-  f.row = f.item = 0;
-  f.to = to->data;
-  tl_fold_begin(&f.state);
-  plan->sink = feed_rows;
-  plan->context = &f;
+  tl_row_stream stream;  // large: not cleared
+  tl_row_stream_open_rows(&stream, &method, rows, at, to->data);
+  plan->sink = tl_row_stream_take;
+  plan->context = &stream;
   if (!tl_plan_run(vm, plan, true)) {
     tl_drop(vm, tl_own_array(to));
     return TL_REGION_FAILED;
   }
-  for (; f.row < rows; f.row++, f.to += f.out) f.end(&f.state, f.to);
+  tl_row_stream_close(&stream);
   for (int64_t i = 0; mean && i < rows; i++) {
-    tl_reduce_divide(made, to->data + (size_t)i * f.out, 1,
+    tl_reduce_divide(made, to->data + (size_t)i * method.out, 1,
                      (double)(at[i + 1] - at[i]));
   }
   *out = tl_own_array(to);

@@ -30,23 +30,17 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
 
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced) {
-  const size_t item = r->method.in;
   if (!tl_column_stream_fits(&r->method))
     return false;
   c->width = reduced->width;
   c->length = reduced->length;
   tl_column_stream_open(&c->fold, &r->method, c->width, c->length, CHUNK_BYTES);
-  size_t rows = tl_align_64((size_t)c->fold.rows * (size_t)c->width * item);
-  size_t all =
-      (size_t)reduced->count * (size_t)c->length * (size_t)c->width * item;
-  c->nbytes = rows + tl_column_stream_nbytes(&c->fold, c->length) + 64;
-  if (c->nbytes > 2 * CHUNK_BYTES && c->nbytes > all / PART_OF)
+  size_t all = (size_t)reduced->count * (size_t)c->length * (size_t)c->width *
+               r->method.in;
+  if ((c->fold.nbytes > 2 * CHUNK_BYTES && c->fold.nbytes > all / PART_OF) ||
+      !tl_column_stream_alloc(&c->fold, r->vm)) {
     return false;
-  c->block = tl_alloc(r->vm, c->nbytes, "columns to reduce");
-  if (c->block == NULL)
-    return false;
-  c->rows = (char *)tl_align_64((size_t)c->block);
-  tl_column_stream_place(&c->fold, c->rows + rows);
+  }
   c->to = r->out;
   c->filled = 0;
   tl_column_stream_begin(&c->fold, c->to);
@@ -54,11 +48,12 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
 }
 
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
-  tl_free(vm, c->block, c->nbytes);
+  tl_column_stream_free(&c->fold, vm);
 }
 
 static void take_chunk(tl_column_feeder *c) {
-  tl_column_stream_take(&c->fold, c->rows, c->filled / c->width, c->width);
+  tl_column_stream_take(&c->fold, c->fold.items, c->filled / c->width,
+                        c->width);
   c->filled = 0;
   if (c->fold.at < c->length)
     return;
@@ -75,7 +70,7 @@ static void feed_columns(void *context, const void *const *blocks, size_t n) {
     int64_t chunk = (left < c->fold.rows ? left : c->fold.rows) * c->width;
     size_t take =
         (int64_t)n < chunk - c->filled ? n : (size_t)(chunk - c->filled);
-    memcpy(c->rows + (size_t)c->filled * c->fold.method->in, at,
+    memcpy(c->fold.items + (size_t)c->filled * c->fold.method->in, at,
            take * c->fold.method->in);
     at += take * c->fold.method->in;
     n -= take;

@@ -18,9 +18,7 @@ typedef struct tl_column_feeder {
   tl_column_stream fold;
   int64_t width, length;  // columns, and rows of each result
   int64_t filled;         // items
-  char *rows, *to;
-  char *block;
-  size_t nbytes;
+  char *to;
 } tl_column_feeder;
 
 typedef struct tl_result_sink {
