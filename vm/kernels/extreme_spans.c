@@ -84,17 +84,11 @@ SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
 #define CHOOSE(type, mask, moves, x, y) \
   (type)(((mask)(x) & (moves)) | ((mask)(y) & ~(moves)))
 
-// What stays of x and of y, which comes after it, in x; `at` says where it is.
+// What stays of x and of y, which comes after it, in x.
 #define MEET(sfx, beats, x, y)                       \
   {                                                  \
     const sfx##_mask moves = y beats x;              \
     x = CHOOSE(sfx##_some, sfx##_mask, moves, y, x); \
-  }
-#define MEET_PLACE(sfx, beats, x, at, y, place)            \
-  {                                                        \
-    const sfx##_mask moves = y beats x;                    \
-    x = CHOOSE(sfx##_some, sfx##_mask, moves, y, x);       \
-    at = CHOOSE(sfx##_mask, sfx##_mask, moves, place, at); \
   }
 
 #define STEP(sfx, beats, i, k, LEFT, RIGHT)                        \
@@ -102,15 +96,6 @@ SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
     sfx##_some left = LEFT(x[i], x[k]), right = RIGHT(x[i], x[k]); \
     MEET(sfx, beats, left, right)                                  \
     x[i] = left;                                                   \
-  }
-#define STEP_PLACE(sfx, beats, i, k, LEFT, RIGHT)                  \
-  {                                                                \
-    sfx##_some left = LEFT(x[i], x[k]), right = RIGHT(x[i], x[k]); \
-    sfx##_mask here = LEFT(place[i], place[k]);                    \
-    const sfx##_mask there = RIGHT(place[i], place[k]);            \
-    MEET_PLACE(sfx, beats, left, here, right, there)               \
-    x[i] = left;                                                   \
-    place[i] = here;                                               \
   }
 
 #define HAS_NONE(sfx)                                                          \
@@ -163,124 +148,101 @@ EQUALS(int64, int64_t)
 #endif
 
 // As many rows as W, from the i-th on. False: there is a NaN.
-#define SOME_ROWS(name, sfx, T, W, beats, FILL)                                \
-  /* The lanes of whole turns of a row, of at least one. */                    \
-  TL_INLINE void name##_lanes_##sfx(sfx##_some *out, sfx##_mask *nan,          \
-                                    const T *row, uint32_t turns) {            \
-    enum { N = SPAN_LANES / W };                                               \
-    sfx##_some x[N], y;                                                        \
-    sfx##_mask none = {0};                                                     \
-    memcpy(x, row, sizeof x);                                                  \
-    for (int k = 0; k < N; k++) none |= x[k] != x[k];                          \
-    for (; turns > 1; turns--) {                                               \
-      row += SPAN_LANES;                                                       \
-      TL_SPELL_OUT                                                             \
-      for (int k = 0; k < N; k++) {                                            \
-        memcpy(&y, row + k * W, sizeof y);                                     \
-        none |= y != y;                                                        \
-        MEET(sfx, beats, x[k], y)                                              \
-      }                                                                        \
-    }                                                                          \
-    for (int half = N / 2; half > 0; half /= 2)                                \
-      for (int k = 0; k < half; k++) MEET(sfx, beats, x[k], x[k + half])       \
-    *nan |= none;                                                              \
-    *out = x[0];                                                               \
-  }                                                                            \
-  TL_INLINE void name##_load_##sfx(                                            \
-      sfx##_some *x, sfx##_mask *nan, const T *items, int64_t first,           \
-      const int64_t *at, const uint32_t *n, int from) {                        \
-    TL_SPELL_OUT                                                               \
-    for (int i = 0; i < W; i++) {                                              \
-      sfx##_items(&x[i], items + (at[i] - first), n[i], from, FILL);           \
-      *nan |= x[i] != x[i];                                                    \
-    }                                                                          \
-  }                                                                            \
-  /* Some of them have more than SPAN_LANES items. */                          \
-  static void name##_of_long_##sfx(T *out, sfx##_mask *nan, const T *items,    \
-                                   int64_t first, const int64_t *at,           \
-                                   const uint32_t *n) {                        \
-    sfx##_some x[W], best;                                                     \
-    int64_t rest[W];                                                           \
-    uint32_t left[W];                                                          \
-    int most = 0;                                                              \
-    for (int i = 0; i < W; i++) {                                              \
-      const T *row = items + (at[i] - first);                                  \
-      const uint32_t turns = n[i] / SPAN_LANES;                                \
-      x[i] = FILL - (sfx##_some){0};                                           \
-      if (turns > 0)                                                           \
-        name##_lanes_##sfx(&x[i], nan, row, turns);                            \
-      rest[i] = at[i] + turns * SPAN_LANES;                                    \
-      left[i] = n[i] % SPAN_LANES;                                             \
-      most = (int)left[i] > most ? (int)left[i] : most;                        \
-    }                                                                          \
-    JOIN_HALVES_##W(STEP, sfx, beats) best = x[0];                             \
-    for (int from = 0; from < most; from += W) {                               \
-      name##_load_##sfx(x, nan, items, first, rest, left, from);               \
-      JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])                  \
-    }                                                                          \
-    memcpy(out, &best, sizeof best);                                           \
-  }                                                                            \
-  static bool name##_of_eight_##sfx(T *out, const T *items, int64_t first,     \
-                                    const int64_t *at, const span_group *r) {  \
-    sfx##_mask nan = {0};                                                      \
-    for (int i = 0; i < SPAN_ROWS; i += W) {                                   \
-      if (r->most > SPAN_LANES) {                                              \
-        name##_of_long_##sfx(out + i, &nan, items, first, at + i, r->n + i);   \
-        continue;                                                              \
-      }                                                                        \
-      sfx##_some x[W], best = FILL - (sfx##_some){0};                          \
-      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {          \
-        name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);      \
-        JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])                \
-      }                                                                        \
-      memcpy(out + i, &best, sizeof best);                                     \
-    }                                                                          \
-    return sfx##_has_none(&nan);                                               \
-  }                                                                            \
-  /* The place of the first item that is equal: there is one. */               \
-  TL_INLINE int64_t name##_place_##sfx(T best, const T *row, uint32_t n) {     \
-    const T *at = row;                                                         \
-    for (const T *end = row + n / AT_ONCE * AT_ONCE; at < end; at += AT_ONCE)  \
-      if (sfx##_any_equal(at, best))                                           \
-        return at - row + sfx##_first_equal(at, best);                         \
-    while (*at != best) at++;                                                  \
-    return at - row;                                                           \
-  }                                                                            \
-  static bool arg##name##_of_eight_##sfx(int64_t *out, const T *items,         \
-                                         int64_t first, const int64_t *at,     \
-                                         const span_group *r) {                \
-    sfx##_mask nan = {0};                                                      \
-    for (int i = 0; i < SPAN_ROWS; i += W) {                                   \
-      if (r->most > SPAN_LANES) {                                              \
-        T best[W];                                                             \
-        name##_of_long_##sfx(best, &nan, items, first, at + i, r->n + i);      \
-        if (!sfx##_has_none(&nan))                                             \
-          return false;                                                        \
-        for (int k = i; k < i + W; k++)                                        \
-          out[k] = r->n[k] == 0                                                \
-                       ? 0                                                     \
-                       : name##_place_##sfx(best[k - i],                       \
-                                            items + (at[k] - first), r->n[k]); \
-        continue;                                                              \
-      }                                                                        \
-      sfx##_some x[W], best = FILL - (sfx##_some){0};                          \
-      sfx##_mask place[W], found = {0};                                        \
-      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {          \
-        name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);      \
-        for (int k = 0; k < W; k++) place[k] = (sfx##_mask)IOTA_##W + from;    \
-        JOIN_##W(STEP_PLACE, sfx, beats)                                       \
-            MEET_PLACE(sfx, beats, best, found, x[0], place[0])                \
-      }                                                                        \
-      for (int k = 0; k < W; k++) out[i + k] = found[k];                       \
-    }                                                                          \
-    return sfx##_has_none(&nan);                                               \
+#define SOME_ROWS(name, sfx, T, W, beats, FILL)                               \
+  /* The lanes of whole turns of a row, of at least one. */                   \
+  TL_INLINE void name##_lanes_##sfx(sfx##_some *out, sfx##_mask *nan,         \
+                                    const T *row, uint32_t turns) {           \
+    enum { N = SPAN_LANES / W };                                              \
+    sfx##_some x[N], y;                                                       \
+    sfx##_mask none = {0};                                                    \
+    memcpy(x, row, sizeof x);                                                 \
+    for (int k = 0; k < N; k++) none |= x[k] != x[k];                         \
+    for (; turns > 1; turns--) {                                              \
+      row += SPAN_LANES;                                                      \
+      TL_SPELL_OUT                                                            \
+      for (int k = 0; k < N; k++) {                                           \
+        memcpy(&y, row + k * W, sizeof y);                                    \
+        none |= y != y;                                                       \
+        MEET(sfx, beats, x[k], y)                                             \
+      }                                                                       \
+    }                                                                         \
+    for (int half = N / 2; half > 0; half /= 2)                               \
+      for (int k = 0; k < half; k++) MEET(sfx, beats, x[k], x[k + half])      \
+    *nan |= none;                                                             \
+    *out = x[0];                                                              \
+  }                                                                           \
+  TL_INLINE void name##_load_##sfx(                                           \
+      sfx##_some *x, sfx##_mask *nan, const T *items, int64_t first,          \
+      const int64_t *at, const uint32_t *n, int from) {                       \
+    TL_SPELL_OUT                                                              \
+    for (int i = 0; i < W; i++) {                                             \
+      sfx##_items(&x[i], items + (at[i] - first), n[i], from, FILL);          \
+      *nan |= x[i] != x[i];                                                   \
+    }                                                                         \
+  }                                                                           \
+  /* Some of them have more than SPAN_LANES items. */                         \
+  static void name##_of_long_##sfx(T *out, sfx##_mask *nan, const T *items,   \
+                                   int64_t first, const int64_t *at,          \
+                                   const uint32_t *n) {                       \
+    sfx##_some x[W], best;                                                    \
+    int64_t rest[W];                                                          \
+    uint32_t left[W];                                                         \
+    int most = 0;                                                             \
+    for (int i = 0; i < W; i++) {                                             \
+      const T *row = items + (at[i] - first);                                 \
+      const uint32_t turns = n[i] / SPAN_LANES;                               \
+      x[i] = FILL - (sfx##_some){0};                                          \
+      if (turns > 0)                                                          \
+        name##_lanes_##sfx(&x[i], nan, row, turns);                           \
+      rest[i] = at[i] + turns * SPAN_LANES;                                   \
+      left[i] = n[i] % SPAN_LANES;                                            \
+      most = (int)left[i] > most ? (int)left[i] : most;                       \
+    }                                                                         \
+    JOIN_HALVES_##W(STEP, sfx, beats) best = x[0];                            \
+    for (int from = 0; from < most; from += W) {                              \
+      name##_load_##sfx(x, nan, items, first, rest, left, from);              \
+      JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])                 \
+    }                                                                         \
+    memcpy(out, &best, sizeof best);                                          \
+  }                                                                           \
+  static bool name##_of_eight_##sfx(T *out, const T *items, int64_t first,    \
+                                    const int64_t *at, const span_group *r) { \
+    sfx##_mask nan = {0};                                                     \
+    for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
+      if (r->most > SPAN_LANES) {                                             \
+        name##_of_long_##sfx(out + i, &nan, items, first, at + i, r->n + i);  \
+        continue;                                                             \
+      }                                                                       \
+      sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
+      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \
+        name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);     \
+        JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])               \
+      }                                                                       \
+      memcpy(out + i, &best, sizeof best);                                    \
+    }                                                                         \
+    return sfx##_has_none(&nan);                                              \
+  }                                                                           \
+  /* The place of the first item that is equal: there is one. */              \
+  TL_INLINE int64_t name##_place_##sfx(T best, const T *row, uint32_t n) {    \
+    const T *at = row;                                                        \
+    for (const T *end = row + n / AT_ONCE * AT_ONCE; at < end; at += AT_ONCE) \
+      if (sfx##_any_equal(at, best))                                          \
+        return at - row + sfx##_first_equal(at, best);                        \
+    while (*at != best) at++;                                                 \
+    return at - row;                                                          \
+  }                                                                           \
+  static bool arg##name##_of_eight_##sfx(int64_t *out, const T *items,        \
+                                         int64_t first, const int64_t *at,    \
+                                         const span_group *r) {               \
+    T best[SPAN_ROWS];                                                        \
+    if (!name##_of_eight_##sfx(best, items, first, at, r))                    \
+      return false;                                                           \
+    for (int i = 0; i < SPAN_ROWS; i++)                                       \
+      out[i] = r->n[i] == 0 ? 0                                               \
+                            : name##_place_##sfx(                             \
+                                  best[i], items + (at[i] - first), r->n[i]); \
+    return true;                                                              \
   }
-#define IOTA_2 \
-  { 0, 1 }
-#define IOTA_4 \
-  { 0, 1, 2, 3 }
-#define IOTA_8 \
-  { 0, 1, 2, 3, 4, 5, 6, 7 }
 #else
 #define SOME_ROWS(name, sfx, T, W, beats, FILL)
 #endif
