@@ -182,22 +182,22 @@ void tl_consumer_end(tl_consumer *c, void *out) {
 
 // Whether columns of a tile may be folded in the place of rows: no order but
 // that of the items, which both keep.
-static bool may_turn(const tl_method *m) {
+static bool may_transpose(const tl_method *m) {
   const bool adds = m->fold == TL_FOLD_SUM || m->fold == TL_FOLD_PROD;
   return m->in <= sizeof(uint64_t) && m->squares == NULL &&
          (m->find_outer != NULL || !adds || m->folded < TL_FLOAT32);
 }
 
-bool tl_rows_turn(const tl_method *m, int64_t length) {
+bool tl_rows_transpose(const tl_method *m, int64_t length) {
   enum { LEAST = 8 };  // rows as long are for kernels of rows, if there are any
-  return length > 0 && length <= TL_SHORT_ROW && may_turn(m) &&
+  return length > 0 && length <= TL_SHORT_ROW && may_transpose(m) &&
          m->sum_rows == NULL && (m->spans == NULL || length < LEAST);
 }
 
 bool tl_rows_fit(const tl_method *m, int64_t length) {
   return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
          (m->spans != NULL && length <= TL_FOLD_LEAF) ||
-         tl_rows_turn(m, length);
+         tl_rows_transpose(m, length);
 }
 
 enum {
@@ -206,27 +206,18 @@ enum {
   SQUARED = 2048,  // items at a time
 };
 
-void tl_rows_fold_transposed(const tl_method *m, tl_dtype from,
-                             const char *items, int64_t length,
-                             int64_t item_step, int64_t n, int64_t row_step,
-                             char *out) {
+void tl_rows_fold_transposed(const tl_method *m, const char *items,
+                             int64_t length, int64_t item_step, int64_t n,
+                             int64_t row_step, char *out) {
   _Alignas(64) char tile[TILE_ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
-  _Alignas(64) char converted[sizeof tile];
   _Alignas(64) char scratch[TILE_ROWS * sizeof(uint64_t)];
-  const tl_kernel_table *kernels = tl_kernels();
-  const size_t size = tl_itemsize(from), nrows = (size_t)length;
-  tl_pack_tile *pack = kernels->pack_tile[tl_move_size(size)];
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(m->in)];
   for (int64_t at = 0; at < n; at += TILE_ROWS) {
     const size_t ncols = (size_t)(n - at < TILE_ROWS ? n - at : TILE_ROWS);
-    const char *a = tile;
-    pack(tile, (ptrdiff_t)(ncols * size), items + at * row_step, item_step,
-         row_step, nrows, ncols);
-    if (from != m->dtype) {
-      kernels->cast[from][m->dtype](converted, tile, nrows * ncols);
-      a = converted;
-    }
-    tl_columns_fold(m, out, a, (ptrdiff_t)(ncols * m->in), nrows, ncols,
-                    scratch);
+    const ptrdiff_t row = (ptrdiff_t)(ncols * m->in);
+    pack(tile, row, items + at * row_step, item_step, row_step, (size_t)length,
+         ncols);
+    tl_columns_fold(m, out, tile, row, (size_t)length, ncols, scratch);
     out += ncols * m->out;
   }
 }
@@ -278,9 +269,9 @@ static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
       rows->at == NULL && length > 0 && length <= TL_SHORT_ROW;
   if (is_short && m->sum_rows != NULL) {
     m->sum_rows(out, rows->items, (size_t)rows->n, (size_t)length);
-  } else if (rows->at == NULL && tl_rows_turn(m, length)) {
-    tl_rows_fold_transposed(m, m->dtype, rows->items, length, (int64_t)m->in,
-                            rows->n, length * (int64_t)m->in, out);
+  } else if (rows->at == NULL && tl_rows_transpose(m, length)) {
+    tl_rows_fold_transposed(m, rows->items, length, (int64_t)m->in, rows->n,
+                            length * (int64_t)m->in, out);
   } else if (m->spans != NULL && rows->at != NULL) {
     m->spans(out, rows->items, rows->first, rows->end, rows->at,
              (size_t)rows->n);

@@ -105,14 +105,13 @@ bool tl_rows_fit(const tl_method *m, int64_t length);
 void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
                   char *out);
 
-// Whether rows of [length] items are turned over some at a time, so that the
-// kernels of columns take them: [n] such rows that lie anywhere, their items
-// and first items so many bytes apart, and of [from].
-bool tl_rows_turn(const tl_method *m, int64_t length);
-void tl_rows_fold_transposed(const tl_method *m, tl_dtype from,
-                             const char *items, int64_t length,
-                             int64_t item_step, int64_t n, int64_t row_step,
-                             char *out);
+// Whether short rows of [length] items are transposed some at a time, so that
+// the kernels of columns take them: [n] such rows that lie anywhere, their
+// items and first items so many bytes apart, one result for each to [out].
+bool tl_rows_transpose(const tl_method *m, int64_t length);
+void tl_rows_fold_transposed(const tl_method *m, const char *items,
+                             int64_t length, int64_t item_step, int64_t n,
+                             int64_t row_step, char *out);
 
 // Takes blocks of items of [count] results one after the other, as a plan hands
 // them out.
