@@ -371,7 +371,6 @@ static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
 
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
   unlink_cached(vm, k);
-  tl_region_drop_tiles(&k->graph);
   tl_spare_free(vm, k, k->nbytes);
 }
 

@@ -37,7 +37,6 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->kept = g->fresh = NULL;
-  g->tiles = NULL;
 }
 
 // --- Nodes and results ------------------------------------------------------

@@ -251,7 +251,6 @@ typedef struct tl_region_graph {
   int64_t (*wraps)[TL_MAX_DIMS];
 
   struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
-  struct tl_region_tiles *tiles;    // likewise, of boxes between seams
   struct tl_region_planned *fresh;  // memory for one
 } tl_region_graph;
 
@@ -558,9 +557,6 @@ tl_dtype tl_region_result_dtype(const tl_region_graph *g);
 
 // Whether an operand that is read has a seam.
 bool tl_region_has_wrap(const tl_region_graph *g);
-// Forgets the plans of a kept graph's boxes.
-typedef struct tl_region_tiles tl_region_tiles;
-void tl_region_drop_tiles(tl_region_graph *g);
 
 // The shift of a rolled operand along each axis of it.
 static inline const int64_t *tl_region_shift(const tl_region_graph *g,
