@@ -484,7 +484,7 @@ static void *begin_results(void *context, int64_t first, void *local) {
       all->first + before * all->method->out);
   return own;
 }
-_Static_assert(sizeof(tl_row_stream) <= TL_SINK_BYTES,
+_Static_assert(sizeof(tl_row_stream) <= TL_CONSUMER_BYTES,
                "a stream fits a part's memory");
 
 // A single result: parts of a power of two of items are taken apart, and merged

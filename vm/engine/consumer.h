@@ -142,7 +142,7 @@ void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
 // it.
 void tl_row_stream_open_rows(tl_row_stream *s, const tl_method *method,
                              int64_t count, const int64_t *at, void *to);
-// A tl_plan_sink.
+// A tl_plan_consume.
 void tl_row_stream_take(void *stream, const void *const *blocks, size_t n);
 // How threads may share it; NULL: they may not. [parts] has room for
 // TL_STREAM_PARTS consumers until the stream is closed; NULL: there is none.

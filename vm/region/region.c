@@ -21,7 +21,7 @@ static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
 }
 
 static void put_results(tl_region_graph *g, const tl_slot *results) {
-  if (g->sink != TL_SINK_MULTI) {
+  if (g->consumer != TL_CONSUMER_MULTI) {
     tl_copy_slot(&g->base[g->result], results);
     return;
   }
@@ -62,47 +62,47 @@ static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
                                  : tl_region_to_array(g, out);
 }
 
-static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
+static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
-  if (g->sink == TL_SINK_FOLD && tl_region_lies_otherwise(g))
+  if (g->consumer == TL_CONSUMER_FOLD && tl_region_lies_otherwise(g))
     return TL_REGION_DECLINED;
-  if (g->sink == TL_SINK_SCAN) {
+  if (g->consumer == TL_CONSUMER_SCAN) {
     return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
                                            : tl_region_to_array(g, out);
   }
-  if (g->sink == TL_SINK_PLACE)
+  if (g->consumer == TL_CONSUMER_PLACE)
     return rows ? TL_REGION_DECLINED : tl_region_to_place(g, out);
-  if (g->sink == TL_SINK_SELECT)
+  if (g->consumer == TL_CONSUMER_SELECT)
     return rows ? TL_REGION_DECLINED : tl_region_select(g, out);
   return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);
 }
 
 // One result; several are in out[] in their order.
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
-  if (g->sink == TL_SINK_ARRAY)
+  if (g->consumer == TL_CONSUMER_ARRAY)
     return to_value(g, out);
-  if (g->sink == TL_SINK_MULTI)
+  if (g->consumer == TL_CONSUMER_MULTI)
     return tl_region_multi(g, out);
-  tl_region_status status = to_sink(g, out);
+  tl_region_status status = to_consumer(g, out);
   if (status != TL_REGION_DECLINED ||
       (g->node_count < 2 && g->wrap_count == 0)) {
     return status;
   }
-  // The operations at least: the sink's own instruction does the rest.
+  // The operations at least: the consumer's own instruction does the rest.
   tl_error_clear(g->vm);
-  if (!g->unsinks)
+  if (!g->detaches)
     return status;
-  if (g->sink == TL_SINK_PLACE ||
-      (g->sink == TL_SINK_SELECT && g->target >= 0)) {
+  if (g->consumer == TL_CONSUMER_PLACE ||
+      (g->consumer == TL_CONSUMER_SELECT && g->target >= 0)) {
     g->roots[g->target].consumed = false;
     g->roots[g->target].ends = false;
   }
   if (g->before_norm >= 0)
     g->value = g->before_norm;
   g->before_norm = -1;
-  g->sink = TL_SINK_ARRAY;
-  g->result = g->unsunk;
-  g->end = g->sink_pc;
+  g->consumer = TL_CONSUMER_ARRAY;
+  g->result = g->consumed_slot;
+  g->end = g->consumer_pc;
   return to_value(g, out);
 }
 
@@ -144,15 +144,15 @@ static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   fresh.room = &room;
   fresh.is_ready = false;
   g->fresh = &fresh;
-  tl_region_sink sink = g->sink;
+  tl_region_consumer consumer = g->consumer;
   k->is_busy = true;
   tl_region_status status = compute(g, results);
   k->is_busy = false;
   if (status == TL_REGION_DONE)
     commit(g, results);
   k->graph.fresh = NULL;
-  // Done without its sink: as another graph.
-  k->is_good = g->sink == sink;
+  // Done without its consumer: as another graph.
+  k->is_good = g->consumer == consumer;
   return status;
 }
 
@@ -310,7 +310,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
       return iterations > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
     tl_region_status status = run_cached(kept, out->results);
     out->end = kept->graph.end;
-    out->together = kept->graph.sink == TL_SINK_MULTI;
+    out->together = kept->graph.consumer == TL_CONSUMER_MULTI;
     if (!kept->is_good)
       tl_region_drop_cached(vm, kept);
     if (status != TL_REGION_DECLINED)
@@ -341,7 +341,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   if (status == TL_REGION_DECLINED && !where->is_part)
     status = run_fresh(&g, where, pc, false, keep, out->results);
   out->end = g.end;
-  out->together = g.sink == TL_SINK_MULTI;
+  out->together = g.consumer == TL_CONSUMER_MULTI;
   if (status == TL_REGION_DECLINED) {
     where->skip = g.skip;
     note_rejection(where, pc);

@@ -300,7 +300,7 @@ static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
 // Room for the views of a place, which each run makes anew, twice for a copy of
 // the target.
 static int place_words(const tl_region_graph *g) {
-  int places = g->sink == TL_SINK_PLACE ? 2 : 0;
+  int places = g->consumer == TL_CONSUMER_PLACE ? 2 : 0;
   for (int i = 0; i < g->result_count; i++) places += g->results[i].target >= 0;
   return places * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
                    2 * g->shapes[g->nodes[g->value].shape].ndim + 1);
@@ -412,11 +412,11 @@ static bool is_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_planned *planned = &k->planned;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  return g->sink == TL_SINK_ARRAY && planned->is_ready && planned->has_output &&
-         planned->target_count == 0 && planned->plan.delay == NULL &&
-         !planned->plan.is_hosts && tl_plan_is_short(&planned->plan) &&
-         g->hoisted_count == 0 && g->settled_count == 0 &&
-         !tl_region_has_wrap(g) &&
+  return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
+         planned->has_output && planned->target_count == 0 &&
+         planned->plan.delay == NULL && !planned->plan.is_hosts &&
+         tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
+         g->settled_count == 0 && !tl_region_has_wrap(g) &&
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 

@@ -3,7 +3,7 @@
 // Histograms and counts take them so, once or several times over.
 #include "vm/error.h"
 #include "vm/region/region_internal.h"
-#include "vm/region/region_sinks.h"
+#include "vm/region/region_consumers.h"
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 
@@ -62,7 +62,7 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
 }
 
 static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
-                                    tl_dtype dtype, tl_plan_sink *sink,
+                                    tl_dtype dtype, tl_plan_consume *consumer,
                                     void *context) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   int64_t size = tl_region_size(g);
@@ -79,14 +79,14 @@ static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
     const void *items = buffer;
     status = fill(g, axes, at, n, dtype, buffer);
     if (status == TL_REGION_DONE)
-      sink(context, &items, (size_t)n);
+      consumer(context, &items, (size_t)n);
   }
   tl_free(g->vm, buffer, nbytes);
   return status;
 }
 
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
-                                tl_dtype dtype, tl_plan_sink *sink,
+                                tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split) {
   const tl_region_shape *of = &g->shapes[g->nodes[g->value].shape];
   int64_t shape[TL_MAX_DIMS];
@@ -96,12 +96,12 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
     shape[i] = of->lengths[order[i]];
   }
   if (tl_region_has_wrap(g))
-    return feed_chunks(g, order, dtype, sink, context);
+    return feed_chunks(g, order, dtype, consumer, context);
   tl_region_tile tile = {of->ndim, shape, axes, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  plan->sink = sink;
+  plan->consume = consumer;
   plan->context = context;
   plan->split = split;
   return tl_plan_run(g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;

@@ -11,11 +11,11 @@ void tl_region_clear(tl_region_graph *g) {
   g->check_count = g->callee_count = g->hoisted_count = 0;
   g->uncacheable = false;
   g->before_norm = -1;
-  g->sink = TL_SINK_ARRAY;
+  g->consumer = TL_CONSUMER_ARRAY;
   g->place.count = 0;
   g->selected_before = 0;
   g->selected_over = false;
-  g->unsinks = true;
+  g->detaches = true;
 }
 
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
@@ -85,7 +85,7 @@ bool tl_region_is_cheap(const tl_region_graph *g) {
 int tl_region_count_fused(const tl_region_graph *g) {
   int fused = 0;
   for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
-  if (g->sink == TL_SINK_ARRAY)
+  if (g->consumer == TL_CONSUMER_ARRAY)
     fused--;
   for (int i = 0; i < g->result_count; i++)
     fused -= g->results[i].fold == NULL && g->results[i].target < 0;

@@ -17,7 +17,7 @@
 //             region_fold.c      reductions
 //             region_select.c    the items that a mask takes
 //             region_rows.c      ragged rows
-//   multi     region_multi.c     several results, with region_sinks.c
+//   multi     region_multi.c     several results, with region_consumers.c
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
 //             region_iterations.c  several iterations of a loop at a time
 //   driver    region.c           where the VM meets a region: what is tried
@@ -155,14 +155,14 @@ typedef struct tl_region_shape {
 } tl_region_shape;
 
 // Where the result goes.
-typedef enum tl_region_sink {
-  TL_SINK_ARRAY,   // a new array, or a dying operand's memory
-  TL_SINK_PLACE,   // a part of an array: a[i:j] = …
-  TL_SINK_FOLD,    // a reduction
-  TL_SINK_SCAN,    // a running fold, into what an array would go into
-  TL_SINK_SELECT,  // those items of it that a mask takes
-  TL_SINK_MULTI,   // g->results, each an array or a reduction
-} tl_region_sink;
+typedef enum tl_region_consumer {
+  TL_CONSUMER_ARRAY,   // a new array, or a dying operand's memory
+  TL_CONSUMER_PLACE,   // a part of an array: a[i:j] = …
+  TL_CONSUMER_FOLD,    // a reduction
+  TL_CONSUMER_SCAN,    // a running fold, into what an array would go into
+  TL_CONSUMER_SELECT,  // those items of it that a mask takes
+  TL_CONSUMER_MULTI,   // g->results, each an array or a reduction
+} tl_region_consumer;
 
 // One of several results.
 typedef struct tl_region_result {
@@ -206,36 +206,36 @@ typedef struct tl_region_graph {
     int8_t from, to;  // roots: the ownership went over
   } settled[TL_REGION_SETTLED];
   bool uncacheable;  // it depends on values: good for this run alone
-  int value;         // the node that is the result, or goes to the sink
+  int value;         // the node that is the result, or goes to the consumer
   uint32_t result;   // the slot of the result
-  tl_region_sink sink;
+  tl_region_consumer consumer;
   uint32_t stop;  // the instruction that did not fit the others; 0: none
   uint32_t skip;  // where the reading failed: no use to begin before it
   uint32_t end;   // where to go on
-  // Without the sink, whose instruction is then run after the region.
-  uint32_t sink_pc;
-  uint32_t unsunk;  // the slot of what it takes
-  bool unsinks;     // that is possible
+  // Without the consumer, whose instruction is then run after the region.
+  uint32_t consumer_pc;
+  uint32_t consumed_slot;  // the slot of what it takes
+  bool detaches;           // that is possible
 
-  // TL_SINK_PLACE
-  int target;  // the root that is updated; of TL_SINK_SELECT, one of two
+  // TL_CONSUMER_PLACE
+  int target;  // the root that is updated; of TL_CONSUMER_SELECT, one of two
                // operands that is no node and ends there; or -1
   tl_region_index place;
 
-  // TL_SINK_SELECT: nodes, or -1 - the number of a use; one is a node
+  // TL_CONSUMER_SELECT: nodes, or -1 - the number of a use; one is a node
   int selected, mask;
   int64_t selected_before;  // items, of an earlier run; 0: not known
   bool selected_over;       // the result stands in an operand, as long as that
 
-  // TL_SINK_SCAN, and fold and arguments
+  // TL_CONSUMER_SCAN, and fold and arguments
   tl_dtype scan_dtype;
 
-  // TL_SINK_FOLD
+  // TL_CONSUMER_FOLD
   const tl_builtin *fold;
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
   int before_norm;  // the node whose norm it is, value being of it; or -1
 
-  // TL_SINK_MULTI, while [together] is read
+  // TL_CONSUMER_MULTI, while [together] is read
   bool together;
   int result_count;
   tl_region_result results[TL_REGION_RESULTS];
@@ -270,7 +270,7 @@ typedef struct tl_region_room {
 
 // Whether a node's items are wanted, whatever other nodes do with them.
 static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
-  if (g->sink == TL_SINK_SELECT)
+  if (g->consumer == TL_CONSUMER_SELECT)
     return node == g->selected || node == g->mask;
   for (int i = 0; i < g->result_count; i++) {
     if (g->results[i].node == node)
@@ -382,7 +382,7 @@ typedef struct tl_region_planned {
 } tl_region_planned;
 
 // Makes the plan that writes a box of the result, as [dtype], to [out]. With
-// out NULL the items go to the plan's sink, in the order of the box. false:
+// out NULL the items go to the plan's consumer, in the order of the box. false:
 // too much for one plan.
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
@@ -413,10 +413,10 @@ tl_region_status tl_region_run_tile(tl_region_graph *g,
 
 // --- region_feed.c ----------------------------------------------------------
 
-// Feeds g->value's items, as [dtype], to a sink: in the order of [axes] (NULL:
-// as they are).
+// Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
+// (NULL: as they are).
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
-                                tl_dtype dtype, tl_plan_sink *sink,
+                                tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split);
 
 // The largest box from position [at] on, of at most [most] positions of [count]
@@ -439,7 +439,7 @@ tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
 typedef struct tl_region_target {
   int node;                // or -1 - the number of a use
   tl_dtype dtype;          // of the items
-  void *out;               // NULL: they go to the plan's sink
+  void *out;               // NULL: they go to the plan's consumer
   const int64_t *strides;  // NULL: dense
   bool last;               // out is memory that others may read
 } tl_region_target;
@@ -536,7 +536,7 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index);
 
-// All results of TL_SINK_MULTI, into results[]. Nothing is written where it
+// All results of TL_CONSUMER_MULTI, into results[]. Nothing is written where it
 // is declined.
 tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 

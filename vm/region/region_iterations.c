@@ -106,7 +106,7 @@ static void begin_iteration(const tl_region_cached *k, const tl_decoded *loop,
 // --- What a turn may be -----------------------------------------------------
 
 static bool is_plain(const tl_region_graph *g) {
-  return g->sink == TL_SINK_PLACE && g->settled_count == 0 &&
+  return g->consumer == TL_CONSUMER_PLACE && g->settled_count == 0 &&
          g->hoisted_count == 0 && g->rows == NULL && g->wrap_count == 0 &&
          g->result == g->roots[g->target].slot;
 }

@@ -329,18 +329,18 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                        const tl_region_target *targets, int count) {
   planner p;
   tl_plan_result results[TL_REGION_RESULTS];
-  bool sinks = false;
+  bool consumers = false;
   open_plan(&p, g, planned, tile);
   int first = add_targets(&p, targets, count, results);
   for (int i = 0; i < count; i++) {
     int u = -1 - targets[i].node;
-    sinks = sinks || targets[i].out == NULL;
+    consumers = consumers || targets[i].out == NULL;
     if (u >= 0 && p.streams[u] < 0)
       p.streams[u] = add_use(&p, u);
   }
   if (p.plan->failed)
     return false;
-  tl_plan_arrange(p.plan, sinks ? -1 : first);
+  tl_plan_arrange(p.plan, consumers ? -1 : first);
   for (int i = 0; i < count; i++) {
     int s = results[i].stream;  // written where it is
     if (s >= 0 && (p.plan->streams[s].packed || p.plan->values[s].single))
@@ -387,7 +387,7 @@ static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
 }
 
 static tl_plan *use_again(tl_region_planned *planned) {
-  planned->plan.sink = NULL;
+  planned->plan.consume = NULL;
   planned->plan.split = NULL;
   planned->plan.delay = NULL;
   return &planned->plan;

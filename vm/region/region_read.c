@@ -336,7 +336,8 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
          tl_reader_bind(rd, (uint32_t)d->result, g->node_count++, false);
 }
 
-// --- Sinks ------------------------------------------------------------------
+// --- Consumers
+// ------------------------------------------------------------------
 
 // One of several results, which nothing may read before all is computed.
 static bool add_result(tl_region_reader *rd, uint32_t slot,
@@ -372,9 +373,9 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     tl_reader_consume(rd, d->operands[1], value, d->modes[1]);
     return add_result(rd, target, &result);
   }
-  g->sink = TL_SINK_PLACE;
-  g->sink_pc = pc;
-  g->unsunk = d->operands[1];
+  g->consumer = TL_CONSUMER_PLACE;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->operands[1];
   g->target = u->root;
   g->value = value;
   g->result = target;
@@ -410,10 +411,10 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
-  g->sink =
-      tl_builtin_fused(g->fold) == TL_FUSED_SCAN ? TL_SINK_SCAN : TL_SINK_FOLD;
-  g->sink_pc = pc;
-  g->unsunk = d->window;
+  g->consumer = tl_builtin_fused(g->fold) == TL_FUSED_SCAN ? TL_CONSUMER_SCAN
+                                                           : TL_CONSUMER_FOLD;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->window;
   g->value = in;
   g->result = (uint32_t)d->result;
   return true;
@@ -472,7 +473,7 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 // would be lost.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
-  if (g->sink != TL_SINK_ARRAY)
+  if (g->consumer != TL_CONSUMER_ARRAY)
     return g->value == g->node_count - 1;
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
@@ -525,7 +526,7 @@ static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
 }
 
 static bool find_all_left(tl_region_graph *g) {
-  g->sink = TL_SINK_MULTI;
+  g->consumer = TL_CONSUMER_MULTI;
   g->value = -1;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];

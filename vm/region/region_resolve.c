@@ -107,7 +107,7 @@ static void need(tl_region_graph *g, int in) {
 static void mark_needed(tl_region_graph *g) {
   for (int i = 0; i < g->node_count; i++)
     g->nodes[i].needed = i <= g->value && tl_region_is_result(g, i);
-  if (g->sink == TL_SINK_SELECT) {
+  if (g->consumer == TL_CONSUMER_SELECT) {
     need(g, g->selected);
     need(g, g->mask);
   }
@@ -378,8 +378,8 @@ bool tl_region_resolve(tl_region_graph *g) {
       continue;
     return stop_at(g, i);
   }
-  bool norm =
-      g->sink == TL_SINK_FOLD && tl_builtin_fused(g->fold) == TL_FUSED_NORM;
+  bool norm = g->consumer == TL_CONSUMER_FOLD &&
+              tl_builtin_fused(g->fold) == TL_FUSED_NORM;
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
 }
 

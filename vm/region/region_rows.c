@@ -137,7 +137,7 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
     return TL_REGION_FAILED;
   tl_row_stream stream;  // large: not cleared
   tl_row_stream_open_rows(&stream, &method, rows, at, to->data);
-  plan->sink = tl_row_stream_take;
+  plan->consume = tl_row_stream_take;
   plan->context = &stream;
   if (!tl_plan_run(vm, plan, true)) {
     tl_drop(vm, tl_own_array(to));

@@ -91,11 +91,12 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   tl_dtype dtype = tl_region_result_dtype(g);
   int ndim = g->shapes[n->shape].ndim;
   const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused = tl_region_find_target(
-      g, dtype, ndim, shape,
-      g->sink == TL_SINK_SCAN ? is_dense_target : tl_region_is_safe_target);
+  int reused = tl_region_find_target(g, dtype, ndim, shape,
+                                     g->consumer == TL_CONSUMER_SCAN
+                                         ? is_dense_target
+                                         : tl_region_is_safe_target);
   bool whole = reused >= 0;
-  if (!whole && g->sink == TL_SINK_ARRAY)
+  if (!whole && g->consumer == TL_CONSUMER_ARRAY)
     reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
   tl_array *target;
   if (reused < 0) {

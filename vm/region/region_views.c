@@ -207,13 +207,13 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   if (g->target >= 0 && g->roots[g->target].ends)
     return false;
   // What is no node must be there for the instruction to run alone.
-  g->unsinks = (in < 0 || mask < 0) &&
-               tl_reader_is_there(g, tl_reader_binding(g, d->operands[at]));
+  g->detaches = (in < 0 || mask < 0) &&
+                tl_reader_is_there(g, tl_reader_binding(g, d->operands[at]));
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   tl_reader_consume(rd, d->operands[1], mask, d->modes[1]);
-  g->sink = TL_SINK_SELECT;
-  g->sink_pc = pc;
-  g->unsunk = d->operands[in >= 0 ? 0 : 1];
+  g->consumer = TL_CONSUMER_SELECT;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->operands[in >= 0 ? 0 : 1];
   g->selected = in;
   g->mask = mask;
   g->value = in > mask ? in : mask;

@@ -178,7 +178,7 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
     return TL_REGION_DECLINED;
   tl_scanner s;
   tl_region_open_scanner(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
-  plan->sink = tl_scanner_take;
+  plan->consume = tl_scanner_take;
   plan->context = &s;
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
@@ -187,21 +187,21 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
 // ---------------------------------------------------------------
 
 tl_dtype tl_region_result_dtype(const tl_region_graph *g) {
-  return g->sink == TL_SINK_SCAN ? g->scan_dtype
-                                 : g->nodes[g->value].typing.result;
+  return g->consumer == TL_CONSUMER_SCAN ? g->scan_dtype
+                                         : g->nodes[g->value].typing.result;
 }
 
 tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
                                  tl_dtype dtype, bool may_stop) {
-  return g->sink == TL_SINK_SCAN ? scan_into(g, to, dtype, may_stop)
-                                 : run_into(g, to, dtype, may_stop);
+  return g->consumer == TL_CONSUMER_SCAN ? scan_into(g, to, dtype, may_stop)
+                                         : run_into(g, to, dtype, may_stop);
 }
 
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = tl_region_result_dtype(g);
   const tl_array *arrays[TL_REGION_USES];
-  int count = g->sink == TL_SINK_SCAN ? 0 : tl_region_arrays(g, arrays);
+  int count = g->consumer == TL_CONSUMER_SCAN ? 0 : tl_region_arrays(g, arrays);
   tl_array *made = tl_array_new(g->vm, dtype, g->shapes[n->shape].ndim,
                                 g->shapes[n->shape].lengths);
   made = tl_array_ordered(g->vm, made, count, arrays);

@@ -1,5 +1,5 @@
-// The sinks of several results: see region_sinks.h.
-#include "vm/region/region_sinks.h"
+// The consumers of several results: see region_consumers.h.
+#include "vm/region/region_consumers.h"
 
 #include <string.h>
 
@@ -82,40 +82,42 @@ static void feed_columns(void *context, const void *const *blocks, size_t n) {
 
 // --- All together -----------------------------------------------------------
 
-// All of them as one sink of the plan.
-typedef struct sinks {
+// All of them as one consumer of the plan.
+typedef struct consumers {
   int count;
-  tl_plan_sink *feed[TL_REGION_RESULTS];
+  tl_plan_consume *feed[TL_REGION_RESULTS];
   void *context[TL_REGION_RESULTS];
   void *(*begin[TL_REGION_RESULTS])(void *context, int64_t first, void *local);
-} sinks;
+} consumers;
 
 static void feed_all(void *context, const void *const *items, size_t n) {
-  const sinks *all = context;
+  const consumers *all = context;
   for (int i = 0; i < all->count; i++)
     all->feed[i](all->context[i], &items[i], n);
 }
 
-_Static_assert(sizeof(sinks) <= TL_SINK_BYTES, "sinks fit a part's memory");
+_Static_assert(sizeof(consumers) <= TL_CONSUMER_BYTES,
+               "consumers fit a part's memory");
 
 static void *begin_all(void *context, int64_t first, void *local) {
-  const sinks *all = context;
-  sinks *own = local;
+  const consumers *all = context;
+  consumers *own = local;
   *own = *all;
   for (int i = 0; i < all->count; i++) {
-    own->context[i] = all->begin[i](all->context[i], first,
-                                    (char *)local + (i + 1) * TL_SINK_BYTES);
+    own->context[i] = all->begin[i](
+        all->context[i], first, (char *)local + (i + 1) * TL_CONSUMER_BYTES);
   }
   return own;
 }
 
 // How threads may share the reductions; false: they may not. [parts] has room
 // for each one's, or is NULL.
-static bool split_all(tl_vm *vm, tl_result_sink **from, int count, sinks *all,
-                      tl_consumer *parts, tl_plan_split *split) {
+static bool split_all(tl_vm *vm, tl_result_consumer **from, int count,
+                      consumers *all, tl_consumer *parts,
+                      tl_plan_split *split) {
   for (int i = 0; i < count; i++) {
     const tl_plan_split *one =
-        from[i]->kind != TL_SINKS_LANES
+        from[i]->kind != TL_CONSUMES_ROWS
             ? NULL
             : tl_row_stream_split(
                   &from[i]->lanes, vm,
@@ -130,23 +132,23 @@ static bool split_all(tl_vm *vm, tl_result_sink **from, int count, sinks *all,
   return count > 0;
 }
 
-static bool is_single(tl_result_sink **from, int count) {
+static bool is_single(tl_result_consumer **from, int count) {
   for (int i = 0; i < count; i++) {
-    if (from[i]->kind != TL_SINKS_LANES || from[i]->lanes.count != 1)
+    if (from[i]->kind != TL_CONSUMES_ROWS || from[i]->lanes.count != 1)
       return false;
   }
   return true;
 }
 
-static void open_all(tl_result_sink **from, int count, sinks *all) {
+static void open_all(tl_result_consumer **from, int count, consumers *all) {
   all->count = count;
   for (int i = 0; i < count; i++) {
     switch (from[i]->kind) {
-      case TL_SINKS_COLUMNS:
+      case TL_CONSUMES_COLUMNS:
         all->feed[i] = feed_columns;
         all->context[i] = &from[i]->columns;
         break;
-      case TL_SINKS_RUNNING:
+      case TL_CONSUMES_RUNNING:
         all->feed[i] = tl_scanner_take;
         all->context[i] = &from[i]->running;
         break;
@@ -157,21 +159,21 @@ static void open_all(tl_result_sink **from, int count, sinks *all) {
   }
 }
 
-bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **from, int count,
-                  bool may_stop) {
-  sinks all;
+bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
+                      int count, bool may_stop) {
+  consumers all;
   tl_plan_split split = {0};
   open_all(from, count, &all);
   size_t nbytes = (size_t)count * TL_STREAM_PARTS * sizeof(tl_consumer);
   tl_consumer *parts = NULL;
   if (is_single(from, count) && tl_pool_threads(vm) > 1)
     parts = tl_spare_alloc(vm, nbytes);
-  plan->sink = feed_all;
+  plan->consume = feed_all;
   plan->context = &all;
   plan->split = split_all(vm, from, count, &all, parts, &split) ? &split : NULL;
   bool ok = tl_plan_run(vm, plan, may_stop);
   for (int i = 0; ok && i < count; i++) {
-    if (from[i]->kind == TL_SINKS_LANES)
+    if (from[i]->kind == TL_CONSUMES_ROWS)
       tl_row_stream_close(&from[i]->lanes);
   }
   if (parts != NULL)
