@@ -223,7 +223,7 @@ enum { WAIT_MOST = 10 };  // as a power of two
 // Whether the region, of which no kept run is good, is to be read and kept
 // now: the second time that it runs, and the rarer the more often the operands
 // were of other kinds each time.
-static bool is_iteration(tl_region *where) {
+static bool is_time_to_read(tl_region *where) {
   if (where->wait > 0 || where->runs == 0) {
     where->wait -= where->wait > 0;
     where->runs += where->runs == 0;
@@ -276,7 +276,7 @@ typedef struct outcome {
   int iterations;  // of the loop around it
 } outcome;
 
-// The turns from this one on of a loop that does nothing else: how many, 0
+// The iterations from this one on of a loop that does nothing else: how many, 0
 // where this one is to run alone.
 static int run_iterations(tl_region_cached *k, outcome *out) {
   int iterations = k->iterations ? tl_region_iterations(k, out->results) : 0;
@@ -320,7 +320,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     where->skip = pc;
     return TL_REGION_DECLINED;
   }
-  bool keep = is_iteration(where);
+  bool keep = is_time_to_read(where);
   if (!keep && (!large || where->was_small)) {
     where->skip = where->end;
     return TL_REGION_DECLINED;

@@ -466,7 +466,7 @@ struct tl_region_cached {
   bool is_busy;                // a run is under way
   bool is_stale;               // its values are of different runs
   bool is_good;                // to be used again
-  bool iterations;             // several turns of a loop may run at a time
+  bool iterations;             // several iterations of a loop may run at a time
   bool is_short;               // tl_region_run_short does it
   uint16_t fused;              // operations that make no array of their own
   uint8_t iterations_refused;  // so often that could not be, in a row,
@@ -503,14 +503,14 @@ bool tl_region_runs_short(const tl_region_cached *kept);
 // Makes the array; false: no memory, with an error pending.
 bool tl_region_run_short(tl_region_cached *kept);
 
-// --- Several turns of a loop: region_iterations.c
+// --- Several iterations of a loop: region_iterations.c
 // ---------------------------------
 
-// Whether a turn of the loop around a kept graph does nothing else.
+// Whether an iteration of the loop around a kept graph does nothing else.
 bool tl_region_may_iterate(const tl_region_cached *kept);
 
-// Runs the turn whose values are taken with as many as fit of those behind it,
-// and leaves the loop in the last of them. Returns how many; 0: nothing has
+// Runs the iteration whose values are taken with as many as fit of those behind
+// it, and leaves the loop in the last of them. Returns how many; 0: nothing has
 // changed. -1: nor has anything, but the values can be taken no more.
 int tl_region_iterations(tl_region_cached *kept, tl_slot *result);
 
