@@ -80,7 +80,7 @@ static bool shares(const tl_fusion *f, const tl_fused_unit *earlier,
 static bool is_passive(const tl_fused_step *s) {
   return s->kind == TL_STEP_LOAD || s->kind == TL_STEP_MOVE ||
          s->kind == TL_STEP_DROP || s->kind == TL_STEP_HOLD ||
-         s->kind == TL_STEP_SETTLE;
+         s->kind == TL_STEP_TRANSFER;
 }
 
 // The result of a reduction, and an array with a new part, is there when all is

@@ -34,10 +34,11 @@ static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
   tl_region_end_selection(g, &results[0]);
   tl_slot *base = g->base;
-  // Settled is what was there before: a slot may have been bound anew since.
-  for (int i = 0; i < g->settled_count; i++) {
-    base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
-    base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
+  // Ownership went over of what was there before: a slot may have been bound
+  // anew since.
+  for (int i = 0; i < g->transfer_count; i++) {
+    base[g->roots[g->transferred[i].from].slot].tag &= ~TL_OWNED;
+    base[g->roots[g->transferred[i].to].slot].tag |= TL_OWNED;
   }
   tl_region_bind(g);
   put_results(g, results);
@@ -156,7 +157,7 @@ static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   return status;
 }
 
-// Whether what was computed early met an interrupt or the end of a budget: that
+// Whether what was hoisted met an interrupt or the end of a budget: that
 // is not told twice.
 static bool is_stopped(const tl_vm *vm) {
   return vm->error.set && (vm->error.status == TALLY_ERR_INTERRUPT ||

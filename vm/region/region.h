@@ -74,9 +74,9 @@ typedef enum tl_region_step {
   TL_STEP_LOAD,  // of a literal, a capture or a module's variable
   TL_STEP_MOVE,
   TL_STEP_DROP,
-  TL_STEP_HOLD,    // a view's hold on its block
-  TL_STEP_SETTLE,  // of one variable's ownership into another's
-  TL_STEP_VIEW,    // a slice, an item, a transpose
+  TL_STEP_HOLD,      // a view's hold on its block
+  TL_STEP_TRANSFER,  // of one variable's ownership into another's
+  TL_STEP_VIEW,      // a slice, an item, a transpose
   TL_STEP_OPERATION,
   TL_STEP_PLACE,   // the result goes to a part of an array: the last step
   TL_STEP_CAST,    // a call of astype, int, float or bool

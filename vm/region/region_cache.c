@@ -152,11 +152,11 @@ static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
   return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
 }
 
-static bool settle(tl_region_graph *g, const tl_region_guard *f) {
+static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
-  if (tl_region_settles(x->value, y->value) != f->settled)
+  if (tl_region_transfers(x->value, y->value) != f->transferred)
     return false;
-  if (!f->settled)
+  if (!f->transferred)
     return true;
   x->value.tag &= ~TL_OWNED;
   y->value.tag |= TL_OWNED;
@@ -190,7 +190,7 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
       return tl_function_prototype(g->uses[f->use].value) ==
              g->callees[f->at].function;
     case TL_FROM_OWNED:
-      return tl_is_owned(g->uses[f->use].value) == f->settled;
+      return tl_is_owned(g->uses[f->use].value) == f->transferred;
     case TL_FROM_BORROWED:
       return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
     case TL_FROM_VIEW:
@@ -201,7 +201,7 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_CAST:
       return take_scalars(k, f);
     default:
-      return settle(g, f);
+      return transfer(g, f);
   }
 }
 
@@ -416,7 +416,7 @@ static bool is_short(const tl_region_cached *k) {
          planned->has_output && planned->target_count == 0 &&
          planned->plan.delay == NULL && !planned->plan.is_hosts &&
          tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
-         g->settled_count == 0 && !tl_region_has_wrap(g) &&
+         g->transfer_count == 0 && !tl_region_has_wrap(g) &&
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 

@@ -375,9 +375,9 @@ bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot value = tl_reader_use(rd, in)->value;
   if (!tl_is_function(value))
     return false;
-  tl_reader_add_guard(
-      rd, in,
-      (tl_region_guard){.from = TL_FROM_OWNED, .settled = tl_is_owned(value)});
+  tl_reader_add_guard(rd, in,
+                      (tl_region_guard){.from = TL_FROM_OWNED,
+                                        .transferred = tl_is_owned(value)});
   if (tl_is_owned(value))
     return true;
   borrowed = tl_reader_add_use(rd, value, -1, true);

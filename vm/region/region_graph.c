@@ -6,7 +6,7 @@
 
 void tl_region_clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->guard_count = g->index_count = g->shape_count = g->settled_count = 0;
+  g->guard_count = g->index_count = g->shape_count = g->transfer_count = 0;
   g->view_words = g->wrap_count = g->result_count = 0;
   g->check_count = g->callee_count = g->hoisted_count = 0;
   g->uncacheable = false;

@@ -36,14 +36,14 @@ enum {
   TL_REGION_NODES = 48,
   TL_REGION_USES = 120,  // int8_t, as facts
   TL_REGION_ROOTS = 24,
-  TL_REGION_SETTLED = 8,
+  TL_REGION_TRANSFERS = 8,
   TL_REGION_BINDINGS = 240,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
   TL_REGION_GUARDS = 120,
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
-  TL_REGION_EARLY = 8,
+  TL_REGION_HOISTED = 8,
   TL_REGION_WRAPS = 16,
   TL_REGION_CUTS = 16,  // of an axis
 };
@@ -114,15 +114,15 @@ typedef enum tl_region_source {
   TL_FROM_AXES,      // all of it, its axes in another order, or rolled
   TL_FROM_SCALARS,   // operation [at] of the uses
   TL_FROM_CAST,      // the use of[0] as dtype [at]
-  TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
+  TL_FROM_TRANSFER,  // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
 typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
   int8_t of[3];
-  bool again;    // of a view that an earlier fact has made
-  bool settled;  // the ownership went over; a use is owned
+  bool again;        // of a view that an earlier fact has made
+  bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
 } tl_region_guard;
@@ -198,13 +198,13 @@ typedef struct tl_region_graph {
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
   int hoisted_count;
-  tl_slot hoisted[TL_REGION_EARLY];  // arrays of its own
+  tl_slot hoisted[TL_REGION_HOISTED];  // arrays of its own
   int callee_count;
   tl_region_callee callees[TL_REGION_CALLEES];
-  int settled_count;
+  int transfer_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
-  } settled[TL_REGION_SETTLED];
+  } transferred[TL_REGION_TRANSFERS];
   bool uncacheable;  // it depends on values: good for this run alone
   int value;         // the node that is the result, or goes to the consumer
   uint32_t result;   // the slot of the result
@@ -622,7 +622,7 @@ bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out);
 
 // Whether x's ownership of an object goes to y, which shows the same one.
-static inline bool tl_region_settles(tl_slot x, tl_slot y) {
+static inline bool tl_region_transfers(tl_slot x, tl_slot y) {
   return tl_is_owned(x) && tl_is_heap(y) && !tl_is_owned(y) &&
          x.pointer == y.pointer;
 }

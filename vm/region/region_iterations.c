@@ -108,7 +108,7 @@ static void begin_iteration(const tl_region_cached *k, const tl_decoded *loop,
 // -----------------------------------------------------
 
 static bool is_plain(const tl_region_graph *g) {
-  return g->consumer == TL_CONSUMER_PLACE && g->settled_count == 0 &&
+  return g->consumer == TL_CONSUMER_PLACE && g->transfer_count == 0 &&
          g->hoisted_count == 0 && g->rows == NULL && g->wrap_count == 0 &&
          g->result == g->roots[g->target].slot;
 }

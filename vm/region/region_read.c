@@ -71,7 +71,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_KEEPOF:
       return TL_STEP_HOLD;
     case TL_BC_SETTLE:
-      return TL_STEP_SETTLE;
+      return TL_STEP_TRANSFER;
     case TL_BC_GETEL:
     case TL_BC_GETEL2:
     case TL_BC_INDEX:
@@ -447,8 +447,8 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       return tl_reader_drop(rd, d);
     case TL_STEP_HOLD:
       return d->op == TL_BC_OWN ? tl_reader_own(rd, d) : tl_reader_hold(rd, d);
-    case TL_STEP_SETTLE:
-      return tl_reader_settle(rd, d);
+    case TL_STEP_TRANSFER:
+      return tl_reader_transfer(rd, d);
     case TL_STEP_VIEW:
       if (rd->depth == 0 && rd->end == rd->last)
         return tl_reader_select(rd, pc, d);

@@ -84,7 +84,7 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
-bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT

@@ -425,7 +425,7 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   tl_slot operands[3], made;
   if (tl_region_size(g) < TL_REGION_LARGE ||
       size_of(g, n) > tl_region_size(g) / PART_OF || !is_given(g, n) ||
-      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_EARLY ||
+      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_HOISTED ||
       g->use_count == TL_REGION_USES)
     return false;
   for (int i = 0; i < n->arity; i++)

@@ -218,7 +218,7 @@ bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
 
 // x's ownership of an object goes to y, which shows the same one
 // (tl_do_settle). What the region makes itself has no such owner.
-bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d) {
+bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int x_in, y_in;
   if (!tl_reader_look_up(rd, d->operands[0], &x_in) ||
@@ -228,20 +228,20 @@ bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_use *x = tl_reader_use(rd, x_in), *y = tl_reader_use(rd, y_in);
   if (x == NULL || y == NULL || !x->direct || !y->direct)
     return true;
-  bool settles = tl_region_settles(x->value, y->value);
+  bool transfers = tl_region_transfers(x->value, y->value);
   tl_reader_add_guard(
       rd, x_in,
-      (tl_region_guard){.from = TL_FROM_SETTLED,
+      (tl_region_guard){.from = TL_FROM_TRANSFER,
                         .of = {(int8_t)(-1 - x_in), (int8_t)(-1 - y_in)},
-                        .settled = settles});
-  if (!settles)
+                        .transferred = transfers});
+  if (!transfers)
     return true;
   if (x->root < 0 || y->root < 0 || g->roots[x->root].ends ||
-      g->settled_count == TL_REGION_SETTLED) {
+      g->transfer_count == TL_REGION_TRANSFERS) {
     return false;
   }
-  g->settled[g->settled_count].from = (int8_t)x->root;
-  g->settled[g->settled_count++].to = (int8_t)y->root;
+  g->transferred[g->transfer_count].from = (int8_t)x->root;
+  g->transferred[g->transfer_count++].to = (int8_t)y->root;
   x->value.tag &= ~TL_OWNED;
   y->value.tag |= TL_OWNED;
   g->roots[x->root].value = x->value;
