@@ -62,7 +62,7 @@ static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
   m->end = kernels->fold_end[fold][dtype];
   m->merge = kernels->fold_merge[fold][dtype];
   m->sum_rows = fold == TL_FOLD_SUM ? kernels->sum_rows[dtype] : NULL;
-  m->spans = kernels->fold_spans[fold][dtype];
+  m->segments = kernels->fold_segments[fold][dtype];
   m->outer = kernels->fold_outer[fold][dtype];
   m->join = find_join(fold, made);
   m->find = NULL;
@@ -85,8 +85,8 @@ void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype) {
       .folded_size = tl_itemsize(dtype),
       .out = sizeof(int64_t),
       .find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype],
-      .spans =
-          largest ? kernels->argmax_spans[dtype] : kernels->argmin_spans[dtype],
+      .segments = largest ? kernels->argmax_segments[dtype]
+                          : kernels->argmin_segments[dtype],
       .find_outer = largest ? kernels->argmax_outer[dtype]
                             : kernels->argmin_outer[dtype]};
 }
@@ -191,12 +191,12 @@ static bool may_transpose(const tl_method *m) {
 bool tl_rows_transpose(const tl_method *m, int64_t length) {
   enum { LEAST = 8 };  // rows as long are for kernels of rows, if there are any
   return length > 0 && length <= TL_SHORT_ROW && may_transpose(m) &&
-         m->sum_rows == NULL && (m->spans == NULL || length < LEAST);
+         m->sum_rows == NULL && (m->segments == NULL || length < LEAST);
 }
 
 bool tl_rows_fit(const tl_method *m, int64_t length) {
   return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
-         (m->spans != NULL && length <= TL_FOLD_LEAF) ||
+         (m->segments != NULL && length <= TL_FOLD_LEAF) ||
          tl_rows_transpose(m, length);
 }
 
@@ -230,8 +230,8 @@ static void fold_even(const tl_method *m, const tl_rows *rows, char *out) {
   for (int64_t i = 0; i <= SOME_ROWS; i++) at[i] = i * rows->length;
   for (int64_t left = rows->n; left > 0; left -= SOME_ROWS) {
     // Offsets count from the first of these rows on.
-    m->spans(out, items, 0, end, at,
-             (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
+    m->segments(out, items, 0, end, at,
+                (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
     out += SOME_ROWS * m->out;
     items += (size_t)at[SOME_ROWS] * m->folded_size;
     end -= at[SOME_ROWS];
@@ -272,10 +272,10 @@ static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
   } else if (rows->at == NULL && tl_rows_transpose(m, length)) {
     tl_rows_fold_transposed(m, rows->items, length, (int64_t)m->in, rows->n,
                             length * (int64_t)m->in, out);
-  } else if (m->spans != NULL && rows->at != NULL) {
-    m->spans(out, rows->items, rows->first, rows->end, rows->at,
-             (size_t)rows->n);
-  } else if (m->spans != NULL && length <= TL_FOLD_LEAF) {
+  } else if (m->segments != NULL && rows->at != NULL) {
+    m->segments(out, rows->items, rows->first, rows->end, rows->at,
+                (size_t)rows->n);
+  } else if (m->segments != NULL && length <= TL_FOLD_LEAF) {
     fold_even(m, rows, out);
   } else {
     fold_one_by_one(m, rows, out);
@@ -409,7 +409,7 @@ void tl_row_stream_open_rows(tl_row_stream *s, const tl_method *method,
                              int64_t count, const int64_t *at, void *to) {
   open_stream(s, method, count, to);
   s->at = at;
-  s->multi = method->spans != NULL;
+  s->multi = method->segments != NULL;
   s->mean = s->means = NULL;
   if (count > 0)
     begin_result(s);

@@ -37,8 +37,8 @@ typedef struct tl_method {
   tl_arg_fold *find;
   tl_kernel2 *squares;  // NULL: items are folded as they are
   // Rows at a time. NULL: no kernel does that.
-  tl_sum_rows *sum_rows;  // of up to TL_SHORT_ROW items
-  tl_fold_spans *spans;   // of any lengths
+  tl_sum_rows *sum_rows;       // of up to TL_SHORT_ROW items
+  tl_fold_segments *segments;  // of any lengths
   // Columns. Runs of rows join their results by [join]; NULL: the order of all
   // rows counts, so that they have to stay together.
   tl_fold_outer *outer;

@@ -85,7 +85,7 @@ static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
 
 bool tl_var_rows_fit(tl_dtype dtype) {
   return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
-         tl_kernels()->fold_spans[TL_FOLD_SUM][dtype] != NULL;
+         tl_kernels()->fold_segments[TL_FOLD_SUM][dtype] != NULL;
 }
 
 bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,

@@ -5,11 +5,11 @@
 // rows meet by halves, as those of one row alone, and then what is behind them.
 // Eight rows among which there is a NaN are left to the kernels of one.
 #include "vm/kernels/extreme.h"
-#include "vm/kernels/spans.h"
+#include "vm/kernels/segments.h"
 
-#ifdef SPANS_TOGETHER
+#ifdef SEGMENTS_TOGETHER
 // WIDE, SHORT: the items of a register of 8 and 4 bytes, no more than eight.
-#if SPAN_MASKS
+#if SEGMENT_MASKS
 #define WIDE 8
 #define SHORT 8
 #elif defined(__AVX2__)
@@ -26,35 +26,35 @@ typedef int64_t int64_mask __attribute__((vector_size(WIDE * 8)));
 typedef float float32_some __attribute__((vector_size(SHORT * 4)));
 typedef int32_t float32_mask __attribute__((vector_size(SHORT * 4)));
 
-SPAN_ITEMS(float32_items, float, float32_some, int32_t, __m256,
-           _mm256_mask_loadu_ps)
-SPAN_ITEMS(float64_items, double, float64_some, int64_t, __m512d,
-           _mm512_mask_loadu_pd)
-SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
-           _mm512_mask_loadu_epi64)
+SEGMENT_ITEMS(float32_items, float, float32_some, int32_t, __m256,
+              _mm256_mask_loadu_ps)
+SEGMENT_ITEMS(float64_items, double, float64_some, int64_t, __m512d,
+              _mm512_mask_loadu_pd)
+SEGMENT_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
+              _mm512_mask_loadu_epi64)
 
 // JOIN_n: how vectors x[0] to x[n - 1] of n items meet, by STEP(…, i, k, left,
 // right): x[i] becomes what stays of items of x[i] and x[k], the left ones and
 // those on their right. Last, x[0] has the rows' results in their order.
-#define LEFT_2(x, y) SPAN_PICK(x, y, 0, 2)
-#define RIGHT_2(x, y) SPAN_PICK(x, y, 1, 3)
+#define LEFT_2(x, y) SEGMENT_PICK(x, y, 0, 2)
+#define RIGHT_2(x, y) SEGMENT_PICK(x, y, 1, 3)
 #define JOIN_2(STEP, sfx, beats) STEP(sfx, beats, 0, 1, LEFT_2, RIGHT_2)
 
-#define LEFT_4(x, y) SPAN_PICK(x, y, 0, 4, 2, 6)
-#define RIGHT_4(x, y) SPAN_PICK(x, y, 1, 5, 3, 7)
-#define LEFT_PAIRS_4(x, y) SPAN_PICK(x, y, 0, 1, 4, 5)
-#define RIGHT_PAIRS_4(x, y) SPAN_PICK(x, y, 2, 3, 6, 7)
+#define LEFT_4(x, y) SEGMENT_PICK(x, y, 0, 4, 2, 6)
+#define RIGHT_4(x, y) SEGMENT_PICK(x, y, 1, 5, 3, 7)
+#define LEFT_PAIRS_4(x, y) SEGMENT_PICK(x, y, 0, 1, 4, 5)
+#define RIGHT_PAIRS_4(x, y) SEGMENT_PICK(x, y, 2, 3, 6, 7)
 #define JOIN_4(STEP, sfx, beats)          \
   STEP(sfx, beats, 0, 1, LEFT_4, RIGHT_4) \
   STEP(sfx, beats, 2, 3, LEFT_4, RIGHT_4) \
   STEP(sfx, beats, 0, 2, LEFT_PAIRS_4, RIGHT_PAIRS_4)
 
-#define LEFT_8(x, y) SPAN_PICK(x, y, 0, 8, 2, 10, 4, 12, 6, 14)
-#define RIGHT_8(x, y) SPAN_PICK(x, y, 1, 9, 3, 11, 5, 13, 7, 15)
-#define LEFT_PAIRS_8(x, y) SPAN_PICK(x, y, 0, 1, 8, 9, 4, 5, 12, 13)
-#define RIGHT_PAIRS_8(x, y) SPAN_PICK(x, y, 2, 3, 10, 11, 6, 7, 14, 15)
-#define LEFT_FOURS_8(x, y) SPAN_PICK(x, y, 0, 1, 2, 3, 8, 9, 10, 11)
-#define RIGHT_FOURS_8(x, y) SPAN_PICK(x, y, 4, 5, 6, 7, 12, 13, 14, 15)
+#define LEFT_8(x, y) SEGMENT_PICK(x, y, 0, 8, 2, 10, 4, 12, 6, 14)
+#define RIGHT_8(x, y) SEGMENT_PICK(x, y, 1, 9, 3, 11, 5, 13, 7, 15)
+#define LEFT_PAIRS_8(x, y) SEGMENT_PICK(x, y, 0, 1, 8, 9, 4, 5, 12, 13)
+#define RIGHT_PAIRS_8(x, y) SEGMENT_PICK(x, y, 2, 3, 10, 11, 6, 7, 14, 15)
+#define LEFT_FOURS_8(x, y) SEGMENT_PICK(x, y, 0, 1, 2, 3, 8, 9, 10, 11)
+#define RIGHT_FOURS_8(x, y) SEGMENT_PICK(x, y, 4, 5, 6, 7, 12, 13, 14, 15)
 #define JOIN_8(STEP, sfx, beats)                      \
   STEP(sfx, beats, 0, 1, LEFT_8, RIGHT_8)             \
   STEP(sfx, beats, 2, 3, LEFT_8, RIGHT_8)             \
@@ -70,8 +70,8 @@ SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
   STEP(sfx, beats, 0, 2, LEFT_PAIRS_4, RIGHT_PAIRS_4) \
   STEP(sfx, beats, 1, 3, LEFT_PAIRS_4, RIGHT_PAIRS_4) \
   STEP(sfx, beats, 0, 1, LEFT_4, RIGHT_4)
-#define LEFT_TWOS_8(x, y) SPAN_PICK(x, y, 0, 1, 4, 5, 8, 9, 12, 13)
-#define RIGHT_TWOS_8(x, y) SPAN_PICK(x, y, 2, 3, 6, 7, 10, 11, 14, 15)
+#define LEFT_TWOS_8(x, y) SEGMENT_PICK(x, y, 0, 1, 4, 5, 8, 9, 12, 13)
+#define RIGHT_TWOS_8(x, y) SEGMENT_PICK(x, y, 2, 3, 6, 7, 10, 11, 14, 15)
 #define JOIN_HALVES_8(STEP, sfx, beats)               \
   STEP(sfx, beats, 0, 2, LEFT_FOURS_8, RIGHT_FOURS_8) \
   STEP(sfx, beats, 4, 6, LEFT_FOURS_8, RIGHT_FOURS_8) \
@@ -110,8 +110,8 @@ HAS_NONE(float64)
 HAS_NONE(int64)
 
 // Whether one of so many items is equal to one, and which is the first.
-#if SPAN_MASKS
-enum { AT_ONCE = SPAN_ROWS };
+#if SEGMENT_MASKS
+enum { AT_ONCE = SEGMENT_ROWS };
 #define EQUALS(sfx, T, test)                                  \
   TL_INLINE unsigned sfx##_any_equal(const T *items, T one) { \
     sfx##_some x;                                             \
@@ -126,21 +126,21 @@ EQUALS(float32, float, _mm256_test_epi32_mask((__m256i)equal, (__m256i)equal))
 EQUALS(float64, double, _mm512_test_epi64_mask((__m512i)equal, (__m512i)equal))
 EQUALS(int64, int64_t, _mm512_test_epi64_mask((__m512i)equal, (__m512i)equal))
 #else
-enum { AT_ONCE = SPAN_LANES };
-#define EQUALS(sfx, T)                                                   \
-  TL_INLINE bool sfx##_any_equal(const T *items, T one) {                \
-    sfx##_mask equal = {0};                                              \
-    for (size_t k = 0; k < SPAN_LANES; k += sizeof equal / sizeof one) { \
-      sfx##_some x;                                                      \
-      memcpy(&x, items + k, sizeof x);                                   \
-      equal |= x == one;                                                 \
-    }                                                                    \
-    return !sfx##_has_none(&equal);                                      \
-  }                                                                      \
-  TL_INLINE int sfx##_first_equal(const T *items, T one) {               \
-    int k = 0;                                                           \
-    while (items[k] != one) k++;                                         \
-    return k;                                                            \
+enum { AT_ONCE = SEGMENT_LANES };
+#define EQUALS(sfx, T)                                                      \
+  TL_INLINE bool sfx##_any_equal(const T *items, T one) {                   \
+    sfx##_mask equal = {0};                                                 \
+    for (size_t k = 0; k < SEGMENT_LANES; k += sizeof equal / sizeof one) { \
+      sfx##_some x;                                                         \
+      memcpy(&x, items + k, sizeof x);                                      \
+      equal |= x == one;                                                    \
+    }                                                                       \
+    return !sfx##_has_none(&equal);                                         \
+  }                                                                         \
+  TL_INLINE int sfx##_first_equal(const T *items, T one) {                  \
+    int k = 0;                                                              \
+    while (items[k] != one) k++;                                            \
+    return k;                                                               \
   }
 EQUALS(float32, float)
 EQUALS(float64, double)
@@ -152,13 +152,13 @@ EQUALS(int64, int64_t)
   /* The lanes of whole turns of a row, of at least one. */                   \
   TL_INLINE void name##_lanes_##sfx(sfx##_some *out, sfx##_mask *nan,         \
                                     const T *row, uint32_t turns) {           \
-    enum { N = SPAN_LANES / W };                                              \
+    enum { N = SEGMENT_LANES / W };                                           \
     sfx##_some x[N], y;                                                       \
     sfx##_mask none = {0};                                                    \
     memcpy(x, row, sizeof x);                                                 \
     for (int k = 0; k < N; k++) none |= x[k] != x[k];                         \
     for (; turns > 1; turns--) {                                              \
-      row += SPAN_LANES;                                                      \
+      row += SEGMENT_LANES;                                                   \
       TL_SPELL_OUT                                                            \
       for (int k = 0; k < N; k++) {                                           \
         memcpy(&y, row + k * W, sizeof y);                                    \
@@ -180,7 +180,7 @@ EQUALS(int64, int64_t)
       *nan |= x[i] != x[i];                                                   \
     }                                                                         \
   }                                                                           \
-  /* Some of them have more than SPAN_LANES items. */                         \
+  /* Some of them have more than SEGMENT_LANES items. */                      \
   static void name##_of_long_##sfx(T *out, sfx##_mask *nan, const T *items,   \
                                    int64_t first, const int64_t *at,          \
                                    const uint32_t *n) {                       \
@@ -190,12 +190,12 @@ EQUALS(int64, int64_t)
     int most = 0;                                                             \
     for (int i = 0; i < W; i++) {                                             \
       const T *row = items + (at[i] - first);                                 \
-      const uint32_t turns = n[i] / SPAN_LANES;                               \
+      const uint32_t turns = n[i] / SEGMENT_LANES;                            \
       x[i] = FILL - (sfx##_some){0};                                          \
       if (turns > 0)                                                          \
         name##_lanes_##sfx(&x[i], nan, row, turns);                           \
-      rest[i] = at[i] + turns * SPAN_LANES;                                   \
-      left[i] = n[i] % SPAN_LANES;                                            \
+      rest[i] = at[i] + turns * SEGMENT_LANES;                                \
+      left[i] = n[i] % SEGMENT_LANES;                                         \
       most = (int)left[i] > most ? (int)left[i] : most;                       \
     }                                                                         \
     JOIN_HALVES_##W(STEP, sfx, beats) best = x[0];                            \
@@ -206,15 +206,16 @@ EQUALS(int64, int64_t)
     memcpy(out, &best, sizeof best);                                          \
   }                                                                           \
   static bool name##_of_eight_##sfx(T *out, const T *items, int64_t first,    \
-                                    const int64_t *at, const span_group *r) { \
+                                    const int64_t *at,                        \
+                                    const segment_group *r) {                 \
     sfx##_mask nan = {0};                                                     \
-    for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
-      if (r->most > SPAN_LANES) {                                             \
+    for (int i = 0; i < SEGMENT_ROWS; i += W) {                               \
+      if (r->most > SEGMENT_LANES) {                                          \
         name##_of_long_##sfx(out + i, &nan, items, first, at + i, r->n + i);  \
         continue;                                                             \
       }                                                                       \
       sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
-      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \
+      for (int from = 0; from < r->quarters * SEGMENT_ROWS; from += W) {      \
         name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);     \
         JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])               \
       }                                                                       \
@@ -233,11 +234,11 @@ EQUALS(int64, int64_t)
   }                                                                           \
   static bool arg##name##_of_eight_##sfx(int64_t *out, const T *items,        \
                                          int64_t first, const int64_t *at,    \
-                                         const span_group *r) {               \
-    T best[SPAN_ROWS];                                                        \
+                                         const segment_group *r) {            \
+    T best[SEGMENT_ROWS];                                                     \
     if (!name##_of_eight_##sfx(best, items, first, at, r))                    \
       return false;                                                           \
-    for (int i = 0; i < SPAN_ROWS; i++)                                       \
+    for (int i = 0; i < SEGMENT_ROWS; i++)                                    \
       out[i] = r->n[i] == 0 ? 0                                               \
                             : name##_place_##sfx(                             \
                                   best[i], items + (at[i] - first), r->n[i]); \
@@ -247,7 +248,7 @@ EQUALS(int64, int64_t)
 #define SOME_ROWS(name, sfx, T, W, beats, FILL)
 #endif
 
-#define EXTREME_SPANS(name, sfx, T, size, W, beats, FILL)                   \
+#define EXTREME_SEGMENTS(name, sfx, T, size, W, beats, FILL)                \
   SOME_ROWS(name, sfx, T, W, beats, FILL)                                   \
   static void name##_row_##sfx(T *out, const T *row, size_t n) {            \
     tl_fold_state state;                                                    \
@@ -258,13 +259,13 @@ EQUALS(int64, int64_t)
   static void arg##name##_row_##sfx(int64_t *out, const T *row, size_t n) { \
     *out = (int64_t)TL_K(arg##name##_##sfx)(row, n);                        \
   }                                                                         \
-  SPANS_KERNEL(name##_spans_##sfx, T, T, name##_of_eight_##sfx,             \
-               name##_row_##sfx)                                            \
-  SPANS_KERNEL(arg##name##_spans_##sfx, T, int64_t,                         \
-               arg##name##_of_eight_##sfx, arg##name##_row_##sfx)
-EXTREME_SPANS(min, float32, float, 4, SHORT, <, INFINITY)
-EXTREME_SPANS(max, float32, float, 4, SHORT, >, -INFINITY)
-EXTREME_SPANS(min, float64, double, 8, WIDE, <, (double)INFINITY)
-EXTREME_SPANS(max, float64, double, 8, WIDE, >, -(double)INFINITY)
-EXTREME_SPANS(min, int64, int64_t, 8, WIDE, <, INT64_MAX)
-EXTREME_SPANS(max, int64, int64_t, 8, WIDE, >, INT64_MIN)
+  SEGMENTS_KERNEL(name##_segments_##sfx, T, T, name##_of_eight_##sfx,       \
+                  name##_row_##sfx)                                         \
+  SEGMENTS_KERNEL(arg##name##_segments_##sfx, T, int64_t,                   \
+                  arg##name##_of_eight_##sfx, arg##name##_row_##sfx)
+EXTREME_SEGMENTS(min, float32, float, 4, SHORT, <, INFINITY)
+EXTREME_SEGMENTS(max, float32, float, 4, SHORT, >, -INFINITY)
+EXTREME_SEGMENTS(min, float64, double, 8, WIDE, <, (double)INFINITY)
+EXTREME_SEGMENTS(max, float64, double, 8, WIDE, >, -(double)INFINITY)
+EXTREME_SEGMENTS(min, int64, int64_t, 8, WIDE, <, INT64_MAX)
+EXTREME_SEGMENTS(max, int64, int64_t, 8, WIDE, >, INT64_MIN)
