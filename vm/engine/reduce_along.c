@@ -212,32 +212,32 @@ typedef struct results {
   const char *base;
   int64_t step, n;
   char *out;
-  bool multi;             // rows are folded several at a time
-  const tl_panel *panel;  // NULL: they are read as they lie
+  bool multi;               // rows are folded several at a time
+  const tl_row_tile *tile;  // NULL: they are read as they lie
 } results;
 
 static bool fold_lanes(const results *s) {
   const tl_reducer *r = s->r;
   const tl_split *split = &r->split;
-  const tl_panel *panel = s->panel;
+  const tl_row_tile *tile = s->tile;
   const int64_t itemsize = (int64_t)tl_itemsize(r->from);
   char *out = s->out;
   lane_pass p = {s->vm,
                  s->unpolled,
                  {s->base, split->reduced, split->reduced_shape,
                   split->reduced_strides, r->from, r->dtype}};
-  if (panel != NULL) {
-    p.lane.shape = &panel->length;
+  if (tile != NULL) {
+    p.lane.shape = &tile->length;
     p.lane.strides = &itemsize;
   }
   for (int64_t i = 0; i < s->n; i++, out += tl_itemsize(r->result)) {
     p.lane.base = s->base + i * s->step;
-    if (panel != NULL) {
-      const int64_t at = i % panel->rows, left = s->n - i;
+    if (tile != NULL) {
+      const int64_t at = i % tile->rows, left = s->n - i;
       if (at == 0)
-        tl_panel_fill(panel, p.lane.base, s->step, split->reduced_strides[0],
-                      left < panel->rows ? left : panel->rows);
-      p.lane.base = panel->items + at * panel->row;
+        tl_row_tile_fill(tile, p.lane.base, s->step, split->reduced_strides[0],
+                         left < tile->rows ? left : tile->rows);
+      p.lane.base = tile->items + at * tile->row;
     }
     if (!make_result(r, pass_lane, &p, out))
       return false;
@@ -361,16 +361,16 @@ static void fold_part(void *context, int64_t part) {
   results s = *p->all;
   const int64_t from = part * p->part, left = s.n - from;
   int64_t unpolled = 0;
-  tl_panel own;
+  tl_row_tile own;
   s.vm = NULL;
   s.unpolled = &unpolled;
   s.base += from * s.step;
   s.out += (size_t)from * tl_itemsize(s.r->result);
   s.n = left < p->part ? left : p->part;
-  if (s.panel != NULL) {
-    own = *s.panel;
+  if (s.tile != NULL) {
+    own = *s.tile;
     own.items += (size_t)part * own.nbytes;
-    s.panel = &own;
+    s.tile = &own;
   }
   fold_results(&s);
 }
@@ -411,14 +411,14 @@ static bool all_results(tl_reducer *r) {
                .n = last < 0 ? 1 : split->kept_shape[last],
                .out = r->out,
                .multi = has_rows(r)};
-  tl_panel panel;
+  tl_row_tile tile;
   if (!s.multi && last >= 0 && split->reduced == 1 &&
-      tl_panel_open(r->vm, &panel, r->from, split->length, s.n, s.step,
-                    split->reduced_strides[0], spreads ? PARTS : 1))
-    s.panel = &panel;
+      tl_row_tile_open(r->vm, &tile, r->from, split->length, s.n, s.step,
+                       split->reduced_strides[0], spreads ? PARTS : 1))
+    s.tile = &tile;
   const bool ok = spreads ? spread_results(r->vm, &s) : each_position(&s);
-  if (s.panel != NULL)
-    tl_panel_close(r->vm, &panel);
+  if (s.tile != NULL)
+    tl_row_tile_close(r->vm, &tile);
   return ok;
 }
 
