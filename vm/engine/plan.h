@@ -96,7 +96,7 @@ typedef struct tl_plan {
                // streams
   int result_count;
   int results[TL_PLAN_RESULTS];  // the values that the consumer gets
-  tl_plan_consume *consumer;
+  tl_plan_consume *consume;
   void *context;               // of the consumer
   const tl_plan_split *split;  // NULL: the consumer wants all items in order
   tl_plan_delay *delay;  // of the output (vm/engine/plan_delay.h); NULL: none
