@@ -11,9 +11,11 @@ WERROR  ?= -Werror
 
 VERSION := $(shell sed -n 's/^.define TALLY_VERSION "\(.*\)".*/\1/p' tally.h)
 
-# Sanitized, and every count recounted after every instruction.
+# Sanitized, and every count recounted after every instruction. Kernels too are
+# compiled in a hurry then: loops spelled out with checks in them take minutes.
 CHECK_CFLAGS = -O1 -g -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DTALLY_AUDIT=1
+HASTE = KERNEL_OPT=-O1 SPELLED_OUT=
 
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null || echo $(3))
 UTF8PROC_CFLAGS := $(call pkg,--cflags,libutf8proc)
@@ -61,7 +63,7 @@ MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 endif
 SUBMAKE = @+$(MAKE) --no-print-directory
 
-.PHONY: all programs tests docs demo house test check check-threads \
+.PHONY: all programs tests threaded docs demo house test check check-threads \
   check-arm64 one-file audit fuzz bench bench-check bench-record format install \
   uninstall clean help
 .DELETE_ON_ERROR:
@@ -75,6 +77,9 @@ include tools/ship/amalgamation.mk
 
 programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(FUZZ) $(HOSTS)
+# What tests/threads.sh runs.
+threaded: programs $(HOSTS) $(addprefix $(BUILD)/tests/unit/test_,pool api_limits \
+  api_exchange engine)
 
 # Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
@@ -165,7 +170,7 @@ test:
 ## check     all tests under the sanitizers and the auditor of counts
 check:
 	@CC='$(CC)' tools/setup --tests
-	$(SUBMAKE) BUILD=build/check CFLAGS='$(CHECK_CFLAGS)' tests
+	$(SUBMAKE) BUILD=build/check $(HASTE) CFLAGS='$(CHECK_CFLAGS)' tests
 	@CC='$(CC)' CFLAGS='$(CHECK_CFLAGS)' tests/run build/check
 
 ## one-file  all tests of build/amalgamation/tally.c, compiled as a host would
@@ -177,7 +182,8 @@ one-file:
 ## check-threads  the hosts and what uses threads under the thread sanitizer
 check-threads:
 	@CC='$(CC)' tools/setup --tests
-	$(SUBMAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' tests
+	$(SUBMAKE) BUILD=build/tsan $(HASTE) CFLAGS='-O1 -g -fsanitize=thread' \
+	  threaded
 	@tests/threads.sh build/tsan
 
 # For the compiler to find: apt-get install gcc-aarch64-linux-gnu

@@ -4,18 +4,10 @@
 
 #include "vm/poll.h"
 
-#include <time.h>
-
 #include "vm/memory/mapping.h"
 #include "vm/memory/memory_internal.h"
 
 enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
-
-double tl_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // The host's hook may not use the VM while it runs.
 double tl_clock_of(tl_vm *vm) {

@@ -82,13 +82,6 @@ const char *tally_version(void) {
 
 // --- Entry ------------------------------------------------------------------
 
-bool tl_may_run(tl_vm *vm) {
-  return vm->access == TL_ACCESS_ALL ||
-         tl_fail(vm, TALLY_ERR_HOST,
-                 "a hook of a resource makes and reads values: it may not run "
-                 "code, import or set variables");
-}
-
 // Begins a call that runs code. Calls from inside a running script share that
 // script's budget and deadline.
 static inline bool begin(tl_vm *vm) {

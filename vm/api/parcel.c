@@ -387,7 +387,7 @@ void tally_free_parcel(tally_parcel *p) {
   for (node *n = p->nodes; n != NULL;) {
     node *next = n->next;
     if (n->block != NULL) {
-      tl_block_free(p->resize, p->context, n->block, n->block->head.nbytes);
+      tl_block_free(p->resize, p->context, n->block);
     }
     p->resize(p->context, n, n->nbytes, 0);
     n = next;

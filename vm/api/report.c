@@ -20,6 +20,13 @@ bool tl_fail_null(tl_vm *vm, const char *what) {
   return tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
 }
 
+bool tl_may_run(tl_vm *vm) {
+  return vm->access == TL_ACCESS_ALL ||
+         tl_fail(vm, TALLY_ERR_HOST,
+                 "a hook of a resource makes and reads values: it may not run "
+                 "code, import or set variables");
+}
+
 // The report that tally_error shows, and the memory of its texts.
 struct tl_report {
   tally_error_info info;

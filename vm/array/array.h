@@ -248,6 +248,9 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
 void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
                       int64_t *strides);
 
+// The error of an index that is out of range; returns false.
+bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
+
 // Broadcasts n shapes, aligned at the right.
 //
 //   2 * 3  with  3      2 * 3

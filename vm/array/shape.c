@@ -165,6 +165,13 @@ bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
   return true;
 }
 
+bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length) {
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %" PRId64
+                 " is out of range for axis %d with size %" PRId64,
+                 index, axis, length);
+}
+
 // Everything that the dispatch loop wants to know of an array without reading
 // its header.
 uint64_t tl_array_tag(const tl_array *a) {

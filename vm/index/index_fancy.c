@@ -467,6 +467,26 @@ static bool move_all(mover *m) {
   return true;
 }
 
+// The fancy dimensions are put in before dimension fancy_at of the others.
+bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
+                        int64_t *shape) {
+  int extra = selection->is_fancy ? selection->fancy_ndim : 0;
+  *ndim = 0;
+  if (selection->ndim + extra > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "the result would have more than %d dimensions",
+                   TL_MAX_DIMS);
+  }
+  for (int i = 0; i <= selection->ndim; i++) {
+    for (int j = 0; i == selection->fancy_at && j < extra; j++) {
+      shape[(*ndim)++] = selection->fancy_shape[j];
+    }
+    if (i < selection->ndim)
+      shape[(*ndim)++] = selection->shape[i];
+  }
+  return true;
+}
+
 // --- Gathering and scattering -----------------------------------------------
 
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {

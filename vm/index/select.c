@@ -28,13 +28,6 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
   return true;
 }
 
-bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length) {
-  return tl_fail(vm, TALLY_ERR_INDEX,
-                 "index %" PRId64
-                 " is out of range for axis %d with size %" PRId64,
-                 index, axis, length);
-}
-
 // Where a start or stop lies: negative ones count from the end, and what lies
 // outside goes to the end it lies beyond: -1 or length - 1 going down, 0 or
 // length going up.
@@ -427,24 +420,4 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
 
 void tl_selection_close(tl_vm *vm, tl_selection *selection) {
   tl_clear(vm, &selection->keep);
-}
-
-// The fancy dimensions are put in before dimension fancy_at of the others.
-bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
-                        int64_t *shape) {
-  int extra = selection->is_fancy ? selection->fancy_ndim : 0;
-  *ndim = 0;
-  if (selection->ndim + extra > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "the result would have more than %d dimensions",
-                   TL_MAX_DIMS);
-  }
-  for (int i = 0; i <= selection->ndim; i++) {
-    for (int j = 0; i == selection->fancy_at && j < extra; j++) {
-      shape[(*ndim)++] = selection->fancy_shape[j];
-    }
-    if (i < selection->ndim)
-      shape[(*ndim)++] = selection->shape[i];
-  }
-  return true;
 }

@@ -69,8 +69,6 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
 // An integer as an index or a slice's part: false if it is no integer scalar.
 // uint64 beyond int64 saturates.
 bool tl_index_integer(tl_slot s, int64_t *out);
-// The error of an index that is out of range; returns false.
-bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 
 // A slice of an axis: where it starts, its step, and how many items that gives.
 typedef struct tl_slice {

@@ -69,9 +69,9 @@ static bool has_avx512(void) {
 #endif
 
 #ifdef TALLY_KERNELS_BESIDE
-// libtally.so has a small base set. The others are objects in a directory of
-// that name beside it, of which a machine loads the widest that it can run.
-// Where there is none the small set gives the same results, more slowly.
+// libtally.so has the base set. The others are objects in a directory of that
+// name beside it, of which a machine loads the widest that it can run. Where
+// there is none, base gives the same results, more slowly.
 static const tl_kernel_table *wide(const char *name) {
   // The library finds its own place by the address of one of its objects.
   Dl_info library;
@@ -101,10 +101,8 @@ static const tl_kernel_table *wide(const char *name) {
 
 // The sets that files are compiled for; an unknown name is NULL.
 const tl_kernel_table *tl_kernels_named(const char *name) {
-  if (strcmp(name, "base") == 0) {
-    const tl_kernel_table *table = WIDE(base);
-    return table != NULL ? table : &tl_kernels_base;
-  }
+  if (strcmp(name, "base") == 0)
+    return &tl_kernels_base;
   if (strcmp(name, "avx2") == 0 && has_avx2())
     return WIDE(avx2);
   if (strcmp(name, "avx512") == 0 && has_avx512())

@@ -20,6 +20,9 @@ KERNEL_FLAGS += -fno-unroll-loops
 else
 KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
                 --param vect-epilogues-nomask=0 -fno-trapping-math
+# A debugger knows lines then, and not where each variable of a loop lies, which
+# takes the compiler a fifth of its time.
+KERNEL_FLAGS += -fno-var-tracking
 # The vectors that a turn works on are interleaved.
 KERNEL_FLAGS_vmath_exp := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_log := -fschedule-insns -fsched-pressure
@@ -44,7 +47,6 @@ KERNEL_FLAGS_gemv := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)
 
 KERNEL_ISAS := base
-KERNEL_ISA_base :=
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 KERNEL_ISAS += avx2 avx512
 KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2
@@ -56,12 +58,22 @@ KERNEL_FLAGS_complex := -mno-avx512f -mno-fma
 KERNEL_FLAGS_gemv_complex += $(KERNEL_FLAGS_complex)
 endif
 
+# Where there are wider sets, base serves few machines and is in each library: it
+# is small, without kernels of several operations, and takes one row or vector at a
+# time, with the same results.
+ifneq ($(KERNEL_ISAS),base)
+KERNEL_SET_base := -Os -DTL_SMALL=1
+KERNEL_NOT_base := fused invariant
+endif
+
 define kernel_rule
+KERNEL_OBJS_$(1) := $(patsubst %,$(BUILD)/vm/kernels/%.$(1).o,\
+  $(filter-out $(KERNEL_NOT_$(1)),$(KERNEL_LOOPS)))
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) $$(KERNEL_FLAGS_$$*) \
-	  $$(KERNEL_FLAGS_$$*_$(1)) -DTL_ISA=$(1) -c $$< -o $$@
-KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
+	  $$(KERNEL_FLAGS_$$*_$(1)) $$(KERNEL_SET_$(1)) -DTL_ISA=$(1) -c $$< -o $$@
+KERNEL_OBJS += $$(KERNEL_OBJS_$(1))
 endef
 $(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
 
@@ -73,30 +85,22 @@ $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
 	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 
-# libtally.so has a small base set, without kernels of several operations and
-# with one row or vector at a time, and loads one of the others from an object
-# beside it. Libraries that are linked into a program have them all inside.
+# libtally.so has the base set and loads one of the others from an object beside
+# it. Libraries that are linked into a program have them all inside.
 KERNELS_DIR := tally-$(VERSION)
 ifneq ($(KERNEL_ISAS),base)
 ifeq ($(shell uname -s)$(findstring TALLY_NO_DLOPEN,$(CPPFLAGS)),Linux)
-KERNEL_BESIDE := $(KERNEL_ISAS)
+KERNEL_BESIDE := $(filter-out base,$(KERNEL_ISAS))
 endif
 endif
 
-KERNEL_SMALL_OBJS := $(patsubst %,$(BUILD)/vm/kernels/%.small.o,\
-  $(filter-out fused invariant,$(KERNEL_LOOPS)))
-$(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
-                      vm/kernels/kernels.mk
-	@mkdir -p $(@D)
-	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_FLAGS_$*) -Os -DTL_ISA=base \
-	  -DTL_SMALL=1 -c $< -o $@
 $(BUILD)/vm/kernels/isa_beside.o: vm/kernels/isa.c vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) '-DTALLY_KERNELS_BESIDE="$(KERNELS_DIR)"' \
 	  -c $< -o $@
 
 ifdef KERNEL_BESIDE
-KERNEL_SHARED_OBJS := $(KERNEL_SMALL_OBJS) $(BUILD)/vm/kernels/isa_beside.o \
+KERNEL_SHARED_OBJS := $(KERNEL_OBJS_base) $(BUILD)/vm/kernels/isa_beside.o \
   $(filter-out %/isa.o,$(KERNEL_PLAIN_OBJS))
 else
 KERNEL_SHARED_OBJS = $(KERNEL_OBJS)
@@ -105,8 +109,7 @@ endif
 define beside_rule
 KERNEL_SETS += $(BUILD)/$(KERNELS_DIR)/$(1).so
 $(BUILD)/$(KERNELS_DIR)/$(1).so: \
-  $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o) \
-  $(BUILD)/vm/kernels/wide.$(1).o $(BUILD)/vm/kernels/rare.o \
+  $(KERNEL_OBJS_$(1)) $(BUILD)/vm/kernels/wide.$(1).o $(BUILD)/vm/kernels/rare.o \
   $(BUILD)/vm/kernels/complex_rare.o $(BUILD)/vm/kernels/generated/erf_table.o
 	@mkdir -p $$(@D)
 	$$(LINK) -shared -o $$@ $$^ -lm

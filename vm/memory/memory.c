@@ -1,18 +1,11 @@
-// Blocks, caches and limits: the only caller of the VM's allocator.
+// Blocks and limits: the only caller of the VM's allocator, with large.c.
 //
 //     up to 8 KiB    cut from chunks in classes of 64 bytes; dead ones wait on
 //                    a list for each class, linked through their own memory
-//     larger         from the allocator, a note of the capacity before the data
-//     from 32 KiB    dead ones go into a cache, since fresh pages cost more
-//                    than the arithmetic on them; some seconds at most
-//     from 2 MiB     fresh ones are mapped in huge pages, where the allocator
-//                    is the default one
+//     larger         blocks of their own, cached when they die (large.h)
 //
 //         chunk     │ block │ block │ dead ─┐ │ fresh … │
 //         lists[class] ────────────────▶ dead ─▶ dead ─▶ NULL
-//
-// Under the sanitizers and the auditor (PLAIN) each block is the allocator's
-// own, so that they see its bounds and its death.
 //
 // Read it from below: tl_alloc and tl_free are near the end, and call what
 // stands above them.
@@ -21,52 +14,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "vm/memory/pages.h"
+#include "vm/memory/large.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/check.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PLAIN 1
-#endif
-#endif
-#if defined(TALLY_AUDIT) || defined(__SANITIZE_ADDRESS__)
-#undef PLAIN
-#define PLAIN 1
-#endif
-#ifndef PLAIN
-#define PLAIN 0
-#endif
-
 enum {
-  ALIGNMENT = 64,
   FIRST_CHUNK = 32 << 10,
   LARGEST_CHUNK = 1 << 20,
   GIGABYTE = 1 << 30,
-  SMALLEST_CACHE = 64 << 20,
 };
-
-// Stands in the 16 bytes before the data of a large block.
-typedef struct note {
-  size_t capacity;   // bytes from the data on
-  uint32_t padding;  // from the allocator's address to the data
-  uint32_t mapped;   // bytes of padding and capacity belong to a mapping
-} note;
-_Static_assert(sizeof(note) == 16, "the allocator aligns to 16 alone");
-
-// The note lies right before the block.
-static note *note_of(void *block) {
-  return (note *)block - 1;
-}
-
-// The first address from [at] on that is a multiple of [to].
-static char *align_up(char *at, size_t to) {
-  return at + (to - (uintptr_t)at % to) % to;
-}
 
 // --- The allocator ----------------------------------------------------------
 
@@ -79,227 +38,6 @@ void *tl_memory_resize(void *context, void *block, size_t old_size,
     return realloc(block, new_size);
   free(block);
   return NULL;
-}
-
-// A block from the host's allocator; NULL: none.
-static void *host_new(tl_vm *vm, size_t nbytes) {
-  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
-}
-
-// Gives a block back to the host's allocator.
-static void host_free(tl_vm *vm, void *block, size_t nbytes) {
-  vm->options.resize(vm->options.context, block, nbytes, 0);
-}
-
-// --- Large blocks -----------------------------------------------------------
-
-// The whole pages that hold a block and its note; 0: too many.
-static size_t pages_for(size_t nbytes) {
-  size_t page = 4096, whole;
-  if (tl_add_overflows(nbytes, ALIGNMENT + page + TL_HUGE_PAGE, &whole))
-    return 0;
-  return (nbytes + ALIGNMENT + page - 1) / page * page;
-}
-
-// The block in pages from [raw] on, which may be NULL.
-static void *in_pages(char *raw, size_t whole) {
-  if (raw == NULL)
-    return NULL;
-  char *block = raw + ALIGNMENT;
-  *note_of(block) = (note){whole - ALIGNMENT, ALIGNMENT, 1};
-  return block;
-}
-
-// A large block in pages of its own.
-static void *large_mapped(size_t nbytes) {
-  size_t whole = pages_for(nbytes);
-  return whole == 0 ? NULL : in_pages(tl_pages_map(whole), whole);
-}
-
-// A large block from the host's allocator. That aligns to 16, so a note of 16
-// bytes always fits before the next multiple of 64 above.
-static void *large_host(tl_vm *vm, size_t nbytes) {
-  size_t whole;
-  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
-    return NULL;
-  char *raw = host_new(vm, whole);
-  if (raw == NULL)
-    return NULL;
-  char *block = align_up(raw + 1, ALIGNMENT);
-  *note_of(block) = (note){nbytes, (uint32_t)(block - raw), 0};
-  return block;
-}
-
-// A large block that is not from the cache.
-static void *large_fresh(tl_vm *vm, size_t nbytes) {
-  // Only the default allocator may be bypassed: a host with its own wants to
-  // see all memory.
-  if (!PLAIN && vm->memory->system && nbytes >= TL_HUGE_FROM) {
-    void *block = large_mapped(nbytes);
-    if (block != NULL)
-      return block;
-  }
-  return large_host(vm, nbytes);
-}
-
-// Gives a large block back to the system or the allocator.
-static void large_free(tl_vm *vm, void *block) {
-  note n = *note_of(block);
-  char *raw = (char *)block - n.padding;
-  if (n.mapped)
-    tl_pages_unmap(raw, n.capacity + n.padding);
-  else
-    host_free(vm, raw, n.capacity + ALIGNMENT);
-}
-
-// Gives a large block another size, with its content: pages are moved, not
-// copied; what the allocator copies is its own affair. NULL leaves the block as
-// it was.
-static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
-  note n = *note_of(block);
-  char *raw = (char *)block - n.padding;
-  size_t whole;
-  if (n.mapped) {
-    whole = pages_for(nbytes);
-    return whole == 0
-               ? NULL
-               : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
-                          whole);
-  }
-  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
-    return NULL;
-  raw = vm->options.resize(vm->options.context, raw, n.capacity + ALIGNMENT,
-                           whole);
-  if (raw == NULL)
-    return NULL;
-  char *moved = align_up(raw + 1, ALIGNMENT);
-  if (moved != raw + n.padding)
-    memmove(moved, raw + n.padding, nbytes < n.capacity ? nbytes : n.capacity);
-  *note_of(moved) = (note){nbytes, (uint32_t)(moved - raw), 0};
-  return moved;
-}
-
-// --- The cache of dead blocks -----------------------------------------------
-
-// Takes the block at an index out of the cache's list.
-static void cache_remove(struct tl_memory *memory, int at) {
-  TL_CHECK(at >= 0 && at < memory->cache_count);
-  memory->cached_bytes -= memory->cache[at].capacity;
-  memory->cache_count--;
-  memmove(&memory->cache[at], &memory->cache[at + 1],
-          (size_t)(memory->cache_count - at) * sizeof(tl_cached));
-}
-
-// Gives the oldest blocks back until at most [keep] bytes are cached; returns
-// how many bytes that was.
-static size_t cache_shrink(tl_vm *vm, size_t keep) {
-  struct tl_memory *memory = vm->memory;
-  size_t before = memory->cached_bytes;
-  while (memory->cache_count > 0 && memory->cached_bytes > keep) {
-    char *block = memory->cache[0].block;
-    cache_remove(memory, 0);
-    large_free(vm, block);
-  }
-  return before - memory->cached_bytes;
-}
-
-// A cached block that serves [nbytes] without wasting more than a quarter, the
-// newest first, since it is most likely in the processor's caches; NULL.
-static void *cache_find(tl_vm *vm, size_t nbytes) {
-  struct tl_memory *memory = vm->memory;
-  for (int i = memory->cache_count - 1; i >= 0; i--) {
-    size_t capacity = memory->cache[i].capacity;
-    // A block that is much larger than asked for would be memory that nobody
-    // counts.
-    if (capacity < nbytes || capacity - nbytes > nbytes / 4)
-      continue;
-    char *block = memory->cache[i].block;
-    cache_remove(memory, i);
-    vm->stats.cache_hits++;
-    return block;
-  }
-  return NULL;
-}
-
-// The machine's memory in bytes; a guess where the system does not say.
-static size_t physical_memory(void) {
-#ifdef _SC_PHYS_PAGES
-  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && size > 0)
-    return (size_t)pages * (size_t)size;
-#endif
-  return (size_t)1 << 30;
-}
-
-// How many bytes may be cached: twice the largest block that died, or what was
-// ever live at once, but never more than an eighth of memory and of the limit.
-static size_t cache_limit(tl_vm *vm) {
-  struct tl_memory *memory = vm->memory;
-  if (memory->cache_limit == 0) {
-    size_t all = physical_memory(), cap = vm->options.memory_limit;
-    if (cap != 0 && cap < all)
-      all = cap;
-    memory->cache_limit = all / 8 + 1;
-  }
-  size_t wanted = memory->largest_freed > SMALLEST_CACHE / 2
-                      ? 2 * memory->largest_freed
-                      : SMALLEST_CACHE;
-  // What was live at once may be so again: a table's columns, of which each is
-  // small.
-  if (wanted < vm->stats.peak_bytes)
-    wanted = (size_t)vm->stats.peak_bytes;
-  return wanted < memory->cache_limit ? wanted : memory->cache_limit;
-}
-
-// Gives back blocks that died more than TL_CACHE_IDLE seconds ago.
-static void cache_age(tl_vm *vm, double now) {
-  struct tl_memory *memory = vm->memory;
-  while (memory->cache_count > 0 &&
-         now - memory->cache[0].died > TL_CACHE_IDLE) {
-    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
-  }
-}
-
-void tl_memory_rest(tl_vm *vm) {
-  if (vm->memory->cache_count > 0)
-    cache_age(vm, tl_clock());
-}
-
-// A large block has died: into the cache, or back.
-static void large_dead(tl_vm *vm, void *block) {
-  struct tl_memory *memory = vm->memory;
-  size_t capacity = note_of(block)->capacity;
-  if (capacity > memory->largest_freed)
-    memory->largest_freed = capacity;
-  size_t limit = cache_limit(vm);
-  // Small blocks are cheap to make again; one above the limit would push out
-  // all others.
-  if (capacity < TL_CACHE_FROM || capacity > limit) {
-    large_free(vm, block);
-    return;
-  }
-  double now = tl_clock();
-  cache_age(vm, now);
-  cache_shrink(vm, limit - capacity);
-  if (memory->cache_count == TL_CACHE_COUNT)
-    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
-  memory->cache[memory->cache_count++] = (tl_cached){block, capacity, now};
-  memory->cached_bytes += capacity;
-}
-
-// A large block: from the cache, else fresh, at last after giving back all that
-// is only cached.
-static void *large_new(tl_vm *vm, size_t nbytes) {
-  if (nbytes >= TL_CACHE_FROM) {
-    void *block = cache_find(vm, nbytes);
-    if (block != NULL)
-      return block;
-  }
-  void *block = large_fresh(vm, nbytes);
-  // The allocator has nothing left, so everything cached goes back first.
-  if (block == NULL && tl_memory_trim(vm) > 0)
-    block = large_fresh(vm, nbytes);
-  return block;
 }
 
 // --- Small blocks -----------------------------------------------------------
@@ -362,13 +100,14 @@ static bool chunk_new(tl_vm *vm) {
     nbytes *= 2;
   if (!chunks_reserve(vm))
     return false;
-  char *raw = host_new(vm, nbytes);
+  char *raw = tl_host_new(vm, nbytes);
   if (raw == NULL)
     return false;
   // The rest of the newest chunk goes to the lists, so that no memory is lost.
   retire_fresh(memory);
-  char *begin = align_up(raw, ALIGNMENT);
-  size_t room = (nbytes - (size_t)(begin - raw)) / ALIGNMENT * ALIGNMENT;
+  char *begin = tl_align_up(raw, TL_BLOCK_ALIGNMENT);
+  size_t room = (nbytes - (size_t)(begin - raw)) / TL_BLOCK_ALIGNMENT *
+                TL_BLOCK_ALIGNMENT;
   chunk_insert(memory, (tl_memory_chunk){raw, nbytes, begin, begin + room, 0});
   memory->fresh = begin;
   memory->fresh_end = begin + room;
@@ -449,7 +188,7 @@ static size_t chunks_trim(tl_vm *vm) {
     tl_memory_chunk chunk = memory->chunks[i];
     if (chunk_is_dead(&chunk)) {
       freed += chunk.nbytes;
-      host_free(vm, chunk.raw, chunk.nbytes);
+      tl_host_free(vm, chunk.raw, chunk.nbytes);
     } else {
       memory->chunks[kept++] = chunk;
     }
@@ -460,7 +199,7 @@ static size_t chunks_trim(tl_vm *vm) {
 
 // Cached large blocks first, then chunks of which all small blocks are dead.
 size_t tl_memory_trim(tl_vm *vm) {
-  return cache_shrink(vm, 0) + chunks_trim(vm);
+  return tl_cache_shrink(vm, 0) + chunks_trim(vm);
 }
 
 // --- Accounting -------------------------------------------------------------
@@ -476,7 +215,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
     if (live < nbytes || all > cap)
       return false;
     if (all + vm->memory->cached_bytes > cap)
-      cache_shrink(vm, cap - all);
+      tl_cache_shrink(vm, cap - all);
   }
   stats->live_bytes = live;
   if (live > stats->peak_bytes)
@@ -497,7 +236,7 @@ bool tl_account_external(tl_vm *vm, size_t nbytes) {
     return tl_fail_memory(vm, nbytes, "memory of the host's");
   vm->stats.ext_bytes += nbytes;
   if (cap != 0 && all + nbytes + vm->memory->cached_bytes > cap)
-    cache_shrink(vm, cap - (size_t)all - nbytes);
+    tl_cache_shrink(vm, cap - (size_t)all - nbytes);
   return true;
 }
 
@@ -512,29 +251,38 @@ void tl_memory_fail_at(tl_vm *vm, uint64_t n) {
 
 // --- The door ---------------------------------------------------------------
 
+// A large block. Where the allocator has nothing left, all that is only cached
+// goes back first.
+static void *large_new(tl_vm *vm, size_t nbytes) {
+  void *block = tl_large_new(vm, nbytes);
+  if (block == NULL && tl_memory_trim(vm) > 0)
+    block = tl_large_new(vm, nbytes);
+  return block;
+}
+
 // A block of any size, not counted; NULL: none.
 static void *block_new(tl_vm *vm, size_t nbytes) {
-  if (!PLAIN)
+  if (!TL_BLOCKS_ALONE)
     return nbytes <= TL_SMALL_LIMIT ? small_new(vm, nbytes)
                                     : large_new(vm, nbytes);
   if (!vm->memory->system)
-    return large_host(vm, nbytes);
+    return tl_large_host(vm, nbytes);
   void *block = NULL;
   if (nbytes == 0)
     nbytes = 1;
-  return posix_memalign(&block, ALIGNMENT, nbytes) == 0 ? block : NULL;
+  return posix_memalign(&block, TL_BLOCK_ALIGNMENT, nbytes) == 0 ? block : NULL;
 }
 
 // The end of a block of any size.
 static void block_free(tl_vm *vm, void *block, size_t nbytes) {
-  if (PLAIN && vm->memory->system)
+  if (TL_BLOCKS_ALONE && vm->memory->system)
     free(block);
-  else if (PLAIN)
-    large_free(vm, block);
+  else if (TL_BLOCKS_ALONE)
+    tl_large_free(vm->options.resize, vm->options.context, block);
   else if (nbytes <= TL_SMALL_LIMIT)
     list_add(vm->memory, class_of(nbytes), block);
   else
-    large_dead(vm, block);
+    tl_large_dead(vm, block);
 }
 
 // Small blocks are parts of a chunk, which belongs to this VM.
@@ -547,33 +295,23 @@ void tl_block_leave(tl_vm *vm, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
 }
 
-// As large_free, with the allocator that the block came from.
-void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
-                                   size_t new_size),
-                   void *context, void *block, size_t nbytes) {
-  (void)nbytes;
-  if (PLAIN && resize == tl_memory_resize) {
+void tl_block_free(tl_resize_fn *resize, void *context, void *block) {
+  if (TL_BLOCKS_ALONE && resize == tl_memory_resize)
     free(block);
-    return;
-  }
-  note n = *note_of(block);
-  char *raw = (char *)block - n.padding;
-  if (n.mapped)
-    tl_pages_unmap(raw, n.capacity + n.padding);
   else
-    resize(context, raw, n.capacity + ALIGNMENT, 0);
+    tl_large_free(resize, context, block);
 }
 
 // --- Another size -----------------------------------------------------------
 
 // Whether a block serves another size as it is.
 static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
-  if (PLAIN)
+  if (TL_BLOCKS_ALONE)
     return old_nbytes == nbytes;
   if (old_nbytes <= TL_SMALL_LIMIT || nbytes <= TL_SMALL_LIMIT)
     return old_nbytes <= TL_SMALL_LIMIT && nbytes <= TL_SMALL_LIMIT &&
            class_of(old_nbytes) == class_of(nbytes);
-  size_t capacity = note_of(block)->capacity;
+  size_t capacity = tl_note_of(block)->capacity;
   return nbytes <= capacity && capacity - nbytes <= nbytes / 4;
 }
 
@@ -590,7 +328,7 @@ static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
                           size_t nbytes) {
   if (block_fits(block, old_nbytes, nbytes))
     return block;
-  if (PLAIN) {
+  if (TL_BLOCKS_ALONE) {
     // Under the sanitizer a new size is a new block, so that old pointers are
     // found out.
     void *moved = block_new(vm, nbytes);
@@ -601,9 +339,9 @@ static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
     return moved;
   }
   if (old_nbytes > TL_SMALL_LIMIT) {
-    void *moved = large_resize(vm, block, nbytes);
+    void *moved = tl_large_resize(vm, block, nbytes);
     if (moved == NULL && tl_memory_trim(vm) > 0)
-      moved = large_resize(vm, block, nbytes);
+      moved = tl_large_resize(vm, block, nbytes);
     return moved;
   }
   // A small block that shrinks moves to a block of its new class where there is
@@ -627,7 +365,7 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   if (memory->fail_at != 0 && --memory->fail_at == 0)
     return NULL;
   // The sanitizer ends the program where an allocator would return NULL.
-  size_t most = PLAIN ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
+  size_t most = TL_BLOCKS_ALONE ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
   if (nbytes > most || !tl_account(vm, nbytes))
     return NULL;
   void *block = block_new(vm, nbytes);
@@ -678,8 +416,8 @@ void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
   void *block = tl_alloc(vm, nbytes, what);
   if (block == NULL)
     return NULL;
-  if (PLAIN || nbytes < TL_HUGE_FROM || vm->stats.cache_hits != hits ||
-      !note_of(block)->mapped)
+  if (TL_BLOCKS_ALONE || nbytes < TL_HUGE_FROM ||
+      vm->stats.cache_hits != hits || !tl_note_of(block)->mapped)
     return clear(vm, block, nbytes);
   return block;
 }
@@ -763,7 +501,7 @@ void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
 // but the accounting is left to do; else NULL. Every small array is made here.
 static inline void *listed_block(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
-  if (PLAIN || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
+  if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
       vm->options.memory_limit != 0 || vm->watch != NULL)
     return NULL;
   void **list = &memory->lists[class_of(nbytes)], *block = *list;
@@ -806,7 +544,7 @@ void tl_object_free(tl_vm *vm, tl_object *object) {
 bool tl_memory_open(tl_vm *vm) {
   if (vm->options.resize == NULL)
     vm->options.resize = tl_memory_resize;
-  struct tl_memory *memory = host_new(vm, sizeof *memory);
+  struct tl_memory *memory = tl_host_new(vm, sizeof *memory);
   if (memory == NULL)
     return false;
   memset(memory, 0, sizeof *memory);
@@ -820,12 +558,13 @@ void tl_memory_close(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   if (memory == NULL)
     return;
-  cache_shrink(vm, 0);
+  tl_cache_shrink(vm, 0);
   for (size_t i = 0; i < memory->chunk_count; i++)
-    host_free(vm, memory->chunks[i].raw, memory->chunks[i].nbytes);
+    tl_host_free(vm, memory->chunks[i].raw, memory->chunks[i].nbytes);
   if (memory->chunks != NULL)
-    host_free(vm, memory->chunks, memory->chunk_room * sizeof(tl_memory_chunk));
-  host_free(vm, memory, sizeof *memory);
+    tl_host_free(vm, memory->chunks,
+                 memory->chunk_room * sizeof(tl_memory_chunk));
+  tl_host_free(vm, memory, sizeof *memory);
   vm->memory = NULL;
 }
 

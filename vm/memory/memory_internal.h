@@ -19,6 +19,10 @@ enum {
   TL_HUGE_FROM = 2 << 20,
 };
 
+// The host's allocator (tally_options.resize).
+typedef void *tl_resize_fn(void *context, void *block, size_t old_size,
+                           size_t new_size);
+
 // Seconds after which a dead block that nobody took is given back.
 #define TL_CACHE_IDLE 5.0
 
@@ -76,9 +80,7 @@ bool tl_block_may_leave(const tl_vm *vm, size_t nbytes);
 // This VM no longer counts the block.
 void tl_block_leave(tl_vm *vm, size_t nbytes);
 // Frees such a block without a VM, by the allocator it came from.
-void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
-                                   size_t new_size),
-                   void *context, void *block, size_t nbytes);
+void tl_block_free(tl_resize_fn *resize, void *context, void *block);
 
 // As tl_alloc, but NULL says no more than that: no error is set.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes);
