@@ -138,12 +138,12 @@ bool tl_iterations_open(tl_plan_iterations *iterations, tl_plan *plan,
 
 // Columns a power of two apart would share a few places of the nearest cache.
 enum { COLUMN_BYTES = TL_BLOCK_BYTES + LINE_BYTES };
-typedef char panel[TL_ITERATION_COLUMNS][COLUMN_BYTES];
+typedef char columns_buffer[TL_ITERATION_COLUMNS][COLUMN_BYTES];
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
 // Where columns go.
 typedef struct layout {
-  int8_t order[TL_ITERATION_COLUMNS];  // which is at each place of the panel
+  int8_t order[TL_ITERATION_COLUMNS];  // which is at each place of the buffer
   int8_t place[TL_ITERATION_COLUMNS];
   // Stretches of a row that columns lie in.
   int stretch_count;
@@ -153,7 +153,7 @@ typedef struct layout {
   } stretches[TL_ITERATION_COLUMNS];
 } layout;
 
-// Columns side by side in memory to places side by side in the panel.
+// Columns side by side in memory to places side by side in the buffer.
 static void order_columns(const tl_plan_iterations *iterations, layout *y) {
   const tl_iteration_column *columns = iterations->columns;
   for (int i = 0; i < iterations->column_count; i++) {
@@ -206,9 +206,10 @@ static int count_run(const tl_plan_iterations *iterations, const layout *y,
   return count;
 }
 
-// Moves [n] rows of columns into the panel, or back.
+// Moves [n] rows of columns into the buffer, or back.
 static void move_columns(const tl_plan_iterations *iterations, const layout *y,
-                         panel columns, int64_t row, size_t n, bool stores) {
+                         columns_buffer columns, int64_t row, size_t n,
+                         bool stores) {
   const tl_plan *plan = iterations->plan;
   int run = 1;
   for (int i = 0; i < iterations->column_count; i += run) {
@@ -232,9 +233,9 @@ static void move_columns(const tl_plan_iterations *iterations, const layout *y,
 
 // Asks for the rows from [row] to [end], while others are in work. A call of a
 // function that does nothing else is left out by compilers, so it is none.
-static inline __attribute__((always_inline)) void ask_rows(const layout *y,
-                                                           int64_t row,
-                                                           int64_t end) {
+static inline __attribute__((always_inline)) void prefetch_rows(const layout *y,
+                                                                int64_t row,
+                                                                int64_t end) {
   for (int i = 0; i < y->stretch_count; i++) {
     const char *at = y->stretches[i].at;
     for (int64_t r = row; r < end; r++) {
@@ -246,7 +247,7 @@ static inline __attribute__((always_inline)) void ask_rows(const layout *y,
 }
 
 static void run_iteration(const tl_plan_iterations *iterations, int iteration,
-                          const layout *y, panel columns, int64_t row,
+                          const layout *y, columns_buffer columns, int64_t row,
                           size_t n) {
   tl_plan *plan = iterations->plan;
   for (int i = 0; i < plan->moving_count; i++) {
@@ -259,7 +260,7 @@ static void run_iteration(const tl_plan_iterations *iterations, int iteration,
 }
 
 // Asks for what an iteration uses where it is.
-static inline __attribute__((always_inline)) void ask_shown(
+static inline __attribute__((always_inline)) void prefetch_shown(
     const tl_plan_iterations *iterations, int iteration, int64_t row,
     size_t n) {
   const tl_plan *plan = iterations->plan;
@@ -276,16 +277,17 @@ static inline __attribute__((always_inline)) void ask_shown(
 // All iterations for the rows from [row] to [end]; after each of them a part of
 // the next rows, up to [next], is asked for.
 static void run_rows(const tl_plan_iterations *iterations, const layout *y,
-                     panel columns, int64_t row, int64_t end, int64_t next) {
+                     columns_buffer columns, int64_t row, int64_t end,
+                     int64_t next) {
   size_t n = (size_t)(end - row);
   int count = iterations->count;
   move_columns(iterations, y, columns, row, n, false);
   for (int i = 0; i < count; i++) {
     if (i + 1 < count)
-      ask_shown(iterations, i + 1, row, n);
+      prefetch_shown(iterations, i + 1, row, n);
     run_iteration(iterations, i, y, columns, row, n);
-    ask_rows(y, end + (next - end) * i / count,
-             end + (next - end) * (i + 1) / count);
+    prefetch_rows(y, end + (next - end) * i / count,
+                  end + (next - end) * (i + 1) / count);
   }
   move_columns(iterations, y, columns, row, n, true);
 }
@@ -294,11 +296,11 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Apart, so that other runs do not need its stack.
+// A function of its own, so that other runs do not need its stack.
 __attribute__((noinline)) void tl_iterations_run(
     tl_plan_iterations *iterations) {
   _Alignas(64) registers room;
-  _Alignas(64) panel columns;
+  _Alignas(64) columns_buffer columns;
   layout y;
   tl_plan *plan = iterations->plan;
   order_columns(iterations, &y);

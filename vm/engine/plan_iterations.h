@@ -4,10 +4,10 @@
 //   for j in 2..n { f[:, j] = a * x[:, j] + b * f[:, j - 1] }
 //
 // Iteration by iteration, each item of a column lies on a cache line of its
-// own, of which the next turn takes the next item. So all iterations are run
-// for some rows, then for the next ones: the rows' items are turned into
+// own, of which the next iteration takes the next item. So all iterations are
+// run for some rows, then for the next ones: the rows' items are turned into
 // columns that lie side by side, and what was written is turned back after the
-// last turn.
+// last iteration.
 #ifndef TALLY_VM_PLAN_ITERATIONS_H
 #define TALLY_VM_PLAN_ITERATIONS_H
 
@@ -32,8 +32,8 @@ typedef struct tl_plan_iterations {
   char *begin, *end;         // of the array that is written
   const char *first, *last;  // where columns of that array begin
   tl_iteration_column columns[TL_ITERATION_COLUMNS];
-  // Of each turn, what each stream that moves shows: a column, or items that
-  // are used where they are.
+  // Of each iteration, what each stream that moves shows: a column, or items
+  // that are used where they are.
   struct {
     int8_t column;  // -1: none
     char *at;

@@ -13,7 +13,7 @@ enum { SHORT_BYTES = 8 * 1024 };
 // items too: the lines of a block stay in the nearest cache.
 enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
 
-// Apart, so that other steps do not need its stack.
+// A function of its own, so that other steps do not need its stack.
 __attribute__((noinline)) static void call_host(const tl_plan_step *step,
                                                 const tl_plan_value *values,
                                                 char *out, size_t n) {
@@ -435,7 +435,7 @@ static bool run_outer(runner *r, int axes) {
   }
 }
 
-// Apart, so that other runs do not need the stack of tiles.
+// A function of its own, so that other runs do not need the stack of tiles.
 __attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
   _Alignas(64) tile tiles[TL_PLAN_TILES];
   r->tiles = tiles;

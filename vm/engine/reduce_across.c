@@ -1,4 +1,4 @@
-// Reductions across: results that lie side by side, a strip of columns at a
+// Reductions across: results that lie side by side, a block of columns at a
 // time, whose rows are contiguous; straight from memory, on several threads
 // where that pays, or through a buffer.
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "vm/vm.h"
 
 enum {
-  STRIP_BYTES = 512 * 1024,  // of a buffer
+  BLOCK_BYTES = 512 * 1024,  // of a buffer
   POLL_ITEMS = 64 * 1024,
   PARTS = 16,   // of columns, for several threads,
   LEAST = 512,  // which have at least so many, and a multiple of 64
@@ -53,15 +53,16 @@ static bool is_direct(const tl_reducer *r) {
          split->kept_strides[split->kept - 1] == (int64_t)tl_itemsize(r->from);
 }
 
-// --- Strips -----------------------------------------------------------------
+// --- Blocks of columns
+// -----------------------------------------------------------------
 
 // Columns of one position of the outer axes, some at a time.
-typedef struct strips {
+typedef struct column_blocks {
   tl_reducer *r;
-  int64_t width;             // of a strip
+  int64_t width;             // of a block
   char *buffer, *converted;  // for its rows; NULL: they are read as they lie
   char *scratch;
-} strips;
+} column_blocks;
 
 // Copies [ncols] columns from [at] on, all rows in logical order, as
 // contiguous rows of r->dtype.
@@ -86,7 +87,7 @@ static void gather(const tl_reducer *r, const char *at, size_t ncols,
 }
 
 // [n] columns from [base] on.
-static void fold_strip(const strips *s, const char *base, char *out,
+static void fold_block(const column_blocks *s, const char *base, char *out,
                        int64_t n) {
   const tl_reducer *r = s->r;
   const tl_split *split = &r->split;
@@ -104,13 +105,13 @@ static void fold_strip(const strips *s, const char *base, char *out,
   fold_rows(r, out, base, row, nrows, ncols, s->scratch);
 }
 
-static bool fold_strips(const strips *s, const char *base, char *out) {
+static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
   const tl_split *split = &s->r->split;
   const int64_t ncols = split->kept_shape[split->kept - 1];
   const int64_t column = split->kept_strides[split->kept - 1];
   for (int64_t at = 0, n; at < ncols; at += n) {
     n = ncols - at < s->width ? ncols - at : s->width;
-    fold_strip(s, base + at * column,
+    fold_block(s, base + at * column,
                out + (size_t)at * tl_itemsize(s->r->result), n);
     if (!tl_lane_poll(s->r->vm, &s->r->unpolled, n * split->length))
       return false;
@@ -128,15 +129,15 @@ static int64_t direct_width(const tl_split *split) {
 // Through a buffer.
 static int64_t gathered_width(const tl_reducer *r) {
   const size_t both = tl_itemsize(r->from) + tl_itemsize(r->dtype);
-  const size_t width = STRIP_BYTES / ((size_t)r->split.length * both);
+  const size_t width = BLOCK_BYTES / ((size_t)r->split.length * both);
   return width > 1024 ? 1024 : width < 4 ? 4 : (int64_t)width;
 }
 
-static bool all_strips(tl_reducer *r, bool direct) {
+static bool all_blocks(tl_reducer *r, bool direct) {
   const tl_split *split = &r->split;
   const int columns = split->kept - 1;
-  strips s = {r, direct ? direct_width(split) : gathered_width(r), NULL, NULL,
-              NULL};
+  column_blocks s = {r, direct ? direct_width(split) : gathered_width(r), NULL,
+                     NULL, NULL};
   if (s.width > split->kept_shape[columns])
     s.width = split->kept_shape[columns];
   const size_t width = (size_t)s.width, nrows = (size_t)split->length;
@@ -160,7 +161,7 @@ static bool all_strips(tl_reducer *r, bool direct) {
   tl_counter_begin(&counter, columns, split->kept_shape, split->kept_strides,
                    split->array->data);
   for (; ok && !counter.done; tl_counter_next(&counter)) {
-    ok = fold_strips(&s, counter.at, out);
+    ok = fold_blocks(&s, counter.at, out);
     out += (size_t)split->kept_shape[columns] * tl_itemsize(r->result);
   }
   if (block != NULL)
@@ -185,9 +186,9 @@ static void fold_part_columns(void *context, int64_t part) {
   const spread *p = context;
   const tl_split *split = &p->r->split;
   const int64_t at = part * p->step, left = split->kept_shape[0] - at;
-  const strips s = {p->r, 0, NULL, NULL,
-                    p->block + (size_t)part * p->part_size};
-  fold_strip(&s, split->array->data + at * split->kept_strides[0],
+  const column_blocks s = {p->r, 0, NULL, NULL,
+                           p->block + (size_t)part * p->part_size};
+  fold_block(&s, split->array->data + at * split->kept_strides[0],
              p->r->out + (size_t)at * tl_itemsize(p->r->result),
              left < p->step ? left : p->step);
 }
@@ -232,7 +233,7 @@ static void join_parts(const spread *p, int64_t parts) {
 }
 
 // *done: there was memory for it. One thread needs less.
-static bool spread_strips(tl_reducer *r, bool *done) {
+static bool spread_columns(tl_reducer *r, bool *done) {
   const tl_split *split = &r->split;
   const bool rows = may_spread_rows(r);
   const int64_t ncols = split->kept_shape[0], nrows = split->length;
@@ -267,7 +268,7 @@ bool tl_reduce_across(tl_reducer *r) {
   const bool direct = is_direct(r);
   bool done = false;
   if (direct && split->kept == 1 && split->reduced == 1 &&
-      tl_reduce_may_spread(r) && !spread_strips(r, &done))
+      tl_reduce_may_spread(r) && !spread_columns(r, &done))
     return false;
-  return done || all_strips(r, direct);
+  return done || all_blocks(r, direct);
 }

@@ -12,7 +12,7 @@
 #include "vm/vm.h"
 
 enum {
-  STRIP_BYTES = 2048,
+  BLOCK_BYTES = 2048,
   LEAST_LANES = 16,
   LEVELS = 64,
   ROWS_AHEAD = 2,
@@ -130,8 +130,8 @@ bool tl_reduce_interleaved(tl_reducer *r) {
   TL_CHECK(tl_reduce_is_interleaved(r));
   const tl_split *s = &r->split;
   int last = s->kept - 1;
-  size_t itemsize = tl_itemsize(r->dtype), most = STRIP_BYTES / itemsize;
-  size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)STRIP_BYTES;
+  size_t itemsize = tl_itemsize(r->dtype), most = BLOCK_BYTES / itemsize;
+  size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)BLOCK_BYTES;
   char *block = tl_alloc(r->vm, nbytes, "folds side by side");
   if (block == NULL)
     return false;
@@ -143,7 +143,7 @@ bool tl_reduce_interleaved(tl_reducer *r) {
       .fill = kernels->fill[tl_move_size(itemsize)],
       .cast = r->from == r->dtype ? NULL : kernels->cast[r->from][r->dtype],
       .lanes = block,
-      .partial = block + (TL_FOLD_LANES + 1) * (size_t)STRIP_BYTES};
+      .partial = block + (TL_FOLD_LANES + 1) * (size_t)BLOCK_BYTES};
   if (is_product)
     kernels->cast[TL_BOOL][r->dtype](u.unit, &is_product, 1);
   bool ok = true;

@@ -7,7 +7,7 @@
 //   tl_reduce ─ dtypes, shape ─ tl_reducer ─┬─ tl_reduce_along    (last axis
 //                                           │    folded: rows, lanes, parts)
 //                                           ├─ tl_reduce_across   (last axis
-//                                           │    kept: strips of columns)
+//                                           │    kept: blocks of columns)
 //                                           └─ tl_reduce_interleaved  (folded,
 //                                           but
 //                                                results lie side by side)

@@ -188,9 +188,9 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   if (!fits)
     return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   int64_t size = tl_region_size(g);
-  bool kept = keep && g->rows == NULL && !g->uncacheable;
+  bool caches = keep && g->rows == NULL && !g->uncacheable;
   where->was_small = size < TL_REGION_LARGE;
-  if (size == 0 || (where->was_small && !kept) ||
+  if (size == 0 || (where->was_small && !caches) ||
       (g->rows != NULL && tl_region_has_wrap(g))) {
     return TL_REGION_DECLINED;
   }
@@ -221,7 +221,7 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
 
 enum { WAIT_MOST = 10 };  // as a power of two
 
-// Whether the region, of which no kept run is good, is to be read and kept
+// Whether the region, of which no cached run is good, is to be read and cached
 // now: the second time that it runs, and the rarer the more often the operands
 // were of other kinds each time.
 static bool is_time_to_read(tl_region *where) {
@@ -295,25 +295,25 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
-  tl_region_cached *kept = tl_region_find_cached(where, pc, base);
+  tl_region_cached *cached = tl_region_find_cached(where, pc, base);
   out->iterations = 1;
   out->together = false;
-  if (kept != NULL) {
+  if (cached != NULL) {
     where->runs = 1;
     where->wait = 0;
-    out->end = kept->graph.end;
-    if (tl_region_runs_short(kept))
-      return run_short(kept, out);
-    int iterations = run_iterations(kept, out);
+    out->end = cached->graph.end;
+    if (tl_region_runs_short(cached))
+      return run_short(cached, out);
+    int iterations = run_iterations(cached, out);
     if (iterations > 0)
       out->iterations = iterations;
     if (iterations != 0)
       return iterations > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
-    tl_region_status status = run_cached(kept, out->results);
-    out->end = kept->graph.end;
-    out->together = kept->graph.consumer == TL_CONSUMER_MULTI;
-    if (!kept->is_good)
-      tl_region_drop_cached(vm, kept);
+    tl_region_status status = run_cached(cached, out->results);
+    out->end = cached->graph.end;
+    out->together = cached->graph.consumer == TL_CONSUMER_MULTI;
+    if (!cached->is_good)
+      tl_region_drop_cached(vm, cached);
     if (status != TL_REGION_DECLINED)
       return status;
   }

@@ -60,7 +60,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 // What the layers below call of all this (objects.h).
 extern const struct tl_fusion_ops tl_fusion_ops;
 
-// Forgets the graphs and plans that are kept for a unit's code; NULL: all but
+// Forgets the cached graphs and plans for a unit's code; NULL: all but
 // one in use. Returns whether there were any.
 bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
 

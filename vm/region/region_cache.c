@@ -1,9 +1,9 @@
-// Stage "cache": regions that have run before: their graphs and plans are kept
-// beside the code and used again where the operands are of the same types,
-// shapes and strides. Reading the instructions, deciding dtypes and planning
-// then come down to a few comparisons for each operand.
+// Stage "cache": regions that have run before: their graphs and plans are
+// cached beside the code and used again where the operands are of the same
+// types, shapes and strides. Reading the instructions, deciding dtypes and
+// planning then come down to a few comparisons for each operand.
 //
-// A graph says how it was read as a list of facts, one for each value that it
+// A graph says how it was read as a list of guards, one for each value that it
 // takes from outside. Taking these values again in order, and finding each as
 // the graph expects it, shows that reading would give the same graph. Numbers
 // may differ, where dtypes do not depend on them; views are moved to where
@@ -11,7 +11,7 @@
 //
 // What ends in a new array of one block needs nothing but the array, the
 // streams' places and the kernels then: where results might go otherwise, all
-// of that has been asked when the graph was kept.
+// of that has been asked when the graph was cached.
 #include <string.h>
 
 #include "vm/error.h"
@@ -256,18 +256,18 @@ bool tl_region_take_again(tl_region_cached *k) {
 }
 
 static void move_to_front(tl_region *where, tl_region_cached *k) {
-  tl_region_cached **at = &where->kept;
+  tl_region_cached **at = &where->cached;
   if (*at == k)
     return;
   while (*at != k) at = &(*at)->next;
   *at = k->next;
-  k->next = where->kept;
-  where->kept = k;
+  k->next = where->cached;
+  where->cached = k;
 }
 
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base) {
-  for (tl_region_cached *k = where->kept; k != NULL; k = k->next) {
+  for (tl_region_cached *k = where->cached; k != NULL; k = k->next) {
     if (k->pc != pc || k->is_busy)
       continue;
     k->graph.base = base;
@@ -281,7 +281,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
 
 // --- Keeping ----------------------------------------------------------------
 
-// The memory of a kept graph, cut into its arrays; first without memory, to
+// The memory of a cached graph, cut into its arrays; first without memory, to
 // measure.
 typedef struct cutter {
   char *at;
@@ -353,7 +353,7 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   to->view_room = view_words + place_words(g);
   to->binding_count = 0;
   for (int i = 0; i < g->binding_count; i++) {
-    if (g->bindings[i].kept)
+    if (g->bindings[i].binds)
       to->bindings[to->binding_count++] = g->bindings[i];
   }
   move_views(to, g);
@@ -361,7 +361,7 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
 
 // Whether a graph makes an array of one block, and does nothing else.
 static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
-  tl_region_cached **at = &k->where->kept;
+  tl_region_cached **at = &k->where->cached;
   while (*at != k) at = &(*at)->next;
   *at = k->next;
   *(k->newer != NULL ? &k->newer->older : &vm->regions) = k->older;
@@ -376,8 +376,8 @@ void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
 
 static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
   k->where = where;
-  k->next = where->kept;
-  where->kept = k;
+  k->next = where->cached;
+  where->cached = k;
   k->newer = NULL;
   k->older = vm->regions;
   *(vm->regions != NULL ? &vm->regions->newer : &vm->oldest_region) = k;
@@ -389,7 +389,7 @@ static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
 static void make_room(tl_vm *vm, tl_region *where) {
   int count = 0;
   tl_region_cached *last = NULL;
-  for (tl_region_cached *k = where->kept; k != NULL; k = k->next, count++) {
+  for (tl_region_cached *k = where->cached; k != NULL; k = k->next, count++) {
     last = k;
   }
   if (count < CACHED_OF_A_REGION)
@@ -447,7 +447,7 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
     tl_plan_copy(&k->planned.plan, c.at + c.nbytes, &planned->plan);
   }
   k->planned.room = NULL;
-  k->graph.kept = &k->planned;
+  k->graph.cached = &k->planned;
   k->graph.fresh = NULL;
   k->unit = g->function->unit;
   k->pc = pc;
@@ -498,7 +498,7 @@ bool tl_region_run_short(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  k->is_busy = true;  // where memory is short, what is kept goes
+  k->is_busy = true;  // where memory is short, what is cached goes
   tl_array *made =
       tl_array_new(vm, k->planned.dtype, shape->ndim, shape->lengths);
   k->is_busy = false;

@@ -1,5 +1,5 @@
 // Items in an order that is given, to a consumer: by one plan, or, where
-// operands are rolled, in chunks that are computed box by box into a buffer.
+// operands are rolled, in chunks that are computed tile by tile into a buffer.
 // Histograms and counts take them so, once or several times over.
 #include "vm/error.h"
 #include "vm/region/region_internal.h"

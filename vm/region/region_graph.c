@@ -36,7 +36,7 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->result_arguments = room->result_arguments;
   g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
-  g->kept = g->fresh = NULL;
+  g->cached = g->fresh = NULL;
 }
 
 // --- Nodes and results ------------------------------------------------------
@@ -95,7 +95,7 @@ int tl_region_count_fused(const tl_region_graph *g) {
 void tl_region_bind(const tl_region_graph *g) {
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
-    if (b->kept) {
+    if (b->binds) {
       tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
       tl_copy_slot(&g->base[b->slot], &value);
     }

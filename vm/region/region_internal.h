@@ -34,7 +34,7 @@
 
 enum {
   TL_REGION_NODES = 48,
-  TL_REGION_USES = 120,  // int8_t, as facts
+  TL_REGION_USES = 120,  // int8_t, as guards
   TL_REGION_ROOTS = 24,
   TL_REGION_TRANSFERS = 8,
   TL_REGION_BINDINGS = 240,
@@ -71,11 +71,11 @@ typedef struct tl_region_use {
   int root;       // whose memory an array is, -1: nobody's who may die here
   bool direct;    // the root itself, no view of it
   bool read;      // by a node that is needed
-  int8_t wrap;    // rolled: its number among the seams, from 1; 0: not
+  int8_t wrap;    // rolled: its number among the wraps, from 1; 0: not
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
-  const int64_t *dims;  // of an array in a kept graph: ndim, shape, strides
+  const int64_t *dims;  // of an array in a cached graph: ndim, shape, strides
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
@@ -88,13 +88,13 @@ typedef struct tl_region_root {
 } tl_region_root;
 
 // What a slot holds while the region is read: nothing is written until all is
-// computed. [kept]: a scalar or constant that the slot gets in the end. From
+// computed. [binds]: a scalar or constant that the slot gets in the end. From
 // TL_REGION_FOLDED on [in] is a reduction among several results.
 enum { TL_REGION_FOLDED = 1000 };
 typedef struct tl_region_binding {
   uint32_t slot;
   int in;
-  bool kept;
+  bool binds;
   bool over;  // the slot has been used up, or holds something else
 } tl_region_binding;
 
@@ -121,7 +121,7 @@ typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
   int8_t of[3];
-  bool again;        // of a view that an earlier fact has made
+  bool again;        // of a view that an earlier guard has made
   bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
@@ -250,8 +250,8 @@ typedef struct tl_region_graph {
   int wrap_count;
   int64_t (*wraps)[TL_MAX_DIMS];
 
-  struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
-  struct tl_region_planned *fresh;  // memory for one
+  struct tl_region_planned *cached;  // an earlier run's plan; NULL: none
+  struct tl_region_planned *fresh;   // memory for one
 } tl_region_graph;
 
 // Memory for the largest graph.
@@ -381,14 +381,14 @@ typedef struct tl_region_planned {
   tl_plan_room *room;  // for making it
 } tl_region_planned;
 
-// Makes the plan that writes a box of the result, as [dtype], to [out]. With
-// out NULL the items go to the plan's consumer, in the order of the box. false:
-// too much for one plan.
+// Makes the plan that writes a tile of the result, as [dtype], to [out]. With
+// out NULL the items go to the plan's consumer, in the order of the tile.
+// false: too much for one plan.
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
-// The plan that was made for another box of the same shape, for this one, to
+// The plan that was made for another tile of the same shape, for this one, to
 // the same memory. No operand is rolled.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
@@ -405,8 +405,8 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
                                void *out, tl_dtype dtype,
                                const int64_t *out_strides);
 
-// Computes a box into memory, its axes [strides] bytes apart, whatever operands
-// are rolled (region_write.c). To be thrown away where it is declined.
+// Computes a tile into memory, its axes [strides] bytes apart, whatever
+// operands are rolled (region_write.c). To be thrown away where it is declined.
 tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides);
@@ -419,9 +419,10 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
                                 tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split);
 
-// The largest box from position [at] on, of at most [most] positions of [count]
-// axes in row-major order, whose order is theirs: a part of one axis, with the
-// axes behind it whole. Returns how many it has; from[] is set for the axes.
+// The largest tile from position [at] on, of at most [most] positions of
+// [count] axes in row-major order, whose order is theirs: a part of one axis,
+// with the axes behind it whole. Returns how many it has; from[] is set for the
+// axes.
 typedef struct tl_region_found_tile {
   int ndim;
   int64_t shape[TL_MAX_DIMS + 1];
@@ -431,7 +432,8 @@ int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
                             int64_t at, int64_t most, int64_t *from,
                             tl_region_found_tile *tile);
 
-// A kept plan, its streams where the operands are now, and its output at [out].
+// A cached plan, its streams where the operands are now, and its output at
+// [out].
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out);
 
@@ -454,7 +456,8 @@ int tl_region_count_fused(const tl_region_graph *g);
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count);
 
-// --- Kept graphs: region_cache.c ---------------------------------------------
+// --- Cached graphs: region_cache.c
+// ---------------------------------------------
 
 // The graph and plan of an earlier run from one instruction on.
 struct tl_region_cached {
@@ -482,37 +485,37 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
-// NULL: without memory nothing is kept. The caller says of what it gets whether
-// several iterations may run at a time.
+// NULL: without memory nothing is cached. The caller says of what it gets
+// whether several iterations may run at a time.
 tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
                                   uint32_t pc);
 
-void tl_region_drop_cached(tl_vm *vm, tl_region_cached *kept);
+void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 
-// Takes the values of a kept graph from what the frame holds now; false where
+// Takes the values of a cached graph from what the frame holds now; false where
 // it is not good for them.
-bool tl_region_take_again(tl_region_cached *kept);
+bool tl_region_take_again(tl_region_cached *cached);
 
 // --- Short arrays: region_cache.c --------------------------------------------
 
 // Whether an array of one block is all that is to be made of the values that
 // are taken: no array ends whose memory the result could get, and no contract
 // is to be kept.
-bool tl_region_runs_short(const tl_region_cached *kept);
+bool tl_region_runs_short(const tl_region_cached *cached);
 
 // Makes the array; false: no memory, with an error pending.
-bool tl_region_run_short(tl_region_cached *kept);
+bool tl_region_run_short(tl_region_cached *cached);
 
 // --- Several iterations of a loop: region_iterations.c
 // ---------------------------------
 
-// Whether an iteration of the loop around a kept graph does nothing else.
-bool tl_region_may_iterate(const tl_region_cached *kept);
+// Whether an iteration of the loop around a cached graph does nothing else.
+bool tl_region_may_iterate(const tl_region_cached *cached);
 
 // Runs the iteration whose values are taken with as many as fit of those behind
 // it, and leaves the loop in the last of them. Returns how many; 0: nothing has
 // changed. -1: nor has anything, but the values can be taken no more.
-int tl_region_iterations(tl_region_cached *kept, tl_slot *result);
+int tl_region_iterations(tl_region_cached *cached, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
@@ -543,7 +546,7 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 // The items of g->selected that g->mask takes, as a vector.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 // Cuts a result that stands in an operand to its length: no sooner than the
-// graph has been kept, which the operand's shape is part of.
+// graph has been cached, which the operand's shape is part of.
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
@@ -555,7 +558,7 @@ void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
 // The dtype of what the region makes: of a running fold that of its results.
 tl_dtype tl_region_result_dtype(const tl_region_graph *g);
 
-// Whether an operand that is read has a seam.
+// Whether an operand that is read has a wrap.
 bool tl_region_has_wrap(const tl_region_graph *g);
 
 // The shift of a rolled operand along each axis of it.
@@ -616,8 +619,8 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // for before.
 bool tl_region_pay(tl_vm *vm, int64_t size);
 
-// The value of a fact that is computed of numbers alone (region_cache.c); false
-// where it is none.
+// The value of a guard that is computed of numbers alone (region_cache.c);
+// false where it is none.
 bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out);
 

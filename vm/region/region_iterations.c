@@ -54,7 +54,7 @@ static bool find_loop(const tl_region_cached *k, tl_decoded *loop) {
   return true;
 }
 
-// Whether a slot is set before the region in each turn.
+// Whether a slot is set before the region in each iteration.
 static bool is_set_before(const tl_region_cached *k, const tl_decoded *loop,
                           uint32_t slot) {
   tl_decoded d;
@@ -135,8 +135,8 @@ static bool ends_target_alone(const tl_region_graph *g) {
   return true;
 }
 
-// Whether a number that is computed with is another one in this turn, or may
-// be: that of an array without axes.
+// Whether a number that is computed with is another one in this iteration, or
+// may be: that of an array without axes.
 static bool has_new_number(const tl_region_graph *g) {
   for (int i = 0; i <= g->value; i++) {
     const tl_region_node *n = &g->nodes[i];

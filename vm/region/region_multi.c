@@ -2,7 +2,7 @@
 // running folds of values that share their operands, computed block by block in
 // one pass (a = x + y; b = x - y). Where that would need more memory than one
 // after the other, or anything is in the way, nothing has been written and they
-// run apart.
+// run one by one.
 //
 // Built for size.
 #include <string.h>
@@ -161,7 +161,7 @@ static bool choose_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   const tl_fold_call *call = &result->call;
   tl_reduction reduction = (tl_reduction)call->reduction;
-  // What takes two passes, or may fail at its end, runs apart.
+  // What takes two passes, or may fail at its end, runs by itself.
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
       call->dtype != TL_DTYPE_COUNT ||
       !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {

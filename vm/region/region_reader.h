@@ -36,8 +36,8 @@ tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot);
 // before, or what it gets in the end. Views are not made, nor moves of arrays.
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b);
 
-// From here on [slot] holds [in]. [kept]: see tl_region_binding.
-bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept);
+// From here on [slot] holds [in]. [binds]: see tl_region_binding.
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds);
 
 // A use's value; NULL for a node.
 static inline tl_region_use *tl_reader_use(const tl_region_reader *rd, int in) {

@@ -16,7 +16,7 @@ tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
   return NULL;
 }
 
-bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept) {
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
@@ -24,13 +24,13 @@ bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept) {
   if (before != NULL)
     before->over = true;
   g->bindings[g->binding_count++] = (tl_region_binding){
-      .slot = slot, .in = in, .kept = kept && rd->depth == 0};
+      .slot = slot, .in = in, .binds = binds && rd->depth == 0};
   return true;
 }
 
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
   const tl_region_use *u = &g->uses[-1 - b->in];
-  return b->kept || (u->direct && !tl_is_heap(u->value)) ||
+  return b->binds || (u->direct && !tl_is_heap(u->value)) ||
          (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
 }
 
@@ -186,10 +186,10 @@ bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
       return false;
     tl_reader_add_guard(rd, in, guard);
   }
-  bool kept = u != NULL && (borrowed ? u->direct : !tl_is_heap(u->value));
+  bool binds = u != NULL && (borrowed ? u->direct : !tl_is_heap(u->value));
   if (!borrowed)
     tl_reader_binding(rd->g, d->operands[0])->over = true;
-  return tl_reader_bind(rd, (uint32_t)d->result, in, kept);
+  return tl_reader_bind(rd, (uint32_t)d->result, in, binds);
 }
 
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {

@@ -70,11 +70,11 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
   small_parts parts;
   if (!copy_parts(g, to, &parts))
     return TL_REGION_DECLINED;
-  tl_region_planned *kept = g->kept;
-  g->kept = NULL;
+  tl_region_planned *cached = g->cached;
+  g->cached = NULL;
   g->uncacheable = true;
   tl_region_status status = tl_region_write(g, to, dtype, false);
-  g->kept = kept;
+  g->cached = cached;
   give_back_parts(g, &parts);
   return status;
 }
@@ -173,7 +173,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
   return tl_plan_run(g->vm, plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
-// Computed apart, then copied: where the operands are other places of the
+// Computed by itself, then copied: where the operands are other places of the
 // target in other ways.
 static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
   const tl_region_node *n = &g->nodes[g->value];

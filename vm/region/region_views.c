@@ -26,7 +26,7 @@ static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
   return 0;
 }
 
-// Where a view or an item stands: [fact] says how it was found.
+// Where a view or an item stands: [guard] says how it was found.
 typedef struct place {
   const tl_region_use *from;
   int ndim;

@@ -1,5 +1,5 @@
-// Writing a region's result, or a box of it, into memory: in one plan, or,
-// where operands are rolled, in boxes between their seams, in each of which all
+// Writing a region's result, or a tile of it, into memory: in one plan, or,
+// where operands are rolled, in tiles between their wraps, in each of which all
 // strides are plain. Running folds are written as their items come.
 //
 // Built for size.
@@ -8,7 +8,7 @@
 #include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
-// Where the boxes begin along each axis of the result, in order; after the last
+// Where the tiles begin along each axis of the result, in order; after the last
 // one stands the axis's length.
 typedef struct cuts {
   int count[TL_MAX_DIMS];
@@ -29,7 +29,7 @@ static bool add_cut(cuts *c, int axis, int64_t cut) {
   return true;
 }
 
-// Where the box is cut, along each of its axes, from its first item on.
+// Where the tile is cut, along each of its axes, from its first item on.
 static bool find_cuts(const tl_region_graph *g, const tl_region_tile *tile,
                       cuts *c) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
