@@ -157,6 +157,23 @@ void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
   return out;
 }
 
+// The caller's pointer has a type of its own; copying its bytes keeps to the
+// rules of aliasing.
+bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
+                   uint32_t count, size_t size) {
+  if (count < *capacity)
+    return true;
+  uint32_t more = *capacity * 2 + 8;
+  void *old;
+  memcpy(&old, items, sizeof old);
+  void *list = tl_arena_grow(arena, old, *capacity * size, more * size);
+  if (list == NULL)
+    return false;
+  memcpy(items, &list, sizeof list);
+  *capacity = more;
+  return true;
+}
+
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / 2 / size) {
     arena->failed = true;

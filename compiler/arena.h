@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Resizes [block] from [old_size] to [new_size] bytes; NULL allocates, a
 // new_size of 0 frees and returns NULL. As in the host's options.
@@ -49,6 +50,12 @@ void *tl_arena_array(tl_arena *arena, size_t count, size_t size);
 // double use it: large ones have blocks of their own and leave nothing behind.
 void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
                     size_t nbytes);
+
+// Makes room for one more item of [size] bytes behind the [count] that a list
+// has. [items] points to the pointer to the list and [capacity] to its length;
+// both change where it grows. False on failure: then they stay as they were.
+bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
+                   uint32_t count, size_t size);
 
 // Returns a copy of [nbytes] bytes of [text], with a zero after it; NULL on
 // failure. [text] may be NULL if nbytes is 0.

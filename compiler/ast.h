@@ -3,8 +3,9 @@
 // Everything lives in the compilation's arena. Arrays of count 0 may be NULL;
 // other pointers that may be NULL say so. Types are called tl_ast_… where vm/
 // has one of the short name. A new kind of node is a line in the table below,
-// its payload, a member of the union, its children in ast_walk.c and its form
-// in ast_print.c. An example, `x[0] = 2 ** y`:
+// its payload, a member of the union, its children in ast_walk.c, its lowering
+// in lower.c and its form in tests/unit/ast_text.h. An example, `x[0] = 2 **
+// y`:
 //
 //   ASSIGN  target: PLACE x, one step [INT 0]
 //           value:  BINARY POWER (INT 2, NAME y)
@@ -419,15 +420,5 @@ struct tl_ast {
     tl_ast_import import;
   };
 };
-
-// "name", "list-for" …: the kind as tl_ast_print writes it.
-const char *tl_ast_kind_name(tl_ast_kind kind);
-
-// "+", "not in" …: the operator as it is written in ASCII.
-const char *tl_operator_text(tl_operator op);
-
-// The tree as an S-expression, for tests and for people; NULL when memory
-// fails. `x[0] = 2 ** y` is (= (place x [0]) (** 2 y)).
-const char *tl_ast_print(const tl_ast *ast, tl_arena *arena);
 
 #endif

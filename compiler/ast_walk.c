@@ -4,6 +4,8 @@
 
 #include "compiler/ast_walk.h"
 
+#include <string.h>
+
 // A node visited, or an optional one that is not there passed over.
 #define VISIT(child) ((child) != NULL && visit((child), context))
 
@@ -186,4 +188,67 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
       return VISIT(ast->result.value);
   }
   return false;
+}
+
+// --- Equal trees ------------------------------------------------------------
+
+// The same for expressions that may be missing.
+static bool same_or_none(const tl_ast *a, const tl_ast *b) {
+  return a == NULL || b == NULL ? a == b : tl_ast_is_same(a, b);
+}
+
+// The same for the items of an index.
+bool tl_ast_items_are_same(const tl_ast_item *a, uint32_t count,
+                           const tl_ast_item *b, uint32_t other_count) {
+  if (count != other_count)
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (a[i].kind != b[i].kind || !same_or_none(a[i].value, b[i].value) ||
+        !same_or_none(a[i].start, b[i].start) ||
+        !same_or_none(a[i].stop, b[i].stop) ||
+        !same_or_none(a[i].step, b[i].step)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether two expressions are the same, of the kinds that have no effect:
+// evaluated once or twice, they give the same value.
+bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
+  if (a->kind != b->kind)
+    return false;
+  switch (a->kind) {
+    case TL_AST_NONE:
+      return true;
+    case TL_AST_BOOL:
+      return a->boolean.value == b->boolean.value;
+    case TL_AST_INT:
+      return a->integer.value == b->integer.value;
+    case TL_AST_STRING:
+      return a->string.nbytes == b->string.nbytes &&
+             memcmp(a->string.text, b->string.text, a->string.nbytes) == 0;
+    case TL_AST_NAME:
+      return a->name.name == b->name.name;
+    case TL_AST_UNARY:
+      return a->unary.op == b->unary.op &&
+             tl_ast_is_same(a->unary.operand, b->unary.operand);
+    case TL_AST_BINARY:
+      return a->binary.op == b->binary.op &&
+             tl_ast_is_same(a->binary.left, b->binary.left) &&
+             tl_ast_is_same(a->binary.right, b->binary.right);
+    case TL_AST_RANGE:
+      return same_or_none(a->range.start, b->range.start) &&
+             same_or_none(a->range.stop, b->range.stop) &&
+             same_or_none(a->range.step, b->range.step);
+    case TL_AST_FIELD:
+      return a->field.field.name == b->field.field.name &&
+             tl_ast_is_same(a->field.object, b->field.object);
+    case TL_AST_INDEX:
+      return tl_ast_is_same(a->index.object, b->index.object) &&
+             tl_ast_items_are_same(a->index.items, a->index.count,
+                                   b->index.items, b->index.count);
+    default:
+      return false;
+  }
 }

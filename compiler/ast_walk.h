@@ -28,4 +28,11 @@ bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
 bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
                            void *context);
 
+// Whether two expressions are the same, of the kinds that have no effect:
+// evaluated once or twice, they give the same value.
+bool tl_ast_is_same(const tl_ast *a, const tl_ast *b);
+// The same for the items of an index.
+bool tl_ast_items_are_same(const tl_ast_item *a, uint32_t count,
+                           const tl_ast_item *b, uint32_t other_count);
+
 #endif

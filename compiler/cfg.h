@@ -43,7 +43,6 @@ typedef struct tl_cfg_owned {
 typedef struct tl_cfg_ins {
   uint8_t op;      // tl_opcode
   uint8_t fails;   // tl_fails; lowering copies it from the table
-  bool is_drain;   // NEXT: modes[0] is ! or ? and items may move out
   int32_t result;  // slot, -1: none
   int32_t operand_count;
   int32_t *operands;  // slots
@@ -54,7 +53,6 @@ typedef struct tl_cfg_ins {
   // for invariant.
   bool depends;
   uint32_t extra;   // constant, global, path, built-in, function index …
-  uint32_t extra2;  // a second one: NEXT's hidden slot, of the position
   int32_t window;   // slot from which call arguments were laid out, -1
   int32_t handler;  // block that catches, -1: out of the function
   tl_span span;
@@ -137,8 +135,5 @@ typedef bool tl_use_owned(void *context, tl_cfg_function *function,
 // program is never in memory all at once. With use NULL nobody is called, and
 // all code stays. False: no memory, or [use] said so.
 bool tl_ownership(tl_cfg_program *program, tl_use_owned *use, void *context);
-
-// The graph as text, for tests.
-bool tl_cfg_print(const tl_cfg_function *function, tl_text *out);
 
 #endif

@@ -33,27 +33,6 @@ static void *resize(void *context, void *block, size_t old_size,
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
-// The public status of a kind of diagnostic.
-static tally_status status_of(tl_diagnostic_kind kind) {
-  switch (kind) {
-    case TL_DIAGNOSTIC_SYNTAX:
-      return TALLY_ERR_SYNTAX;
-    case TL_DIAGNOSTIC_NAME:
-      return TALLY_ERR_NAME;
-    case TL_DIAGNOSTIC_TYPE:
-      return TALLY_ERR_TYPE;
-    case TL_DIAGNOSTIC_VALUE:
-      return TALLY_ERR_VALUE;
-    case TL_DIAGNOSTIC_IO:
-      return TALLY_ERR_IO;
-    case TL_DIAGNOSTIC_LIMIT:
-      return TALLY_ERR_LIMIT;
-    case TL_DIAGNOSTIC_MEMORY:
-      return TALLY_ERR_MEMORY;
-  }
-  return TALLY_ERR_SYNTAX;
-}
-
 // Sorts the errors by place: the resolver and lowering each find theirs in an
 // order of their own. The list is short, so insertion sort does.
 static void sort_diagnostics(tl_diagnostics *list) {
@@ -71,13 +50,13 @@ static void sort_diagnostics(tl_diagnostics *list) {
 
 // Makes the first error the pending one of the VM; its report, which the VM
 // owns, holds the text of all of them.
-static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
-                      tl_diagnostics *list, const char *name) {
+static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
+                      const char *name) {
   sort_diagnostics(list);
   // The pending error is one; the others are only in the report, which hosts
   // print as it is.
   const tl_diagnostic *first = &list->items[0];
-  tl_fail(vm, status_of(first->kind), "%s", first->message);
+  tl_fail(vm, first->kind, "%s", first->message);
   tl_place place = tl_source_place(source, first->span.at);
   vm->error.line = (int)place.line;
   vm->error.column = (int)place.column;
@@ -87,68 +66,42 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   // caller.
   vm->error.placed = true;
   vm->error.compiled = true;
-  size_t length = 0;
-  char *texts[TL_DIAGNOSTICS_MAX];
+  tl_text report;
+  tl_text_open(&report, vm);
   for (uint32_t i = 0; i < list->count; i++) {
-    texts[i] = (char *)tl_diagnostic_render(&list->items[i], source, arena);
-    if (texts[i] != NULL)
-      length += strlen(texts[i]) + 1;
+    if (i > 0)
+      tl_text_putc(&report, '\n');
+    tl_diagnostic_render(&list->items[i], source, &report);
   }
   // Errors past the list's end are only counted.
-  char more[64] = "";
-  if (list->total > list->count) {
-    snprintf(more, sizeof more, "and %u more errors",
-             list->total - list->count);
-  }
-  size_t size = length + strlen(more) + 1;
-  char *report = tl_alloc(vm, size, "an error report");
+  if (list->total > list->count)
+    tl_text_printf(&report, "\nand %u more errors", list->total - list->count);
+  tl_text_putc(&report, '\0');
   // Without memory for the report the first message is pending all the same.
-  if (report == NULL)
+  if (report.failed) {
+    tl_text_close(&report);
     return;
-  char *to = report;
-  for (uint32_t i = 0; i < list->count; i++) {
-    // One that found no memory is left out.
-    if (texts[i] == NULL)
-      continue;
-    if (to != report)
-      *to++ = '\n';
-    size_t n = strlen(texts[i]);
-    memcpy(to, texts[i], n);
-    to += n;
   }
-  if (more[0] != 0)
-    to += snprintf(to, size - (size_t)(to - report), "\n%s", more);
-  *to = 0;
-  vm->error.excerpt = report;
-  vm->error.excerpt_size = size;
-}
-
-// A copy of arena memory in the unit; NULL and b->failed when memory fails.
-// One byte more, so that a table without items is not NULL.
-static void *keep(tl_builder *b, const void *items, size_t nbytes) {
-  void *copy = tl_unit_alloc(b->vm, b->unit, nbytes + 1);
-  if (copy == NULL) {
-    b->failed = true;
-    return NULL;
-  }
-  if (nbytes > 0)
-    memcpy(copy, items, nbytes);
-  return copy;
+  vm->error.excerpt = report.bytes;
+  vm->error.excerpt_size = report.capacity;
 }
 
 // Moves the unit's tables from the arena, in which they grew, into memory of
 // the unit.
 static void keep_tables(tl_builder *b) {
   tl_unit *unit = b->unit;
-  unit->names = keep(b, unit->names, unit->name_count * sizeof *unit->names);
-  unit->paths = keep(b, unit->paths, unit->path_count * sizeof *unit->paths);
+  unit->names =
+      tl_unit_keep(b, unit->names, unit->name_count * sizeof *unit->names);
+  unit->paths =
+      tl_unit_keep(b, unit->paths, unit->path_count * sizeof *unit->paths);
   unit->shapes =
-      keep(b, unit->shapes, unit->shape_count * sizeof *unit->shapes);
+      tl_unit_keep(b, unit->shapes, unit->shape_count * sizeof *unit->shapes);
   unit->groups =
-      keep(b, unit->groups, unit->group_count * sizeof *unit->groups);
-  unit->keys = keep(b, unit->keys, unit->key_count * sizeof *unit->keys);
-  unit->prototypes = keep(b, unit->prototypes,
-                          unit->prototype_count * sizeof *unit->prototypes);
+      tl_unit_keep(b, unit->groups, unit->group_count * sizeof *unit->groups);
+  unit->keys =
+      tl_unit_keep(b, unit->keys, unit->key_count * sizeof *unit->keys);
+  unit->prototypes = tl_unit_keep(
+      b, unit->prototypes, unit->prototype_count * sizeof *unit->prototypes);
 }
 
 // The function that ownership calls with each finished function.
@@ -172,7 +125,7 @@ static void keep_invariant(tl_builder *b) {
   // A bit for each module variable, in words of 64.
   uint32_t words = ((uint32_t)b->program->global_count + 63) / 64;
   unit->invariant =
-      keep(b, b->program->invariant, words * sizeof *unit->invariant);
+      tl_unit_keep(b, b->program->invariant, words * sizeof *unit->invariant);
   unit->invariant_words = unit->invariant == NULL ? 0 : words;
   for (uint32_t g = 0; g < unit->module->variable_count; g++)
     unit->module->is_invariant[g] |= tl_unit_depends(unit, g);
@@ -222,35 +175,49 @@ static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
   return tl_fail_memory(vm, nbytes, "a source");
 }
 
-// Runs all stages into b->unit; false after tl_fail.
+// A text on its way through the front end.
+typedef struct front {
+  tl_source source;
+  tl_names names;
+  tl_diagnostics diagnostics;
+} front;
+
+// The tree of a text; NULL after tl_fail, or when memory failed.
+static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
+                     const char *text, size_t nbytes) {
+  if (!open_source(vm, &f->source, arena, name, text, nbytes))
+    return NULL;
+  tl_names_open(&f->names, arena);
+  tl_diagnostics_open(&f->diagnostics, arena);
+  tl_ast *tree = tl_parse(arena, &f->names, &f->source, &f->diagnostics);
+  if (tree == NULL && f->diagnostics.total > 0 && !tl_failed(vm))
+    fail_with(vm, &f->source, &f->diagnostics, name);
+  return tree;
+}
+
+// Runs all stages into b->unit; false after tl_fail. After syntax errors
+// nothing else is looked at: what follows from a broken tree would be noise.
 static bool compile_into(tl_builder *b, const char *name, const char *text,
                          size_t nbytes, unsigned mode) {
   tl_vm *vm = b->vm;
-  tl_source source;
-  if (!open_source(vm, &source, b->arena, name, text, nbytes))
-    return false;
-  tl_names names;
-  tl_names_open(&names, b->arena);
-  tl_diagnostics diagnostics;
-  tl_diagnostics_open(&diagnostics, b->arena);
-  b->names = &names;
-  b->diagnostics = &diagnostics;
-  b->source = &source;
+  front f;
+  tl_ast *program = parse(vm, b->arena, &f, name, text, nbytes);
+  if (program == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "the compiler");
+  b->names = &f.names;
+  b->diagnostics = &f.diagnostics;
+  b->source = &f.source;
   tl_resolver resolver = {.vm = vm,
                           .arena = b->arena,
-                          .names = &names,
-                          .diagnostics = &diagnostics,
+                          .names = &f.names,
+                          .diagnostics = &f.diagnostics,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
-  // After syntax errors nothing else is looked at: what follows from a broken
-  // tree would be noise.
-  tl_ast *program = tl_parse(b->arena, &names, &source, &diagnostics);
-  bool ok = program != NULL && tl_resolve(&resolver, program) &&
-            tl_lower_program(b, program);
+  bool ok = tl_resolve(&resolver, program) && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
-  if (!ok && program != NULL && diagnostics.total > 0 && !b->failed &&
+  if (!ok && f.diagnostics.total > 0 && !b->failed &&
       b->program->function_count == 0) {
     tl_lower_program(b, program);
   }
@@ -259,8 +226,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   ok = ok && tl_find_pragmas(b) && back_end(b) && tl_check_pragmas(b);
   // An error of the VM itself (memory, a limit) comes before what was reported
   // because of it.
-  if (diagnostics.total > 0 && !tl_failed(vm)) {
-    fail_with(vm, b->arena, &source, &diagnostics, name);
+  if (f.diagnostics.total > 0 && !tl_failed(vm)) {
+    fail_with(vm, &f.source, &f.diagnostics, name);
     return false;
   }
   // Nothing was reported, so a stage gave up for want of memory.
@@ -345,29 +312,21 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
                            const char *text, size_t nbytes,
                            uint32_t *out_nbytes) {
-  tl_source source, laid;
-  tl_names names;
-  tl_diagnostics diagnostics;
-  if (!open_source(vm, &source, arena, name, text, nbytes))
+  front f;
+  tl_source laid;
+  if (parse(vm, arena, &f, name, text, nbytes) == NULL)
     return NULL;
-  tl_names_open(&names, arena);
-  tl_diagnostics_open(&diagnostics, arena);
-  if (tl_parse(arena, &names, &source, &diagnostics) == NULL) {
-    if (diagnostics.total > 0)
-      fail_with(vm, arena, &source, &diagnostics, name);
-    return NULL;
-  }
   // The parser has released its tokens, so the text is lexed again.
   tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
   const char *result = NULL;
-  if (tl_lex(&tokens, arena, &source, false))
-    result = tl_layout(&source, &tokens, arena, out_nbytes);
+  if (tl_lex(&tokens, arena, &f.source, false))
+    result = tl_layout(&f.source, &tokens, arena, out_nbytes);
   // The result is lexed again and compared token by token: a fault here must
   // never change a program.
   if (result != NULL &&
       open_source(vm, &laid, arena, name, result, *out_nbytes) &&
       tl_lex(&again, arena, &laid, false) &&
-      !tl_layout_is_same(&source, &tokens, &laid, &again)) {
+      !tl_layout_is_same(&f.source, &tokens, &laid, &again)) {
     tl_fail(vm, TALLY_ERR_HOST,
             "%s is left as it is: laid out, it would be another program; "
             "this is a fault of Tally",
@@ -422,22 +381,13 @@ static void describe_statement(const tl_source *source, const tl_ast *ast,
 // Adds the description of each statement at the top of the text.
 static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
                      const char *code, size_t nbytes, tl_text *text) {
-  tl_source source;
-  tl_names names;
-  tl_diagnostics diagnostics;
-  if (!open_source(vm, &source, arena, name, code, nbytes))
+  front f;
+  const tl_ast *root = parse(vm, arena, &f, name, code, nbytes);
+  if (root == NULL)
     return false;
-  tl_names_open(&names, arena);
-  tl_diagnostics_open(&diagnostics, arena);
-  const tl_ast *root = tl_parse(arena, &names, &source, &diagnostics);
-  if (root == NULL) {
-    if (diagnostics.total > 0)
-      fail_with(vm, arena, &source, &diagnostics, name);
-    return false;
-  }
   // Only what stands at the top: names within functions are nobody else's.
   for (uint32_t i = 0; i < root->items.count; i++)
-    describe_statement(&source, root->items.items[i], text);
+    describe_statement(&f.source, root->items.items[i], text);
   return true;
 }
 

@@ -20,7 +20,7 @@
 //    │ emit*.c         words of 64 bits, jumps, side tables
 //   bytecode  (vm/bytecode)
 //    │ fusion*.c       runs of elementwise instructions marked as regions
-//    │ marks.c         what #:inplace pragmas claim is checked
+//    │ pragmas.c         what #:inplace pragmas claim is checked
 //   unit
 //
 // compile.c calls the stages. A stage calls the next one itself in three
@@ -28,7 +28,7 @@
 // finished graph, and ownership hands each finished function to emission, by a
 // callback, so that only one has its final code in memory. Of an earlier stage
 // a file may use the data structure and its look-ups (tl_scope_find,
-// tl_source_place), but does not run it again; the exceptions are marks.c and
+// tl_source_place), but does not run it again; the exceptions are pragmas.c and
 // layout.c, which need the tokens that the parser has released.
 //
 // Nodes, graphs and growing tables are in one arena (arena.h), errors go to

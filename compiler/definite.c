@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "compiler/bits.h"
 #include "compiler/lower.h"
 
 // What is known at a point, as bit sets over the variables.
@@ -22,7 +23,6 @@ typedef struct state {
 typedef struct pass {
   tl_builder *b;
   tl_cfg_function *f;
-  tl_scope *scope;
   int32_t words;
   state *entry;  // of each block
   state now;
@@ -30,19 +30,6 @@ typedef struct pass {
   int32_t *sequence;  // the blocks in the order of their code
   uint64_t *needed;   // must be unset at the entry
 } pass;
-
-// Bit sets over the function's variables: look up, add, remove.
-static bool get(const uint64_t *set, int32_t i) {
-  return (set[i >> 6] >> (i & 63) & 1) != 0;
-}
-
-static void put(uint64_t *set, int32_t i) {
-  set[i >> 6] |= UINT64_C(1) << (i & 63);
-}
-
-static void drop(uint64_t *set, int32_t i) {
-  set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-}
 
 // Joins the current state into the entry of [block]: must by and, may by or. A
 // block whose entry changes is looked at again.
@@ -77,12 +64,12 @@ static void define(pass *p, const tl_cfg_ins *ins) {
   if (ins->result < 0 || ins->result >= p->f->variable_count)
     return;
   if (is_unset_constant(p, ins)) {  // del(name)
-    drop(p->now.must, ins->result);
-    drop(p->now.may, ins->result);
+    tl_bit_clear(p->now.must, ins->result);
+    tl_bit_clear(p->now.may, ins->result);
     return;
   }
-  put(p->now.must, ins->result);
-  put(p->now.may, ins->result);
+  tl_bit_set(p->now.must, ins->result);
+  tl_bit_set(p->now.may, ins->result);
 }
 
 // Reports a variable that is read but set on no path.
@@ -94,7 +81,7 @@ static void report(pass *p, const tl_cfg_ins *ins) {
   // A script that assigns to sum somewhere has a variable sum everywhere; say
   // so to whoever meant the built-in.
   bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
-  tl_diagnose(p->b->diagnostics, TL_DIAGNOSTIC_NAME, ins->span,
+  tl_diagnose(p->b->diagnostics, TALLY_ERR_NAME, ins->span,
               shadows ? "%s is read before it is assigned: it is a variable "
                         "here, which hides the built-in %s"
                       : "%s is read before it is assigned",
@@ -119,21 +106,21 @@ static void visit(pass *p, int32_t index, bool final) {
     bool keep = true;
     for (int32_t k = 0; final && k < ins->operand_count; k++) {
       int32_t slot = ins->operands[k];
-      if (slot >= p->f->variable_count || get(p->now.must, slot))
+      if (slot >= p->f->variable_count || tl_bit(p->now.must, slot))
         continue;
-      if (ins->op == TL_BC_CHECKSET && !get(p->now.may, slot))
+      if (ins->op == TL_BC_CHECKSET && !tl_bit(p->now.may, slot))
         report(p, ins);
       // Any instruction that reads the slot needs it defined, checks too.
-      put(p->needed, slot);
+      tl_bit_set(p->needed, slot);
     }
     // Behind a check that has passed the variable is set.
     if (final && ins->op == TL_BC_CHECKSET) {
       int32_t slot = ins->operands[0];
-      keep = !get(p->now.must, slot);
-      put(p->now.must, slot);
+      keep = !tl_bit(p->now.must, slot);
+      tl_bit_set(p->now.must, slot);
     }
     if (ins->op == TL_BC_CHECKSET)
-      put(p->now.must, ins->operands[0]);
+      tl_bit_set(p->now.must, ins->operands[0]);
     define(p, ins);
     // Instructions that stay close the gaps in place.
     if (keep)
@@ -161,7 +148,7 @@ static void define_unset(pass *p) {
   int32_t count = 0;
   // Parameters are always defined: a missing argument is passed as unset.
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
-    count += get(p->needed, i);
+    count += tl_bit(p->needed, i);
   }
   if (count == 0)
     return;
@@ -174,7 +161,7 @@ static void define_unset(pass *p) {
   uint32_t unset = tl_function_constant(p->b, f, tl_unset());
   int32_t n = 0;
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
-    if (!get(p->needed, i))
+    if (!tl_bit(p->needed, i))
       continue;
     ins[n++] = (tl_cfg_ins){.op = TL_BC_LOADK,
                             .result = i,
@@ -206,15 +193,12 @@ static void search(pass *p) {
 }
 
 // Runs the search and then each block's last visit.
-bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
+bool tl_definite(tl_builder *b, tl_cfg_function *f) {
   // If memory for a constant failed, the instructions that name it mean
   // nothing.
   if (b->failed)
     return false;
-  pass p = {.b = b,
-            .f = f,
-            .scope = scope,
-            .words = (f->variable_count + 63) / 64 + 1};
+  pass p = {.b = b, .f = f, .words = (f->variable_count + 63) / 64 + 1};
   p.entry = TL_ARENA_ARRAY(b->arena, state, (size_t)f->block_count);
   p.queued = TL_ARENA_ARRAY(b->arena, bool, (size_t)f->block_count);
   p.sequence = TL_ARENA_ARRAY(b->arena, int32_t, (size_t)f->order_count);
@@ -234,8 +218,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   if (b->arena->failed)
     return false;
   for (int32_t i = 0; i < f->param_count; i++) {
-    put(p.now.must, i);
-    put(p.now.may, i);
+    tl_bit_set(p.now.must, i);
+    tl_bit_set(p.now.may, i);
   }
   flow_to(&p, 0);
   search(&p);

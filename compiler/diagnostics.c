@@ -6,138 +6,56 @@
 
 #include "compiler/diagnostics.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include "vm/error.h"
+#include "vm/text/excerpt.h"
 
 void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
   *list = (tl_diagnostics){.arena = arena};
 }
 
-// The formatted text in the arena; NULL when memory fails. [again] is a copy
-// of [args], since both passes of vsnprintf use up their list.
-static const char *format_message(tl_arena *arena, const char *format,
-                                  va_list args, va_list again) {
+// Formats twice: once to measure, once into the arena.
+const char *tl_arena_format(tl_arena *arena, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
-  if (length < 0)
-    return NULL;
-  char *text = tl_arena_alloc(arena, (size_t)length + 1);
+  size_t size = length < 0 ? 1 : (size_t)length + 1;
+  char *text = tl_arena_alloc(arena, size);
   if (text)
-    vsnprintf(text, (size_t)length + 1, format, again);
+    vsnprintf(text, size, format, again);
+  va_end(again);
   return text;
 }
 
-void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
-                 const char *format, ...) {
+void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
+                   const char *format, va_list args) {
   // Errors past the limit still count, so that the report can say how many
   // there are.
   list->total++;
   if (list->count == TL_DIAGNOSTICS_MAX)
     return;
-  va_list args, again;
-  va_start(args, format);
-  // Both passes of vsnprintf use up their list.
-  va_copy(again, args);
-  const char *message = format_message(list->arena, format, args, again);
-  va_end(again);
-  va_end(args);
+  const char *message = tl_arena_format(list->arena, format, args);
   if (!message)
     message = "an error, and no memory left to describe it";
   list->items[list->count++] =
       (tl_diagnostic){.kind = kind, .span = span, .message = message};
 }
 
-const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind) {
-  static const char *const names[] = {
-      [TL_DIAGNOSTIC_SYNTAX] = "syntax", [TL_DIAGNOSTIC_NAME] = "name",
-      [TL_DIAGNOSTIC_TYPE] = "type",     [TL_DIAGNOSTIC_VALUE] = "value",
-      [TL_DIAGNOSTIC_IO] = "io",         [TL_DIAGNOSTIC_LIMIT] = "limit",
-      [TL_DIAGNOSTIC_MEMORY] = "memory",
-  };
-  return names[kind];
+void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
+                 const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tl_diagnose_v(list, kind, span, format, args);
+  va_end(args);
 }
 
-// A source line is shown up to this many bytes before and after the caret.
-#define BEFORE_CARET 90
-#define AFTER_CARET 60
-
-// Whether a byte is inside a UTF-8 character, behind its first byte.
-static bool continues_character(char byte) {
-  return (byte & 0xc0) == 0x80;
-}
-
-// Sets [begin, end) to the part of the line of [place] that is shown around
-// the offset [at], never in the middle of a character.
-static void cut_line(const tl_source *source, const tl_place *place,
-                     uint32_t at, uint32_t *begin, uint32_t *end) {
-  *begin = place->line_begin;
-  *end = place->line_end;
-  if (at - *begin > BEFORE_CARET)
-    *begin = at - BEFORE_CARET;
-  if (*end - at > AFTER_CARET)
-    *end = at + AFTER_CARET;
-  // Not in the middle of a character.
-  while (*begin < at && continues_character(source->text[*begin])) (*begin)++;
-  while (*end > at && *end < place->line_end &&
-         continues_character(source->text[*end])) {
-    (*end)--;
-  }
-}
-
-// Replaces control characters by blanks before a line is printed: a tab would
-// move the caret's column, and others would reach the terminal.
-static void blank_controls(char *text) {
-  for (; *text; text++) {
-    if ((unsigned char)*text < 0x20 || *text == 0x7f)
-      *text = ' ';
-  }
-}
-
-// The source line with its number, and the caret below; NULL when memory
-// fails.
-static const char *render_line(const tl_diagnostic *diagnostic,
-                               tl_source *source, tl_arena *arena,
-                               const tl_place *place) {
-  uint32_t at = diagnostic->span.at, begin, end;
-  if (at > place->line_end)
-    at = place->line_end;
-  cut_line(source, place, at, &begin, &end);
-  char *line = tl_arena_text(arena, source->text + begin, end - begin);
-  const char *ahead = begin > place->line_begin ? "…" : "";
-  const char *behind = end < place->line_end ? "…" : "";
-  // Display cells, not bytes: the caret must stand under its character.
-  uint32_t indent = tl_source_width(source->text + begin, at - begin);
-  if (*ahead)
-    indent++;
-  size_t size = (end - begin) + indent + 64;
-  char *out = tl_arena_alloc(arena, size);
-  if (!line || !out)
-    return NULL;
-  for (uint32_t i = 0; i < end - begin; i++) {
-    // A zero byte would end the text for blank_controls and for printf.
-    if (line[i] == 0)
-      line[i] = ' ';
-  }
-  blank_controls(line);
-  // The number takes five columns, so the bars stand below each other.
-  snprintf(out, size, "%5u | %s%s%s\n      | %*s^", place->line, ahead, line,
-           behind, (int)indent, "");
-  return out;
-}
-
-const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
-                                 tl_source *source, tl_arena *arena) {
-  tl_place place = tl_source_place(source, diagnostic->span.at);
-  const char *line = render_line(diagnostic, source, arena, &place);
-  const char *kind = tl_diagnostic_kind_name(diagnostic->kind);
-  if (!line)
-    return NULL;
-  size_t size = strlen(source->name) + strlen(kind) +
-                strlen(diagnostic->message) + strlen(line) + 64;
-  char *out = tl_arena_alloc(arena, size);
-  if (!out)
-    return NULL;
-  snprintf(out, size, "%s:%u:%u: %s error: %s\n%s", source->name, place.line,
-           place.column, kind, diagnostic->message, line);
-  return out;
+void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
+                          tl_text *out) {
+  uint32_t at = diagnostic->span.at;
+  tl_place place = tl_source_place(source, at);
+  tl_text_printf(out, "%s:%u:%u: %s error: %s\n", source->name, place.line,
+                 place.column, tl_error_kind_name(diagnostic->kind),
+                 diagnostic->message);
+  tl_text_excerpt(out, source->text, (int)place.line, place.line_begin,
+                  place.line_end, at > place.line_end ? place.line_end : at);
 }

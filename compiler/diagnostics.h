@@ -10,29 +10,21 @@
 #ifndef TALLY_COMPILER_DIAGNOSTICS_H
 #define TALLY_COMPILER_DIAGNOSTICS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler/arena.h"
 #include "compiler/source.h"
+#include "tally.h"
+#include "vm/string.h"
 
 // So many errors are shown in full; the parser gives up at this number.
 #define TL_DIAGNOSTICS_MAX 20
 
-// The kinds of error that a compiler can find, named as in the language.
-typedef enum tl_diagnostic_kind {
-  TL_DIAGNOSTIC_SYNTAX,
-  TL_DIAGNOSTIC_NAME,
-  TL_DIAGNOSTIC_TYPE,
-  TL_DIAGNOSTIC_VALUE,
-  TL_DIAGNOSTIC_IO,
-  TL_DIAGNOSTIC_LIMIT,
-  TL_DIAGNOSTIC_MEMORY,  // an in-place contract (#:inplace)
-} tl_diagnostic_kind;
-
 // One error. Its message lives in the arena or is a literal.
 typedef struct tl_diagnostic {
-  tl_diagnostic_kind kind;
+  tally_status kind;
   tl_span span;
   const char *message;  // one line, without place and kind
 } tl_diagnostic;
@@ -56,10 +48,17 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena);
 #define TL_PRINTF(format, first)
 #endif
 
-// Adds an error at span.at. Once the list is full it only counts. Should
-// memory fail, the message is a fixed text.
-void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
+// Adds an error at span.at; [kind] is TALLY_ERR_SYNTAX, _NAME, _TYPE, _VALUE,
+// _IO, _LIMIT, or _MEMORY of an in-place contract (#:inplace). Once the list is
+// full it only counts. Should memory fail, the message is a fixed text.
+void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
                  const char *format, ...) TL_PRINTF(4, 5);
+
+// The same with the arguments of the format as a list.
+void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
+                   const char *format, va_list args);
+// A formatted text in the arena; NULL when memory fails.
+const char *tl_arena_format(tl_arena *arena, const char *format, va_list args);
 
 // Whether later errors are only counted: then their messages need not be
 // worked out.
@@ -67,16 +66,12 @@ static inline bool tl_diagnostics_full(const tl_diagnostics *list) {
   return list->count == TL_DIAGNOSTICS_MAX;
 }
 
-// The kind as messages spell it: "syntax", "name" …
-const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind);
-
-// The error as a person reads it, without a newline at the end; NULL when
-// memory fails. Long lines are cut around the caret.
+// Appends the error as a person reads it, without a newline at the end.
 //
 //   life.tly:12:5: syntax error: a number ends …
 //      12 |   x = 2.
 //         |        ^
-const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
-                                 tl_source *source, tl_arena *arena);
+void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
+                          tl_text *out);
 
 #endif

@@ -84,7 +84,7 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   if (builtin != NULL) {
     // A function that calls others can do so only if it is given one.
     return (builtin->flags & TL_EFFECT) != 0 ||
-           ((builtin->flags & TL_CALLS) != 0 && call->count > 1);
+           (tl_builtin_calls(builtin) && call->count > 1);
   }
   // A callee that is computed may be anything.
   if (call->callee->kind != TL_AST_NAME)
@@ -148,13 +148,13 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
   // sort(x) alone: the value is new and x stays as it is.
   if (first != NULL && first->kind == TL_AST_NAME && is_short) {
     const char *name = first->name.name->text;
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
                 "the value of %.*s is not used, and %s itself does not "
                 "change: write %s = %.*s",
                 length, text, name, name, length, text);
     return;
   }
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
               "the value of %.*s is not used: assign it to a name, or print "
               "it with print(%.*s)",
               is_short ? length : 15, is_short ? text : "this expression",

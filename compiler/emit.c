@@ -18,10 +18,8 @@
 // Appends a word and returns its pc; 0 without memory, which the end of each
 // block notices.
 static uint32_t put(tl_emitter *e, tl_ins ins) {
-  void *code = e->code;
-  if (!tl_emit_grow(e->arena, &code, &e->capacity, e->count, sizeof ins))
+  if (!tl_arena_more(e->arena, &e->code, &e->capacity, e->count, sizeof ins))
     return 0;
-  e->code = code;
   e->code[e->count] = ins;
   return e->count++;
 }
@@ -37,24 +35,16 @@ static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
 // Notes that the word at [pc] jumps to [block].
 static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
                       bool is_short) {
-  void *fixups = e->fixups;
-  if (!tl_emit_grow(e->arena, &fixups, &e->fixup_capacity, e->fixup_count,
-                    sizeof *e->fixups)) {
-    return;
-  }
-  e->fixups = fixups;
-  e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
+  if (tl_arena_more(e->arena, &e->fixups, &e->fixup_capacity, e->fixup_count,
+                    sizeof *e->fixups))
+    e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
 }
 
 // Notes that the word at [pc] can fail as [ins] says.
 static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
-  void *points = e->points;
-  if (!tl_emit_grow(e->arena, &points, &e->point_capacity, e->point_count,
-                    sizeof *e->points)) {
-    return;
-  }
-  e->points = points;
-  e->points[e->point_count++] = (tl_point){pc, ins};
+  if (tl_arena_more(e->arena, &e->points, &e->point_capacity, e->point_count,
+                    sizeof *e->points))
+    e->points[e->point_count++] = (tl_point){pc, ins};
 }
 
 // --- Fields -----------------------------------------------------------------
@@ -358,38 +348,19 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
       word.b = scaled(s[0]);
       pc = put(e, word);
       break;
+    // Behind a target, which is a, the others are b, c and d.
     case TL_FORMAT_ABC:
-      if (tl_opcodes[ins->op].result == TL_DEF_TARGET) {
-        // a is the target, b the value, c the index (PUSH: b is the item)
-        word.modes = modes(m1, m2, m0, 0);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[1]);
-        word.c = ins->operand_count > 2 ? scaled(s[2]) : 0;
-      } else {
-        word.modes = modes(m0, m1, 0, 0);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[0]);
-        word.c = scaled(s[1]);
-      }
+    case TL_FORMAT_ABCD: {
+      int t = tl_opcodes[ins->op].result == TL_DEF_TARGET ? 1 : 0;
+      word.modes = t ? modes(m1, m2, m0, m3) : modes(m0, m1, 0, m2);
+      word.a = scaled(ins->result);
+      word.b = scaled(s[t]);
+      word.c = ins->operand_count > 1 + t ? scaled(s[1 + t]) : 0;
       pc = put(e, word);
+      if (tl_opcodes[ins->op].format == TL_FORMAT_ABCD)
+        put_extra(e, scaled(s[2 + t]), ins->extra);
       break;
-    case TL_FORMAT_ABCD:
-      if (tl_opcodes[ins->op].result == TL_DEF_TARGET) {
-        word.modes = modes(m1, m2, m0, m3);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[1]);
-        word.c = scaled(s[2]);
-        pc = put(e, word);
-        put_extra(e, scaled(s[3]), ins->extra);
-      } else {
-        word.modes = modes(m0, m1, 0, m2);
-        word.a = scaled(ins->result);
-        word.b = scaled(s[0]);
-        word.c = scaled(s[1]);
-        pc = put(e, word);
-        put_extra(e, scaled(s[2]), ins->extra);
-      }
-      break;
+    }
     case TL_FORMAT_ABX:
     case TL_FORMAT_ABCX:
       word.modes = modes(m0, m1, 0, 0);
@@ -462,34 +433,24 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
 // Comparison and branch as one: the four jumps, and whether operands are
 // swapped (a > b is b < a; with a literal it has a jump of its own).
 typedef struct joined {
-  uint8_t negated, jump, negated_k, jump_k;
+  uint8_t op, negated, jump, negated_k, jump_k;
   bool swap;
 } joined;
 
-// The jumps of a comparison; false: it has none.
-static bool find_joined(uint8_t op, joined *out) {
-  switch (op) {
-    case TL_BC_LT:
-      *out = (joined){TL_BC_JNLT, TL_BC_JLT, TL_BC_JNLTK, TL_BC_JLTK, false};
-      return true;
-    case TL_BC_LE:
-      *out = (joined){TL_BC_JNLE, TL_BC_JLE, 0, 0, false};
-      return true;
-    case TL_BC_GT:
-      *out = (joined){TL_BC_JNLT, TL_BC_JLT, TL_BC_JNGTK, TL_BC_JGTK, true};
-      return true;
-    case TL_BC_GE:
-      *out = (joined){TL_BC_JNLE, TL_BC_JLE, 0, 0, true};
-      return true;
-    case TL_BC_EQ:
-      *out = (joined){TL_BC_JNE, TL_BC_JEQ, TL_BC_JNEK, TL_BC_JEQK, false};
-      return true;
-    case TL_BC_NE:
-      *out = (joined){TL_BC_JEQ, TL_BC_JNE, TL_BC_JEQK, TL_BC_JNEK, false};
-      return true;
-    default:
-      return false;
-  }
+// The jumps of a comparison; NULL: it has none.
+static const joined *find_joined(uint8_t op) {
+  static const joined all[] = {
+      {TL_BC_LT, TL_BC_JNLT, TL_BC_JLT, TL_BC_JNLTK, TL_BC_JLTK, false},
+      {TL_BC_LE, TL_BC_JNLE, TL_BC_JLE, 0, 0, false},
+      {TL_BC_GT, TL_BC_JNLT, TL_BC_JLT, TL_BC_JNGTK, TL_BC_JGTK, true},
+      {TL_BC_GE, TL_BC_JNLE, TL_BC_JLE, 0, 0, true},
+      {TL_BC_EQ, TL_BC_JNE, TL_BC_JEQ, TL_BC_JNEK, TL_BC_JEQK, false},
+      {TL_BC_NE, TL_BC_JEQ, TL_BC_JNE, TL_BC_JEQK, TL_BC_JNEK, false},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].op == op)
+      return &all[i];
+  return NULL;
 }
 
 // The comparison [test] and the branch behind it as one jump, negated if the
@@ -497,21 +458,20 @@ static bool find_joined(uint8_t op, joined *out) {
 // with NaN these differ.
 static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
                        const tl_cfg_block *block, int32_t literal) {
-  joined j;
-  find_joined(test->op, &j);
+  const joined *j = find_joined(test->op);
   int32_t yes = block->targets[0], no = block->targets[1];
   // A jump that falls through to the true target saves the second jump.
   bool negate = is_next(e, at, yes);
-  tl_ins word = {.op = negate ? j.negated : j.jump};
+  tl_ins word = {.op = negate ? j->negated : j->jump};
   if (literal >= 0) {
-    word.op = negate ? j.negated_k : j.jump_k;
+    word.op = negate ? j->negated_k : j->jump_k;
     word.modes = modes(TL_MODE_CONST, 0, mode_of(test, 0), 0);
     word.a = scaled(test->operands[0]);
     word.b = scaled(literal);
   } else {
     // a > b is emitted as b < a, so the operands change places with their
     // modes.
-    int32_t first = j.swap ? 1 : 0;
+    int32_t first = j->swap ? 1 : 0;
     word.modes = modes(mode_of(test, 1 - first), 0, mode_of(test, first), 0);
     word.a = scaled(test->operands[first]);
     word.b = scaled(test->operands[1 - first]);
@@ -597,24 +557,6 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
   }
 }
 
-// Whether an instruction ends its block.
-static bool is_end(uint8_t op) {
-  switch (op) {
-    case TL_BC_JMP:
-    case TL_BC_JT:
-    case TL_BC_JF:
-    case TL_BC_JSET:
-    case TL_BC_FORPREP:
-    case TL_BC_FORR:
-    case TL_BC_MORE:
-    case TL_BC_RET:
-    case TL_BC_RAISE:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // --- Blocks -----------------------------------------------------------------
 
 // For each operand of the block's instructions, whether the block uses its
@@ -666,8 +608,8 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
     if (literal < 0)
       return 0;
   }
-  joined j;
-  if (!find_joined(block->ins[test].op, &j))
+  const joined *j = find_joined(block->ins[test].op);
+  if (j == NULL)
     return 0;
   // The branch is the block's end, right behind the comparison.
   if (test + 2 != block->count)
@@ -681,7 +623,7 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   }
   int32_t pair = -1;
   if (literal >= 0) {
-    pair = j.negated_k == 0 ? -1 : literal_pair(e, (uint32_t)literal);
+    pair = j->negated_k == 0 ? -1 : literal_pair(e, (uint32_t)literal);
     if (pair < 0)
       return 0;
   }
@@ -736,26 +678,21 @@ static bool put_block(tl_emitter *e, int32_t at) {
   e->block_pc[index] = e->block_start = e->count;
   if (!find_again(e, block))
     return false;
-  bool ended = false;
   // The loop itself writes this block's variable, so FORVAR is left out.
-  int32_t first = e->written[index] >= 0 ? 1 : 0;
-  for (int32_t i = first; i < block->count && !ended;) {
+  for (int32_t i = e->written[index] >= 0 ? 1 : 0; i < block->count;) {
     // It has emitted the block's end.
     if (try_return(e, block, i))
       break;
     int32_t taken = try_joined(e, at, block, i);
-    ended = taken > 0;
     if (taken == 0)
       taken = try_literal(e, block, i);
     if (taken == 0) {
-      const tl_cfg_ins *ins = &block->ins[i];
-      ended = is_end(ins->op);
-      if (ended) {
-        put_end(e, at, ins, block);
-      } else {
-        put_ins(e, ins, e->again[i]);
-      }
       taken = 1;
+      // The last instruction is the block's end.
+      if (i + 1 == block->count)
+        put_end(e, at, &block->ins[i], block);
+      else
+        put_ins(e, &block->ins[i], e->again[i]);
     }
     i += taken;
   }
@@ -786,16 +723,16 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   }
   // Slots are stored times 16 in 16 bits.
   if (e.frame >= TL_MAX_SLOTS) {
-    tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, (tl_span){0, 0, 0},
+    tl_diagnose(b->diagnostics, TALLY_ERR_LIMIT, (tl_span){0, 0, 0},
                 "a function needs %u slots; at most %d are there: split it",
                 e.frame, TL_MAX_SLOTS);
     return false;
   }
   tl_emit_tables(&e);
-  e.p->code = tl_emit_keep(&e, e.code, e.count * sizeof *e.code);
+  e.p->code = tl_unit_keep(b, e.code, e.count * sizeof *e.code);
   e.p->code_count = e.count;
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
-  e.p->constants = tl_emit_keep(&e, e.p->constants,
+  e.p->constants = tl_unit_keep(b, e.p->constants,
                                 e.p->constant_count * sizeof *e.p->constants);
   return !b->failed && !b->arena->failed && !arena->failed;
 }

@@ -39,16 +39,14 @@ static void thread_jumps(tl_cfg_function *f) {
 // --- Order ------------------------------------------------------------------
 
 // The reachable blocks, handlers among them, in the order in which lowering
-// entered them. Blocks that split an edge come last: they have no order of
-// their own. False: no memory.
+// entered them; one that splits an edge is behind its source. False: no memory.
 static bool find_sequence(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t n = (size_t)f->block_count;
   bool *reached = TL_ARENA_ARRAY(e->arena, bool, n);
   int32_t *stack = TL_ARENA_ARRAY(e->arena, int32_t, n + 1);
   e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, n);
-  int32_t *at_order =
-      TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->order_count + n + 1);
+  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, n);
   if (e->arena->failed)
     return false;
   // Depth first, over error edges and jumps. A block whose jump becomes a RET
@@ -74,26 +72,11 @@ static bool find_sequence(tl_emitter *e) {
       stack[depth++] = t;
     }
   }
-  // Blocks that split an edge have no order of their own: they come last.
-  int32_t orders = f->order_count;
-  for (int32_t i = 0; i < orders; i++) at_order[i] = -1;
+  // Ownership has numbered all blocks, those that it has made as well.
+  for (int32_t i = 0; i < f->block_count; i++) at_order[f->blocks[i].order] = i;
   for (int32_t i = 0; i < f->block_count; i++) {
-    if (f->blocks[i].order >= 0 && f->blocks[i].order < orders) {
-      at_order[f->blocks[i].order] = i;
-    }
-  }
-  for (int32_t i = 0; i < orders; i++) {
-    // Positions of blocks that were never entered, or cannot be reached, stay
-    // empty.
-    if (at_order[i] >= 0 && reached[at_order[i]]) {
+    if (reached[at_order[i]])
       e->sequence[e->sequence_count++] = at_order[i];
-    }
-  }
-  for (int32_t i = 0; i < f->block_count; i++) {
-    if (reached[i] &&
-        (f->blocks[i].order < 0 || f->blocks[i].order >= orders)) {
-      e->sequence[e->sequence_count++] = i;
-    }
   }
   return true;
 }

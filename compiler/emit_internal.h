@@ -65,15 +65,8 @@ static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
 // (emit_flow.c). False: no memory.
 bool tl_emit_order(tl_emitter *e);
 
-// Makes room in a growing array for one more item of [size] bytes; *items and
-// *capacity change. False: no memory.
-bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
-                  uint32_t count, size_t size);
-
 // Fills in the jumps' offsets, and writes places, unwind ranges, handlers and
 // the summary into memory of the unit.
 void tl_emit_tables(tl_emitter *e);
-// A copy of [nbytes] in the unit's memory; NULL and b->failed without memory.
-void *tl_emit_keep(tl_emitter *e, const void *items, size_t nbytes);
 
 #endif

@@ -10,21 +10,6 @@
 
 #include "compiler/emit_internal.h"
 
-// --- Growing arrays ---------------------------------------------------------
-
-bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
-                  uint32_t count, size_t size) {
-  if (count < *capacity)
-    return true;
-  uint32_t wider = *capacity * 2 + 32;
-  void *bigger = tl_arena_grow(arena, *items, count * size, wider * size);
-  if (bigger == NULL)
-    return false;
-  *items = bigger;
-  *capacity = wider;
-  return true;
-}
-
 // --- Side tables ------------------------------------------------------------
 
 // Offsets count from the word behind the jump.
@@ -42,17 +27,6 @@ static void patch_jumps(tl_emitter *e) {
   }
 }
 
-void *tl_emit_keep(tl_emitter *e, const void *items, size_t nbytes) {
-  void *copy = tl_unit_alloc(e->b->vm, e->b->unit, nbytes + 1);
-  if (copy == NULL) {
-    e->b->failed = true;
-    return NULL;
-  }
-  if (nbytes > 0)
-    memcpy(copy, items, nbytes);
-  return copy;
-}
-
 // Where each instruction that can fail stands in the source.
 static void write_places(tl_emitter *e) {
   tl_place_entry *places =
@@ -65,7 +39,7 @@ static void write_places(tl_emitter *e) {
     places[i] =
         (tl_place_entry){e->points[i].pc, span.begin, span.end, span.at};
   }
-  e->p->places = tl_emit_keep(e, places, e->point_count * sizeof *places);
+  e->p->places = tl_unit_keep(e->b, places, e->point_count * sizeof *places);
   e->p->place_count = e->point_count;
 }
 
@@ -93,10 +67,8 @@ static void write_ranges(tl_emitter *e) {
       if (r >= 0 && seen[slot] == i && ranges[r].either == either) {
         ranges[r].end = pc + 1;
       } else {
-        void *more = ranges;
-        if (!tl_emit_grow(e->arena, &more, &capacity, count, sizeof *ranges))
+        if (!tl_arena_more(e->arena, &ranges, &capacity, count, sizeof *ranges))
           return;
-        ranges = more;
         ranges[count] = (tl_unwind_range){pc, pc + 1, (uint16_t)slot, either};
         open[slot] = (int32_t)count++;
       }
@@ -104,7 +76,7 @@ static void write_ranges(tl_emitter *e) {
       seen[slot] = i + 1;
     }
   }
-  e->p->ranges = tl_emit_keep(e, ranges, count * sizeof *ranges);
+  e->p->ranges = tl_unit_keep(e->b, ranges, count * sizeof *ranges);
   e->p->range_count = count;
 }
 
@@ -118,19 +90,16 @@ static void write_relying(tl_emitter *e) {
   for (uint32_t i = 0; i < e->point_count; i++)
     if (e->points[i].ins->depends)
       pcs[count++] = e->points[i].pc;
-  e->p->relying = tl_emit_keep(e, pcs, count * sizeof *pcs);
+  e->p->relying = tl_unit_keep(e->b, pcs, count * sizeof *pcs);
   e->p->relying_count = count;
 }
 
 // A list of slots in memory of the unit, as tables have them.
 static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
                             int32_t count) {
-  uint16_t *copy =
-      tl_unit_alloc(e->b->vm, e->b->unit, ((size_t)count + 1) * sizeof *copy);
-  if (copy == NULL) {
-    e->b->failed = true;
+  uint16_t *copy = tl_unit_room(e->b, ((size_t)count + 1) * sizeof *copy);
+  if (copy == NULL)
     return NULL;
-  }
   for (int32_t i = 0; i < count; i++) copy[i] = (uint16_t)slots[i];
   return copy;
 }
@@ -148,10 +117,9 @@ static void write_handlers(tl_emitter *e) {
     if (h >= 0 && h == previous) {
       handlers[count - 1].end = pc + 1;
     } else if (h >= 0) {
-      void *more = handlers;
-      if (!tl_emit_grow(e->arena, &more, &capacity, count, sizeof *handlers))
+      if (!tl_arena_more(e->arena, &handlers, &capacity, count,
+                         sizeof *handlers))
         return;
-      handlers = more;
       const tl_cfg_block *block = &e->f->blocks[h];
       handlers[count++] =
           (tl_handler){.start = pc,
@@ -164,7 +132,7 @@ static void write_handlers(tl_emitter *e) {
     }
     previous = h;
   }
-  e->p->handlers = tl_emit_keep(e, handlers, count * sizeof *handlers);
+  e->p->handlers = tl_unit_keep(e->b, handlers, count * sizeof *handlers);
   e->p->handler_count = count;
 }
 
@@ -174,11 +142,11 @@ static void write_summary(tl_emitter *e) {
   tl_summary *to = &e->p->summary;
   *to = *from;
   to->param_modes =
-      tl_emit_keep(e, from->param_modes, (size_t)e->f->param_count);
+      tl_unit_keep(e->b, from->param_modes, (size_t)e->f->param_count);
   to->borrow_owners =
-      tl_emit_keep(e, from->borrow_owners,
+      tl_unit_keep(e->b, from->borrow_owners,
                    from->borrow_owner_count * sizeof *from->borrow_owners);
-  to->rebinds = tl_emit_keep(e, from->rebinds,
+  to->rebinds = tl_unit_keep(e->b, from->rebinds,
                              from->rebind_count * sizeof *from->rebinds);
 }
 

@@ -15,17 +15,9 @@
 #include "compiler/fusion_internal.h"
 
 static bool add_region(tl_fusion *f, tl_region region) {
-  if (f->region_count == f->capacity) {
-    uint32_t capacity = f->capacity * 2 + 16;
-    tl_region *regions = TL_ARENA_ARRAY(f->b->arena, tl_region, capacity);
-    if (regions == NULL)
-      return false;
-    if (f->region_count > 0) {
-      memcpy(regions, f->regions, f->region_count * sizeof *regions);
-    }
-    f->regions = regions;
-    f->capacity = capacity;
-  }
+  if (!tl_arena_more(f->b->arena, &f->regions, &f->capacity, f->region_count,
+                     sizeof *f->regions))
+    return false;
   f->regions[f->region_count++] = region;
   return true;
 }
@@ -75,10 +67,7 @@ static bool may_join(const tl_prototype *p, const tl_decoded *d,
                      tl_region_step kind) {
   if (kind != TL_STEP_CALL)
     return kind == TL_STEP_PLACE;
-  const tl_builtin *called = p->constants[d->extra].pointer;
-  return tl_builtin_fused(called) == TL_FUSED_REDUCTION ||
-         tl_builtin_fused(called) == TL_FUSED_SCAN ||
-         tl_builtin_fused(called) == TL_FUSED_NORM;
+  return tl_builtin_folds(p->constants[d->extra].pointer);
 }
 
 // What makes an array where it runs alone.
@@ -121,15 +110,8 @@ static void find_consumers(tl_fusion *f) {
 
 // The step before [i] that makes what a slot holds there, -1.
 static int32_t find_maker(const tl_fusion *f, int32_t i, int32_t slot) {
-  while (--i >= 0) {
-    const tl_fused_step *s = &f->steps[i];
-    if (s->d.result != slot)
-      continue;
-    if (s->kind != TL_STEP_MOVE)
-      return i;
-    slot = (int32_t)s->d.operands[0];
-  }
-  return -1;
+  int32_t root;
+  return tl_fusion_source(f, i, slot, &root);
 }
 
 static void mark_viewed(tl_fusion *f, int32_t i, uint32_t slot) {
@@ -161,18 +143,6 @@ static void mark_index(tl_fusion *f, int32_t i, uint32_t slot) {
     f->steps[maker].is_index = true;
   } else {
     mark_viewed(f, i, slot);
-  }
-}
-
-bool tl_fusion_makes_mask(tl_op op) {
-  switch ((tl_rule)tl_ops[op].rule) {
-    case TL_RULE_COMPARE:
-    case TL_RULE_LOGICAL:
-    case TL_RULE_TEST:
-    case TL_RULE_BITWISE:
-      return true;
-    default:
-      return false;
   }
 }
 
@@ -347,12 +317,10 @@ static bool cache_regions(tl_fusion *f) {
   uint32_t count = f->region_count;
   if (count == 0)
     return true;
-  p->regions = tl_unit_alloc(f->b->vm, f->b->unit, count * sizeof *p->regions);
-  p->region_items = tl_unit_alloc(f->b->vm, f->b->unit, p->code_count);
-  if (p->regions == NULL || p->region_items == NULL) {
-    f->b->failed = true;
+  p->regions = tl_unit_room(f->b, count * sizeof *p->regions);
+  p->region_items = tl_unit_room(f->b, p->code_count);
+  if (p->regions == NULL || p->region_items == NULL)
     return false;
-  }
   memcpy(p->regions, f->regions, count * sizeof *p->regions);
   memset(p->region_items, TL_NO_REGION, p->code_count);
   for (uint32_t i = 0; i < count; i++) {

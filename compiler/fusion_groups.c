@@ -2,10 +2,8 @@
 // its own (vm/region/region_multi.c).
 #include "compiler/fusion_internal.h"
 
-// What a slot holds at step [i]: the step that makes it, *root -1; or the slot
-// that it comes from, and -1.
-static int32_t find_source(const tl_fusion *f, int32_t i, int32_t slot,
-                           int32_t *root) {
+int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,
+                         int32_t *root) {
   *root = slot;
   while (--i >= 0) {
     if (f->results[i] != *root)
@@ -22,11 +20,12 @@ static int32_t find_source(const tl_fusion *f, int32_t i, int32_t slot,
 static bool is_same(const tl_fusion *f, int32_t i, int32_t x, int32_t k,
                     int32_t y) {
   int32_t x_root, y_root;
-  int32_t a = find_source(f, i, x, &x_root), b = find_source(f, k, y, &y_root);
+  int32_t a = tl_fusion_source(f, i, x, &x_root),
+          b = tl_fusion_source(f, k, y, &y_root);
   while (a >= 0 && f->steps[a].kind == TL_STEP_VIEW)
-    a = find_source(f, a, (int32_t)f->steps[a].d.operands[0], &x_root);
+    a = tl_fusion_source(f, a, (int32_t)f->steps[a].d.operands[0], &x_root);
   while (b >= 0 && f->steps[b].kind == TL_STEP_VIEW)
-    b = find_source(f, b, (int32_t)f->steps[b].d.operands[0], &y_root);
+    b = tl_fusion_source(f, b, (int32_t)f->steps[b].d.operands[0], &y_root);
   if (a < 0 || b < 0)
     return a == b && x_root == y_root;
   const tl_decoded *c = &f->steps[a].d, *d = &f->steps[b].d;
@@ -64,7 +63,7 @@ static bool shares(const tl_fusion *f, const tl_fused_unit *earlier,
   for (int32_t k = u->first; k <= u->last; k++) {
     const tl_fused_step *s = &f->steps[k];
     for (int32_t n = 0; n < input_count(s); n++) {
-      int32_t root, made = find_source(f, k, input(s, n), &root);
+      int32_t root, made = tl_fusion_source(f, k, input(s, n), &root);
       if ((made >= earlier->first && made <= earlier->last &&
            f->steps[made].kind != TL_STEP_LOAD) ||
           shares_with(f, earlier, k, input(s, n))) {
@@ -95,7 +94,7 @@ static bool waits_for(const tl_fusion *f, int32_t first,
       continue;
     int32_t count = (int32_t)(s->d.operand_count + s->d.window_count);
     for (int32_t n = 0; n < count; n++) {
-      int32_t root, made = find_source(f, i, input(s, n), &root);
+      int32_t root, made = tl_fusion_source(f, i, input(s, n), &root);
       if (made >= first && tl_fused_is_sink(&f->steps[made]))
         return true;
     }
@@ -117,7 +116,8 @@ static bool may_follow(const tl_fusion *f, const tl_fused_unit *units,
   if (tl_fused_is_sink(end)) {
     uint32_t slot =
         end->kind == TL_STEP_CALL ? end->d.window : end->d.operands[1];
-    int32_t root, made = find_source(f, units[u].last, (int32_t)slot, &root);
+    int32_t root,
+        made = tl_fusion_source(f, units[u].last, (int32_t)slot, &root);
     if (made < units[from].first || !tl_fused_is_operation(&f->steps[made]))
       return false;
   }

@@ -30,6 +30,18 @@ bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
   return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }
 
+bool tl_fusion_makes_mask(tl_op op) {
+  switch ((tl_rule)tl_ops[op].rule) {
+    case TL_RULE_COMPARE:
+    case TL_RULE_LOGICAL:
+    case TL_RULE_TEST:
+    case TL_RULE_BITWISE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The operation whose result a slot holds at [end]; TL_OP_COUNT: none.
 static tl_op operation_at(const tl_prototype *p, uint32_t end, uint32_t slot) {
   tl_op found = TL_OP_COUNT;

@@ -70,6 +70,11 @@ bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
 // Whether an operation may make a mask.
 bool tl_fusion_makes_mask(tl_op op);
 
+// What a slot holds at step [i]: the step that makes it; or -1, and the slot
+// that it comes from in [root].
+int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,
+                         int32_t *root);
+
 // Joins units that may run together into groups: sets group_end of each of the
 // [n] units.
 void tl_fusion_find_groups(const tl_fusion *f, tl_fused_unit *units, int32_t n);

@@ -371,30 +371,20 @@ static bool lex_unicode_sign(tl_lexer *lexer) {
 
 // False: the character is no bracket.
 static bool lex_bracket(tl_lexer *lexer) {
+  static const char signs[] = "([{)]}";
+  static const tl_token_kind kinds[] = {
+      TL_TOKEN_PAREN,     TL_TOKEN_BRACKET,     TL_TOKEN_BRACE,
+      TL_TOKEN_PAREN_END, TL_TOKEN_BRACKET_END, TL_TOKEN_BRACE_END};
+  const char *sign = memchr(signs, lexer->text[lexer->at], 6);
+  if (!sign)
+    return false;
   uint32_t begin = lexer->at++;
-  switch (lexer->text[begin]) {
-    case '(':
-      tl_lexer_open(lexer, TL_TOKEN_PAREN, begin);
-      return true;
-    case '[':
-      tl_lexer_open(lexer, TL_TOKEN_BRACKET, begin);
-      return true;
-    case '{':
-      tl_lexer_open(lexer, TL_TOKEN_BRACE, begin);
-      return true;
-    case ')':
-      tl_lexer_close(lexer, TL_TOKEN_PAREN_END, begin);
-      return true;
-    case ']':
-      tl_lexer_close(lexer, TL_TOKEN_BRACKET_END, begin);
-      return true;
-    case '}':
-      tl_lexer_close(lexer, TL_TOKEN_BRACE_END, begin);
-      return true;
-    default:
-      lexer->at = begin;
-      return false;
-  }
+  tl_token_kind kind = kinds[sign - signs];
+  if (sign < signs + 3)
+    tl_lexer_open(lexer, kind, begin);
+  else if (tl_lexer_close(lexer, kind, begin))
+    tl_lexer_string_rest(lexer, begin);
+  return true;
 }
 
 // Makes an ERROR of one character that begins no token.
@@ -482,7 +472,6 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
   tl_lexer *lexer = TL_ARENA_NEW(arena, tl_lexer);
   if (!lexer)
     return false;
-  lexer->source = source;
   lexer->text = source->text;
   lexer->nbytes = source->nbytes;
   lexer->arena = arena;

@@ -85,26 +85,23 @@ static void add_misfit(tl_lexer *lexer, uint32_t begin) {
 }
 
 // Closes the bracket that fits, and with it all that stand open within it:
-// those have no partner and become errors in tl_lexer_lay_out. The } of a hole
-// continues its string.
-void tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+// those have no partner and become errors in tl_lexer_lay_out.
+bool tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   uint32_t depth = find_open(lexer, kind);
   if (!depth) {
     add_misfit(lexer, begin);
-    return;
+    return false;
   }
   tl_open open = lexer->open[depth - 1];
-  // The } of a hole: the text of its string goes on.
   if (open.kind == TL_TOKEN_HEAD) {
     lexer->depth = depth;
-    tl_lexer_string_rest(lexer, begin);
-    return;
+    return true;
   }
   // What stands open within has no partner: other stays 0.
   lexer->depth = depth - 1;
-  if (tl_lexer_add(lexer, kind, begin)) {
+  if (tl_lexer_add(lexer, kind, begin))
     join(lexer, open.token, lexer->tokens->count - 1);
-  }
+  return false;
 }
 
 static bool is_opening(const tl_token *token) {

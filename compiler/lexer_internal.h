@@ -21,7 +21,6 @@ typedef struct tl_open {
 // The state of one pass over a text. The open brackets stand on a stack of
 // fixed size: deeper nesting could not be parsed either.
 typedef struct tl_lexer {
-  const tl_source *source;
   const char *text;
   uint32_t at, nbytes;
   tl_arena *arena;
@@ -45,8 +44,8 @@ void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
 // Adds its token and puts it on the stack.
 void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin);
 // The same for a closing bracket, whose partner is found and noted in both
-// tokens; a } that ends a hole goes on with the string.
-void tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin);
+// tokens. True: it is the } of a hole, so its string goes on.
+bool tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin);
 // The innermost open bracket or hole; NULL: none.
 tl_open *tl_lexer_innermost(tl_lexer *lexer);
 // When all is read: flags the tokens that a counting newline precedes

@@ -74,3 +74,11 @@ void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
   token->code = (uint16_t)error;
   token->other = other;
 }
+
+// From the table in operator.h.
+const char *tl_operator_text(tl_operator op) {
+#define X(name, text) text,
+  static const char *const texts[] = {TL_OPERATORS(X)};
+#undef X
+  return texts[op];
+}

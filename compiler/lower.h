@@ -1,19 +1,23 @@
 // Lowering: the tree becomes a control-flow graph. Inside lowering only; the
 // entrance is tl_lower_program.
 //
-//   lower.c          functions, blocks, statements, the module's own code
-//   lower_expr.c     names, operators, fields
-//   lower_literal.c  arrays, lists, records, strings with values
-//   lower_call.c     calls: arguments bound to parameters
-//   lower_assign.c   assignments and updates
-//   lower_place.c    indices and places: r.a[3].b
-//   lower_take.c     an item moved out of its place, changed, put back
-//   lower_control.c  if, loops, comprehensions, try
-//   lower_column.c   columns that loops read in each iteration
-//   lower_emit.c     instructions, blocks, temporaries
-//   lower_unit.c     constants and names
-//   effects.c        what an expression may do; what a name surely is
-//   definite.c       definite assignment, over the finished graph
+//   lower.c           which function lowers which kind of node; the module's
+//   code lower_function.c  functions; blocks of statements lower_assign.c
+//   assignments and updates lower_take.c      an item moved out of its place,
+//   changed, put back lower_call.c      calls: arguments bound to parameters
+//   lower_control.c   and, or, if, loops, comprehensions, try, return
+//   lower_column.c    columns that loops read in each iteration
+//   lower_place.c     indices and places: r.a[3].b
+//   lower_expr.c      constants, operators, fields
+//   lower_literal.c   arrays, lists, records, strings with values
+//   lower_node.c      a node, by its kind: from here all of the above are
+//   reached lower_name.c      variables, what the library has under a name,
+//   imports effects.c         what an expression may do; what a name surely is
+//   lower_unit.c      constants, names, functions: the tables of the unit
+//   lower_emit.c      instructions, blocks, temporaries
+//   definite.c        definite assignment, over the finished graph
+//
+// Each calls those below it.
 //
 // An expression is evaluated into a slot: the caller says which one it wants,
 // or -1 for any. `z = x * y + 1` with x, y, z in slots 0 to 2:
@@ -32,6 +36,8 @@
 #include "compiler/scope.h"
 #include "vm/bytecode/module.h"
 
+typedef struct tl_lowering tl_lowering;
+
 // What one unit collects while its functions are lowered and emitted. The
 // tables of the unit grow in the arena; their capacities stand here.
 typedef struct tl_builder {
@@ -43,6 +49,7 @@ typedef struct tl_builder {
   tl_source *source;
   tl_unit *unit;
   tl_cfg_program *program;
+  const tl_lowering *lowerings;  // by kind of node, while lowering
   int32_t function_capacity;
   uint32_t path_capacity, shape_capacity, group_capacity, key_capacity,
       name_capacity, prototype_capacity;
@@ -54,7 +61,12 @@ typedef struct tl_builder {
   bool failed;  // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
 
-typedef struct tl_column tl_column;  // lower_column.c
+// A column that is in a slot already, while a loop's body is lowered.
+typedef struct tl_column {
+  const tl_ast *index;
+  int32_t slot;
+  struct tl_column *outer;
+} tl_column;
 
 // The loop that `break` and `continue` leave or repeat.
 typedef struct tl_loop {
@@ -66,7 +78,6 @@ typedef struct tl_loop {
 // temporaries from it, and who asked for the expression puts it back.
 typedef struct tl_lower {
   tl_builder *b;
-  struct tl_lower *outer;
   tl_cfg_function *f;
   tl_scope *scope;
   tl_closure_group *group;  // NULL for the module's own code
@@ -92,7 +103,32 @@ typedef struct tl_lower {
 // pending error or the arena.
 bool tl_lower_program(tl_builder *builder, tl_ast *program);
 
-// --- Within lowering --------------------------------------------------------
+// --- A node (lower_node.c) --------------------------------------------------
+
+// [want] of a block, `if` or `try` whose value nobody wants.
+enum { TL_NO_VALUE = -2 };
+
+// How the nodes of a kind are lowered.
+struct tl_lowering {
+  // Evaluates [ast] as tl_lower_expr does; NULL: a statement, without a value.
+  int32_t (*value)(tl_lower *l, tl_ast *ast, int32_t want);
+  void (*run)(tl_lower *l, tl_ast *ast);  // of a statement, else NULL
+  bool may_drop;  // value takes TL_NO_VALUE, and then returns no slot
+};
+
+// The lowering of a node's kind.
+static inline const tl_lowering *tl_lowering_of(const tl_lower *l,
+                                                const tl_ast *ast) {
+  return &l->b->lowerings[ast->kind];
+}
+// Evaluates [ast] into slot [want], or with want -1 into a slot of lowering's
+// choice: a variable's own if [ast] is its name, so the caller must not write
+// there. Returns the slot.
+int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want);
+// Executes [ast]; an expression without any effect is an error.
+void tl_lower_statement(tl_lower *l, tl_ast *ast);
+
+// --- Instructions, blocks, temporaries (lower_emit.c) -----------------------
 
 // Appends an instruction to the current block; the caller sets its operands.
 // Never NULL: without memory it is a dummy that nobody reads.
@@ -103,6 +139,14 @@ void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span);
 void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span);
+// The same with one operand and an extra: a name, an operation.
+void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
+               uint32_t extra, tl_span span);
+// One whose operands stand side by side above its result, in slot [base], as
+// far as they are not elsewhere.
+void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
+                    const int32_t *operands, int32_t count, uint32_t extra,
+                    tl_span span);
 // Copies [slot] into [want] if a result is wanted there (-1: it is not).
 // Returns the slot that has it.
 int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span);
@@ -139,6 +183,28 @@ void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
 int32_t tl_temp(tl_lower *l);
 // [count] temporaries side by side; returns the first.
 int32_t tl_temps(tl_lower *l, int32_t count);
+// Where a value goes: [want], or with -1 a temporary.
+static inline int32_t tl_into(tl_lower *l, int32_t want) {
+  return want < 0 ? tl_temp(l) : want;
+}
+// A list of exactly [count] items from the value, where item [rest] takes all
+// that the others leave (count: none does), and a position at its start: a list
+// that ends here gives its items away.
+int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
+                              int32_t value, tl_span span);
+// Those items in temporaries side by side; returns the first.
+int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
+                        int32_t value, tl_span span);
+// The two of what a function of TL_PAIR has returned. It cannot fail, so no
+// handler need see what the call has consumed.
+int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
+
+// --- The tables of the unit (lower_unit.c) ----------------------------------
+
+// Memory of the unit, zeroed; NULL and b->failed without memory.
+void *tl_unit_room(tl_builder *b, size_t nbytes);
+// A copy of [nbytes] in the unit's memory, likewise.
+void *tl_unit_keep(tl_builder *b, const void *items, size_t nbytes);
 
 // The index of a constant of the function; equal ones are stored once. Takes
 // what [value] owns.
@@ -156,81 +222,137 @@ tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes);
 // Its index among the names. [text] need not end in a zero byte.
 uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes);
 
-// Evaluates [ast] into slot [want], or with want -1 into a slot of lowering's
-// choice: a variable's own if [ast] is its name, so the caller must not write
-// there. Returns the slot.
-int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want);
-// Executes [ast]; an expression without any effect is an error.
-void tl_lower_statement(tl_lower *l, tl_ast *ast);
-// The statements of a block. With [value] the last one's value is the block's,
-// none if it has none; returns its slot, -1 without [value].
-int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value);
+// The index of a list of field names in the unit.
+uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
+                      uint32_t count);
+// A constant of no text: a function, and none, which goes to [want].
+void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
+                      tl_span span);
+int32_t tl_load_none(tl_lower *l, int32_t want, tl_span span);
+// A function of the unit, with a number and a name (NULL: none) but without
+// code. NULL: no memory.
+tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name);
+// The functions of a group, made at the first request, before their bodies.
+// NULL: no memory.
+tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group);
+// Adds the members of a group to the unit; CLOSURE names them by this index.
+uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members);
+// Adds a path to the unit and returns its index; the caller fills in its
+// steps. [steps] is NULL without memory.
+uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps);
+// Adds how the arguments of a call are given, for the VM to bind them, and
+// returns its index; 0 stands for all by position.
+uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call);
+// Turns the VM's pending error into a diagnostic at [span].
+void tl_diagnose_pending(tl_builder *b, tl_span span);
 
-// Where a value goes: [want], or with -1 a temporary.
-static inline int32_t tl_into(tl_lower *l, int32_t want) {
-  return want < 0 ? tl_temp(l) : want;
-}
-// A literal's value if it is one scalar, perhaps with a minus; else unset.
-// [negative]: a minus stands before it already.
-tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
-// Whether a LIST or an ARRAY has an item ...x.
-bool tl_has_spread(const tl_ast *ast);
-// Appends the items of [value] to the list in a slot.
-void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list);
-// A LIST or an ARRAY. This and all tl_lower_… of expressions below evaluate
-// into [want] as tl_lower_expr does.
-int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
-// A RECORD; a key that stands there twice is reported.
-int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
-// record[key] = value, for a record that is being made in its own slot.
-void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
-// The same with the key and the value in slots.
-void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
-                   tl_span span);
-// The record without fields that a comprehension begins with.
-void tl_lower_empty_record(tl_lower *l, int32_t record, tl_span span);
-// A string with holes.
-int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want);
-// A CALL; one that does not fit a known function's parameters is reported.
-int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
-// A function as a value, whose body is lowered as well.
-int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
-// Defines functions that stand side by side.
-void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count);
+// --- Effects (effects.c) ----------------------------------------------------
+
+// Whether evaluating [ast] may assign a variable of this function: then an
+// operand before it has to be copied. [ast] may be NULL.
+bool tl_may_assign(tl_ast *ast);
+// The same, or call a function.
+bool tl_may_call(tl_ast *ast);
+// Whether a statement does anything besides giving a value.
+bool tl_has_effect(tl_lower *l, tl_ast *ast);
+// Reports a statement whose value is dropped and that can have no effect.
+void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
+// The library function that a callee is known to be, or NULL.
+const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
+// Whether a variable always is one function without an environment, defined
+// once; sets [out] to it. Then uses are constants and calls know their callee.
+bool tl_known_constant(tl_lower *l, const tl_variable *variable,
+                       tl_prototype **out);
+
+// --- Names (lower_name.c) ---------------------------------------------------
+
 // Reads a variable, or what the library has under the name. Where it may be
-// unset this is checked.
+// unset this is checked. This and all tl_lower_… of expressions below evaluate
+// into [want] as tl_lower_expr does.
 int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
                       int32_t want);
+int32_t tl_lower_variable(tl_lower *l, tl_ast *ast, int32_t want);
+// What the library has under a name in [module], NULL: without one.
+int32_t tl_lower_known(tl_lower *l, const char *module, const tl_name *name,
+                       tl_span span, int32_t want);
+// Loads what a closure captures into a slot; unset if it is not set yet.
+void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t into,
+                      tl_span span);
+// Whether an expression is a variable of this function, whose slot can be an
+// operand without a copy.
+bool tl_is_own_variable(tl_lower *l, const tl_ast *ast);
+// The variable that a name means if it is one of this function itself, else
+// NULL.
+static inline tl_variable *tl_own_variable(const tl_lower *l,
+                                           const tl_name *name) {
+  tl_variable *v = tl_scope_find(l->scope, name);
+  return v != NULL && v->scope->function == l->scope->function ? v : NULL;
+}
 // Assigns the value in a slot to a variable, wherever it lives.
 void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
                    tl_span span);
 // The slot of a variable that an assignment may compute into directly, or -1:
 // if it is no local, or a handler may see its old value.
 int32_t tl_direct_slot(tl_lower *l, const tl_name *name);
-// Whether a variable always is one function without an environment, defined
-// once; sets [out] to it. Then uses are constants and calls know their callee.
-bool tl_known_constant(tl_lower *l, const tl_variable *variable,
-                       tl_prototype **out);
+// result = object.name.
+void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
+                   const tl_name *name, tl_span span);
+void tl_lower_import(tl_lower *l, tl_ast *ast);
 
-// object[items].
-int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
-// An index that is the same in all iterations, copied side by side
-// (lower_column.c).
-void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want);
-// Reads the columns that [loop], a FOR, would read first in every iteration,
-// and puts them on l->columns; false: there are none.
-bool tl_columns_begin(tl_lower *l, tl_ast *loop);
-// The slot of such a column, or -1.
-int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast);
-// Whether two expressions, of the kinds that have no effect, are the same.
-bool tl_is_same_value(const tl_ast *a, const tl_ast *b);
-// The statement target = value.
-void tl_lower_assign(tl_lower *l, tl_ast *ast);
-// The statement target op= value.
-void tl_lower_update(tl_lower *l, tl_ast *ast);
+// --- Literals (lower_literal.c) ---------------------------------------------
+
+// A literal's value if it is one scalar, perhaps with a minus; else unset.
+// [negative]: a minus stands before it already.
+tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
+// Loads a list of literal numbers into a slot as a constant; false, and
+// nothing is done, if [ast] is no such list.
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
+// Whether a LIST or an ARRAY has an item ...x.
+bool tl_has_spread(const tl_ast *ast);
+// A LIST or an ARRAY.
+int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
+// A RECORD; a key that stands there twice is reported.
+int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
+// A string with holes.
+int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want);
+// An instruction whose operands stand in a window above its result. Returns
+// the result's slot, or [want].
+int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
+                        uint32_t count, uint32_t extra, int32_t want,
+                        tl_span span);
+
+// --- Operators (lower_expr.c) -----------------------------------------------
+
+int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_type(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_unary(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_binary(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_not(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_operand(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_select(tl_lower *l, tl_ast *ast, int32_t want);
 // An operator on the values in slots [a] and [b].
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
                            int32_t want, tl_span span);
+// A left operand: a variable's own slot, or a copy if the right side may
+// assign the variable.
+int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
+
+// --- Indices and places (lower_place.c, lower_column.c, lower_take.c) -------
+
+// object[items].
+int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
+// An index that is the same in all iterations, copied side by side.
+void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want);
+// The slot of such a column, or -1.
+int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast);
+// Reads the columns that [loop], a FOR, would read first in every iteration,
+// and puts them on l->columns; false: there are none.
+bool tl_columns_begin(tl_lower *l, tl_ast *loop);
 
 // Whether [ast] is the old value of the place that is being set: then it is
 // moved out of its container by tl_lower_taken instead of read.
@@ -240,7 +362,7 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 
 // A list for a function that may write into the list's first item and puts it
-// back when it fails (TL_GOES_ON). A landing pad then moves the item out of
+// back when it fails (TL_FIRST_ITEM). A landing pad then moves the item out of
 // the list again.
 typedef struct tl_joining {
   int32_t item, list;
@@ -255,70 +377,79 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
 // Behind the call: makes the landing pad that tl_joining_begin has opened.
 void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span);
 
-// Control structures. [value]: the value of the arm, or of the body or
-// handler, is wanted, in [want] or a temporary; without it the result is -1.
-int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value);
+// --- Control structures (lower_control.c) -----------------------------------
+
+// `and` and `or`.
+int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want);
+// The value of the arm, of the body or the handler. With TL_NO_VALUE none is
+// wanted, and the result is no slot.
+int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want);
 // Loops have no value.
 void tl_lower_while(tl_lower *l, tl_ast *ast);
 void tl_lower_for(tl_lower *l, tl_ast *ast);
-int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value);
+void tl_lower_return(tl_lower *l, tl_ast *ast);
+// `break` and `continue`.
+void tl_lower_leave(tl_lower *l, tl_ast *ast);
 // A list, array or record made by `for`.
 int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want);
-// Jumps to [yes] or [no] without making a bool of `and`, `or` and `not`.
-void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no);
+// Appends the items of [value] to the list in a slot.
+void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list);
+// record[key] = value, for a record that is being made in its own slot.
+void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
+// The same with the key and the value in slots.
+void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
+                   tl_span span);
+
+// --- Statements -------------------------------------------------------------
+
+// target = value, and target op= value (lower_assign.c).
+void tl_lower_assign(tl_lower *l, tl_ast *ast);
+void tl_lower_update(tl_lower *l, tl_ast *ast);
 // Assigns an item to the names of a loop; with several names it is unpacked.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span);
 
-// Whether evaluating [ast] may assign a variable of this function: then an
-// operand before it has to be copied. [ast] may be NULL.
-bool tl_may_assign(tl_ast *ast);
-// The same, or call a function.
-bool tl_may_call(tl_ast *ast);
-// Whether a statement does anything besides giving a value.
-bool tl_has_effect(tl_lower *l, tl_ast *ast);
-// Reports a statement whose value is dropped and that can have no effect.
-void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
+// --- Calls and functions (lower_call.c, lower_function.c) -------------------
+
+// A CALL; one that does not fit a known function's parameters is reported.
+int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
+// A function as a value, whose body is lowered as well.
+int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
+// A definition that stands alone.
+void tl_lower_define(tl_lower *l, tl_ast *ast);
+// Definitions in a row from statement [at] of a block on, which are one group,
+// as the resolver made them. Returns how many they are.
+uint32_t tl_lower_defines(tl_lower *l, tl_ast *block, uint32_t at);
+// The statements of a block. The last one's value is the block's, none if it
+// has none. With TL_NO_VALUE none is wanted, and the result is -1.
+int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want);
+// How the VM binds a parameter.
+static inline tl_param_kind tl_param_kind_of(const tl_ast_param *param) {
+  static const tl_param_kind kinds[] = {
+      [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
+      [TL_AST_PARAM_DEFAULT] = TL_PARAM_OPTIONAL,
+      [TL_AST_PARAM_REST] = TL_PARAM_REST,
+      [TL_AST_PARAM_NAMED] = TL_PARAM_NAMED,
+  };
+  return kinds[param->kind];
+}
+// A graph for [prototype], under the same number. NULL: no memory.
+tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype);
+// Starts lowering [f], whose variables [scope] has, at its first block.
+void tl_function_begin(tl_lower *l, tl_builder *b, tl_cfg_function *f,
+                       tl_scope *scope);
+// Gives slots to the parameters and then to the function's other variables.
+// What is only captured or global needs none. l->assigned_in is NULL without
+// memory.
+void tl_function_slots(tl_lower *l, uint32_t param_count);
+// Returns [value], names the slots for messages and listings, and checks that
+// variables are set where they are read.
+void tl_function_end(tl_lower *l, int32_t value, tl_span span);
 
 // Removes CHECKSET if a variable is surely set, reports where it surely is
 // not, and defines as unset at the entry what the rest needs (definite.c).
 // False: no memory.
-bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope);
-
-// Loads a list of literal numbers into a slot as a constant; false, and
-// nothing is done, if [ast] is no such list.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
-
-// Loads what a closure captures into a slot; unset if it is not set yet.
-void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t into,
-                      tl_span span);
-// The functions of a group, made at the first request, before their bodies.
-// NULL: no memory.
-tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group);
-// An instruction whose operands stand in a window above its result. Returns
-// the result's slot, or [want].
-int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
-                        uint32_t count, uint32_t extra, int32_t want,
-                        tl_span span);
-// The library function that a callee is known to be, or NULL.
-const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
-// A function's number in the program and in the unit: they are the same.
-uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p);
-// A left operand: a variable's own slot, or a copy if the right side may
-// assign the variable.
-int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
-// The index of a list of field names in the unit.
-uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
-                      uint32_t count);
-// Turns the VM's pending error into a diagnostic at [span].
-void tl_diagnose_pending(tl_builder *b, tl_span span);
-
-// The variable that a name means if it is one of this function itself, else
-// NULL.
-static inline tl_variable *tl_own_variable(const tl_lower *l,
-                                           const tl_name *name) {
-  tl_variable *v = tl_scope_find(l->scope, name);
-  return v != NULL && v->scope->function == l->scope->function ? v : NULL;
-}
+bool tl_definite(tl_builder *b, tl_cfg_function *f);
 
 #endif

@@ -23,7 +23,7 @@ static bool is_only_indices(const tl_target *target) {
 }
 
 // Several places are written one after the other. If a later one may reject
-// its value, the old values of the variables are held until all are written,
+// its value, the old values of the variables are saved until all are written,
 // and a landing pad restores them; this costs a copy of each variable that is
 // changed. a[0], b[0] = p:
 //
@@ -36,15 +36,10 @@ typedef struct undo {
   int32_t pad, saved, first;  // slots of the old values, one for each target
 } undo;
 
-// Whether a variable has a slot in this function.
-static bool is_local(const tl_lower *l, const tl_variable *v) {
-  return v != NULL && !v->is_global && v->scope->function == l->scope->function;
-}
-
-// Whether the old value of target [i]'s variable is to be held: it is the
-// first place that changes that variable.
-static bool is_kept(const tl_lower *l, const tl_target *targets,
-                    const tl_target_place *places, uint32_t i) {
+// Whether the old value of target [i]'s variable is saved: it is the first
+// place that changes that variable.
+static bool is_saved(const tl_lower *l, const tl_target *targets,
+                     const tl_target_place *places, uint32_t i) {
   // Names are written last and cannot fail.
   if (targets[i].kind != TL_TARGET_PLACE || places[i].variable == NULL) {
     return false;
@@ -55,15 +50,16 @@ static bool is_kept(const tl_lower *l, const tl_target *targets,
       return false;
     }
   }
-  return is_local(l, places[i].variable) || places[i].variable->is_global;
+  return places[i].variable->is_global ||
+         places[i].variable->scope->function == l->scope->function;
 }
 
-// Holds the old values and opens the landing pad.
+// Saves the old values and opens the landing pad.
 static void begin_undo(tl_lower *l, tl_target *targets,
                        const tl_target_place *places, uint32_t count, undo *u) {
   u->first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++) {
-    if (!is_kept(l, targets, places, i))
+    if (!is_saved(l, targets, places, i))
       continue;
     // A second reference to the old value: the first write copies it.
     tl_lower_name(l, targets[i].name, targets[i].name_span,
@@ -83,7 +79,7 @@ static void end_undo(tl_lower *l, tl_target *targets,
   l->handler = u->saved;
   tl_landing landing = tl_landing_begin(l, u->pad, span);
   for (uint32_t i = 0; i < count; i++) {
-    if (!is_kept(l, targets, places, i))
+    if (!is_saved(l, targets, places, i))
       continue;
     tl_store_name(l, targets[i].name, u->first + (int32_t)i, span);
   }
@@ -162,45 +158,12 @@ static uint32_t rest_of(const tl_target *target) {
   return i;
 }
 
-// A list of exactly [count] items from the value, and a position at its start:
-// a list that ends here gives its items away.
-static int32_t begin_unpack(tl_lower *l, uint32_t count, uint32_t rest,
-                            int32_t value, tl_span span) {
-  int32_t list = tl_temps(l, 2);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_UNPACK, list, 1, span);
-  ins->operands[0] = value;
-  ins->extra = tl_unpack_extra(count, rest);
-  // The position in the list stands behind it, as NEXT wants it.
-  tl_emit_x(l, TL_BC_LOADI, list + 1, 0, span);
-  return list;
-}
-
-// The items of a value in temporaries side by side; returns the first.
-static int32_t unpack(tl_lower *l, uint32_t count, uint32_t rest, int32_t value,
-                      tl_span span) {
-  int32_t list = begin_unpack(l, count, rest, value, span);
-  int32_t first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++)
-    tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
-  return first;
-}
-
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
   if (target->kind != TL_TARGET_LIST || target->count != 2 ||
       value->kind != TL_AST_CALL || rest_of(target) < 2)
     return false;
   const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
-  return builtin != NULL && (builtin->flags & TL_PAIR) != 0;
-}
-
-// Unpacks what a function of TL_PAIR has returned. It cannot fail, so no
-// handler need see what the call has consumed.
-int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
-  int32_t saved = l->handler;
-  l->handler = -1;
-  int32_t first = unpack(l, 2, 2, value, span);
-  l->handler = saved;
-  return first;
+  return builtin != NULL && builtin->result == TL_PAIR;
 }
 
 // Stores the value in a slot into one target.
@@ -212,7 +175,8 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       return;
     case TL_TARGET_LIST:
       assign_all(l, target->targets, target->count,
-                 unpack(l, target->count, rest_of(target), value, target->span),
+                 tl_lower_unpack(l, target->count, rest_of(target), value,
+                                 target->span),
                  false);
       break;
     case TL_TARGET_PLACE: {
@@ -267,17 +231,15 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   tl_ast *value = ast->assign.value;
   if (assign_parallel(l, target, value))
     return;
+  if (target->kind != TL_TARGET_LIST && tl_take_assign(l, target, value))
+    return;
   if (target->kind == TL_TARGET_NAME) {
-    if (tl_take_whole(l, target, value))
-      return;
     // The value may be computed in the variable's own slot.
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
     tl_store_name(l, target->name, slot, target->span);
     return;
   }
-  if (target->kind == TL_TARGET_PLACE && tl_take_assign(l, target, value))
-    return;
   // A function that gives a container back with an item, as pop does.
   if (tl_is_pair(l, target, value)) {
     if (tl_take_pair(l, target, value))
@@ -335,7 +297,7 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
     return;
   }
   // The list ends with the last name, so items move out of it.
-  int32_t list = begin_unpack(l, count, count, item, span);
+  int32_t list = tl_lower_unpack_begin(l, count, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
     int32_t mark = l->top, value = tl_temp(l);
     tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);

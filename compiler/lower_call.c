@@ -40,11 +40,10 @@ static const char *spell_name(const tl_vm *vm, const signature *s,
 }
 
 // The parameters of a library function, parsed from its row.
-static bool builtin_signature(const tl_builtin *builtin, signature *out) {
+static void builtin_signature(const tl_builtin *builtin, signature *out) {
   out->function = builtin->name;
   out->builtin = builtin;
   out->count = tl_params_parse(builtin->params, out->params);
-  return true;
 }
 
 // The parameters of a global function that is written in Tally; false: there
@@ -65,12 +64,6 @@ static bool global_signature(const tl_vm *vm, const tl_name *name,
 // The parameters of a script's function, from the tree: its prototype may not
 // be described yet. False: too many to bind here.
 static bool script_signature(const tl_ast_function *function, signature *out) {
-  static const tl_param_kind kinds[] = {
-      [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
-      [TL_AST_PARAM_DEFAULT] = TL_PARAM_OPTIONAL,
-      [TL_AST_PARAM_REST] = TL_PARAM_REST,
-      [TL_AST_PARAM_NAMED] = TL_PARAM_NAMED,
-  };
   if (function->count > TL_MAX_PARAMS)
     return false;
   out->builtin = NULL;
@@ -82,7 +75,7 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
     // itself.
     out->params[i] = (tl_param){.name = param->name->text,
                                 .name_length = param->name->nbytes,
-                                .kind = kinds[param->kind],
+                                .kind = tl_param_kind_of(param),
                                 .value = tl_unset()};
   }
   return true;
@@ -139,7 +132,7 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
   }
   char names[TL_PARAMS_TEXT];
   tl_params_spell(s->params, s->count, names);
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span, "%s takes %s%s",
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, span, "%s takes %s%s",
               function, names, hint);
 }
 
@@ -158,7 +151,7 @@ static void unknown_argument(tl_lower *l, const signature *s,
   }
   const char *habit =
       s->builtin == NULL ? NULL : tl_parameter_hint(function, a->name->text);
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
               "%s has no parameter %s%s%s; its parameters: %s", function,
               a->name->text, habit == NULL ? "" : ": ",
               habit == NULL ? "" : habit, names);
@@ -202,7 +195,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
         return false;
       }
       if (out->argument[p] >= 0) {
-        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
                     "%s is given twice", a->name->text);
         return false;
       }
@@ -210,7 +203,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     } else if (next < positions) {
       // A named argument may have taken this parameter already.
       if (out->argument[next] >= 0) {
-        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
                     "%.*s is given twice", (int)s->params[next].name_length,
                     s->params[next].name);
         return false;
@@ -227,7 +220,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     // Only now is it known that no argument, named or not, gives it.
     if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
       char room[NAME_SIZE];
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, ast->span,
                   "%s needs its argument %.*s", spell_name(l->b->vm, s, room),
                   (int)s->params[i].name_length, s->params[i].name);
       return false;
@@ -246,16 +239,6 @@ static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
   return tl_lower_into(l, want, base, span);
 }
 
-// Whether an expression is a variable of this function, whose slot can be an
-// operand without a copy.
-static bool is_own(tl_lower *l, const tl_ast *ast) {
-  if (ast->kind != TL_AST_NAME)
-    return false;
-  tl_variable *v = tl_own_variable(l, ast->name.name);
-  tl_prototype *known;
-  return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
-}
-
 // One argument into its window slot, or left in the variable that it names if
 // no later argument may assign that. [setting]: an argument of a library
 // function behind its first, which is only read: a list of literals is a
@@ -267,7 +250,7 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
     return slot;
   // A taken value is where the take puts it: -1 leaves it there.
   int32_t want = tl_is_taken(l, value) ? -1 : slot;
-  if (is_own(l, value)) {
+  if (tl_is_own_variable(l, value)) {
     want = -1;
     // f(x, { x = 2 }) passes the x of before.
     for (uint32_t i = index + 1; i < call->count && want < 0; i++) {
@@ -337,10 +320,7 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     }
   }
   tl_opcode op = builtin != NULL ? TL_BC_CALLB : TL_BC_CALLK;
-  tl_cfg_ins *ins = tl_emit(l, op, base, s->count, ast->span);
-  for (int p = 0; p < s->count; p++) ins->operands[p] = operands[p];
-  ins->window = base;
-  ins->extra = extra;
+  tl_emit_window(l, op, base, operands, s->count, extra, ast->span);
   // Behind the call, whose errors the pad sees.
   if (joining.pad >= 0)
     tl_joining_end(l, &joining, ast->span);
@@ -365,51 +345,12 @@ static bool has_spread(const tl_ast_call *call) {
   return false;
 }
 
-// Adds to the unit how the arguments of a call are given, for the VM to bind
-// them. Shape 0 stands for all by position.
-static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
-  tl_builder *b = l->b;
-  tl_unit *unit = b->unit;
-  // Room for shape 0, too, which is never written.
-  if (unit->shape_count + 1 >= b->shape_capacity) {
-    uint32_t capacity = b->shape_capacity * 2 + 8;
-    tl_call_shape *shapes = TL_ARENA_ARRAY(b->arena, tl_call_shape, capacity);
-    if (shapes == NULL)
-      return 0;
-    if (unit->shape_count > 0) {
-      memcpy(shapes, unit->shapes, unit->shape_count * sizeof *shapes);
-    }
-    unit->shapes = shapes;
-    b->shape_capacity = capacity;
-  }
-  // Shape 0 means: all by position.
-  if (unit->shape_count == 0)
-    unit->shape_count = 1;
-  tl_call_shape *shape = &unit->shapes[unit->shape_count];
-  shape->count = call->count;
-  shape->arguments = tl_unit_alloc(
-      b->vm, unit, sizeof *shape->arguments * ((size_t)call->count + 1));
-  if (shape->arguments == NULL) {
-    b->failed = true;
-    return 0;
-  }
-  for (uint32_t i = 0; i < call->count; i++) {
-    const tl_argument *a = &call->arguments[i];
-    shape->arguments[i].kind = (uint8_t)a->kind;
-    if (a->name != NULL) {
-      shape->arguments[i].name =
-          tl_unit_string(b, a->name->text, a->name->nbytes);
-    }
-  }
-  return unit->shape_count++;
-}
-
 // A call of a callee that only the run knows. The callee is evaluated first,
 // and copied if an argument may assign its variable.
 static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   int32_t callee = tl_lower_expr(l, call->callee, -1);
-  if (is_own(l, call->callee)) {
+  if (tl_is_own_variable(l, call->callee)) {
     for (uint32_t i = 0; i < call->count; i++) {
       if (!tl_may_assign(call->arguments[i].value))
         continue;
@@ -426,18 +367,12 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t *operands = TL_ARENA_ARRAY(l->b->arena, int32_t, call->count + 1);
   if (operands == NULL)
     return base;
-  for (uint32_t i = 0; i < call->count; i++) {
-    operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
-  }
-  tl_cfg_ins *ins =
-      tl_emit(l, TL_BC_CALL, base, (int32_t)call->count + 1, ast->span);
   // The callee is not in the window: it stays where it is.
-  ins->operands[0] = callee;
-  for (uint32_t i = 0; i < call->count; i++) {
-    ins->operands[i + 1] = operands[i];
-  }
-  ins->window = base;
-  ins->extra = is_plain(call) ? 0 : add_shape(l, call);
+  operands[0] = callee;
+  for (uint32_t i = 0; i < call->count; i++)
+    operands[i + 1] = lower_argument(l, call, i, first + (int32_t)i, false);
+  tl_emit_window(l, TL_BC_CALL, base, operands, (int32_t)call->count + 1,
+                 is_plain(call) ? 0 : tl_unit_shape(l->b, call), ast->span);
   return finish(l, base, want, ast->span);
 }
 
@@ -479,8 +414,7 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
     if (binary[i].op == op)
       opcode = (tl_opcode)binary[i].opcode;
   }
-  if (*want < 0)
-    *want = tl_temp(l);
+  *want = tl_into(l, *want);
   int32_t mark = l->top;
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
@@ -499,9 +433,9 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
                              const tl_builtin *builtin, int32_t want) {
   signature s;
   binding b;
-  if (!builtin_signature(builtin, &s) || !bind(l, &s, ast, &b)) {
-    return want < 0 ? tl_temp(l) : want;
-  }
+  builtin_signature(builtin, &s);
+  if (!bind(l, &s, ast, &b))
+    return tl_into(l, want);
   // Bound first, so that a wrong call gets the same message.
   if (lower_elementwise(l, ast, builtin, &b, &want))
     return want;
@@ -524,9 +458,10 @@ static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
   const tl_builtin *astype =
       tl_builtin_find(l->b->vm->library, NULL, "astype", 6);
   tl_type *type = tl_type_of_dtype(l->b->vm, known.dtype);
-  signature s;
-  if (astype == NULL || type == NULL || !builtin_signature(astype, &s))
+  if (astype == NULL || type == NULL)
     return false;
+  signature s;
+  builtin_signature(astype, &s);
   binding b = {.rest_count = 0};
   // x is argument 0 of astype; its type is a constant, and its other parameters
   // have their defaults.
@@ -539,7 +474,7 @@ static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
 
 // del(name): the variable is unset, and its value ends. Reading the name first
 // reports one that is not set.
-static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
+static int32_t lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   for (uint32_t i = 0; i < call->count; i++) {
     tl_ast *value = call->arguments[i].value;
@@ -549,7 +484,7 @@ static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
     // A captured variable cannot be cleared from here.
     if (v == NULL ||
         (!v->is_global && v->scope->function != l->scope->function)) {
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_NAME, value->span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_NAME, value->span,
                   "del takes names of variables of this function or module");
       continue;
     }
@@ -564,24 +499,20 @@ static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       l->assigned_in[v->index] = -1;
     }
   }
-  tl_load_constant(l, want, tl_none(), ast->span);
+  return tl_load_none(l, want, ast->span);
 }
 
 // A call, by what is known of the callee: a form of the language, a library
 // function, a dtype, a script's function, or nothing.
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (tl_is_del(l->scope, ast)) {
-    if (want < 0)
-      want = tl_temp(l);
-    lower_del(l, ast, want);
-    return want;
-  }
+  if (tl_is_del(l->scope, ast))
+    return lower_del(l, ast, want);
   // Windows have to fit a frame.
   if (call->count > 200) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
-    return want < 0 ? tl_temp(l) : want;
+    return tl_into(l, want);
   }
   // Binding needs the number of arguments.
   if (has_spread(call))
@@ -599,17 +530,16 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
         script_signature(&v->definition->define.function->function, &s)) {
       binding b;
       if (!bind(l, &s, ast, &b))
-        return want < 0 ? tl_temp(l) : want;
+        return tl_into(l, want);
       // A known function: its number is the extra.
-      return lower_bound(l, ast, &s, &b, NULL, tl_prototype_index(l->b, known),
-                         want);
+      return lower_bound(l, ast, &s, &b, NULL, known->index, want);
     }
     // The library's functions in Tally are bound like those in C: a call that
     // does not fit their parameters is reported here.
     binding b;
     if (v == NULL && global_signature(l->b->vm, call->callee->name.name, &s) &&
         !bind(l, &s, ast, &b))
-      return want < 0 ? tl_temp(l) : want;
+      return tl_into(l, want);
   }
   return lower_unknown(l, ast, want);
 }

@@ -16,13 +16,6 @@
 
 enum { COLUMNS_MOST = 4 };  // of a loop
 
-// A column that is in a slot already, while the loop's body is lowered.
-struct tl_column {
-  const tl_ast *index;
-  int32_t slot;
-  tl_column *outer;
-};
-
 // A loop that is searched for columns.
 typedef struct looking {
   tl_lower *l;
@@ -175,9 +168,7 @@ static bool is_found(const looking *g, const tl_ast *ast) {
 
 // Whether a name surely has a value, as the loop's own names have.
 static bool is_set(const looking *g, const tl_name *name) {
-  const tl_variable *v = tl_own_variable(g->l, name);
-  return is_among(g->loop->names, g->loop->name_count, name) ||
-         (v != NULL && v->is_param && v->assigns == 0);
+  return is_among(g->loop->names, g->loop->name_count, name);
 }
 
 // Notes the columns at the front of an expression, in the order of evaluation.
@@ -257,12 +248,4 @@ bool tl_columns_begin(tl_lower *l, tl_ast *loop) {
     l->columns = column;
   }
   return g.count > 0;
-}
-
-int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast) {
-  for (const tl_column *c = l->columns; c != NULL; c = c->outer) {
-    if (tl_is_same_value(ast, c->index))
-      return c->slot;
-  }
-  return -1;
 }

@@ -43,6 +43,22 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
   l->top = mark;
 }
 
+// `and` and `or`: control flow that ends in one of two constants.
+int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
+  int32_t yes = tl_new_block(l), no = tl_new_block(l), end = tl_new_block(l);
+  // A temporary of its own: [want] may be a variable that the operands read.
+  int32_t result = tl_temp(l);
+  tl_lower_condition(l, ast, yes, no);
+  tl_enter_block(l, yes);
+  tl_load_constant(l, result, tl_bool(true), ast->span);
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, no);
+  tl_load_constant(l, result, tl_bool(false), ast->span);
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, end);
+  return tl_lower_into(l, want, result, ast->span);
+}
+
 // Every arm computes into the same slot and jumps to the end. if a { x } else
 // if b { y }:
 //
@@ -52,10 +68,11 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
 //   yes2: r = y; jmp end
 //   no2:  r = none; jmp end
 //   end:
-int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
+int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_if *condition = &ast->condition;
-  if (value && want < 0)
-    want = tl_temp(l);
+  bool value = want != TL_NO_VALUE;
+  if (value)
+    want = tl_into(l, want);
   int32_t mark = l->top;
   // All arms meet here.
   int32_t end = tl_new_block(l);
@@ -63,13 +80,13 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
     int32_t yes = tl_new_block(l), no = tl_new_block(l);
     tl_lower_condition(l, condition->arms[i].test, yes, no);
     tl_enter_block(l, yes);
-    tl_lower_block(l, condition->arms[i].body, want, value);
+    tl_lower_block(l, condition->arms[i].body, want);
     l->top = mark;
     tl_jump(l, end, ast->span);
     tl_enter_block(l, no);
   }
   if (condition->otherwise != NULL) {
-    tl_lower_block(l, condition->otherwise, want, value);
+    tl_lower_block(l, condition->otherwise, want);
     l->top = mark;
   } else if (value) {
     // Without `else` the value is none.
@@ -93,7 +110,7 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
   l->loop = &loop;
   tl_enter_block(l, body);
   int32_t mark = l->top;
-  tl_lower_block(l, ast->while_loop.body, -1, false);
+  tl_lower_block(l, ast->while_loop.body, TL_NO_VALUE);
   l->top = mark;
   tl_jump(l, test, ast->span);
   l->loop = loop.outer;
@@ -222,7 +239,7 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
   // Hidden slots and columns live as long as the loop; temporaries of the body
   // do not.
   int32_t body_mark = l->top;
-  tl_lower_block(l, loop->body, -1, false);
+  tl_lower_block(l, loop->body, TL_NO_VALUE);
   l->top = body_mark;
   l->loop = inner.outer;
   l->columns = columns;
@@ -262,13 +279,6 @@ void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value) {
   int32_t slot = tl_lower_left(l, key, value);
   int32_t item = tl_lower_expr(l, value, -1);
   tl_emit_entry(l, record, slot, item, key->span);
-}
-
-void tl_lower_empty_record(tl_lower *l, int32_t record, tl_span span) {
-  uint32_t keys = tl_unit_keys(l->b, NULL, 0);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RECORD, record, 0, span);
-  ins->window = record;
-  ins->extra = keys;
 }
 
 // Makes the names of a clause visible, in new temporaries.
@@ -336,18 +346,17 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_comprehension *c = &ast->comprehension;
   bool is_array = ast->kind == TL_AST_ARRAY_FOR;
   if (c->scope == NULL)
-    return want < 0 ? tl_temp(l) : want;
+    return tl_into(l, want);
   tl_scope *outer = l->scope;
   tl_loop *loop = l->loop;
   l->loop = NULL;  // break does not leave a comprehension
   int32_t list = tl_temp(l);
   int32_t mark = l->top;
-  if (c->key != NULL) {
-    tl_lower_empty_record(l, list, ast->span);
-  } else {
-    tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
-    ins->window = list;
-  }
+  if (c->key != NULL)
+    tl_emit_window(l, TL_BC_RECORD, list, NULL, 0, tl_unit_keys(l->b, NULL, 0),
+                   ast->span);
+  else
+    tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
   // From here on names are looked up in the comprehension first.
   l->scope = c->scope;
   lower_clauses(l, c, 0, list);
@@ -359,11 +368,9 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   l->top = mark;
   if (is_array) {
     // The array may take the list's slot: the list ends there.
-    if (want < 0)
-      want = list;
-    int32_t result = want;
-    tl_emit1(l, TL_BC_STACKLIST, result, list, ast->span);
-    return result;
+    want = want < 0 ? list : want;
+    tl_emit1(l, TL_BC_STACKLIST, want, list, ast->span);
+    return want;
   }
   return tl_lower_into(l, want, list, ast->span);
 }
@@ -379,9 +386,10 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
 //             …                errors here go to the handler outside
 //             jmp end
 //   end:
-int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
+int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_try *attempt = &ast->attempt;
-  int32_t result = value ? tl_temp(l) : -1;
+  bool value = want != TL_NO_VALUE;
+  int32_t result = value ? tl_temp(l) : TL_NO_VALUE;
   int32_t mark = l->top;
   int32_t handler = tl_new_block(l), end = tl_new_block(l);
   // A block of its own, so that nothing before the try has its handler.
@@ -390,7 +398,7 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   tl_enter_block(l, body);
   int32_t outer = l->handler;
   l->handler = handler;
-  tl_lower_block(l, attempt->body, result, value);
+  tl_lower_block(l, attempt->body, result);
   l->handler = outer;
   l->top = mark;
   tl_jump(l, end, ast->span);
@@ -406,9 +414,39 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   tl_emit_x(l, TL_BC_CATCH, error, 0, ast->span);
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
-  tl_lower_block(l, attempt->handler, result, value);
+  tl_lower_block(l, attempt->handler, result);
   l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
   return value ? tl_lower_into(l, want, result, ast->span) : result;
+}
+
+// --- Leaving ----------------------------------------------------------------
+
+// The rest of the block cannot be reached, so it goes to a block that nothing
+// leads to.
+void tl_lower_return(tl_lower *l, tl_ast *ast) {
+  if (l->scope->function->kind == TL_SCOPE_MODULE) {
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
+                "return stands outside a function");
+    return;
+  }
+  int32_t value = ast->result.value == NULL
+                      ? tl_load_none(l, -1, ast->span)
+                      : tl_lower_expr(l, ast->result.value, -1);
+  tl_emit1(l, TL_BC_RET, -1, value, ast->span);
+  tl_enter_block(l, tl_new_block(l));
+}
+
+// `break` or `continue`: a jump, then likewise.
+void tl_lower_leave(tl_lower *l, tl_ast *ast) {
+  bool is_break = ast->kind == TL_AST_BREAK;
+  if (l->loop == NULL) {
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, ast->span,
+                "%s stands outside a loop", is_break ? "break" : "continue");
+    return;
+  }
+  // Nothing has to be undone: what dies is dropped on the edge.
+  tl_jump(l, is_break ? l->loop->done : l->loop->again, ast->span);
+  tl_enter_block(l, tl_new_block(l));
 }

@@ -70,6 +70,22 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
   ins->operands[1] = b;
 }
 
+void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
+               uint32_t extra, tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, result, 1, span);
+  ins->operands[0] = a;
+  ins->extra = extra;
+}
+
+void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
+                    const int32_t *operands, int32_t count, uint32_t extra,
+                    tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, base, count, span);
+  for (int32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
+  ins->window = base;
+  ins->extra = extra;
+}
+
 int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span) {
   if (want < 0 || want == slot)
     return slot;
@@ -86,10 +102,7 @@ void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
 // plain number, which ownership need not follow.
 void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
                   tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, result, 1, span);
-  ins->operands[0] = walked;
-  ins->extra = what;
-  ins->extra2 = (uint32_t)walked + 1;
+  tl_emit1x(l, TL_BC_NEXT, result, walked, what, span);
 }
 
 // Without memory this is block 0 again, which is always there: what is emitted
@@ -143,9 +156,7 @@ tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
 
 // The error goes on to the next handler, or out of the function.
 void tl_landing_end(tl_lower *l, const tl_landing *landing) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, landing->span);
-  ins->operands[0] = landing->error;
-  ins->extra = 1;
+  tl_emit1x(l, TL_BC_RAISE, -1, landing->error, 1, landing->span);
   tl_enter_block(l, landing->after);
 }
 
@@ -175,8 +186,33 @@ int32_t tl_temp(tl_lower *l) {
   return tl_temps(l, 1);
 }
 
-// The program's functions and the unit's prototypes have the same numbers.
-uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p) {
-  (void)b;
-  return p->index;
+// A list of exactly [count] items from the value, and a position at its start:
+// a list that ends here gives its items away.
+int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
+                              int32_t value, tl_span span) {
+  int32_t list = tl_temps(l, 2);
+  tl_emit1x(l, TL_BC_UNPACK, list, value, tl_unpack_extra(count, rest), span);
+  // The position in the list stands behind it, as NEXT wants it.
+  tl_emit_x(l, TL_BC_LOADI, list + 1, 0, span);
+  return list;
+}
+
+// The items of a value in temporaries side by side; returns the first.
+int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
+                        int32_t value, tl_span span) {
+  int32_t list = tl_lower_unpack_begin(l, count, rest, value, span);
+  int32_t first = tl_temps(l, (int32_t)count);
+  for (uint32_t i = 0; i < count; i++)
+    tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
+  return first;
+}
+
+// Unpacks what a function of TL_PAIR has returned. It cannot fail, so no
+// handler need see what the call has consumed.
+int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
+  int32_t saved = l->handler;
+  l->handler = -1;
+  int32_t first = tl_lower_unpack(l, 2, 2, value, span);
+  l->handler = saved;
+  return first;
 }

@@ -158,16 +158,6 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
 
 // --- Sequences of operands --------------------------------------------------
 
-// Whether an expression is a variable of this function, whose slot can be an
-// operand without a copy.
-static bool is_own_variable(tl_lower *l, const tl_ast *ast) {
-  if (ast->kind != TL_AST_NAME)
-    return false;
-  tl_variable *v = tl_own_variable(l, ast->name.name);
-  tl_prototype *known;
-  return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
-}
-
 // Lowers [count] values side by side from slot [first] on; a variable's own
 // slot is the operand if nothing behind it can assign the variable.
 //
@@ -185,7 +175,7 @@ static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
     int32_t mark = l->top;
     operands[i] = tl_lower_expr(
         l, items[i],
-        is_own_variable(l, items[i]) ? operands[i] : first + (int32_t)i);
+        tl_is_own_variable(l, items[i]) ? operands[i] : first + (int32_t)i);
     l->top = mark;
   }
 }
@@ -201,10 +191,7 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
   if (operands == NULL)
     return base;
   lower_operands(l, items, count, first, operands);
-  tl_cfg_ins *ins = tl_emit(l, op, base, (int32_t)count, span);
-  for (uint32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
-  ins->window = base;
-  ins->extra = extra;
+  tl_emit_window(l, op, base, operands, (int32_t)count, extra, span);
   l->top = base + 1;
   return tl_lower_into(l, want, base, span);
 }
@@ -223,8 +210,7 @@ bool tl_has_spread(const tl_ast *ast) {
 // room for few.
 static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t list = tl_temp(l);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
-  ins->window = list;
+  tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
   for (uint32_t i = 0; i < ast->items.count; i++) {
     tl_ast *value = ast->items.items[i];
     if (value->kind == TL_AST_SPREAD) {
@@ -311,10 +297,10 @@ static void check_repeated(tl_lower *l, const tl_ast_record *record) {
     if (name == NULL || !is_repeated(l->b, name))
       continue;
     if (entry->key != NULL)
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
                   "the record has the field %s twice", name->text);
     else
-      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, entry->key_span,
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
                   "the record has the key %s twice", name->text + 1);
   }
 }
@@ -384,10 +370,10 @@ static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
     return;
   }
   int32_t value = tl_lower_expr(l, part->value, -1);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_FORMAT, slot, 1, part->value->span);
-  ins->operands[0] = value;
-  ins->extra = tl_unit_name(l->b, part->format == NULL ? "" : part->format,
-                            part->format_nbytes);
+  tl_emit1x(l, TL_BC_FORMAT, slot, value,
+            tl_unit_name(l->b, part->format == NULL ? "" : part->format,
+                         part->format_nbytes),
+            part->value->span);
   l->top = mark;
 }
 

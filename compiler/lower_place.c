@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
 // --- Paths ------------------------------------------------------------------
@@ -56,12 +57,9 @@ static bool is_array(const tl_ast *index) {
 // The items as the VM reads them from a path, in memory of the unit.
 static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
                                      uint32_t count) {
-  tl_index_item *out =
-      tl_unit_alloc(b->vm, b->unit, sizeof *out * ((size_t)count + 1));
-  if (out == NULL) {
-    b->failed = true;
+  tl_index_item *out = tl_unit_room(b, sizeof *out * ((size_t)count + 1));
+  if (out == NULL)
     return NULL;
-  }
   for (uint32_t i = 0; i < count; i++) {
     switch (items[i].kind) {
       case TL_AST_ITEM_VALUE:
@@ -86,35 +84,6 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
   return out;
 }
 
-// Adds a path to the unit and returns its index; the caller fills in its
-// steps. [steps] is NULL without memory.
-static uint32_t add_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
-  tl_unit *unit = b->unit;
-  if (unit->path_count == b->path_capacity) {
-    uint32_t capacity = b->path_capacity * 2 + 8;
-    tl_path *paths = TL_ARENA_ARRAY(b->arena, tl_path, capacity);
-    if (paths == NULL)
-      return 0;
-    if (unit->path_count > 0) {
-      memcpy(paths, unit->paths, unit->path_count * sizeof *paths);
-    }
-    unit->paths = paths;
-    b->path_capacity = capacity;
-  }
-  *steps = tl_unit_alloc(b->vm, unit, sizeof **steps * (size_t)step_count);
-  if (*steps == NULL) {
-    b->failed = true;
-    return 0;
-  }
-  tl_path *path = &unit->paths[unit->path_count];
-  // The caller fills in what the steps have.
-  path->step_count = (uint16_t)step_count;
-  path->part_count = 0;
-  path->is_column = path->spreads = false;
-  path->steps = *steps;
-  return unit->path_count++;
-}
-
 // Whether an item is ...x, so that only the run knows how many axes there are.
 static bool has_spread(const tl_ast_item *items, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
@@ -126,8 +95,8 @@ static bool has_spread(const tl_ast_item *items, uint32_t count) {
 // The path of a single index.
 static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
                            uint32_t count, uint32_t parts) {
-  tl_step *steps = NULL;
-  uint32_t path = add_path(l->b, 1, &steps);
+  tl_step *steps;
+  uint32_t path = tl_unit_path(l->b, 1, &steps);
   if (steps == NULL)
     return 0;
   steps[0].item_count = (uint16_t)count;
@@ -179,7 +148,7 @@ static bool only_values(tl_ast_item *items, uint32_t count) {
 static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
   if (count <= 64)
     return false;
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, span,
+  tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, span,
               "an index has at most 64 items, one for each axis");
   return true;
 }
@@ -249,11 +218,19 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
   return want;
 }
 
+int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast) {
+  for (const tl_column *c = l->columns; c != NULL; c = c->outer) {
+    if (tl_ast_is_same(ast, c->index))
+      return c->slot;
+  }
+  return -1;
+}
+
 // An index that a loop has hoisted is in a slot already.
 int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t column = tl_column_slot(l, ast);
   if (column < 0)
-    return lower_index(l, ast, want < 0 ? tl_temp(l) : want, false);
+    return lower_index(l, ast, tl_into(l, want), false);
   return tl_lower_into(l, want, column, ast->span);
 }
 
@@ -273,8 +250,8 @@ bool tl_place_is_item(const tl_target_place *p, uint32_t most) {
 // Adds the path of all steps of a target.
 static void plan_path(tl_lower *l, tl_target_place *out) {
   const tl_target *target = out->target;
-  tl_step *steps = NULL;
-  out->path = add_path(l->b, target->step_count, &steps);
+  tl_step *steps;
+  out->path = tl_unit_path(l->b, target->step_count, &steps);
   if (steps == NULL)
     return;
   for (uint32_t i = 0; i < target->step_count; i++) {
@@ -409,9 +386,7 @@ void tl_global_take(tl_lower *l, const tl_variable *v, tl_span span,
 // module variable = slot.
 static void store_global(tl_lower *l, uint32_t global, int32_t slot,
                          tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_SETG, -1, 1, span);
-  ins->operands[0] = slot;
-  ins->extra = global;
+  tl_emit1x(l, TL_BC_SETG, -1, slot, global, span);
 }
 
 // Without an error the changed value goes back, in the landing pad the one
@@ -461,10 +436,7 @@ int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
     tl_ast_step *step = &target->steps[i];
     int32_t result = tl_temp(l);
     if (step->field.name != NULL) {
-      tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, result, 1, step->span);
-      ins->operands[0] = base;
-      ins->extra =
-          tl_unit_name(l->b, step->field.name->text, step->field.name->nbytes);
+      tl_emit_field(l, result, base, step->field.name, step->span);
       base = result;
       continue;
     }

@@ -67,20 +67,15 @@ void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
 
 // --- Take, update, put (lower_take.c) ---------------------------------------
 
-// place = value, where value uses the place's old value. False: nothing is
+// target = value, where value uses the target's old value: a place, a variable
+// of the module, or one of this function that concat goes on. False: nothing is
 // lowered, because what is taken out would be missed, or nothing is gained.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
-// variable = value, for a variable of the module (or one of this function that
-// concat goes on) whose old value is used. False likewise.
-bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
 // (a, place) = value, where [value] is a call that returns a list of two.
 // False likewise.
 bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value);
 // Whether [value] is such a call: of a function of TL_PAIR.
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value);
-// Two temporaries side by side from the list in slot [value], which such a
-// call has made; returns the first.
-int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
 // place op= value. False likewise.
 bool tl_take_update(tl_lower *l, tl_ast *update);
 // get(r, k, fallback) op= value.

@@ -12,8 +12,6 @@
 // puts the item back, which cannot fail. Until then the item lives, so only
 // operations that fail before their first write may write into it.
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
@@ -31,73 +29,6 @@ struct tl_taking {
 
 // --- Which statements -------------------------------------------------------
 
-static bool same(const tl_ast *a, const tl_ast *b);
-
-// The same for expressions that may be missing.
-static bool same_or_none(const tl_ast *a, const tl_ast *b) {
-  return a == NULL || b == NULL ? a == b : same(a, b);
-}
-
-// The same for the items of an index.
-static bool same_items(const tl_ast_item *a, uint32_t count,
-                       const tl_ast_item *b, uint32_t other_count) {
-  if (count != other_count)
-    return false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (a[i].kind != b[i].kind || !same_or_none(a[i].value, b[i].value) ||
-        !same_or_none(a[i].start, b[i].start) ||
-        !same_or_none(a[i].stop, b[i].stop) ||
-        !same_or_none(a[i].step, b[i].step)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether two expressions are the same, of the kinds that have no effect:
-// evaluated once or twice, they give the same value.
-static bool same(const tl_ast *a, const tl_ast *b) {
-  if (a->kind != b->kind)
-    return false;
-  switch (a->kind) {
-    case TL_AST_NONE:
-      return true;
-    case TL_AST_BOOL:
-      return a->boolean.value == b->boolean.value;
-    case TL_AST_INT:
-      return a->integer.value == b->integer.value;
-    case TL_AST_STRING:
-      return a->string.nbytes == b->string.nbytes &&
-             memcmp(a->string.text, b->string.text, a->string.nbytes) == 0;
-    case TL_AST_NAME:
-      return a->name.name == b->name.name;
-    case TL_AST_UNARY:
-      return a->unary.op == b->unary.op &&
-             same(a->unary.operand, b->unary.operand);
-    case TL_AST_BINARY:
-      return a->binary.op == b->binary.op &&
-             same(a->binary.left, b->binary.left) &&
-             same(a->binary.right, b->binary.right);
-    case TL_AST_RANGE:
-      return same_or_none(a->range.start, b->range.start) &&
-             same_or_none(a->range.stop, b->range.stop) &&
-             same_or_none(a->range.step, b->range.step);
-    case TL_AST_FIELD:
-      return a->field.field.name == b->field.field.name &&
-             same(a->field.object, b->field.object);
-    case TL_AST_INDEX:
-      return same(a->index.object, b->index.object) &&
-             same_items(a->index.items, a->index.count, b->index.items,
-                        b->index.count);
-    default:
-      return false;
-  }
-}
-
-bool tl_is_same_value(const tl_ast *a, const tl_ast *b) {
-  return same(a, b);
-}
-
 // Whether [ast] reads just what [target] sets.
 static bool is_place(const tl_ast *ast, const tl_target *target) {
   // The last step is the outermost node, so both are followed from the outside
@@ -112,8 +43,8 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
       ast = ast->field.object;
     } else {
       if (ast->kind != TL_AST_INDEX ||
-          !same_items(step->items, step->count, ast->index.items,
-                      ast->index.count)) {
+          !tl_ast_items_are_same(step->items, step->count, ast->index.items,
+                                 ast->index.count)) {
         return false;
       }
       ast = ast->index.object;
@@ -217,7 +148,7 @@ static void look_call(search *s, const tl_ast *ast) {
   if (builtin == NULL && !is_type) {
     s->calls = true;
     look(call->callee, s);
-  } else if (builtin != NULL && (builtin->flags & TL_CALLS) != 0) {
+  } else if (builtin != NULL && tl_builtin_calls(builtin)) {
     s->calls |= is_given_code(call);
   }
   s->misses |= tl_is_del(s->l->scope, ast);
@@ -312,10 +243,10 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
          (v->is_global || v->scope->function == l->scope->function);
 }
 
-// The list that a function of TL_GOES_ON is called with, or NULL.
+// The list that a function of TL_FIRST_ITEM is called with, or NULL.
 static const tl_ast *joined_list(const tl_builtin *builtin,
                                  const tl_ast *list) {
-  return builtin != NULL && (builtin->flags & TL_GOES_ON) != 0 &&
+  return builtin != NULL && builtin->restores == TL_FIRST_ITEM &&
                  list->kind == TL_AST_LIST && list->items.count > 0 &&
                  !tl_has_spread(list)
              ? list
@@ -447,6 +378,19 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
   return l->taking != NULL && l->taking->leaf == ast;
 }
 
+// Whether an assignment of [value] to [target] uses the old value of the target
+// and may take it.
+static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
+                        struct tl_taking *t) {
+  tl_variable *v = tl_scope_find(l->scope, target->name);
+  bool is_whole = target->kind == TL_TARGET_NAME;
+  *t = (struct tl_taking){.leaf = find_leaf(l, target, value, v),
+                          .is_whole = is_whole,
+                          .is_local = is_whole && v != NULL && !v->is_global,
+                          .place = {.target = target, .variable = v}};
+  return t->leaf != NULL;
+}
+
 // Lowers [value], in which the taken value stands; returns its slot.
 static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
                                 tl_ast *value) {
@@ -476,29 +420,15 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
     tl_global_put(l, &t->global, result, span);
 }
 
-// place = value, or variable = value ([is_whole]). False: nothing is lowered.
-static bool take_one(tl_lower *l, tl_target *target, tl_ast *value,
-                     bool is_whole) {
-  tl_variable *v = tl_scope_find(l->scope, target->name);
-  struct tl_taking t = {.leaf = find_leaf(l, target, value, v),
-                        .is_whole = is_whole,
-                        .place = {.target = target, .variable = v}};
-  if (t.leaf == NULL)
-    return false;
-  t.is_local = is_whole && !v->is_global;
+bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
+  struct tl_taking t;
   // All that is needed is stored by the end.
   int32_t mark = l->top;
+  if (!find_taking(l, target, value, &t))
+    return false;
   put_result(l, &t, lower_with_taken(l, &t, value), value->span);
   l->top = mark;
   return true;
-}
-
-bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
-  return take_one(l, target, value, false);
-}
-
-bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
-  return take_one(l, target, value, true);
 }
 
 // One target of two takes its old value, the other is a name: _, q = pop(q).
@@ -511,11 +441,8 @@ static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
   if (place->kind == TL_TARGET_LIST || other->kind != TL_TARGET_NAME ||
       other->name == place->name)
     return false;
-  tl_variable *v = tl_scope_find(l->scope, place->name);
-  struct tl_taking t = {.leaf = find_leaf(l, place, value, v),
-                        .is_whole = place->kind == TL_TARGET_NAME,
-                        .place = {.target = place, .variable = v}};
-  if (t.leaf == NULL)
+  struct tl_taking t;
+  if (!find_taking(l, place, value, &t))
     return false;
   int32_t first =
       tl_unpack_pair(l, lower_with_taken(l, &t, value), target->span);
@@ -547,8 +474,7 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
   j->item = tl_lower_taken(l, -1, list->items.items[0]->span);
   for (uint32_t i = 1; i < count; i++)
     tl_lower_expr(l, list->items.items[i], rest + (int32_t)i);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, j->list, 0, list->span);
-  ins->window = j->list;
+  tl_emit_window(l, TL_BC_LIST, j->list, NULL, 0, 0, list->span);
   tl_emit2(l, TL_BC_PUSH, j->list, j->list, j->item, list->span);
   // From here on the item is in the list, and an error has to move it out
   // again.
@@ -613,12 +539,8 @@ static int32_t lower_has(tl_lower *l, int32_t container, int32_t key,
   const tl_builtin *has = tl_builtin_find(l->b->vm->library, NULL, "has", 3);
   int32_t base = tl_temp(l);
   tl_temps(l, 2);  // its window
-  uint32_t k = tl_add_constant(l, tl_builtin_slot(has));
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_CALLB, base, 2, span);
-  ins->operands[0] = container;
-  ins->operands[1] = key;
-  ins->window = base;
-  ins->extra = k;
+  tl_emit_window(l, TL_BC_CALLB, base, (int32_t[]){container, key}, 2,
+                 tl_add_constant(l, tl_builtin_slot(has)), span);
   l->top = base + 1;
   return base;
 }
@@ -634,7 +556,7 @@ void tl_lower_get_update(tl_lower *l, tl_ast *ast) {
   if (v == NULL)
     return;
   if (tl_scope_find(l->scope, update->getter) != NULL) {
-    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, target->span,
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, target->span,
                 "a call is no target: get(r, k, default) is one where get is "
                 "the library's");
     return;

@@ -1,5 +1,6 @@
-// What lowering adds to a unit: the constants of each function, names, and
-// lists of names for records and selections.
+// What lowering adds to a unit: the constants of each function, names, lists of
+// names for records and selections, functions and their groups, paths of
+// places, shapes of calls.
 //
 // Tables grow in the arena by doubling and move to the unit at the end
 // (compile.c). Constants are found again through a hash table with chains,
@@ -8,6 +9,21 @@
 #include <string.h>
 
 #include "compiler/lower.h"
+
+void *tl_unit_room(tl_builder *b, size_t nbytes) {
+  void *room = tl_unit_alloc(b->vm, b->unit, nbytes);
+  b->failed = b->failed || room == NULL;
+  return room;
+}
+
+// A copy of arena memory. One byte more, so that a table without items is not
+// NULL.
+void *tl_unit_keep(tl_builder *b, const void *items, size_t nbytes) {
+  void *copy = tl_unit_room(b, nbytes + 1);
+  if (copy != NULL && nbytes > 0)
+    memcpy(copy, items, nbytes);
+  return copy;
+}
 
 // A hash of a constant: of a string's text, of the bits of all else.
 static uint32_t slot_hash(tl_slot s) {
@@ -114,17 +130,9 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
 uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
                               tl_slot value) {
   tl_prototype *p = f->prototype;
-  if (p->constant_count == f->constant_capacity) {
-    uint32_t capacity = f->constant_capacity * 2 + 16;
-    tl_slot *constants = TL_ARENA_ARRAY(b->arena, tl_slot, capacity);
-    if (constants == NULL)
-      return 0;
-    for (uint32_t i = 0; i < p->constant_count; i++) {
-      constants[i] = p->constants[i];
-    }
-    p->constants = constants;
-    f->constant_capacity = capacity;
-  }
+  if (!tl_arena_more(b->arena, &p->constants, &f->constant_capacity,
+                     p->constant_count, sizeof *p->constants))
+    return 0;
   p->constants[p->constant_count] = value;
   return p->constant_count++;
 }
@@ -142,6 +150,18 @@ void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span) {
   tl_emit_x(l, TL_BC_LOADK, into, tl_add_constant(l, value), span);
 }
 
+void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
+                      tl_span span) {
+  tl_load_constant(
+      l, into, (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = function}, span);
+}
+
+int32_t tl_load_none(tl_lower *l, int32_t want, tl_span span) {
+  want = tl_into(l, want);
+  tl_load_constant(l, want, tl_none(), span);
+  return want;
+}
+
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {
   uint32_t index = tl_unit_name(b, text, nbytes);
   return b->unit->name_count == 0 ? NULL : b->unit->names[index];
@@ -151,28 +171,16 @@ tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {
 uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
                       uint32_t count) {
   tl_unit *unit = b->unit;
-  if (unit->key_count == b->key_capacity) {
-    uint32_t capacity = b->key_capacity * 2 + 8;
-    struct tl_keys *keys = TL_ARENA_ARRAY(b->arena, struct tl_keys, capacity);
-    if (keys == NULL)
-      return 0;
-    if (unit->key_count > 0) {
-      memcpy(keys, unit->keys, unit->key_count * sizeof *keys);
-    }
-    unit->keys = keys;
-    b->key_capacity = capacity;
-  }
+  if (!tl_arena_more(b->arena, &unit->keys, &b->key_capacity, unit->key_count,
+                     sizeof *unit->keys))
+    return 0;
   struct tl_keys *keys = &unit->keys[unit->key_count];
   keys->count = count;
-  keys->names =
-      tl_unit_alloc(b->vm, unit, sizeof *keys->names * ((size_t)count + 1));
-  if (keys->names == NULL) {
-    b->failed = true;
+  keys->names = tl_unit_room(b, sizeof *keys->names * ((size_t)count + 1));
+  if (keys->names == NULL)
     return 0;
-  }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     keys->names[i] = tl_unit_string(b, names[i]->text, names[i]->nbytes);
-  }
   return unit->key_count++;
 }
 
@@ -187,17 +195,9 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
       return i;
     }
   }
-  if (unit->name_count == b->name_capacity) {
-    uint32_t capacity = b->name_capacity * 2 + 16;
-    tl_string **names = TL_ARENA_ARRAY(b->arena, tl_string *, capacity);
-    if (names == NULL)
-      return 0;
-    if (unit->name_count > 0) {
-      memcpy(names, unit->names, unit->name_count * sizeof *names);
-    }
-    unit->names = names;
-    b->name_capacity = capacity;
-  }
+  if (!tl_arena_more(b->arena, &unit->names, &b->name_capacity,
+                     unit->name_count, sizeof *unit->names))
+    return 0;
   tl_string *string = tl_string_new(b->vm, text, nbytes);
   if (string == NULL) {
     b->failed = true;
@@ -209,4 +209,101 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
     return 0;
   unit->names[unit->name_count] = string;
   return unit->name_count++;
+}
+
+// --- Functions, paths, calls ------------------------------------------------
+
+tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name) {
+  tl_unit *unit = b->unit;
+  tl_prototype *p = tl_unit_room(b, sizeof *p);
+  if (p == NULL ||
+      !tl_arena_more(b->arena, &unit->prototypes, &b->prototype_capacity,
+                     unit->prototype_count, sizeof *unit->prototypes))
+    return NULL;
+  p->head.kind = TL_KIND_FUNCTION;
+  // Functions live as long as their unit and are never counted.
+  p->head.flags = TL_IMMORTAL;
+  p->head.count = 1;
+  p->unit = unit;
+  p->name = name == NULL ? tl_unit_string(b, "", 0)
+                         : tl_unit_string(b, name->text, name->nbytes);
+  p->index = unit->prototype_count;
+  unit->prototypes[unit->prototype_count++] = p;
+  return p;
+}
+
+tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
+  if (group->lowered != NULL)
+    return group->lowered;
+  tl_prototype **members = tl_unit_room(b, sizeof *members * group->count);
+  if (members == NULL)
+    return NULL;
+  for (uint32_t i = 0; i < group->count; i++) {
+    members[i] = tl_unit_prototype(b, group->functions[i]->function.name);
+    if (members[i] == NULL)
+      return NULL;
+    // Members know their place in the group, and that they share captures.
+    members[i]->member = i;
+    members[i]->capture_count = group->capture_count;
+  }
+  group->lowered = members;
+  return members;
+}
+
+uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members) {
+  tl_unit *unit = b->unit;
+  if (!tl_arena_more(b->arena, &unit->groups, &b->group_capacity,
+                     unit->group_count, sizeof *unit->groups))
+    return 0;
+  unit->groups[unit->group_count] = (tl_group){count, members};
+  return unit->group_count++;
+}
+
+uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
+  tl_unit *unit = b->unit;
+  *steps = tl_unit_room(b, sizeof **steps * (size_t)step_count);
+  if (*steps == NULL ||
+      !tl_arena_more(b->arena, &unit->paths, &b->path_capacity,
+                     unit->path_count, sizeof *unit->paths))
+    return 0;
+  unit->paths[unit->path_count] =
+      (tl_path){.step_count = (uint16_t)step_count, .steps = *steps};
+  return unit->path_count++;
+}
+
+uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call) {
+  tl_unit *unit = b->unit;
+  // Shape 0 means: all by position.
+  uint32_t index = unit->shape_count == 0 ? 1 : unit->shape_count;
+  tl_call_argument *arguments =
+      tl_unit_room(b, sizeof *arguments * ((size_t)call->count + 1));
+  if (arguments == NULL ||
+      !tl_arena_more(b->arena, &unit->shapes, &b->shape_capacity, index,
+                     sizeof *unit->shapes))
+    return 0;
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tl_argument *a = &call->arguments[i];
+    arguments[i].kind = (uint8_t)a->kind;
+    if (a->name != NULL)
+      arguments[i].name = tl_unit_string(b, a->name->text, a->name->nbytes);
+  }
+  if (index == 1)
+    unit->shapes[0] = (tl_call_shape){.count = 0};
+  unit->shapes[index] = (tl_call_shape){call->count, arguments};
+  unit->shape_count = index + 1;
+  return index;
+}
+
+void tl_diagnose_pending(tl_builder *b, tl_span span) {
+  const tl_pending_error *error = &b->vm->error;
+  if (error->status == TALLY_ERR_MEMORY) {  // nobody's mistake
+    b->failed = true;
+    return;
+  }
+  tl_diagnose(
+      b->diagnostics,
+      error->status == TALLY_ERR_TYPE ? TALLY_ERR_TYPE : TALLY_ERR_VALUE, span,
+      "%s", error->message == NULL ? "no memory" : error->message);
+  // From here on it is a diagnostic among others, with a place in the text.
+  tl_error_clear(b->vm);
 }

@@ -51,4 +51,7 @@ typedef enum tl_operator {
       TL_OPERATOR_COUNT
 } tl_operator;
 
+// "+", "not in" …: the operator as it is written in ASCII.
+const char *tl_operator_text(tl_operator op);
+
 #endif

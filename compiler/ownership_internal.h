@@ -7,15 +7,16 @@
 //           ├ liveness.c   which slots are live where; the order of blocks
 //           ├ transfer.c   one instruction: which operands it consumes
 //           ├ results.c    what it defines: who owns that, from whom it borrows
-//           └ settle.c     the current states; settling, owning, deaths, errors
+//           └ resolve_borrows.c     the current states; settling, owning, deaths, errors
 //
-// For each slot that is live there is a tl_state (vm/verify/lenders.h): it
+// For each slot that is live there is a tl_state (vm/verify/borrow_owners.h): it
 // owns, borrows, or either, and a set of borrow owners. States are searched
 // without code (flow->out NULL) until they no longer change; then one more
 // pass writes the code.
 #ifndef TALLY_COMPILER_OWNERSHIP_INTERNAL_H
 #define TALLY_COMPILER_OWNERSHIP_INTERNAL_H
 
+#include "compiler/bits.h"
 #include "compiler/cfg.h"
 #include "vm/verify/borrow_owners.h"
 
@@ -124,47 +125,6 @@ typedef struct tl_flow {
   bool again;  // a slot was pinned: search from the start
 } tl_flow;
 
-// --- Bit sets ---------------------------------------------------------------
-// These run for every slot at every instruction, so they are inlined even where
-// the compiler is told to make small code.
-#define TL_INLINED static inline __attribute__((always_inline))
-TL_INLINED bool tl_bit(const uint64_t *set, int32_t i) {
-  return (set[i >> 6] >> (i & 63) & 1) != 0;
-}
-TL_INLINED void tl_bit_set(uint64_t *set, int32_t i) {
-  set[i >> 6] |= UINT64_C(1) << (i & 63);
-}
-TL_INLINED void tl_bit_clear(uint64_t *set, int32_t i) {
-  set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-}
-// The first member from [i] on, or -1. [words]: the length of the set.
-TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
-  int32_t word = i >> 6;
-  if (word >= words)
-    return -1;
-  uint64_t rest = set[word] & (~UINT64_C(0) << (i & 63));
-  while (rest == 0) {
-    if (++word == words)
-      return -1;
-    rest = set[word];
-  }
-  return word * 64 + __builtin_ctzll(rest);
-}
-// For each member of a set, in ascending order. The body may change the set
-// behind [i].
-#define TL_EACH_BIT(i, set, words)                     \
-  for (int32_t i = tl_bit_next(set, words, 0); i >= 0; \
-       i = tl_bit_next(set, words, i + 1))
-
-// For each member that is not in [without]. break leaves only the innermost of
-// the loops that this is made of.
-#define TL_EACH_BIT_WITHOUT(i, set, without, words)                           \
-  for (int32_t i##_w = 0; i##_w < (words); i##_w++)                           \
-    for (uint64_t i##_rest = (set)[i##_w] & ~(without)[i##_w]; i##_rest != 0; \
-         i##_rest &= i##_rest - 1)                                            \
-      for (int32_t i = i##_w * 64 + __builtin_ctzll(i##_rest), i##_one = 1;   \
-           i##_one != 0; i##_one = 0)
-
 // --- Liveness (liveness.c) --------------------------------------------------
 
 // Fills words, slots, spare, live, sequence, longest and most_operands. False:
@@ -193,7 +153,7 @@ static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {
 void tl_live_rows(const tl_owned_function *function, int32_t block,
                   uint64_t *rows);
 
-// --- States (settle.c) ------------------------------------------------------
+// --- States (resolve_borrows.c) ------------------------------------------------------
 
 // The state of a slot; one that has none counts as borrowing from what never
 // ends.
@@ -229,12 +189,12 @@ void tl_own(tl_flow *flow, int32_t slot);
 // Makes the borrowers of [x] that are in [live] independent of it, because it
 // ends or is written. With [update], x is about to be written: views are
 // copied out, and [update] says where an error in that goes. If it replaces an
-// item, flow->heir is a borrower that the update itself makes independent
+// item, flow->successor is a borrower that the update itself makes independent
 // (tl_settle_successor).
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update);
 
-// That borrower (flow->heir) no longer needs [x], and is none any more.
+// That borrower (flow->successor) no longer needs [x], and is none any more.
 void tl_settle_successor(tl_flow *flow, int32_t x);
 
 // Ends every slot that is not in [live]: its borrowers first, then itself.

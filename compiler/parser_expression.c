@@ -14,22 +14,14 @@
 // A node over two operands; NULL after a report or without memory.
 static tl_ast *make_binary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
                            tl_ast *left, tl_ast *right, uint32_t at) {
-  tl_ast *node = tl_parser_node(parser, kind, left->span.begin, at);
-  if (!tl_parser_adopt(parser, node, left) ||
-      !tl_parser_adopt(parser, node, right)) {
-    return NULL;
-  }
-  node->binary = (tl_ast_binary){.op = op, .left = left, .right = right};
-  return node;
+  tl_ast node = {.kind = kind, .binary = {op, left, right}};
+  return tl_parser_node(parser, &node, left->span.begin, at);
 }
 
 static tl_ast *make_unary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
                           tl_ast *operand, uint32_t at) {
-  tl_ast *node = tl_parser_node(parser, kind, at, at);
-  if (!tl_parser_adopt(parser, node, operand))
-    return NULL;
-  node->unary = (tl_ast_unary){.op = op, .operand = operand};
-  return node;
+  tl_ast node = {.kind = kind, .unary = {op, operand}};
+  return tl_parser_node(parser, &node, at, at);
 }
 
 // --- Composition, powers, signs ---
@@ -247,18 +239,11 @@ static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
       return NULL;
   }
   // a..b..s of other languages.
-  if (parser->kind == TL_TOKEN_DOTS) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "a range has two ends; a step is written a..b by s");
-  }
-  tl_ast *node = tl_parser_node(parser, TL_AST_RANGE, start->span.begin, at);
-  if (!tl_parser_adopt(parser, node, start) ||
-      !tl_parser_adopt(parser, node, stop) ||
-      !tl_parser_adopt(parser, node, step)) {
+  if (tl_parser_rejects(parser, TL_TOKEN_DOTS,
+                        "a range has two ends; a step is written a..b by s"))
     return NULL;
-  }
-  node->range = (tl_ast_range){.start = start, .stop = stop, .step = step};
-  return node;
+  tl_ast node = {.kind = TL_AST_RANGE, .range = {start, stop, step}};
+  return tl_parser_node(parser, &node, start->span.begin, at);
 }
 
 // `and` and `or` decide what runs, so they are kinds of their own.
@@ -324,21 +309,14 @@ static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
                                const tl_argument *arguments, uint32_t count) {
   tl_argument *all =
       TL_ARENA_ARRAY(parser->arena, tl_argument, (size_t)count + 1);
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_CALL, value->span.begin, callee->span.at);
-  if (!all || !node)
+  if (!all)
     return NULL;
   // The value before |> is the first argument.
   all[0] = (tl_argument){
       .kind = TL_ARGUMENT_POSITIONAL, .span = value->span, .value = value};
   for (uint32_t i = 0; i < count; i++) all[i + 1] = arguments[i];
-  node->call = (tl_ast_call){
-      .callee = callee, .arguments = all, .count = count + 1, .is_piped = true};
-  for (uint32_t i = 0; i <= count; i++) {
-    if (!tl_parser_adopt(parser, node, all[i].value))
-      return NULL;
-  }
-  return tl_parser_adopt(parser, node, callee) ? node : NULL;
+  tl_ast node = {.kind = TL_AST_CALL, .call = {callee, all, count + 1, true}};
+  return tl_parser_node(parser, &node, value->span.begin, callee->span.at);
 }
 
 // Rule 7: if a stage ends in a call, the value goes before its arguments, so x

@@ -41,8 +41,8 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
     param->kind = TL_AST_PARAM_REST;
   } else if (parser->kind == TL_TOKEN_STAR) {
     // *args of other languages.
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "a parameter takes the rest of the arguments as ...name");
+    tl_parser_fail_here(
+        parser, "a parameter takes the rest of the arguments as ...name");
     return false;
   }
   if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
@@ -139,23 +139,12 @@ static bool parse_params(tl_parser *parser, tl_ast_function *function) {
          check_params(parser, function);
 }
 
-// The FUNCTION node from what was parsed.
+// The FUNCTION node from what was parsed; NULL if the body was not.
 static tl_ast *finish_function(tl_parser *parser,
                                const tl_ast_function *function, uint32_t begin,
                                uint32_t at) {
-  tl_ast *node = tl_parser_node(parser, TL_AST_FUNCTION, begin, at);
-  if (!tl_parser_adopt(parser, node, function->body))
-    return NULL;
-  node->function = *function;
-  // Defaults and types count for the height, too.
-  for (uint32_t i = 0; i < function->count; i++) {
-    const tl_ast_param *param = &function->params[i];
-    if (!tl_parser_adopt(parser, node, param->value) ||
-        !tl_parser_adopt(parser, node, param->pattern)) {
-      return NULL;
-    }
-  }
-  return node;
+  tl_ast node = {.kind = TL_AST_FUNCTION, .function = *function};
+  return function->body ? tl_parser_node(parser, &node, begin, at) : NULL;
 }
 
 // = e or { … }; `=>` behind `fn` is reported.
@@ -163,11 +152,10 @@ static tl_ast *parse_body(tl_parser *parser) {
   // One expression, or a block, whose last one is the value.
   if (tl_parser_accept(parser, TL_TOKEN_ASSIGN))
     return tl_parse_expr(parser);
-  if (parser->kind == TL_TOKEN_ARROW) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "a function that begins with `fn` goes on with "
-                          "`= e` or `{ … }`; without `fn`, (x) => e");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_ARROW,
+                        "a function that begins with `fn` goes on with "
+                        "`= e` or `{ … }`; without `fn`, (x) => e"))
+    return NULL;
   if (parser->kind != TL_TOKEN_BRACE) {
     return tl_parser_unexpected(parser,
                                 "the function's body, `= e` or `{ … }`");
@@ -182,18 +170,17 @@ tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
   if (!parse_params(parser, &function))
     return NULL;
   function.body = parse_body(parser);
-  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+  return finish_function(parser, &function, begin, at);
 }
 
 // A function as a value; one with a name is a statement.
 tl_ast *tl_parse_fn(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
-  if (parser->kind == TL_TOKEN_NAME) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "a function within an expression has no name: "
-                          "fn(x) = e, or x => e");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_NAME,
+                        "a function within an expression has no name: "
+                        "fn(x) = e, or x => e"))
+    return NULL;
   return tl_parse_function(parser, NULL, begin, begin);
 }
 
@@ -212,7 +199,22 @@ static tl_ast *parse_single(tl_parser *parser) {
   uint32_t at = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
   function.body = tl_parse_expr(parser);
-  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+  return finish_function(parser, &function, begin, at);
+}
+
+// A `(` whose `)` is followed by `=>`, or NAME and `=>`. The lexer has matched
+// the brackets, so this looks ahead without parsing.
+bool tl_parser_at_lambda(const tl_parser *parser) {
+  const tl_token *token = tl_parser_token(parser);
+  if (parser->kind == TL_TOKEN_NAME) {
+    return tl_parser_peek(parser, 1) == TL_TOKEN_ARROW;
+  }
+  // A bracket without a partner has other 0.
+  if (parser->kind != TL_TOKEN_PAREN || token->other <= parser->pos) {
+    return false;
+  }
+  return tl_parser_peek(parser, token->other + 1 - parser->pos) ==
+         TL_TOKEN_ARROW;
 }
 
 // At `x =>` or `(…) =>`, which tl_parser_at_lambda has seen.
@@ -227,5 +229,5 @@ tl_ast *tl_parse_lambda(tl_parser *parser) {
   if (!tl_parser_expect(parser, TL_TOKEN_ARROW, "`=>`"))
     return NULL;
   function.body = tl_parse_expr(parser);
-  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+  return finish_function(parser, &function, begin, at);
 }

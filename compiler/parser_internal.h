@@ -2,14 +2,16 @@
 //
 // Recursive descent, one function for a rule of the grammar:
 //
-//   parser.c             statements in a row, recovery, the entrances
+//   parser.c             the entrances
+//   parser_block.c       statements in a row, recovery
 //   parser_statement.c   assignments, definitions, imports
 //   parser_expression.c  pipes, binary levels by precedence, signs, powers
 //   parser_postfix.c     calls, indices, fields behind an operand
 //   parser_primary.c     operands, and what stands in brackets
-//   parser_literal.c     numbers, strings with holes, types
 //   parser_function.c    parameters and bodies
-//   parser_control.c     blocks, if, while, for, try
+//   parser_control.c     if, while, for, try
+//   parser_string.c      strings with holes
+//   parser_literal.c     names, numbers, strings without holes, types
 //   parser_report.c      what errors say
 //   parser_tokens.c      the current token, nodes, lists in the making
 //
@@ -68,16 +70,24 @@ bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening);
 bool tl_token_is(const tl_parser *parser, const tl_token *token,
                  const char *text);
 
+// Whether the token's text begins with [text].
+bool tl_token_begins(const tl_parser *parser, const tl_token *token,
+                     const char *text);
+// Goes on behind the `}` that closes the token with index [opening], or behind
+// the current token if that `}` is missing.
+void tl_parser_pass_brace(tl_parser *parser, uint32_t opening);
+
 // Reports an error, unless one was reported since the statement began (panic).
 // Returns NULL, for the caller to return; so do all that report.
 void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...)
     TL_PRINTF(3, 4);
-// Reports that the tree would be deeper than later stages can walk, and stops
-// the parser.
-void *tl_parser_fail_depth(tl_parser *parser, tl_span span);
-// The formatted text, valid until the arena is closed; NULL: no memory.
-const char *tl_parser_format(tl_parser *parser, const char *format,
-                             va_list args);
+// The same at the current token.
+void *tl_parser_fail_here(tl_parser *parser, const char *format, ...)
+    TL_PRINTF(2, 3);
+// Whether a token of [kind] stands here, where it cannot: then [message] is
+// reported.
+bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
+                       const char *message);
 // Reports that the current token cannot stand here; [expected] is worded as
 // "an expression". A habit from another language gets a message of its own.
 void *tl_parser_unexpected(tl_parser *parser, const char *expected);
@@ -97,17 +107,12 @@ const char *tl_parser_place(tl_parser *parser, uint32_t offset);
 const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
                             const char *otherwise);
 
-// A new node of [kind], in memory of just the size that its kind needs. Its
-// span goes from [begin] to the end of the last token. NULL: no memory.
-tl_ast *tl_parser_node(tl_parser *parser, tl_ast_kind kind, uint32_t begin,
+// A new node like [ast], in memory of just the size that its kind needs. Its
+// span goes from [begin] to the end of the last token. Its height follows from
+// its children's, which are there already, and is more than ast->height. NULL:
+// no memory, or after a report that the tree is too high.
+tl_ast *tl_parser_node(tl_parser *parser, const tl_ast *ast, uint32_t begin,
                        uint32_t at);
-// Makes [parent] higher than [child], which may be NULL. False after a report
-// that the tree is too high, or if [parent] is NULL: callers need not check a
-// new node first.
-bool tl_parser_adopt(tl_parser *parser, tl_ast *parent, const tl_ast *child);
-// The same for all expressions in the items of an index.
-bool tl_parser_adopt_items(tl_parser *parser, tl_ast *parent,
-                           const tl_ast_item *items, uint32_t count);
 // Counts a level of recursion; false after a report. Who leaves the level
 // decrements parser->depth; after an error it may be left, since each
 // statement restores it.
@@ -134,6 +139,14 @@ tl_ast *tl_parse_postfix(tl_parser *parser);
 tl_ast *tl_parse_primary(tl_parser *parser);
 // Whether `x =>` or `(…) =>` stands here.
 bool tl_parser_at_lambda(const tl_parser *parser);
+// A name, and true, false or none, as nodes.
+tl_ast *tl_parse_name(tl_parser *parser);
+tl_ast *tl_parse_constant(tl_parser *parser);
+// Decodes the source from [begin] to [end]; NULL after a report.
+const char *tl_parser_read_text(tl_parser *parser, uint32_t begin, uint32_t end,
+                                uint32_t *nbytes);
+// The length of the quotes at either end of the string: 1 or 3.
+uint32_t tl_parser_quote_length(const tl_parser *parser, const tl_token *token);
 // Literals, at their first token. A string whose holes are wrong is reported at
 // the hole.
 tl_ast *tl_parse_number(tl_parser *parser);
@@ -164,8 +177,9 @@ tl_ast *tl_parse_try(tl_parser *parser);
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count);
 // A block, at its `{`; anything else is reported.
 tl_ast *tl_parse_block(tl_parser *parser);
-// At `{` and a key: {x: 1}, which is none of Tally's forms.
-bool tl_parser_at_braced_record(const tl_parser *parser);
+// Reports that a block must begin here, for `:`, `then` and `do` with the form
+// that is right.
+tl_ast *tl_parser_report_no_block(tl_parser *parser);
 // One statement, without what ends it.
 tl_ast *tl_parse_statement(tl_parser *parser);
 // An item of a list or an array: an expression, or a SPREAD node.

@@ -13,12 +13,11 @@ static bool parse_named(tl_parser *parser, tl_argument *out) {
     return false;
   tl_parser_advance(parser);
   // f(x :: T) looks like a parameter.
-  if (parser->kind == TL_TOKEN_COLON) {
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "a type `::` belongs to a parameter of a definition, not "
-                   "to an argument");
+  if (tl_parser_rejects(
+          parser, TL_TOKEN_COLON,
+          "a type `::` belongs to a parameter of a definition, not "
+          "to an argument"))
     return false;
-  }
   out->kind = TL_ARGUMENT_NAMED;
   out->name = ident.name;
   out->span = ident.span;
@@ -64,9 +63,8 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   if (report_keyword_argument(parser))
     return false;
   if (is_keyword_before_colon(parser)) {
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "`%s` is a keyword and cannot name an argument",
-                   tl_token_infos[parser->kind].text);
+    tl_parser_fail_here(parser, "`%s` is a keyword and cannot name an argument",
+                        tl_token_infos[parser->kind].text);
     return false;
   }
   uint32_t begin = tl_parser_token(parser)->begin;
@@ -85,12 +83,10 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
 
 // Reports f(e for x in xs), which lacks brackets of its own.
 static bool report_bare_comprehension(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                 "a comprehension has brackets of its own: f([e for x in xs]) "
-                 "or f((e for x in xs))");
-  return true;
+  return tl_parser_rejects(
+      parser, TL_TOKEN_FOR,
+      "a comprehension has brackets of its own: f([e for x in xs]) "
+      "or f((e for x in xs))");
 }
 
 // The arguments up to the closing parenthesis.
@@ -122,27 +118,17 @@ static bool is_number(const tl_ast *ast) {
 // product with its sign left out.
 static tl_ast *parse_call(tl_parser *parser, tl_ast *callee) {
   uint32_t opening = parser->pos;
-  tl_ast_call call = {.callee = callee};
+  tl_ast node = {.kind = TL_AST_CALL, .call = {.callee = callee}};
   // 2(x + 1): the sign of a product was left out.
   if (is_number(callee) && !callee->is_parenthesised) {
-    return tl_parser_fail(
-        parser, tl_token_span(tl_parser_token(parser)),
-        "a number cannot be called: a product is written %s * (…)",
+    return tl_parser_fail_here(
+        parser, "a number cannot be called: a product is written %s * (…)",
         tl_parser_quote(parser, callee->span.begin, callee->span.end, "2"));
   }
   tl_parser_advance(parser);
-  if (!parse_arguments(parser, &call, opening))
+  if (!parse_arguments(parser, &node.call, opening))
     return NULL;
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_CALL, callee->span.begin, callee->span.at);
-  if (!tl_parser_adopt(parser, node, callee))
-    return NULL;
-  node->call = call;
-  for (uint32_t i = 0; i < call.count; i++) {
-    if (!tl_parser_adopt(parser, node, call.arguments[i].value))
-      return NULL;
-  }
-  return node;
+  return tl_parser_node(parser, &node, callee->span.begin, callee->span.at);
 }
 
 // --- Indices ---
@@ -213,13 +199,12 @@ static bool parse_item(tl_parser *parser, tl_ast_item *item) {
 static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
   uint32_t opening = parser->pos, at = tl_parser_token(parser)->begin;
   size_t mark = parser->scratch_used;
-  tl_ast_index index = {.object = object};
+  tl_ast node = {.kind = TL_AST_INDEX, .index = {.object = object}};
   tl_parser_advance(parser);
   // x[] means nothing: all of x is x[...].
-  if (parser->kind == TL_TOKEN_BRACKET_END) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "an index is missing: x[i], or x[...] for all");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_BRACKET_END,
+                        "an index is missing: x[i], or x[...] for all"))
+    return NULL;
   while (parser->kind != TL_TOKEN_BRACKET_END) {
     tl_ast_item item;
     if (!parse_item(parser, &item) ||
@@ -229,17 +214,12 @@ static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
-  if (!tl_parser_take(parser, mark, sizeof(tl_ast_item), &index.items,
-                      &index.count) ||
+  if (!tl_parser_take(parser, mark, sizeof(tl_ast_item), &node.index.items,
+                      &node.index.count) ||
       !tl_parser_close(parser, TL_TOKEN_BRACKET_END, opening)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, TL_AST_INDEX, object->span.begin, at);
-  if (!tl_parser_adopt(parser, node, object))
-    return NULL;
-  node->index = index;
-  bool fits = tl_parser_adopt_items(parser, node, index.items, index.count);
-  return fits ? node : NULL;
+  return tl_parser_node(parser, &node, object->span.begin, at);
 }
 
 // --- Fields ---
@@ -293,31 +273,18 @@ static bool parse_words(tl_parser *parser, tl_ast_select *select,
          tl_parser_close(parser, TL_TOKEN_BRACE_END, opening);
 }
 
-// Passes over the `}` of a selection before the error is left to recovery,
-// which would take it for the end of a block.
-static tl_ast *leave_selection(tl_parser *parser, uint32_t opening) {
-  uint32_t closing = parser->tokens.items[opening].other;
-  if (closing > parser->pos) {
-    parser->pos = closing;
-    parser->kind = TL_TOKEN_BRACE_END;
-    tl_parser_advance(parser);
-  }
-  return NULL;
-}
-
 // object.{names}, at the brace.
 static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
   uint32_t opening = parser->pos;
-  tl_ast_select select = {.object = object};
+  tl_ast node = {.kind = TL_AST_SELECT, .select = {.object = object}};
   tl_parser_advance(parser);
-  if (!parse_words(parser, &select, opening)) {
-    return leave_selection(parser, opening);
-  }
-  tl_ast *node = tl_parser_node(parser, TL_AST_SELECT, object->span.begin, at);
-  if (!tl_parser_adopt(parser, node, object))
+  if (!parse_words(parser, &node.select, opening)) {
+    // Recovery would take the `}` of the selection for the end of a block.
+    if (parser->tokens.items[opening].other > parser->pos)
+      tl_parser_pass_brace(parser, opening);
     return NULL;
-  node->select = select;
-  return node;
+  }
+  return tl_parser_node(parser, &node, object->span.begin, at);
 }
 
 // object.name or object.{names}, at the point.
@@ -330,12 +297,8 @@ static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
     return parse_select(parser, object, at);
   if (!parse_word(parser, &word))
     return NULL;
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_FIELD, object->span.begin, word.span.begin);
-  if (!tl_parser_adopt(parser, node, object))
-    return NULL;
-  node->field = (tl_ast_field){.object = object, .field = word};
-  return node;
+  tl_ast node = {.kind = TL_AST_FIELD, .field = {object, word}};
+  return tl_parser_node(parser, &node, object->span.begin, word.span.begin);
 }
 
 // --- ² and ³ ---
@@ -345,14 +308,13 @@ static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
   uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
   uint32_t at = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
-  tl_ast *exponent = tl_parser_node(parser, TL_AST_INT, at, at);
-  tl_ast *node = tl_parser_node(parser, TL_AST_BINARY, base->span.begin, at);
-  if (!exponent || !tl_parser_adopt(parser, node, base))
+  tl_ast number = {.kind = TL_AST_INT, .integer = {value}};
+  tl_ast *exponent = tl_parser_node(parser, &number, at, at);
+  if (!exponent)
     return NULL;
-  exponent->integer.value = value;
-  node->binary =
-      (tl_ast_binary){.op = TL_OPERATOR_POWER, .left = base, .right = exponent};
-  return node;
+  tl_ast node = {.kind = TL_AST_BINARY,
+                 .binary = {TL_OPERATOR_POWER, base, exponent}};
+  return tl_parser_node(parser, &node, base->span.begin, at);
 }
 
 // From the inside out: each step takes the operand so far as its object.

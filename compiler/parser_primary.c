@@ -14,103 +14,27 @@
 
 #include "compiler/parser_internal.h"
 
-// π and ∞ are names that are signs: they stand for pi and inf.
-bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what) {
-  const tl_token *token = tl_parser_token(parser);
-  const char *text = parser->source->text + token->begin;
-  size_t nbytes = token->end - token->begin;
-  if (parser->kind != TL_TOKEN_NAME) {
-    // Naming a variable like a keyword is the most likely mistake.
-    if (tl_token_infos[parser->kind].is_word) {
-      tl_parser_fail(parser, tl_token_span(token),
-                     "`%s` is a keyword and cannot be %s",
-                     tl_token_infos[parser->kind].text, what);
-    } else {
-      tl_parser_unexpected(parser, what);
-    }
-    return false;
-  }
-  // The two names that are signs.
-  if (nbytes == 2 && memcmp(text, "π", 2) == 0) {
-    out->name = tl_names_get(parser->names, "pi", 2);
-  } else if (nbytes == 3 && memcmp(text, "∞", 3) == 0) {
-    out->name = tl_names_get(parser->names, "inf", 3);
-  } else {
-    out->name = tl_names_get_nfc(parser->names, text, nbytes);
-  }
-  out->span = tl_token_span(token);
-  tl_parser_advance(parser);
-  return out->name != NULL;
-}
-
-// A name. One before `=>` would be a lambda, which within an expression needs
-// parentheses.
-static tl_ast *parse_name(tl_parser *parser) {
-  tl_ident ident;
-  if (tl_parser_peek(parser, 1) == TL_TOKEN_ARROW) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "a function x => … within an expression stands in "
-                          "parentheses");
-  }
-  if (!tl_parse_ident(parser, &ident, "a name"))
-    return NULL;
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_NAME, ident.span.begin, ident.span.begin);
-  if (node)
-    node->name.name = ident.name;
-  return node;
-}
-
-// true, false or none.
-static tl_ast *parse_constant(tl_parser *parser) {
-  const tl_token *token = tl_parser_token(parser);
-  bool is_none = token->kind == TL_TOKEN_NONE;
-  tl_parser_advance(parser);
-  tl_ast *node = tl_parser_node(parser, is_none ? TL_AST_NONE : TL_AST_BOOL,
-                                token->begin, token->begin);
-  if (node && !is_none)
-    node->boolean.value = token->kind == TL_TOKEN_TRUE;
-  return node;
-}
-
 // --- Lists of expressions ---
-
-// Makes [node] higher than all of its items.
-static bool adopt_all(tl_parser *parser, tl_ast *node) {
-  if (!node)
-    return false;
-  for (uint32_t i = 0; i < node->items.count; i++) {
-    if (!tl_parser_adopt(parser, node, node->items.items[i]))
-      return false;
-  }
-  return true;
-}
 
 // A node of the items that were pushed since [mark], closed by [closing].
 static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
                             tl_token_kind closing, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
-  tl_ast_items items;
-  if (!tl_parser_take(parser, mark, sizeof(tl_ast *), &items.items,
-                      &items.count) ||
+  tl_ast node = {.kind = kind};
+  if (!tl_parser_take(parser, mark, sizeof(tl_ast *), &node.items.items,
+                      &node.items.count) ||
       !tl_parser_close(parser, closing, opening)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, kind, begin, begin);
-  if (!node)
-    return NULL;
-  node->items = items;
-  return adopt_all(parser, node) ? node : NULL;
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // Reports a clause behind several items: (a, b for x in xs).
 static bool report_late_clause(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                 "a comprehension has one item before `for`: put it in "
-                 "parentheses, ((a, b) for x in xs)");
-  return true;
+  return tl_parser_rejects(
+      parser, TL_TOKEN_FOR,
+      "a comprehension has one item before `for`: put it in "
+      "parentheses, ((a, b) for x in xs)");
 }
 
 // An item of a list or an array: an expression or ...expression.
@@ -121,11 +45,8 @@ tl_ast *tl_parse_list_item(tl_parser *parser) {
   tl_ast *operand = tl_parse_expr(parser);
   if (!operand)
     return NULL;
-  tl_ast *node = tl_parser_node(parser, TL_AST_SPREAD, begin, begin);
-  if (!tl_parser_adopt(parser, node, operand))
-    return NULL;
-  node->unary.operand = operand;
-  return node;
+  tl_ast node = {.kind = TL_AST_SPREAD, .unary = {.operand = operand}};
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // Pushes further items, from the comma behind the first on.
@@ -180,11 +101,9 @@ static bool at_clause(const tl_parser *parser) {
 
 // Reports (a if c else b).
 static bool report_ternary(tl_parser *parser) {
-  if (parser->kind != TL_TOKEN_ELSE)
-    return false;
-  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                 "a choice between values is written if c { a } else { b }");
-  return true;
+  return tl_parser_rejects(
+      parser, TL_TOKEN_ELSE,
+      "a choice between values is written if c { a } else { b }");
 }
 
 // A comprehension from its first clause on; [key] is NULL but for a record's.
@@ -193,7 +112,7 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
                                    tl_token_kind closing, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
   size_t mark = parser->scratch_used;
-  tl_ast_comprehension out = {.key = key, .item = item};
+  tl_ast node = {.kind = kind, .comprehension = {.key = key, .item = item}};
   while (at_clause(parser)) {
     tl_clause clause;
     if (!parse_clause(parser, &clause) || report_ternary(parser) ||
@@ -201,21 +120,12 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
       return NULL;
     }
   }
-  if (!tl_parser_take(parser, mark, sizeof(tl_clause), &out.clauses,
-                      &out.count) ||
+  if (!tl_parser_take(parser, mark, sizeof(tl_clause),
+                      &node.comprehension.clauses, &node.comprehension.count) ||
       !tl_parser_close(parser, closing, opening)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, kind, begin, begin);
-  if (!tl_parser_adopt(parser, node, item) ||
-      (key && !tl_parser_adopt(parser, node, key)))
-    return NULL;
-  node->comprehension = out;
-  for (uint32_t i = 0; i < out.count; i++) {
-    if (!tl_parser_adopt(parser, node, out.clauses[i].value))
-      return NULL;
-  }
-  return node;
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // Reports (...row for row in rows): the clauses make one item in each
@@ -246,11 +156,10 @@ static tl_ast *parse_array(tl_parser *parser) {
                                TL_TOKEN_BRACKET_END, opening);
   }
   // [a:b] for a range, or a dictionary.
-  if (parser->kind == TL_TOKEN_COLON) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "`:` slices in an index, as in x[a:b]; a range is "
-                          "a..b, and a record (x: 1)");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_COLON,
+                        "`:` slices in an index, as in x[a:b]; a range is "
+                        "a..b, and a record (x: 1)"))
+    return NULL;
   return parse_items(parser, TL_AST_ARRAY, first, TL_TOKEN_BRACKET_END,
                      opening);
 }
@@ -310,12 +219,10 @@ static bool parse_computed(tl_parser *parser, tl_entry *entry) {
 // already.
 static bool parse_entry(tl_parser *parser, tl_entry *entry) {
   // {...r, x: 1} of other languages.
-  if (parser->kind == TL_TOKEN_ELLIPSIS) {
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "`...` spreads into lists, arrays and calls, not into "
-                   "records");
+  if (tl_parser_rejects(parser, TL_TOKEN_ELLIPSIS,
+                        "`...` spreads into lists, arrays and calls, not into "
+                        "records"))
     return false;
-  }
   bool has_key = entry->computed != NULL ||
                  (at_word_key(parser) ? parse_key(parser, entry)
                                       : parse_computed(parser, entry));
@@ -323,12 +230,10 @@ static bool parse_entry(tl_parser *parser, tl_entry *entry) {
       !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key")) {
     return false;
   }
-  if (parser->kind == TL_TOKEN_COLON) {
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "a type `::` belongs to a parameter: fn f(x :: `…`) or "
-                   "(x :: `…`) => …");
+  if (tl_parser_rejects(parser, TL_TOKEN_COLON,
+                        "a type `::` belongs to a parameter: fn f(x :: `…`) or "
+                        "(x :: `…`) => …"))
     return false;
-  }
   entry->value = tl_parse_expr(parser);
   return entry->value != NULL;
 }
@@ -341,26 +246,24 @@ static tl_ast *key_of_iterations(tl_parser *parser, const tl_entry *entry,
     return entry->computed;
   // The token says whether the word was a name or a string.
   bool is_name = parser->tokens.items[at].kind == TL_TOKEN_NAME;
-  tl_ast *key = tl_parser_node(parser, is_name ? TL_AST_NAME : TL_AST_STRING,
-                               entry->key_span.begin, entry->key_span.begin);
-  if (!key)
-    return NULL;
-  key->span = entry->key_span;
-  if (is_name)
-    key->name.name = entry->key;
-  else
-    key->string = (tl_ast_string){entry->key->text, entry->key->nbytes};
+  tl_ast node = {.kind = TL_AST_NAME, .name = {entry->key}};
+  if (!is_name) {
+    node.kind = TL_AST_STRING;
+    node.string = (tl_ast_string){entry->key->text, entry->key->nbytes};
+  }
+  tl_ast *key = tl_parser_node(parser, &node, entry->key_span.begin,
+                               entry->key_span.begin);
+  if (key)
+    key->span = entry->key_span;
   return key;
 }
 
 // Reports a clause behind more than one entry.
 static bool report_late_entry(tl_parser *parser, bool is_first) {
-  if (is_first || parser->kind != TL_TOKEN_FOR)
-    return false;
-  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                 "a comprehension has one entry before `for`: "
-                 "(k: v for k, v in r)");
-  return true;
+  return !is_first &&
+         tl_parser_rejects(parser, TL_TOKEN_FOR,
+                           "a comprehension has one entry before `for`: "
+                           "(k: v for k, v in r)");
 }
 
 // A record, or a comprehension of one: from its opening parenthesis on, or if
@@ -368,7 +271,7 @@ static bool report_late_entry(tl_parser *parser, bool is_first) {
 static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
   size_t mark = parser->scratch_used;
-  tl_ast_record record;
+  tl_ast node = {.kind = TL_AST_RECORD};
   if (!key)
     tl_parser_advance(parser);
   if (!key && parser->kind == TL_TOKEN_COLON)
@@ -392,41 +295,15 @@ static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
-  if (!tl_parser_take(parser, mark, sizeof(tl_entry), &record.entries,
-                      &record.count) ||
+  if (!tl_parser_take(parser, mark, sizeof(tl_entry), &node.record.entries,
+                      &node.record.count) ||
       !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, TL_AST_RECORD, begin, begin);
-  if (!node)
-    return NULL;
-  node->record = record;
-  // Computed keys and values count for the height.
-  for (uint32_t i = 0; i < record.count; i++) {
-    const tl_entry *entry = &record.entries[i];
-    if ((entry->computed && !tl_parser_adopt(parser, node, entry->computed)) ||
-        !tl_parser_adopt(parser, node, entry->value))
-      return NULL;
-  }
-  return node;
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // --- Parentheses (rule 4) ---
-
-// A `(` whose `)` is followed by `=>`, or NAME and `=>`. The lexer has matched
-// the brackets, so this looks ahead without parsing.
-bool tl_parser_at_lambda(const tl_parser *parser) {
-  const tl_token *token = tl_parser_token(parser);
-  if (parser->kind == TL_TOKEN_NAME) {
-    return tl_parser_peek(parser, 1) == TL_TOKEN_ARROW;
-  }
-  // A bracket without a partner has other 0.
-  if (parser->kind != TL_TOKEN_PAREN || token->other <= parser->pos) {
-    return false;
-  }
-  return tl_parser_peek(parser, token->other + 1 - parser->pos) ==
-         TL_TOKEN_ARROW;
-}
 
 // Whether `(+)` stands here, an operator as a function.
 static bool at_operator(const tl_parser *parser) {
@@ -450,10 +327,8 @@ static tl_ast *parse_operator(tl_parser *parser) {
   }
   tl_parser_advance(parser);
   tl_parser_advance(parser);
-  tl_ast *node = tl_parser_node(parser, TL_AST_OPERATOR, begin, token->begin);
-  if (node)
-    node->op.op = (tl_operator)info->op;
-  return node;
+  tl_ast node = {.kind = TL_AST_OPERATOR, .op = {(tl_operator)info->op}};
+  return tl_parser_node(parser, &node, begin, token->begin);
 }
 
 // Whether `(:)` or `(key:` stands here. A key that is another expression is
@@ -474,10 +349,10 @@ static bool report_equals(tl_parser *parser, const tl_ast *first) {
   const char *name = "x";
   if (first->kind == TL_AST_NAME)
     name = first->name.name->text;
-  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                 "`=` is no part of an expression: a record is written "
-                 "(%s: …), and `==` compares",
-                 name);
+  tl_parser_fail_here(parser,
+                      "`=` is no part of an expression: a record is written "
+                      "(%s: …), and `==` compares",
+                      name);
   return true;
 }
 
@@ -511,9 +386,10 @@ static tl_ast *finish_paren(tl_parser *parser, tl_ast *first,
 static tl_ast *parse_paren(tl_parser *parser) {
   uint32_t opening = parser->pos;
   if (tl_parser_at_lambda(parser)) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "a function (a, b) => … within an expression stands "
-                          "in parentheses");
+    return tl_parser_fail_here(
+        parser,
+        "a function (a, b) => … within an expression stands "
+        "in parentheses");
   }
   if (at_operator(parser))
     return parse_operator(parser);
@@ -532,11 +408,10 @@ static tl_ast *parse_paren(tl_parser *parser) {
 
 // Reports that no expression begins here.
 static tl_ast *report_no_operand(tl_parser *parser) {
-  if (parser->kind == TL_TOKEN_NOT) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "`not` binds loosely: within an expression it "
-                          "stands in parentheses, (not x)");
-  }
+  if (tl_parser_rejects(parser, TL_TOKEN_NOT,
+                        "`not` binds loosely: within an expression it "
+                        "stands in parentheses, (not x)"))
+    return NULL;
   return tl_parser_unexpected(parser, "an expression");
 }
 
@@ -544,7 +419,7 @@ static tl_ast *report_no_operand(tl_parser *parser) {
 tl_ast *tl_parse_primary(tl_parser *parser) {
   switch (parser->kind) {
     case TL_TOKEN_NAME:
-      return parse_name(parser);
+      return tl_parse_name(parser);
     case TL_TOKEN_NUMBER:
       return tl_parse_number(parser);
     case TL_TOKEN_STRING:
@@ -558,7 +433,7 @@ tl_ast *tl_parse_primary(tl_parser *parser) {
     case TL_TOKEN_TRUE:
     case TL_TOKEN_FALSE:
     case TL_TOKEN_NONE:
-      return parse_constant(parser);
+      return tl_parse_constant(parser);
     case TL_TOKEN_PAREN:
       return parse_paren(parser);
     case TL_TOKEN_BRACKET:

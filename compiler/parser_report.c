@@ -22,7 +22,7 @@ static const char *compose(tl_parser *parser, const char *format, ...)
 static const char *compose(tl_parser *parser, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const char *text = tl_parser_format(parser, format, args);
+  const char *text = tl_arena_format(parser->arena, format, args);
   va_end(args);
   return text ? text : "";
 }
@@ -133,20 +133,13 @@ static void *bad_point(tl_parser *parser, const tl_token *token) {
                         digits, exponent);
 }
 
-// Whether the token's text begins with [text].
-static bool text_begins(const tl_parser *parser, const tl_token *token,
-                        const char *text) {
-  size_t length = strlen(text);
-  return token->end - token->begin >= length &&
-         memcmp(parser->source->text + token->begin, text, length) == 0;
-}
-
 // A number that runs into a name: 2x, 1__0, 2j, 0b1.
 static void *bad_number_name(tl_parser *parser, const tl_token *token) {
   const char *number = tl_parser_quote(parser, token->begin, token->other, "2");
   const char *name = tl_parser_quote(parser, token->other, token->end, "x");
   tl_span span = {token->begin, token->end, token->other};
-  if (text_begins(parser, token, "0x") || text_begins(parser, token, "0X")) {
+  if (tl_token_begins(parser, token, "0x") ||
+      tl_token_begins(parser, token, "0X")) {
     return tl_parser_fail(parser, span,
                           "a hexadecimal number is 0x and the digits 0-9, "
                           "a-f, as in 0xff");
@@ -253,61 +246,29 @@ static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
                         tl_parser_place(parser, closing->begin));
 }
 
-// What is wrong with a bracket, a hole or a semicolon.
-static void *bad_bracket(tl_parser *parser, const tl_token *token) {
-  tl_span span = tl_token_span(token);
-  const char *text = parser->source->text;
-  switch ((tl_lex_error)token->code) {
-    case TL_LEX_UNCLOSED:
-      return bad_unclosed(parser, token);
-    case TL_LEX_HOLE:
-      // The caret stands at the brace of the hole.
-      span.at = token->end - 1;
-      return tl_parser_fail(parser, span,
-                            "this hole is not closed before its string "
-                            "breaks off (a brace as text is written {{)");
-    case TL_LEX_STRAY:
-      return tl_parser_fail(parser, span,
-                            "`%c` closes nothing: no bracket is open",
-                            text[token->begin]);
-    case TL_LEX_SEMICOLON:
-      return tl_parser_fail(parser, span,
-                            "`;` parts statements, and cannot stand within "
-                            "the `%c` of %s",
-                            text[token->other],
-                            tl_parser_place(parser, token->other));
-    default:
-      return tl_parser_fail(parser, span,
-                            "more than %d brackets are open: give parts of "
-                            "it names of their own",
-                            TL_TREE_HEIGHT_MAX);
-  }
-}
+// The errors of the lexer whose message is always the same.
+static const char *const lex_messages[] = {
+    [TL_LEX_STRING] =
+        "the string that begins here does not end on its line: it lacks a \" "
+        "(\"\"\" begins one of several lines)",
+    [TL_LEX_TRIPLE_STRING] =
+        "the string that begins here never ends: it lacks \"\"\"",
+    [TL_LEX_TYPE] = "the type that begins here never ends: it lacks a `",
+    [TL_LEX_FORMAT] =
+        "a format ends with the hole's }, on the same line, and holds neither "
+        "{{ nor \": braces as text are written {{ }}, or r\"…\" holds text "
+        "without holes",
+    [TL_LEX_HOLE] =
+        "this hole is not closed before its string breaks off (a brace as text "
+        "is written {{)",
+};
 
 void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
+  const char *text = parser->source->text;
   switch ((tl_lex_error)token->code) {
     case TL_LEX_CHARACTER:
       return bad_character(parser, token);
-    case TL_LEX_STRING:
-      return tl_parser_fail(parser, span,
-                            "the string that begins here does not end on "
-                            "its line: it lacks a \" (\"\"\" begins one of "
-                            "several lines)");
-    case TL_LEX_TRIPLE_STRING:
-      return tl_parser_fail(parser, span,
-                            "the string that begins here never ends: it "
-                            "lacks \"\"\"");
-    case TL_LEX_TYPE:
-      return tl_parser_fail(parser, span,
-                            "the type that begins here never ends: it lacks "
-                            "a `");
-    case TL_LEX_FORMAT:
-      return tl_parser_fail(parser, span,
-                            "a format ends with the hole's }, on the same "
-                            "line, and holds neither {{ nor \": braces as text "
-                            "are written {{ }}, or r\"…\" holds text without "
-                            "holes");
     case TL_LEX_MISMATCH:
       return bad_mismatch(parser, token);
     case TL_LEX_NUMBER_POINT:
@@ -318,9 +279,31 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
           quote_token(parser, token, ".5"));
     case TL_LEX_NUMBER_NAME:
       return bad_number_name(parser, token);
+    case TL_LEX_UNCLOSED:
+      return bad_unclosed(parser, token);
+    case TL_LEX_STRAY:
+      return tl_parser_fail(parser, span,
+                            "`%c` closes nothing: no bracket is open",
+                            text[token->begin]);
+    case TL_LEX_SEMICOLON:
+      return tl_parser_fail(parser, span,
+                            "`;` parts statements, and cannot stand within "
+                            "the `%c` of %s",
+                            text[token->other],
+                            tl_parser_place(parser, token->other));
+    case TL_LEX_DEPTH:
+      return tl_parser_fail(parser, span,
+                            "more than %d brackets are open: give parts of "
+                            "it names of their own",
+                            TL_TREE_HEIGHT_MAX);
+    case TL_LEX_HOLE:
+      // The caret stands at the brace of the hole.
+      span.at = token->end - 1;
+      break;
     default:
-      return bad_bracket(parser, token);
+      break;
   }
+  return tl_parser_fail(parser, span, "%s", lex_messages[token->code]);
 }
 
 // --- A token that cannot stand where it is ---
@@ -478,24 +461,12 @@ static const char *find_word_hint(const tl_parser *parser,
 
 // Whether a token may begin an operand: two in a row lack an operator.
 static bool begins_operand(tl_token_kind kind) {
-  switch (kind) {
-    case TL_TOKEN_NAME:
-    case TL_TOKEN_NUMBER:
-    case TL_TOKEN_STRING:
-    case TL_TOKEN_HEAD:
-    case TL_TOKEN_TYPE:
-    case TL_TOKEN_PAREN:
-    case TL_TOKEN_BRACKET:
-    case TL_TOKEN_TRUE:
-    case TL_TOKEN_FALSE:
-    case TL_TOKEN_NONE:
-    case TL_TOKEN_FN:
-    case TL_TOKEN_TILDE:
-    case TL_TOKEN_ROOT:
-      return true;
-    default:
-      return false;
-  }
+  static const uint8_t kinds[] = {
+      TL_TOKEN_NAME,  TL_TOKEN_NUMBER, TL_TOKEN_STRING,  TL_TOKEN_HEAD,
+      TL_TOKEN_TYPE,  TL_TOKEN_PAREN,  TL_TOKEN_BRACKET, TL_TOKEN_TRUE,
+      TL_TOKEN_FALSE, TL_TOKEN_NONE,   TL_TOKEN_FN,      TL_TOKEN_TILDE,
+      TL_TOKEN_ROOT};
+  return memchr(kinds, (int)kind, sizeof kinds) != NULL;
 }
 
 // Whether a string has a prefix of Python: f"…", b"…".
@@ -504,40 +475,37 @@ static bool is_prefixed_string(const tl_parser *parser, const tl_token *last,
   // A name of one or two letters that touches a string.
   bool is_string =
       token->kind == TL_TOKEN_STRING || token->kind == TL_TOKEN_HEAD;
-  return is_string && last->end == token->begin &&
-         last->end - last->begin <= 2 &&
-         (tl_token_is(parser, last, "f") || tl_token_is(parser, last, "b") ||
-          tl_token_is(parser, last, "R") || tl_token_is(parser, last, "rf") ||
-          tl_token_is(parser, last, "u") || tl_token_is(parser, last, "fr"));
+  static const char *const prefixes[] = {"f", "b", "R", "u", "rf", "fr"};
+  bool is_prefix = false;
+  for (size_t i = 0; i < COUNT(prefixes); i++)
+    is_prefix |= tl_token_is(parser, last, prefixes[i]);
+  return is_string && is_prefix && last->end == token->begin;
 }
 
-// The message for a token that belongs elsewhere, or NULL.
-static const char *misplaced_word(tl_token_kind kind) {
-  switch (kind) {
-    case TL_TOKEN_ELSE:
-      return "`else` stands after the } of its `if`: if c { a } else { b }";
-    case TL_TOKEN_CATCH:
-      return "`catch` stands after the } of its `try`: try { … } catch e { … }";
-    case TL_TOKEN_RETURN:
-    case TL_TOKEN_BREAK:
-    case TL_TOKEN_CONTINUE:
-    case TL_TOKEN_GLOBAL:
-    case TL_TOKEN_IMPORT:
-      return "this is a statement: it stands at the beginning of a line or "
-             "after `{` or `;`";
-    case TL_TOKEN_UPDATE:
-    case TL_TOKEN_ASSIGN:
-      return "assignment is a statement, and no part of an expression: `==` "
-             "compares";
-    case TL_TOKEN_ELLIPSIS:
-      return "`...` stands before what it spreads, f(...x), or for the other "
-             "axes of an index; a range is a..b";
-    case TL_TOKEN_PIPE:
-      return "`|>` needs a value on its left";
-    default:
-      return NULL;
-  }
-}
+static const char statement[] =
+    "this is a statement: it stands at the beginning of a line or after `{` or "
+    "`;`";
+static const char assignment[] =
+    "assignment is a statement, and no part of an expression: `==` compares";
+
+// The messages for tokens that belong elsewhere.
+static const char *const misplaced[TL_TOKEN_KIND_COUNT] = {
+    [TL_TOKEN_ELSE] =
+        "`else` stands after the } of its `if`: if c { a } else { b }",
+    [TL_TOKEN_CATCH] =
+        "`catch` stands after the } of its `try`: try { … } catch e { … }",
+    [TL_TOKEN_RETURN] = statement,
+    [TL_TOKEN_BREAK] = statement,
+    [TL_TOKEN_CONTINUE] = statement,
+    [TL_TOKEN_GLOBAL] = statement,
+    [TL_TOKEN_IMPORT] = statement,
+    [TL_TOKEN_UPDATE] = assignment,
+    [TL_TOKEN_ASSIGN] = assignment,
+    [TL_TOKEN_ELLIPSIS] =
+        "`...` stands before what it spreads, f(...x), or for the other axes of "
+        "an index; a range is a..b",
+    [TL_TOKEN_PIPE] = "`|>` needs a value on its left",
+};
 
 // The message for a line within brackets that does not go on with the one
 // above (rule 2), or NULL.
@@ -571,12 +539,9 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                                 bool is_operand_wanted) {
   const tl_token *last = tl_parser_last(parser);
   const char *hint = NULL;
-  if (last->kind == TL_TOKEN_DOTS && is_operand_wanted) {
+  if (is_operand_wanted &&
+      (last->kind == TL_TOKEN_DOTS || token->kind == TL_TOKEN_DOTS))
     return "a range has two ends, a..b; in an index, a: and :b leave one out";
-  }
-  if (token->kind == TL_TOKEN_DOTS && is_operand_wanted) {
-    return "a range has two ends, a..b; in an index, a: and :b leave one out";
-  }
   // f(*xs) and f(**r) of other languages.
   bool is_argument =
       last->kind == TL_TOKEN_PAREN || last->kind == TL_TOKEN_COMMA;
@@ -588,7 +553,7 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                : "a list or record is spread over arguments as ...x";
   // From here on the order matters: a message about the token itself comes
   // before one about the words around it.
-  hint = misplaced_word((tl_token_kind)token->kind);
+  hint = misplaced[token->kind];
   if (hint || is_operand_wanted)
     return hint;
   hint = stranded_bracket(parser, token);

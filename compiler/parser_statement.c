@@ -32,17 +32,12 @@ static tl_ast *finish_values(tl_parser *parser, tl_ast *first, size_t mark) {
     if (!value || !tl_parser_push(parser, &value, sizeof value))
       return NULL;
   }
-  tl_ast *list =
-      tl_parser_node(parser, TL_AST_LIST, first->span.begin, first->span.begin);
-  if (!list || !tl_parser_take(parser, mark, sizeof(tl_ast *),
-                               &list->items.items, &list->items.count)) {
-    return NULL;
-  }
-  for (uint32_t i = 0; i < list->items.count; i++) {
-    if (!tl_parser_adopt(parser, list, list->items.items[i]))
-      return NULL;
-  }
-  return list;
+  tl_ast list = {.kind = TL_AST_LIST};
+  return tl_parser_take(parser, mark, sizeof(tl_ast *), &list.items.items,
+                        &list.items.count)
+             ? tl_parser_node(parser, &list, first->span.begin,
+                              first->span.begin)
+             : NULL;
 }
 
 // One value, or several with commas between them, which make a list: the right
@@ -66,40 +61,33 @@ static tl_ast *parse_values(tl_parser *parser) {
 
 // --- Targets: expressions, read again as places ---
 
-// Reports that an expression cannot be assigned, with what was probably meant.
-// Returns false.
+static const char constant[] = "a constant is no target; `==` compares";
+
+// What was probably meant by an assignment to such a node.
+static const char *const no_targets[TL_AST_KIND_COUNT] = {
+    [TL_AST_CALL] =
+        "a call is no target: a function is defined as fn f(x) = e, an item is "
+        "set by x[i] = e",
+    [TL_AST_ARRAY] = "several targets are written without brackets: a, b = p",
+    [TL_AST_RECORD] = "a record is no target: write x, y = r.x, r.y",
+    [TL_AST_BOOL] = constant,
+    [TL_AST_NONE] = constant,
+    [TL_AST_INT] = constant,
+    [TL_AST_FLOAT] = constant,
+    [TL_AST_IMAGINARY] = constant,
+    [TL_AST_STRING] = constant,
+    [TL_AST_INTERPOLATED] = constant,
+    [TL_AST_TYPE] = constant,
+    [TL_AST_SELECT] = "a selection is no target: set one field at a time",
+};
+
+// Reports that an expression cannot be assigned. Returns false.
 static bool report_target(tl_parser *parser, const tl_ast *ast) {
-  const char *message =
-      "left of `=` stands a name, an index or a field; `==` compares";
-  switch (ast->kind) {
-    case TL_AST_CALL:
-      message =
-          "a call is no target: a function is defined as fn f(x) = e, "
-          "an item is set by x[i] = e";
-      break;
-    case TL_AST_ARRAY:
-      message = "several targets are written without brackets: a, b = p";
-      break;
-    case TL_AST_RECORD:
-      message = "a record is no target: write x, y = r.x, r.y";
-      break;
-    case TL_AST_BOOL:
-    case TL_AST_NONE:
-    case TL_AST_INT:
-    case TL_AST_FLOAT:
-    case TL_AST_IMAGINARY:
-    case TL_AST_STRING:
-    case TL_AST_INTERPOLATED:
-    case TL_AST_TYPE:
-      message = "a constant is no target; `==` compares";
-      break;
-    case TL_AST_SELECT:
-      message = "a selection is no target: set one field at a time";
-      break;
-    default:
-      break;
-  }
-  tl_parser_fail(parser, ast->span, "%s", message);
+  const char *message = no_targets[ast->kind];
+  tl_parser_fail(parser, ast->span, "%s",
+                 message ? message
+                         : "left of `=` stands a name, an index or a field; "
+                           "`==` compares");
   return false;
 }
 
@@ -289,13 +277,10 @@ static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
       !take_doc(parser, first, &assign.doc, &assign.doc_nbytes)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, TL_AST_ASSIGN, left->span.begin, at);
-  if (!tl_parser_adopt(parser, node, left) ||
-      !tl_parser_adopt(parser, node, assign.value)) {
-    return NULL;
-  }
-  node->assign = assign;
-  return node;
+  // The tree that was read again as a target counts for the height.
+  tl_ast node = {
+      .kind = TL_AST_ASSIGN, .height = left->height, .assign = assign};
+  return tl_parser_node(parser, &node, left->span.begin, at);
 }
 
 // get(r, k, fallback) before an update: the place r[k], with the rest in
@@ -311,16 +296,19 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
   for (uint32_t i = 0; i < 3; i++)
     if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL)
       return NULL;
-  tl_ast *place =
-      tl_parser_node(parser, TL_AST_INDEX, left->span.begin, left->span.begin);
   tl_ast_item *key = TL_ARENA_ARRAY(parser->arena, tl_ast_item, 1);
-  if (!place || !key)
+  if (!key)
     return NULL;
-  place->span = left->span;
   *key = (tl_ast_item){.kind = TL_AST_ITEM_VALUE,
                        .span = call->arguments[1].value->span,
                        .value = call->arguments[1].value};
-  place->index = (tl_ast_index){call->arguments[0].value, key, 1};
+  tl_ast node = {.kind = TL_AST_INDEX,
+                 .index = {call->arguments[0].value, key, 1}};
+  tl_ast *place =
+      tl_parser_node(parser, &node, left->span.begin, left->span.begin);
+  if (!place)
+    return NULL;
+  place->span = left->span;
   // Whether `get` is the library's is known in lowering only
   // (tl_lower_get_update).
   update->fallback = call->arguments[2].value;
@@ -343,14 +331,9 @@ static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   update.value = tl_parse_expr(parser);
   if (!update.value)
     return NULL;
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_UPDATE, left->span.begin, token->begin);
-  if (!tl_parser_adopt(parser, node, left) ||
-      !tl_parser_adopt(parser, node, update.value)) {
-    return NULL;
-  }
-  node->update = update;
-  return node;
+  tl_ast node = {
+      .kind = TL_AST_UPDATE, .height = left->height, .update = update};
+  return tl_parser_node(parser, &node, left->span.begin, token->begin);
 }
 
 // An expression, or an assignment or update that begins with one.
@@ -387,11 +370,8 @@ static tl_ast *parse_define(tl_parser *parser) {
   if (!take_doc(parser, first, &function->doc, &function->doc_nbytes)) {
     return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, TL_AST_DEFINE, first->begin, at);
-  if (!tl_parser_adopt(parser, node, define.function))
-    return NULL;
-  node->define = define;
-  return node;
+  tl_ast node = {.kind = TL_AST_DEFINE, .define = define};
+  return tl_parser_node(parser, &node, first->begin, at);
 }
 
 // --- global, return, break, continue ---
@@ -415,44 +395,37 @@ static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
 // global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ast_idents idents;
+  tl_ast node = {.kind = TL_AST_GLOBAL};
   tl_parser_advance(parser);
-  if (!parse_names(parser, &idents.names, &idents.count, TL_TOKEN_END)) {
+  if (!parse_names(parser, &node.idents.names, &node.idents.count,
+                   TL_TOKEN_END)) {
     return NULL;
   }
-  if (parser->kind == TL_TOKEN_ASSIGN) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "`global` only names variables: assign to them in a "
-                          "statement of its own");
-  }
-  tl_ast *node = tl_parser_node(parser, TL_AST_GLOBAL, begin, begin);
-  if (node)
-    node->idents = idents;
-  return node;
+  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
+                        "`global` only names variables: assign to them in a "
+                        "statement of its own"))
+    return NULL;
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // `return`, with one value, several as a list, or none.
 static tl_ast *parse_return(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ast *value = NULL;
+  tl_ast node = {.kind = TL_AST_RETURN, .result = {NULL}};
   tl_parser_advance(parser);
   if (!ends_statement(parser->kind)) {
-    value = parse_values(parser);
-    if (!value)
+    node.result.value = parse_values(parser);
+    if (!node.result.value)
       return NULL;
   }
-  tl_ast *node = tl_parser_node(parser, TL_AST_RETURN, begin, begin);
-  if (!tl_parser_adopt(parser, node, value))
-    return NULL;
-  node->result.value = value;
-  return node;
+  return tl_parser_node(parser, &node, begin, begin);
 }
 
 // `break` or `continue`.
 static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
-  return tl_parser_node(parser, kind, begin, begin);
+  return tl_parser_node(parser, &(tl_ast){.kind = kind}, begin, begin);
 }
 
 // --- import ---
@@ -501,10 +474,11 @@ static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
   // import a.b, import a (x) and import a, b of other languages.
   if (parser->kind == TL_TOKEN_DOT || parser->kind == TL_TOKEN_PAREN ||
       parser->kind == TL_TOKEN_COMMA) {
-    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                   "a module is imported whole, one a line: import %s, then "
-                   "%s.name",
-                   ident.name->text, ident.name->text);
+    tl_parser_fail_here(
+        parser,
+        "a module is imported whole, one a line: import %s, then "
+        "%s.name",
+        ident.name->text, ident.name->text);
     return false;
   }
   return true;
@@ -513,24 +487,21 @@ static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
 // The path must be known before the program runs, so it has no holes.
 static tl_ast *parse_import(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ast_import import = {.path = NULL};
+  tl_ast node = {.kind = TL_AST_IMPORT, .import = {.path = NULL}};
+  tl_ast_import *import = &node.import;
   tl_parser_advance(parser);
-  import.path_span = tl_token_span(tl_parser_token(parser));
+  import->path_span = tl_token_span(tl_parser_token(parser));
   if (parser->kind == TL_TOKEN_HEAD) {
-    return tl_parser_fail(parser, import.path_span,
+    return tl_parser_fail(parser, import->path_span,
                           "the file of an import is known before the program "
                           "runs: its name has no holes");
   }
   bool is_parsed = parser->kind == TL_TOKEN_STRING
-                       ? parse_file_import(parser, &import)
-                       : parse_module_import(parser, &import);
+                       ? parse_file_import(parser, import)
+                       : parse_module_import(parser, import);
   if (!is_parsed)
     return NULL;
-  tl_ast *node =
-      tl_parser_node(parser, TL_AST_IMPORT, begin, import.path_span.begin);
-  if (node)
-    node->import = import;
-  return node;
+  return tl_parser_node(parser, &node, begin, import->path_span.begin);
 }
 
 // --- All statements ---
@@ -591,9 +562,8 @@ static bool at_arrow_to_name(const tl_parser *parser) {
 // One statement, by its first token.
 static tl_ast *parse_any(tl_parser *parser) {
   if (at_keyword_target(parser)) {
-    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
-                          "`%s` is a keyword and cannot be a name",
-                          tl_token_infos[parser->kind].text);
+    return tl_parser_fail_here(parser, "`%s` is a keyword and cannot be a name",
+                               tl_token_infos[parser->kind].text);
   }
   switch (parser->kind) {
     case TL_TOKEN_IMPORT:

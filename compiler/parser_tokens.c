@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/parser_internal.h"
 
 // --- Tokens ---
@@ -59,6 +60,22 @@ bool tl_token_is(const tl_parser *parser, const tl_token *token,
          memcmp(parser->source->text + token->begin, text, length) == 0;
 }
 
+bool tl_token_begins(const tl_parser *parser, const tl_token *token,
+                     const char *text) {
+  size_t length = strlen(text);
+  return token->end - token->begin >= length &&
+         memcmp(parser->source->text + token->begin, text, length) == 0;
+}
+
+void tl_parser_pass_brace(tl_parser *parser, uint32_t opening) {
+  uint32_t closing = parser->tokens.items[opening].other;
+  if (closing > parser->pos) {
+    parser->pos = closing;
+    parser->kind = TL_TOKEN_BRACE_END;
+  }
+  tl_parser_advance(parser);
+}
+
 tl_span tl_token_span(const tl_token *token) {
   return (tl_span){token->begin, token->end, token->begin};
 }
@@ -71,38 +88,52 @@ tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at) {
 
 // --- Errors ---
 
-// Formats twice: once to measure, once into the arena.
-const char *tl_parser_format(tl_parser *parser, const char *format,
-                             va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  size_t size = length < 0 ? 1 : (size_t)length + 1;
-  char *text = tl_arena_alloc(parser->arena, size);
-  if (text)
-    vsnprintf(text, size, format, again);
-  va_end(again);
-  return text;
-}
-
-void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...) {
+static void *fail(tl_parser *parser, tl_span span, const char *format,
+                  va_list args) {
   // One cause makes one error; without memory none is reported.
   if (parser->panic || parser->arena->failed)
     return NULL;
   parser->panic = true;
   // The prompt asks whether the first error lay at the end of the text: then
   // more lines may mend it.
-  if (!parser->diagnostics->total) {
+  if (!parser->diagnostics->total)
     parser->failed_at_end = tl_parser_token(parser)->kind == TL_TOKEN_END;
-  }
+  tl_diagnose_v(parser->diagnostics, TALLY_ERR_SYNTAX, span, format, args);
+  return NULL;
+}
+
+void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const char *text = tl_parser_format(parser, format, args);
+  fail(parser, span, format, args);
   va_end(args);
-  if (text) {
-    tl_diagnose(parser->diagnostics, TL_DIAGNOSTIC_SYNTAX, span, "%s", text);
-  }
   return NULL;
+}
+
+void *tl_parser_fail_here(tl_parser *parser, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(parser, tl_token_span(tl_parser_token(parser)), format, args);
+  va_end(args);
+  return NULL;
+}
+
+bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
+                       const char *message) {
+  if (parser->kind != kind)
+    return false;
+  tl_parser_fail_here(parser, "%s", message);
+  return true;
+}
+
+// Reports that the tree would be deeper than later stages can walk, and stops
+// the parser: what follows is no better.
+static void *fail_depth(tl_parser *parser, tl_span span) {
+  parser->is_stopped = true;
+  return tl_parser_fail(parser, span,
+                        "nested deeper than %d levels: give parts of it names "
+                        "of their own",
+                        TL_TREE_HEIGHT_MAX);
 }
 
 // --- Nodes ---
@@ -117,58 +148,34 @@ static size_t node_size(tl_ast_kind kind) {
   return sizes[kind];
 }
 
-tl_ast *tl_parser_node(tl_parser *parser, tl_ast_kind kind, uint32_t begin,
+static bool find_height(tl_ast *child, void *highest) {
+  if (child->height > *(uint16_t *)highest)
+    *(uint16_t *)highest = child->height;
+  return false;
+}
+
+// Later stages recurse over the tree, so its height bounds their stack.
+tl_ast *tl_parser_node(tl_parser *parser, const tl_ast *ast, uint32_t begin,
                        uint32_t at) {
-  tl_ast *node = tl_arena_alloc(parser->arena, node_size(kind));
+  uint16_t highest = ast->height;
+  tl_span span = tl_parser_span(parser, begin, at);
+  tl_ast_each_child(ast, find_height, &highest);
+  if (highest >= TL_TREE_HEIGHT_MAX)
+    return fail_depth(parser, span);
+  size_t nbytes = node_size(ast->kind);
+  tl_ast *node = tl_arena_alloc(parser->arena, nbytes);
   if (!node)
     return NULL;
-  node->kind = kind;
-  // A leaf, until it adopts children.
-  node->height = 1;
-  node->span = tl_parser_span(parser, begin, at);
+  memcpy(node, ast, nbytes);
+  node->height = (uint16_t)(highest + 1);
+  node->span = span;
   return node;
-}
-
-void *tl_parser_fail_depth(tl_parser *parser, tl_span span) {
-  parser->is_stopped = true;
-  return tl_parser_fail(parser, span,
-                        "nested deeper than %d levels: give parts of it names "
-                        "of their own",
-                        TL_TREE_HEIGHT_MAX);
-}
-
-bool tl_parser_adopt(tl_parser *parser, tl_ast *parent, const tl_ast *child) {
-  if (!parent)
-    return false;
-  if (!child || parent->height > child->height)
-    return true;
-  // Later stages recurse over the tree, so its height bounds their stack.
-  if (child->height >= TL_TREE_HEIGHT_MAX) {
-    tl_parser_fail_depth(parser, parent->span);
-    return false;
-  }
-  parent->height = (uint16_t)(child->height + 1);
-  return true;
-}
-
-bool tl_parser_adopt_items(tl_parser *parser, tl_ast *parent,
-                           const tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    const tl_ast_item *item = &items[i];
-    if (!tl_parser_adopt(parser, parent, item->value) ||
-        !tl_parser_adopt(parser, parent, item->start) ||
-        !tl_parser_adopt(parser, parent, item->stop) ||
-        !tl_parser_adopt(parser, parent, item->step)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 bool tl_parser_enter(tl_parser *parser) {
   if (++parser->depth <= TL_TREE_HEIGHT_MAX)
     return true;
-  tl_parser_fail_depth(parser, tl_token_span(tl_parser_token(parser)));
+  fail_depth(parser, tl_token_span(tl_parser_token(parser)));
   return false;
 }
 

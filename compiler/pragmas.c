@@ -59,8 +59,8 @@ static bool check_word(tl_builder *b, uint32_t at) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     tl_suggest_offer(&near, words[i], strlen(words[i]));
   tl_span span = {at, at + 2 + (uint32_t)n, at};
-  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_NAME, span,
-              "there is no mark #:%.*s%s", tl_clip(text, n, 40), text,
+  tl_diagnose(b->diagnostics, TALLY_ERR_NAME, span, "there is no mark #:%.*s%s",
+              tl_clip(text, n, 40), text,
               tl_suggest_text(&near, proposal, sizeof proposal));
   return false;
 }
@@ -94,11 +94,9 @@ static bool add_contract(tl_builder *b, tl_contract contract) {
   uint32_t n = unit->contract_count;
   if ((n & (n - 1)) == 0) {  // full: there is room for a power of two
     tl_contract *all =
-        tl_unit_alloc(b->vm, unit, (n == 0 ? 1 : 2 * (size_t)n) * sizeof *all);
-    if (all == NULL) {
-      b->failed = true;
+        tl_unit_room(b, (n == 0 ? 1 : 2 * (size_t)n) * sizeof *all);
+    if (all == NULL)
       return false;
-    }
     if (n > 0)
       memcpy(all, unit->contracts, n * sizeof *all);
     unit->contracts = all;
@@ -126,7 +124,7 @@ static bool find_all(tl_builder *b, const tl_tokens *tokens, uint32_t mark) {
     if (!check_word(b, mark)) {
       ok = false;
     } else if (t->kind == TL_TOKEN_END || t->kind == TL_TOKEN_BRACE_END) {
-      tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_SYNTAX,
+      tl_diagnose(b->diagnostics, TALLY_ERR_SYNTAX,
                   (tl_span){mark, mark + 2, mark},
                   "#:inplace stands above no statement");
       ok = false;
@@ -220,7 +218,7 @@ static bool refuse(tl_builder *b, const tl_place_entry *place, const char *what,
     b->failed = true;
     return false;
   }
-  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+  tl_diagnose(b->diagnostics, TALLY_ERR_MEMORY,
               (tl_span){place->begin, place->end, place->at},
               "#:inplace: %s: %.*s", what,
               tl_clip(why->bytes, why->length, 300), why->bytes);
@@ -276,7 +274,7 @@ static bool check_operation(tl_builder *b, const tl_prototype *p, uint32_t pc,
 // Reports an instruction that always makes an array.
 static bool refuse_maker(tl_builder *b, const tl_place_entry *place,
                          const char *why) {
-  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+  tl_diagnose(b->diagnostics, TALLY_ERR_MEMORY,
               (tl_span){place->begin, place->end, place->at}, "#:inplace: %s",
               why);
   return false;

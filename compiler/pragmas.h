@@ -19,7 +19,7 @@ bool tl_find_pragmas(tl_builder *b);
 
 // Looks through finished code for in-place contracts that cannot hold whatever
 // the values are. False after a diagnostic; what only the run knows is checked
-// by the VM (vm/observe/promise.h).
+// by the VM (vm/observe/in_place_contract.h).
 bool tl_check_pragmas(tl_builder *b);
 
 #endif

@@ -192,7 +192,7 @@ void tl_rename_borrow_owner(tl_flow *flow, int32_t from, int32_t to) {
 
 // The view in [y] gets its hold on the block, perhaps from [x] itself: then x
 // no longer owns, and the owners of y's view object keep x's object alive.
-static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
+static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *lost = &flow->now[x];
   if (lost->kind == TL_BORROWS)
     return;
@@ -233,8 +233,8 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
 
 // The view in [y] gets its own count of the block; where [x] is about to be
 // written, a copy of the block instead.
-static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
-                        const tl_cfg_ins *update) {
+static void resolve_view(tl_flow *flow, int32_t x, int32_t y,
+                         const tl_cfg_ins *update) {
   if (update != NULL) {
     tl_cfg_ins *ins = put(flow, TL_BC_DETACH, -1, y, x, TL_MODE_BORROW);
     if (ins != NULL)
@@ -246,7 +246,7 @@ static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
   tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
   // DETACH copies or retains, so x keeps what it owns.
   if (update == NULL)
-    pass_hold(flow, x, y);
+    pass_block(flow, x, y);
 }
 
 // The container in [y] gets counts of the items that it borrows from [x], which
@@ -266,7 +266,7 @@ static void owns_unless_borrowed(tl_state *state) {
 }
 
 // The item in [y] has its own count: [x] is no owner of it any more.
-static void keep_part(tl_flow *flow, int32_t x, int32_t y) {
+static void retain_part(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *state = &flow->now[y];
   tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
   owns_unless_borrowed(state);
@@ -277,7 +277,7 @@ static void keep_part(tl_flow *flow, int32_t x, int32_t y) {
 static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
   int op = flow->leaves ? TL_BC_LEAVE : flow->ends ? TL_BC_INHERIT : TL_BC_KEEP;
   tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
-  keep_part(flow, x, y);
+  retain_part(flow, x, y);
   if (flow->leaves)  // the view that y may be has its hold, too
     tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
 }
@@ -285,7 +285,7 @@ static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
 // The update itself gives the borrower the item that it replaces, so nothing
 // has to be counted.
 void tl_settle_successor(tl_flow *flow, int32_t x) {
-  keep_part(flow, x, flow->successor);
+  retain_part(flow, x, flow->successor);
   flow->successor = -1;
 }
 
@@ -329,7 +329,7 @@ static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
   bool inherits =
       flow->leaves && (relations & (1u << TL_PART | TL_TO_ITEMS)) != 0;
   if ((relations & 1u << TL_HELD) != 0 && !inherits)
-    settle_hold(flow, x, y, update);
+    resolve_view(flow, x, y, update);
   if ((relations & TL_TO_ITEMS) != 0)
     settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
   if ((relations & 1u << TL_PART) != 0) {
@@ -421,7 +421,7 @@ static bool settle_aliases(tl_flow *flow, int32_t x, const uint64_t *live) {
 }
 
 // Whether the container in [y] borrows [x] or its items.
-static bool lends_to(const tl_flow *flow, int32_t x, int32_t y) {
+static bool borrows_items(const tl_flow *flow, int32_t x, int32_t y) {
   return (tl_state_relations(&flow->now[y], (uint32_t)x) & TL_TO_ITEMS) != 0;
 }
 
@@ -434,10 +434,10 @@ static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
   // So would a container that x is in.
   TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != successor && borrows_from(flow, y, x, live) &&
-        lends_to(flow, x, y))
+        borrows_items(flow, x, y))
       settle_items(flow, x, y, false);
   }
-  flow->ends = successor >= 0 && !lends_to(flow, x, successor);
+  flow->ends = successor >= 0 && !borrows_items(flow, x, successor);
   TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != successor && borrows_from(flow, y, x, live))
       settle_one(flow, x, y, NULL);

@@ -14,7 +14,6 @@
 #include "compiler/scope.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"
-#include "vm/api/host.h"
 
 // --- What a function assigns ------------------------------------------------
 
@@ -84,7 +83,7 @@ static void declare_import(tl_resolver *r, tl_ast *ast) {
     declare_idents(r, import->names, import->count);
     return;
   }
-  tl_ident ident = {tl_import_name(r->names, import), import->path_span};
+  tl_ident ident = {tl_import_name(import), import->path_span};
   if (ident.name == NULL)
     return;
   declare_idents(r, &ident, 1);
@@ -171,7 +170,7 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
     for (uint32_t k = 0; k < statement->idents.count; k++) {
       const tl_ident *ident = &statement->idents.names[k];
       if (r->scope->kind == TL_SCOPE_MODULE) {
-        tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ident->span,
+        tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ident->span,
                     "global %s stands outside a function, where every "
                     "variable is the module's already",
                     ident->name->text);
@@ -228,17 +227,17 @@ static bool is_library_module(const tl_resolver *r, const tl_name *name) {
 
 // Whether the name was reported before, and notes that it is now: the line
 // that was to give it a value is wrong once, however often it is read.
-static bool was_told(tl_resolver *r, const tl_name *name) {
+static bool was_reported(tl_resolver *r, const tl_name *name) {
   for (tl_unknown *u = r->unknown; u != NULL; u = u->next) {
     if (u->name == name)
       return true;
   }
   if (tl_diagnostics_full(r->diagnostics))
     return false;
-  tl_unknown *told = TL_ARENA_NEW(r->arena, tl_unknown);
-  if (told != NULL) {
-    *told = (tl_unknown){name, r->unknown};
-    r->unknown = told;
+  tl_unknown *reported = TL_ARENA_NEW(r->arena, tl_unknown);
+  if (reported != NULL) {
+    *reported = (tl_unknown){name, r->unknown};
+    r->unknown = reported;
   }
   return false;
 }
@@ -247,16 +246,16 @@ static bool was_told(tl_resolver *r, const tl_name *name) {
 // import, or a near name as the proposal.
 static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   char hint[160];
-  if (was_told(r, name))
+  if (was_reported(r, name))
     return;
   const char *near = tl_name_hint(NULL, name->text, hint, sizeof hint);
   if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
-                "%s is not defined: %s", name->text, near);
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span, "%s is not defined: %s",
+                name->text, near);
     return;
   }
   if (is_library_module(r, name)) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is a module that is not imported: write import %s first",
                 name->text, name->text);
     return;
@@ -269,14 +268,14 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   const char *module = tl_module_with(r->vm, name);
   near = tl_scope_suggest(r->vm, r->scope, name);
   if (module != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is not defined: write %s.%s, and import %s first",
                 name->text, module, name->text, module);
   } else if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is not defined; did you mean %s?", name->text, near);
   } else {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span, "%s is not defined",
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span, "%s is not defined",
                 name->text);
   }
 }
@@ -311,15 +310,15 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   if (outer == NULL) {
     if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
       return;
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is changed here but never assigned", name->text);
   } else if (outer->scope->kind == TL_SCOPE_MODULE) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is a variable of the module: write global %s in the "
                 "function that changes it",
                 name->text, name->text);
   } else {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
                 "%s is captured from the function around this one and cannot "
                 "be assigned here: return the new value instead",
                 name->text);
@@ -355,7 +354,6 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
     return;
   function->scope = scope;
   scope->group = group;
-  scope->name = function->name;
   scope->body = function->body;
   r->scope = scope;
   for (uint32_t i = 0; i < function->count; i++) {
@@ -394,7 +392,6 @@ static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
     return;
   group->functions = functions;
   group->count = count;
-  group->home = r->scope;
   group->next = r->groups;
   r->groups = group;
   // Before the bodies, which may name the members.
@@ -489,7 +486,7 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
   // math.sqrt of other languages, which here needs no module.
   if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
                 "the module %s has no %s: %s(…) needs no module",
                 variable->library, field->text, field->text);
     return;
@@ -498,13 +495,13 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   const char *near =
       tl_name_hint(variable->library, field->text, hint, sizeof hint);
   if (near != NULL) {
-    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
                 "the module %s has no %s: %s", variable->library, field->text,
                 near);
     return;
   }
   near = tl_module_suggest(r->vm, variable->library, field);
-  tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
               near == NULL ? "the module %s has no %s"
                            : "the module %s has no %s; did you mean %s?",
               variable->library, field->text, near == NULL ? "" : near);
@@ -596,8 +593,8 @@ static void drop_constant_captures(tl_resolver *r) {
 
 // Whether a module variable has no value and its name means something without
 // it: sum = foo(3) failed, and sum is the library's again.
-static bool is_forsaken(const tl_resolver *r, uint32_t index,
-                        const tl_name *name) {
+static bool is_abandoned(const tl_resolver *r, uint32_t index,
+                         const tl_name *name) {
   char hint[160];
   return tl_is_unset(r->module->variables[index]) &&
          !r->module->is_shared[index] &&
@@ -606,10 +603,10 @@ static bool is_forsaken(const tl_resolver *r, uint32_t index,
           is_library_module(r, name));
 }
 
-// A forsaken variable that this text declares anew gets its old index; it
+// An abandoned variable that this text declares anew gets its old index; it
 // counts as assigned elsewhere, since older code may assign it, too.
-static void take_up_forsaken(tl_resolver *r) {
-  tl_variable *v = r->has_forsaken ? r->module_scope->variables : NULL;
+static void readopt_abandoned(tl_resolver *r) {
+  tl_variable *v = r->has_abandoned ? r->module_scope->variables : NULL;
   for (; v != NULL; v = v->next) {
     if (v->index >= 0)
       continue;
@@ -630,8 +627,8 @@ static void declare_existing(tl_resolver *r) {
     if (name == NULL)
       return;
     // It would hide the library's name and has no value to give.
-    if (is_forsaken(r, i, name)) {
-      r->has_forsaken = true;
+    if (is_abandoned(r, i, name)) {
+      r->has_abandoned = true;
       continue;
     }
     tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
@@ -653,12 +650,12 @@ bool tl_resolve(tl_resolver *r, tl_ast *program) {
   r->scope = r->module_scope;
   r->groups = NULL;
   r->unknown = NULL;
-  r->has_forsaken = false;
+  r->has_abandoned = false;
   r->module_scope->body = program;
   declare_existing(r);
   collect_globals(r, program);
   declare_in(program, r);
-  take_up_forsaken(r);
+  readopt_abandoned(r);
   resolve(program, r);
   drop_constant_captures(r);
   // A script's variables are slots of its own code unless a function reads

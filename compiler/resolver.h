@@ -55,7 +55,6 @@ typedef struct tl_variable {
 struct tl_closure_group {
   tl_ast **functions;  // FUNCTION nodes
   uint32_t count;
-  tl_scope *home;  // where they are made
   tl_variable **captures;
   uint32_t capture_count, capture_capacity;
   tl_closure_group *next;
@@ -83,8 +82,6 @@ struct tl_scope {
   tl_ast *body;             // of a function or module
   const tl_name **globals;  // declared `global`
   uint32_t global_count, global_capacity;
-  const tl_name *name;  // of a function; NULL
-  void *lowered;        // lowering's
 };
 
 // What a text is compiled for.
@@ -114,7 +111,7 @@ typedef struct tl_resolver {
   tl_scope *scope;           // the current one, while walking
   tl_closure_group *groups;  // all
   tl_unknown *unknown;       // each is reported once
-  bool has_forsaken;         // the module has variables that are not declared
+  bool has_abandoned;        // the module has variables that are not declared
 } tl_resolver;
 
 // Declares and resolves every name of [program] (a BLOCK). New module

@@ -24,12 +24,6 @@ const tl_builtin *tl_builtin_of(const tl_flow *flow, const tl_cfg_ins *ins) {
   return tl_is_kind(constant, TL_KIND_BUILTIN) ? constant.pointer : NULL;
 }
 
-// What its first argument may be to its result: TL_VIEWS, TL_RETURNS, TL_LISTS.
-static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
-  const tl_builtin *builtin = tl_builtin_of(flow, ins);
-  return builtin == NULL ? 0 : builtin->flags & TL_MAY_BORROW;
-}
-
 // How it takes several items.
 static tl_portion portion_of(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_prototype *prototype = flow->cfg->prototype;
@@ -153,25 +147,20 @@ static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
 }
 
 // What the library says that its first argument may be to the result.
-static tl_state library_state(const tl_flow *flow, unsigned lends) {
-  if ((lends & TL_LISTS) != 0) {
-    int32_t x = flow->operands[0];
-    tl_state state = tl_state_new(TL_OWNS);
-    if (flow->modes[0] == TL_MODE_BORROW)
-      tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
-    else
-      tl_state_derive_borrow_owners(&state, tl_state_of(flow, x), TL_LENDS);
-    return state;
-  }
-  if ((lends & TL_RETURNS) == 0)
-    return lends != 0 ? view_state(flow) : tl_state_new(TL_OWNS);
+static tl_state library_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_builtin *builtin = tl_builtin_of(flow, ins);
+  if (builtin == NULL || !tl_builtin_may_borrow(builtin))
+    return tl_state_new(TL_OWNS);
+  if (builtin->result == TL_VIEWS)
+    return view_state(flow);
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
-  tl_state state = same_state(flow);
+  bool lists = builtin->result == TL_LISTS;
+  tl_state state = lists ? tl_state_new(TL_OWNS) : same_state(flow);
   if (flow->modes[0] != TL_MODE_BORROW)
-    tl_state_derive_borrow_owners(&state, from, TL_HELD);
-  else if ((lends & TL_VIEWS) != 0)
-    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+    tl_state_derive_borrow_owners(&state, from, lists ? TL_LENDS : TL_HELD);
+  else if (lists)
+    tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
   return state;
 }
 
@@ -238,7 +227,7 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     return container_state(flow, ins);
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
-      return library_state(flow, lends(flow, ins));
+      return library_state(flow, ins);
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_ITEM:

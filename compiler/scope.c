@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/api/host.h"
 #include "vm/suggest.h"
 
 // A comprehension's variables are slots of the function around it, so
@@ -87,18 +86,9 @@ tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
 // Few names are declared global, so a list does.
 void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
                          const tl_name *name) {
-  if (scope->global_count == scope->global_capacity) {
-    uint32_t capacity = scope->global_capacity * 2 + 4;
-    const tl_name **globals = TL_ARENA_ARRAY(arena, const tl_name *, capacity);
-    if (globals == NULL)
-      return;
-    for (uint32_t i = 0; i < scope->global_count; i++) {
-      globals[i] = scope->globals[i];
-    }
-    scope->globals = globals;
-    scope->global_capacity = capacity;
-  }
-  scope->globals[scope->global_count++] = name;
+  if (tl_arena_more(arena, &scope->globals, &scope->global_capacity,
+                    scope->global_count, sizeof *scope->globals))
+    scope->globals[scope->global_count++] = name;
 }
 
 bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
@@ -135,17 +125,9 @@ bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
     if (group->captures[i] == variable)
       return false;
   }
-  if (group->capture_count == group->capture_capacity) {
-    uint32_t capacity = group->capture_capacity * 2 + 4;
-    tl_variable **captures = TL_ARENA_ARRAY(arena, tl_variable *, capacity);
-    if (captures == NULL)
-      return false;
-    for (uint32_t i = 0; i < group->capture_count; i++) {
-      captures[i] = group->captures[i];
-    }
-    group->captures = captures;
-    group->capture_capacity = capacity;
-  }
+  if (!tl_arena_more(arena, &group->captures, &group->capture_capacity,
+                     group->capture_count, sizeof *group->captures))
+    return false;
   group->captures[group->capture_count++] = variable;
   return true;
 }
@@ -154,22 +136,10 @@ bool tl_group_is_constant(const tl_closure_group *group) {
   return group->capture_count == 0;
 }
 
-// Asked only if no names are listed. Then a file has an alias, or the parser
-// has reported that it needs one.
-const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
-  if (import->alias.name != NULL)
-    return import->alias.name;
-  if (import->path == NULL)
-    return import->name;
-  const char *begin = import->path, *end = begin + import->path_nbytes;
-  for (const char *p = begin; p < end; p++) {
-    // Without folders.
-    if (*p == '/')
-      begin = p + 1;
-  }
-  if (end - begin > 4 && memcmp(end - 4, ".tly", 4) == 0)
-    end -= 4;
-  return tl_names_get_nfc(names, begin, (size_t)(end - begin));
+// Asked only if no names are listed. Then a file has an alias: the parser has
+// reported one without.
+const tl_name *tl_import_name(const tl_ast_import *import) {
+  return import->alias.name != NULL ? import->alias.name : import->name;
 }
 
 // Looks for a variable of that name first: del may be one.
@@ -180,87 +150,78 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
          tl_scope_find(scope, callee->name.name) == NULL;
 }
 
-// Offers the names of a module's functions (NULL: those that need no import),
-// whether written in C, by the host or in Tally.
-static void offer_library(const tl_vm *vm, tl_suggestion *near,
-                          const char *module) {
-  for (const tl_family *family = vm->library->families; family->rows != NULL;
-       family++) {
-    // Without a module only what needs none.
-    if ((family->module == NULL) != (module == NULL))
-      continue;
-    if (module != NULL && strcmp(family->module, module) != 0)
-      continue;
-    for (const tl_builtin *row = family->rows; row->name != NULL; row++) {
-      tl_suggest_offer(near, row->name, strlen(row->name));
-    }
-  }
-  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
-    if ((f->module == NULL) != (module == NULL) ||
-        (module != NULL && strcmp(f->module, module) != 0))
-      continue;
-    tl_suggest_offer(near, f->row.name, strlen(f->row.name));
-  }
-  for (const struct tl_embedded *also = vm->library->embedded->modules;
-       also->name != NULL; also++) {
-    if (module == NULL ? !also->is_global : strcmp(also->name, module) != 0)
-      continue;
-    for (size_t i = 0; also->functions[i].name != NULL; i++) {
-      const char *name = also->functions[i].name;
-      tl_suggest_offer(near, name, strlen(name));
-    }
-  }
+// Calls [each] with the module (NULL: none is needed) and the name of every
+// function: those of the library, of the host, and those written in Tally.
+static void each_function(const tl_vm *vm, tl_each_function *each,
+                          void *context) {
+  for (const tl_family *f = vm->library->families; f->rows != NULL; f++)
+    for (const tl_builtin *row = f->rows; row->name != NULL; row++)
+      each(context, f->module, row->name);
+  vm->host->each_function(vm, each, context);
+  const struct tl_embedded *m = vm->library->embedded->modules;
+  for (; m->name != NULL; m++)
+    for (size_t i = 0; m->functions[i].name != NULL; i++)
+      each(context, m->is_global ? NULL : m->name, m->functions[i].name);
+}
+
+// What is near to a name among the functions of a module.
+typedef struct proposal {
+  tl_suggestion near;
+  const char *module;
+} proposal;
+
+static void offer(void *context, const char *module, const char *name) {
+  proposal *p = context;
+  if (p->module == NULL ? module == NULL
+                        : module != NULL && strcmp(module, p->module) == 0)
+    tl_suggest_offer(&p->near, name, strlen(name));
 }
 
 // All names that could stand there: variables of the scopes outwards, the
 // library's, dtypes.
 const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
                              const tl_name *name) {
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->nbytes);
+  proposal p = {.module = NULL};
+  tl_suggest_begin(&p.near, name->text, name->nbytes);
   for (; scope != NULL; scope = scope->parent) {
     for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
       // One that is only updated here is the unknown name itself.
       if (v->is_bound)
-        tl_suggest_offer(&near, v->name->text, v->name->nbytes);
+        tl_suggest_offer(&p.near, v->name->text, v->name->nbytes);
     }
   }
-  offer_library(vm, &near, NULL);
+  each_function(vm, offer, &p);
   for (int i = 0; i < TL_DTYPE_COUNT; i++) {
-    tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
+    tl_suggest_offer(&p.near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
   }
-  return near.best;
+  return p.near.best;
 }
 
 const char *tl_module_suggest(const tl_vm *vm, const char *module,
                               const tl_name *name) {
-  tl_suggestion near;
-  tl_suggest_begin(&near, name->text, name->nbytes);
-  offer_library(vm, &near, module);
-  return near.best;
+  proposal p = {.module = module};
+  tl_suggest_begin(&p.near, name->text, name->nbytes);
+  each_function(vm, offer, &p);
+  return p.near.best;
 }
 
-// Modules of the library first, then the host's, then those written in Tally.
+// The first module that has a function of a name.
+typedef struct owner {
+  const char *name, *module;
+} owner;
+
 // Names that begin with _ are the library's own.
+static void find_owner(void *context, const char *module, const char *name) {
+  owner *o = context;
+  if (o->module == NULL && module != NULL && module[0] != '_' &&
+      strcmp(name, o->name) == 0)
+    o->module = module;
+}
+
 const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
-  for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
-    if (f->module != NULL && f->module[0] != '_' &&
-        vm->host->find_function(vm, f->module, name->text, name->nbytes) !=
-            NULL)
-      return f->module;
-  }
-  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
-    if (f->module != NULL && strcmp(f->row.name, name->text) == 0)
-      return f->module;
-  }
-  for (const struct tl_embedded *m = vm->library->embedded->modules;
-       m->name != NULL; m++) {
-    for (size_t i = 0; !m->is_global && m->functions[i].name != NULL; i++) {
-      if (strcmp(m->functions[i].name, name->text) == 0)
-        return m->name;
-    }
-  }
-  return NULL;
+  owner o = {.name = name->text};
+  each_function(vm, find_owner, &o);
+  return o.module;
 }
 
 // With [module] NULL a dtype comes before a function of its name, since

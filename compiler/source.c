@@ -11,71 +11,21 @@
 #include <string.h>
 #include <utf8proc.h>
 
-// Bytes of the UTF-8 character at [at], of which [left] bytes are there; 0 if
-// they are none. The first byte decides how many follow and the range of the
-// second, which is where overlong forms, surrogates and code points past
-// U+10FFFF are rejected.
-static size_t sequence_length(const unsigned char *at, size_t left) {
-  unsigned char first = at[0], low = 0x80, high = 0xbf;
-  size_t length;
-  if (first < 0x80)
-    return 1;
-  // C0 and C1 would be overlong; past F4 lies no code point.
-  if (first < 0xc2 || first > 0xf4)
-    return 0;
-  length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (left < length)
-    return 0;
-  if (first == 0xe0)
-    low = 0xa0;
-  if (first == 0xed)
-    high = 0x9f;
-  if (first == 0xf0)
-    low = 0x90;
-  if (first == 0xf4)
-    high = 0x8f;
-  if (at[1] < low || at[1] > high)
-    return 0;
-  for (size_t i = 2; i < length; i++) {
-    if (at[i] < 0x80 || at[i] > 0xbf)
-      return 0;
-  }
-  return length;
-}
-
-// Everything behind relies on it: the lexer and the printing of lines decode
-// without checks.
-size_t tl_source_check_utf8(const char *text, size_t nbytes) {
-  const unsigned char *bytes = (const unsigned char *)text;
-  size_t i = 0;
-  while (i < nbytes) {
-    size_t length = sequence_length(bytes + i, nbytes - i);
-    if (!length)
-      break;
-    i += length;
-  }
-  return i;
-}
+#include "vm/utf8.h"
 
 // Cells of the character at [text]; sets [length] to its bytes.
 static uint32_t cell_count(const char *text, size_t left, size_t *length) {
-  unsigned char first = (unsigned char)text[0];
   utf8proc_int32_t code = -1;
   *length = 1;
-  // A tab is printed as one blank (see diagnostics.c), and other control
-  // characters take no cell.
-  if (first == '\t')
+  // Control characters are printed as one blank each (see diagnostics.c).
+  if ((unsigned char)text[0] < 0x80)
     return 1;
-  if (first < 0x80)
-    return first >= 0x20 && first != 0x7f;
-  *length = sequence_length((const unsigned char *)text, left);
+  utf8proc_ssize_t taken = utf8proc_iterate((const utf8proc_uint8_t *)text,
+                                            (utf8proc_ssize_t)left, &code);
   // In a source this cannot be; hosts ask for other texts, too.
-  if (!*length) {
-    *length = 1;
+  if (taken <= 0)
     return 1;
-  }
-  utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)*length,
-                   &code);
+  *length = (size_t)taken;
   int width = utf8proc_charwidth(code);
   return width > 0 ? (uint32_t)width : 0;
 }
@@ -119,11 +69,10 @@ tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
   // Offsets have 32 bits.
   if (nbytes >= UINT32_MAX)
     return TL_SOURCE_TOO_LONG;
-  size_t bad = tl_source_check_utf8(source->text, nbytes);
-  if (bad < nbytes) {
-    *bad_offset = bad;
+  // Everything behind relies on it: the lexer and the printing of lines decode
+  // without checks.
+  if (!tl_utf8_check(source->text, nbytes, bad_offset))
     return TL_SOURCE_MALFORMED;
-  }
   source->nbytes = (uint32_t)nbytes;
   source->line_count = count_lines(source->text, nbytes);
   // A newline at the very end ends the last line and begins none.

@@ -59,11 +59,8 @@ typedef struct tl_place {
 tl_place tl_source_place(tl_source *source, uint32_t offset);
 
 // Display cells that [text] takes: 2 for a wide character, 0 for a combining
-// one, 1 for a tab (which is printed as a blank). Malformed bytes: 1 each.
+// one, 1 for a control character (which is printed as a blank). Malformed
+// bytes: 1 each.
 uint32_t tl_source_width(const char *text, size_t nbytes);
-
-// The first byte of [text] that belongs to no UTF-8 character; nbytes if all
-// is well.
-size_t tl_source_check_utf8(const char *text, size_t nbytes);
 
 #endif

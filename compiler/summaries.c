@@ -34,8 +34,8 @@ static bool needs_room(const tl_cfg_ins *ins) {
 }
 
 // Whether a call passes [param] to parameters that only borrow.
-static bool only_lends(const tl_owned_program *program, const tl_cfg_ins *ins,
-                       int32_t param) {
+static bool only_borrows(const tl_owned_program *program, const tl_cfg_ins *ins,
+                         int32_t param) {
   if (ins->op != TL_BC_CALLK)
     return false;
   const tl_owned_function *callee = &program->functions[ins->extra];
@@ -73,7 +73,7 @@ static bool keeps_nothing(const tl_owned_program *program,
         continue;
       bool moved =
           tl_opcodes[ins->op].result == TL_DEF_COPY && reads(ins, param);
-      if (moved || (needs_room(ins) && !only_lends(program, ins, param)))
+      if (moved || (needs_room(ins) && !only_borrows(program, ins, param)))
         return false;
     }
   }

@@ -13,9 +13,9 @@
 // --- What an instruction does to module variables ---------------------------
 
 // A library function that fails before it takes anything.
-static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
+static bool fails_first(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_builtin *builtin = tl_builtin_of(flow, ins);
-  return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
+  return builtin != NULL && tl_builtin_restores(builtin);
 }
 
 // Whether code may run that the compiler does not see: another module's, a
@@ -28,7 +28,7 @@ static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
       return true;
     case TL_BC_CALLB: {
       const tl_builtin *builtin = tl_builtin_of(flow, ins);
-      return builtin == NULL || (builtin->flags & TL_CALLS) != 0;
+      return builtin == NULL || tl_builtin_calls(builtin);
     }
     default:
       return false;
@@ -36,7 +36,8 @@ static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
 }
 
 // Whether code that is not known may assign a variable: only if a function of
-// this unit does. Where other units do, the old value waits (vm/module.h).
+// this unit does. Where other units do, the old value waits
+// (vm/bytecode/module.h).
 static bool may_be_assigned(const tl_flow *flow, uint32_t global) {
   const tl_owned_program *program = flow->program;
   return program->cfg->is_conservative ||
@@ -92,7 +93,7 @@ static bool is_borrowed_by_global(const tl_state *state) {
 // Notes that the borrow is good only as long as nobody assigns the variable
 // during this call: the variable counts as invariant, and the unit says that
 // it depends on that.
-static void rely(tl_flow *flow, const tl_state *state) {
+static void depend(tl_flow *flow, const tl_state *state) {
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (!tl_who_is_global(who))
@@ -102,10 +103,10 @@ static void rely(tl_flow *flow, const tl_state *state) {
   }
 }
 
-// Step 1: whatever a module variable lends and something still needs is owned
-// before the variable may change.
-static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
-                                  const uint64_t *err) {
+// Step 1: what still borrows from a module variable is owned before the
+// variable may change.
+static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
+                                   const uint64_t *err) {
   bool unknown = runs_unknown_code(flow, ins);
   // While an item is out of it nothing may look at the container, so what a
   // call would make an owner is one before.
@@ -132,7 +133,7 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
     if (borrowed)
       tl_own(flow, y);
     else if (others_run)
-      rely(flow, state);
+      depend(flow, state);
   }
 }
 
@@ -200,7 +201,7 @@ static bool is_kept_safe(int consumer_role, int other_role) {
          (other_role == TL_ROLE_STORE || other_role == TL_ROLE_VALUE);
 }
 
-// Fills [lent]: the operands that some slot lends to. They are few.
+// Fills [borrowed]: the operands that borrow from some slot. They are few.
 static int32_t find_borrowed(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t count = 0;
   for (int32_t i = 0; i < ins->operand_count; i++) {
@@ -216,9 +217,9 @@ static int32_t find_borrowed(tl_flow *flow, const tl_cfg_ins *ins) {
 
 // Rule (c): another operand borrows from [slot], and nobody settles it because
 // it ends here too. [risk] NULL: also where somebody would.
-static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
-                             int32_t slot, int role, const uint64_t *risk,
-                             int32_t borrowed_count) {
+static bool is_borrowed_by_operand(const tl_flow *flow, const tl_cfg_ins *ins,
+                                   int32_t slot, int role, const uint64_t *risk,
+                                   int32_t borrowed_count) {
   for (int32_t k = 0; k < borrowed_count; k++) {
     int32_t i = flow->borrowed[k], y = flow->operands[i];
     if (y != slot && tl_bit(flow->present, y) &&
@@ -233,7 +234,7 @@ static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
 // Whether something that lives on may be an item or a slice of what an item is
 // loaded from. Then all of them part it among them where it ends, behind the
 // load.
-static bool lends_items(const tl_flow *flow, int32_t slot) {
+static bool items_are_borrowed(const tl_flow *flow, int32_t slot) {
   TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != slot && tl_bit(flow->after, y) &&
         (tl_state_relations(&flow->now[y], (uint32_t)slot) &
@@ -262,13 +263,14 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
     return false;
   if (x == ins->result && is_update(ins->op))
     return false;
-  if (risky && err != NULL && tl_bit(err, x) && !(i == 0 && keeps(flow, ins)))
+  if (risky && err != NULL && tl_bit(err, x) &&
+      !(i == 0 && fails_first(flow, ins)))
     return false;  // (a)
   if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
     return false;  // (b)
-  if (lends_to_operand(flow, ins, x, role, flow->risk, borrowed_count))
+  if (is_borrowed_by_operand(flow, ins, x, role, flow->risk, borrowed_count))
     return false;  // (c)
-  if (role == TL_ROLE_CONTAINER && lends_items(flow, x))
+  if (role == TL_ROLE_CONTAINER && items_are_borrowed(flow, x))
     return false;
   return role != TL_ROLE_ARG ||  // (d)
          ((!tl_state_in(state, 1u << TL_HELD) || tl_bit(flow->taken, x)) &&
@@ -335,7 +337,7 @@ static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
     if (role == TL_ROLE_DRAIN || role == TL_ROLE_TARGET)
       continue;
     // Settling may have made one operand another's lender.
-    if (lends_to_operand(flow, ins, x, role, NULL, borrowed_count))
+    if (is_borrowed_by_operand(flow, ins, x, role, NULL, borrowed_count))
       flow->modes[i] = TL_MODE_BORROW;
     if (flow->modes[i] == TL_MODE_BORROW || role != TL_ROLE_ARG ||
         flow->uses[x] == 1)
@@ -358,7 +360,7 @@ static bool is_gone(const tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
 }
 
 // The container in [slot] gets counts of the items that it borrows.
-static void keep_items(tl_flow *flow, int32_t slot) {
+static void retain_items(tl_flow *flow, int32_t slot) {
   tl_put(flow, TL_BC_KEEPALL, -1, slot, -1, TL_MODE_BORROW);
   tl_state_strip(&flow->now[slot], TL_TO_ITEMS);
 }
@@ -386,7 +388,7 @@ static void count_borrowed_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
       continue;
     const tl_state *state = tl_state_of(flow, x);
     if (is_borrowed_by_gone(flow, ins, state, TL_TO_ITEMS))
-      keep_items(flow, x);
+      retain_items(flow, x);
     if (flow->modes[i] == TL_MODE_CONSUME)
       continue;
     bool twice = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
@@ -521,8 +523,6 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     decided.window = -1;
   decided.gives_back = flow->gives_back;
   decided.depends = flow->depends;
-  decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
-                     decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
 }
 
@@ -542,9 +542,9 @@ static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
 }
 
 // What is new may be a container that borrows: it does not stay one.
-static void keep_borrowed(tl_flow *flow, int32_t slot) {
+static void retain_borrowed(tl_flow *flow, int32_t slot) {
   if (tl_state_in(&flow->now[slot], TL_TO_ITEMS))
-    keep_items(flow, slot);
+    retain_items(flow, slot);
 }
 
 // Ends what the instruction consumed, and gives its result the state that
@@ -571,7 +571,7 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
     tl_bit_clear(flow->taken, ins->result);
   own_if_pinned(flow, ins);
   if (flow->program->cfg->is_conservative)
-    keep_borrowed(flow, ins->result);
+    retain_borrowed(flow, ins->result);
 }
 
 // --- The two shapes ---------------------------------------------------------
@@ -606,9 +606,9 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   own_if_pinned(flow, ins);
 }
 
-// The general case, in five steps: what module variables lend is owned where
-// they may change (1), candidates for consuming are found by rules (a) to (e)
-// (2), their borrowers are made independent (3), modes are decided (4), and
+// The general case, in five steps: what borrows from module variables is owned
+// where they may change (1), candidates for consuming are found by rules (a) to
+// (e) (2), their borrowers are made independent (3), modes are decided (4), and
 // what is stored while its owner ends gets a count (5).
 static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   size_t nbytes = (size_t)flow->function->words * sizeof(uint64_t);
@@ -618,7 +618,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   bool risky = ins->fails == TL_LATE || window != INT_MAX;
 
   flow->depends = false;
-  own_what_globals_lend(flow, ins, err);
+  own_borrows_of_globals(flow, ins, err);
   rescue_indices(flow, ins);
   memcpy(flow->risk, flow->after, nbytes);
   if (tl_is_tracked(flow->cfg, ins->result))
@@ -635,7 +635,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   rescue_window(flow, ins);
 
   flow->gives_back =
-      err != NULL && keeps(flow, ins) && tl_bit(err, flow->operands[0]) &&
+      err != NULL && fails_first(flow, ins) && tl_bit(err, flow->operands[0]) &&
       (flow->modes[0] == TL_MODE_CONSUME || flow->modes[0] == TL_MODE_EITHER);
   tl_cfg_ins *done = put_decided(flow, ins);
   if (ins->fails != TL_NEVER) {

@@ -203,7 +203,8 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_asarray_builtins[] = {
-    {"asarray", "x, dtype: none, copy: none", asarray, TL_RETURNS | TL_OF_BYTES,
+    {"asarray", "x, dtype: none, copy: none", asarray, .result = TL_RETURNS,
+     .takes = TL_BYTES,
      TL_DOC(
          "x as an array: nested lists are stacked, a range is counted out, and an\n"
          "array stays what it is unless dtype converts it. copy, a bool, makes no\n"
@@ -211,5 +212,5 @@ const tl_builtin tl_asarray_builtins[] = {
          "stack to one shape are an error (kind shape), others that are no\n"
          "numbers, bools or strings another (type).\n"
          "    asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

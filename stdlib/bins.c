@@ -661,14 +661,15 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_bins_builtins[] = {
-    {"bincount", "x, weights: none, minlength: 0", bincount, TL_FUSED(CONSUMER),
+    {"bincount", "x, weights: none, minlength: 0", bincount,
+     .fused = TL_FUSED_CONSUMER,
      TL_DOC(
          "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
          "A vector of integers from 0 on; gives int64, or float64 with weights. A\n"
          "negative item is an error (kind value).\n"
          "    bincount([0, 2, 2])    # [1, 0, 2]\n")},
     {"histogram", "x, bins = 10, range: none, weights: none, density: false",
-     histogram, TL_FUSED(CONSUMER),
+     histogram, .fused = TL_FUSED_CONSUMER,
      TL_DOC(
          "Counts of the items in each bin, and the bins' edges, as a list of two\n"
          "arrays. bins is a number of even bins over range (the smallest and the\n"
@@ -677,8 +678,8 @@ const tl_builtin tl_bins_builtins[] = {
          "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"
          "    counts, edges = histogram([1, 2, 2, 3], 2)\n"
          "    edges    # [1.0, 2.0, 3.0]\n")},
-    {"digitize", "x, bins, right: false", digitize,
-     TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+    {"digitize", "x, bins, right: false", digitize, TL_STOPS,
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS,
      TL_DOC(
          "The bin in which each item lies: how many of the ascending edges are\n"
          "not above it (with right: below it), or how many of descending edges\n"
@@ -686,12 +687,12 @@ const tl_builtin tl_bins_builtins[] = {
          "Any real dtype; gives int64. Edges that do neither are an error (kind\n"
          "value).\n"
          "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n")},
-    {"interp", "x, xp, fp", interp, TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
+    {"interp", "x, xp, fp", interp, .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS,
      TL_DOC(
          "The values at x of the line through the points (xp, fp), where xp\n"
          "increases; before and behind them, the first and last fp.\n"
          "Floats. Lengths of xp and fp that differ are an error (kind shape). Gives\n"
          "float64.\n"
          "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

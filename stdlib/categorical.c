@@ -103,7 +103,7 @@ static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_categorical_builtins[] = {
-    {"categorical", "x, categories = none", categorical, TL_PURE,
+    {"categorical", "x, categories = none", categorical,
      TL_DOC(
          "An array of values out of a few, kept as int32 codes: c.codes, and\n"
          "c.categories, which are the distinct values in order unless given. It is\n"
@@ -113,5 +113,5 @@ const tl_builtin tl_categorical_builtins[] = {
          "A value that is none of the categories given, and one that stands twice\n"
          "among them, is an error (kind value).\n"
          "    categorical([\"b\", \"a\", \"b\"]).codes    # [1, 0, 1]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -117,19 +117,20 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_checks_module[] = {
-    {"numbers", "x", numbers, TL_RETURNS,
+    {"numbers", "x", numbers, .result = TL_RETURNS,
      TL_DOC("x as an array of numbers or bools.\n")},
-    {"reals", "x", reals, TL_RETURNS,
+    {"reals", "x", reals, .result = TL_RETURNS,
      TL_DOC("x as an array of real numbers or bools, or as a number.\n")},
-    {"inexact", "x, name", inexact, TL_RETURNS,
+    {"inexact", "x, name", inexact, .result = TL_RETURNS,
      TL_DOC("x, numbers in any form, integers as float64.\n")},
-    {"arrays", "xs", arrays, TL_PURE,
+    {"arrays", "xs", arrays,
      TL_DOC("The items of a list as a list of arrays.\n")},
     {"real", "x, name", real, TL_EFFECT, TL_DOC("x, a real number.\n")},
     {"integer", "x, name", integer, TL_EFFECT, TL_DOC("x, an integer.\n")},
     {"count", "x, name", count, TL_EFFECT,
      TL_DOC("x, an integer that is not negative.\n")},
     {"flag", "x, name", flag, TL_EFFECT, TL_DOC("x, a bool.\n")},
-    {"text", "x, name", text, TL_RETURNS | TL_EFFECT, TL_DOC("x, a string.\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS,
+     TL_DOC("x, a string.\n")},
+    {.name = NULL},
 };

@@ -486,7 +486,7 @@ static bool triu(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_create_builtins[] = {
-    {"zeros", "shape, dtype: none", zeros, TL_PURE,
+    {"zeros", "shape, dtype: none", zeros,
      TL_DOC(
          "An array of zeros, float64 unless dtype says otherwise; of structs,\n"
          "values that may be missing, categories … where it says so.\n"
@@ -494,47 +494,47 @@ const tl_builtin tl_create_builtins[] = {
          "(type).\n"
          "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"
          "    zeros(3, dtype: int8)    # [0, 0, 0]\n")},
-    {"ones", "shape, dtype: none", ones, TL_PURE,
+    {"ones", "shape, dtype: none", ones,
      TL_DOC(
          "An array of ones, float64 unless dtype says otherwise.\n"
          "A negative length is an error (kind value), what is no dtype another\n"
          "(type).\n"
          "    ones(2)    # [1.0, 1.0]\n")},
-    {"empty", "shape, dtype: none", zeros, TL_PURE,
+    {"empty", "shape, dtype: none", zeros,
      TL_DOC(
          "The same as zeros: Tally has no uninitialised memory.\n"
          "An array of the shape and dtype given (float64). A negative length is an\n"
          "error (kind value), what is no dtype another (type).\n"
          "    empty(2)    # [0.0, 0.0]\n")},
-    {"full", "shape, fill_value, dtype: none", full, TL_PURE,
+    {"full", "shape, fill_value, dtype: none", full,
      TL_DOC(
          "An array that holds one value everywhere: of a record, an array of structs.\n"
          "The dtype is that of the value unless one is given. A negative length is\n"
          "an error (kind value).\n"
          "    full(3, 7)    # [7, 7, 7]\n")},
-    {"zeros_like", "x, dtype: none", zeros_like,
-     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
+    {"zeros_like", "x, dtype: none", zeros_like, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
      TL_DOC("Zeros in the shape and dtype of x; of structs, in all fields.\n"
             "Values other than arrays and numbers are an error (kind type).\n"
             "    zeros_like([1, 2])    # [0, 0]\n")},
-    {"ones_like", "x, dtype: none", ones_like,
-     TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+    {"ones_like", "x, dtype: none", ones_like, TL_STOPS, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS,
      TL_DOC("Ones in the shape and dtype of x.\n"
             "Values other than arrays and numbers are an error (kind type).\n"
             "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n")},
-    {"empty_like", "x, dtype: none", zeros_like,
-     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
+    {"empty_like", "x, dtype: none", zeros_like, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
      TL_DOC(
          "The same as zeros_like.\n"
          "An array of the shape and dtype of x unless a dtype is given. Values\n"
          "other than arrays and numbers are an error (kind type).\n"
          "    empty_like([1, 2])    # [0, 0]\n")},
-    {"full_like", "x, fill_value, dtype: none", full_like,
-     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+    {"full_like", "x, fill_value, dtype: none", full_like, TL_STOPS,
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
      TL_DOC("One value in the shape and dtype of x.\n"
             "A value of a higher kind than the dtype is an error (kind type).\n"
             "    full_like([1, 2], 9)    # [9, 9]\n")},
-    {"arange", "start, stop = none, step = 1, dtype: none", arange, TL_PURE,
+    {"arange", "start, stop = none, step = 1, dtype: none", arange,
      TL_DOC(
          "Numbers from start up to but without stop; arange(n) counts from 0.\n"
          "A vector of int64 for integers, else of float64, unless dtype says\n"
@@ -542,29 +542,30 @@ const tl_builtin tl_create_builtins[] = {
          "    arange(3)    # [0, 1, 2]\n"
          "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n")},
     {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
-     TL_PURE,
      TL_DOC(
          "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
          "itself is left out where endpoint is false. float64, or complex128 where\n"
          "an end is complex, unless dtype says otherwise. A negative num is an\n"
          "error (kind value).\n"
          "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n")},
-    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye, TL_PURE,
+    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye,
      TL_DOC(
          "A matrix with ones on its diagonal number k (0: the main one; above it\n"
          "from 1 on), zeros elsewhere. It is square unless n_cols is given.\n"
          "float64 unless dtype says otherwise. A negative size is an error (kind\n"
          "value).\n"
          "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n")},
-    {"tril", "x, k: 0", tril, TL_OF_MASKS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
+    {"tril", "x, k: 0", tril, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
+     .takes = TL_BYTES,
      TL_DOC(
          "x with zeros above diagonal number k of its last two axes.\n"
          "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
          "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n")},
-    {"triu", "x, k: 0", triu, TL_OF_MASKS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
+    {"triu", "x, k: 0", triu, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
+     .takes = TL_BYTES,
      TL_DOC(
          "x with zeros below diagonal number k of its last two axes.\n"
          "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
          "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

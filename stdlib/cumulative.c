@@ -230,13 +230,13 @@ bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
   "From a missing value on all results are missing; with skip_missing only\n" \
   "those in its place.\n"
 
-#define SCAN_FLAGS \
-  (TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS | TL_FUSED(SCAN))
+#define SCAN_TRAITS \
+  .restores = TL_ARRAYS, .lifts = TL_INNERMOST, .fused = TL_FUSED_SCAN
 
 const tl_builtin tl_cumulative_builtins[] = {
     {"cumulative_sum",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_sum, SCAN_FLAGS,
+     cumulative_sum, SCAN_TRAITS,
      TL_DOC(
          "The running sum along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -247,7 +247,7 @@ const tl_builtin tl_cumulative_builtins[] = {
          "    cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, 4]\n")},
     {"cumulative_prod",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_prod, SCAN_FLAGS,
+     cumulative_prod, SCAN_TRAITS,
      TL_DOC(
          "The running product along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -255,18 +255,18 @@ const tl_builtin tl_cumulative_builtins[] = {
          "lacks another (index).\n" MISSING
          "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n")},
     {"cumulative_max", "x, axis: none, skip_missing: false", cumulative_max,
-     SCAN_FLAGS,
+     SCAN_TRAITS,
      TL_DOC(
          "The largest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
          "axis that x lacks another (index).\n" MISSING
          "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n")},
     {"cumulative_min", "x, axis: none, skip_missing: false", cumulative_min,
-     SCAN_FLAGS,
+     SCAN_TRAITS,
      TL_DOC(
          "The smallest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
          "axis that x lacks another (index).\n" MISSING
          "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

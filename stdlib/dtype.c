@@ -253,43 +253,43 @@ static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_dtype_builtins[] = {
-    {"astype", "x, dtype, copy: true", astype,
-     TL_RETURNS | TL_OF_ITEMS | TL_BEGINS | TL_FUSED(CAST),
+    {"astype", "x, dtype, copy: true", astype, .result = TL_RETURNS,
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST,
      TL_DOC(
          "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
          "on the way to integers; what does not fit there is an error.\n"
          "An array of any shape, or a scalar. A value that does not fit is an error\n"
          "(kind value), complex to real another (type).\n"
          "    astype([1.7, -1.7], int32)    # [1, -1]\n")},
-    {"can_cast", "from, to", can_cast, TL_PURE,
+    {"can_cast", "from, to", can_cast,
      TL_DOC(
          "Whether every value of a dtype (or of an array's) is kept by another.\n"
          "Values that have no dtype are an error (kind type).\n"
          "    can_cast(int32, float64)    # true\n"
          "    can_cast(float64, int64)    # false\n")},
-    {"finfo", "type", finfo, TL_PURE,
+    {"finfo", "type", finfo,
      TL_DOC(
          "What a floating dtype can hold: bits, eps, max, min, smallest_normal.\n"
          "Of a dtype, or an array or scalar of it. Others than floats and complex\n"
          "ones are an error (kind type).\n"
          "    finfo(float64).eps    # 2.220446049250313e-16\n")},
-    {"iinfo", "type", iinfo, TL_PURE,
+    {"iinfo", "type", iinfo,
      TL_DOC(
          "What an integer dtype can hold: bits, max, min.\n"
          "Of a dtype, or an array or scalar of it. Others than integers are an\n"
          "error (kind type).\n"
          "    iinfo(int8).max    # 127\n")},
-    {"isdtype", "dtype, kind", isdtype, TL_PURE,
+    {"isdtype", "dtype, kind", isdtype,
      TL_DOC(
          "Whether a dtype is of a kind: another dtype, \"bool\", \"integral\",\n"
          "\"signed integer\", \"unsigned integer\", \"real floating\",\n"
          "\"complex floating\", \"numeric\", \"string\", or one of a list of such.\n"
          "The type of rows or structs is of none. What is no type is an error (kind type).\n"
          "    isdtype(int8, \"integral\")    # true\n")},
-    {"result_type", "...arrays_and_dtypes", result_type, TL_PURE,
+    {"result_type", "...arrays_and_dtypes", result_type,
      TL_DOC(
          "The dtype that an operation on these arrays, numbers and dtypes gives.\n"
          "Values that have no dtype are an error (kind type).\n"
          "    result_type(int32, float32)    # float64\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

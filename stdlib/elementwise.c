@@ -233,15 +233,14 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign, doc)                         \
-  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity,        \
-   IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), TL_OF_BYTES, \
+#define X(ENUM, name, arity, rule, sign, doc)                               \
+  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity,              \
+   IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), .takes = TL_BYTES, \
    TL_DOC(doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity))},
     TL_ELEMENTWISE(X)
 #undef X
-        {"clip", "x, min = none, max = none", clip,
-         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS | TL_BEGINS |
-             TL_FUSED(CLIP),
+        {"clip", "x, min = none, max = none", clip, TL_STOPS,
+         .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CLIP,
          TL_DOC(
              "x with items below min set to min and items above max set to max. Either\n"
              "bound may be none or an array.\n"
@@ -249,5 +248,5 @@ const tl_builtin tl_elementwise_builtins[] = {
              "Complex items and strings are an error (kind type), shapes that do not\n"
              "broadcast another (shape).\n"
              "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n")},
-    {NULL, NULL, NULL, TL_PURE, NULL},
+    {.name = NULL},
 };

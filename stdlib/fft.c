@@ -630,74 +630,74 @@ static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The standard's names. use is the only row with an effect: it chooses the
 // code of later calls.
 const tl_builtin tl_fft_module[] = {
-    {"fft", ONE, fft, TL_PURE,
+    {"fft", ONE, fft,
      TL_DOC(
          "The discrete Fourier transform along an axis: sum over j of\n"
          "x[j] exp(−2πi j k / n), of any length (Stockham's passes, 1966;\n"
          "Bluestein's way, 1970, for large prime factors).\n" LENGTH ABOUT
          "    fft.fft([1, 2, 1, 2])    # [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]\n")},
-    {"ifft", ONE, ifft, TL_PURE,
+    {"ifft", ONE, ifft,
      TL_DOC(
          "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n (array API\n"
          "standard, 2024).\n" LENGTH ABOUT
          "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n")},
-    {"fftn", SEVERAL, fftn, TL_PURE,
+    {"fftn", SEVERAL, fftn,
      TL_DOC(
          "fft along several axes.\n" LENGTHS ABOUT
          "    fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]\n")},
-    {"ifftn", SEVERAL, ifftn, TL_PURE,
+    {"ifftn", SEVERAL, ifftn,
      TL_DOC(
          "ifft along several axes.\n" LENGTHS ABOUT
          "    fft.ifftn([[4, 0], [0, 0]]).real    # [[1.0, 1.0], [1.0, 1.0]]\n")},
-    {"rfft", ONE, rfft, TL_PURE,
+    {"rfft", ONE, rfft,
      TL_DOC(
          "fft of real items: the first n / 2 + 1 results, of which the others are\n"
          "the mirror image. Complex items are a type error.\n" LENGTH ABOUT
          "    fft.rfft([1, 2, 3, 4])    # [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i]\n")},
-    {"irfft", ONE, irfft, TL_PURE,
+    {"irfft", ONE, irfft,
      TL_DOC(
          "The inverse of rfft: n real items, 2 (m − 1) unless given, of m items along\n"
          "the axis.\n" ABOUT
          "    fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]\n")},
-    {"rfftn", SEVERAL, rfftn, TL_PURE,
+    {"rfftn", SEVERAL, rfftn,
      TL_DOC(
          "rfft along the last of the axes, then fft along the others.\n" LENGTHS
              ABOUT "    fft.rfftn([[1, 2], [3, 4]]).shape    # (2, 2)\n")},
-    {"irfftn", SEVERAL, irfftn, TL_PURE,
+    {"irfftn", SEVERAL, irfftn,
      TL_DOC(
          "The inverse of rfftn: ifft along all axes but the last, irfft along that.\n" LENGTHS
              ABOUT
          "    fft.irfftn([[10, -2], [-4, 0]])    # [[1.0, 2.0], [3.0, 4.0]]\n")},
-    {"hfft", ONE, hfft, TL_PURE,
+    {"hfft", ONE, hfft,
      TL_DOC(
          "The real transform of items whose second half is the mirror image of the\n"
          "first: n items, 2 (m − 1) unless given, of m along the axis.\n" ABOUT
          "    fft.hfft([10, -2 - 2i, -2], norm: \"forward\")    # [1.0, 2.0, 3.0, 4.0]\n")},
-    {"ihfft", ONE, ihfft, TL_PURE,
+    {"ihfft", ONE, ihfft,
      TL_DOC(
          "The inverse of hfft: n / 2 + 1 items of real ones. Complex items are a\n"
          "type error.\n" LENGTH ABOUT
          "    fft.ihfft([4, 4]).real    # [4.0, 0.0]\n")},
-    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq, TL_PURE,
+    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq,
      TL_DOC(
          "The frequencies that fft's results stand for, for samples d apart:\n"
          "(0, 1 … −2, −1) / (n d) (array API standard, 2024). n is 1 or more.\n"
          "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
          "(kind value).\n"
          "    fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]\n")},
-    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq, TL_PURE,
+    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq,
      TL_DOC(
          "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d) (array\n"
          "API standard, 2024). n is 1 or more.\n"
          "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
          "(kind value).\n"
          "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n")},
-    {"fftshift", "x, axes: none", fftshift, TL_OF_MASKS,
+    {"fftshift", "x, axes: none", fftshift, .lifts = TL_OF_MASKS,
      TL_DOC(
          "x with frequency 0 in the middle, along all axes or those given. Any dtype.\n"
          "An axis that x lacks is an error (kind index).\n"
          "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n")},
-    {"ifftshift", "x, axes: none", ifftshift, TL_OF_MASKS,
+    {"ifftshift", "x, axes: none", ifftshift, .lifts = TL_OF_MASKS,
      TL_DOC(
          "Undoes fftshift.\n"
          "An array of any dtype, which stays. An axis that x lacks is an error\n"
@@ -713,5 +713,5 @@ const tl_builtin tl_fft_module[] = {
          "name is an error (kind value), FFTW where it is not installed one of\n"
          "kind io.\n"
          "    fft.use(\"own\")\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

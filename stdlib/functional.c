@@ -754,7 +754,7 @@ static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // its values say what it does.
 static const tl_builtin composed_builtin = {
     "compose", "f, g, ...arguments", composed, TL_CALLS,
-    "A composition of two functions.\n"};
+    .doc = "A composition of two functions.\n"};
 
 // compose(f, g): a native function that holds both.
 static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -812,19 +812,18 @@ const tl_builtin tl_functional_builtins[] = {
          "Takes any dtype. A value that is no function is an error (kind type), as\n"
          "is a result that is no bool.\n"
          "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n")},
-    {"map_axis", "x, f, axis: 0", map_axis,
-     TL_CALLS | TL_OF_ROWS | TL_INNERMOST,
+    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST,
      TL_DOC(
          "f of every vector along an axis, with its result where the axis was; of\n"
          "rows of different lengths, of each row (axis: -1).\n"
          "Takes any dtype. A value that is no function is an error (kind type), an\n"
          "axis that x lacks another (index).\n"
          "    map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]\n")},
-    {"compose", "f, g", compose, TL_PURE,
+    {"compose", "f, g", compose,
      TL_DOC(
          "The function that applies g, then f; also written f ∘ g.\n"
          "The results may be any value. Values that are no functions are an error\n"
          "(kind type).\n"
          "    compose(sqrt, abs)(-4.0)    # 2.0\n")},
-    {NULL, NULL, NULL, TL_PURE, NULL},
+    {.name = NULL},
 };

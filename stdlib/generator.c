@@ -197,7 +197,6 @@ const tl_builtin tl_generator_module[] = {
          "A seed that is no integer is an error (kind type).\n"
          "    random.seed(42)    # none\n")},
     {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
-     TL_PURE,
      TL_DOC(
          "A source of random numbers, for the argument generator: each draw moves\n"
          "it on, and the same seed and stream give the same draws. kind \"philox\"\n"
@@ -207,5 +206,5 @@ const tl_builtin tl_generator_module[] = {
          "that are not negative; else a value error.\n"
          "    g = random.generator(42, kind: \"pcg64\")\n"
          "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

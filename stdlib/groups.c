@@ -221,7 +221,7 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_group_builtins[] = {
-    {"run_lengths", "x", run_lengths, TL_OF_ROWS | TL_INNERMOST | TL_OF_BYTES,
+    {"run_lengths", "x", run_lengths, .lifts = TL_INNERMOST, .takes = TL_BYTES,
      TL_DOC(
          "How often each item of x is repeated before another comes; of several\n"
          "axes or rows, within each row. What is missing is like what is missing.\n"
@@ -229,7 +229,7 @@ const tl_builtin tl_group_builtins[] = {
          "Values other than arrays are an error (kind type).\n"
          "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"
          "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n")},
-    {"group_by", "keys, values", group_by, TL_OF_BYTES,
+    {"group_by", "keys, values", group_by, .takes = TL_BYTES,
      TL_DOC(
          "The keys in order, each once, and the values of each as a row, in the\n"
          "order they had: a record of keys and values. A missing key is the last.\n"
@@ -238,5 +238,5 @@ const tl_builtin tl_group_builtins[] = {
          "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n"
          "    names, rows = group_by([\"b\", \"a\", \"b\"], [1, 2, 3])\n"
          "    names    # [\"a\", \"b\"]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

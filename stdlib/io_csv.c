@@ -522,5 +522,5 @@ const tl_builtin tl_io_csv_module[] = {
          "rows, without a column that is asked for, and another sep are value\n"
          "errors.\n"
          "    io.read_csv(\"data.csv\", sep: \";\")\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -259,5 +259,5 @@ const tl_builtin tl_io_csv_write_module[] = {
          "its name ends in .gz or .zst. A file that cannot be written is an error\n"
          "(kind io).\n"
          "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

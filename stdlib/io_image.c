@@ -260,5 +260,5 @@ const tl_builtin tl_io_image_module[] = {
          "it is written. Another dtype is a type error, another shape, or one of no\n"
          "pixels, a shape error, another ending of the name a value error.\n"
          "    io.write_image(\"gray.png\", uint8([[0, 255], [255, 0]]))\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -179,5 +179,5 @@ const tl_builtin tl_io_map_module[] = {
          "A file that cannot be read is an error (kind io), one that cannot be\n"
          "mapped as it is another (type).\n"
          "    sum(io.map_npy(\"weights.npy\"))\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -442,16 +442,16 @@ const tl_builtin tl_io_npy_module[] = {
          "A file that cannot be written is an error (kind io), what is no array of\n"
          "numbers, bools, strings or bytes another (type).\n"
          "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n")},
-    {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
+    {"decode_npy", "data, name = \"the data\"", decode_npy,
      TL_DOC(
          "The array in the bytes (an array of uint8) of a .npy file; name stands\n"
          "for the file's in messages. Errors as in read_npy.\n"
          "Values other than bytes are an error (kind type), such as are no file of\n"
          "the format another (value).\n"
          "    io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]\n")},
-    {"encode_npy", "x", encode_npy, TL_ANY_FORM,
+    {"encode_npy", "x", encode_npy, .takes = TL_FORMS,
      TL_DOC("The bytes of a .npy file of an array: an array of uint8.\n"
             "Values other than arrays are an error (kind type).\n"
             "    char(io.encode_npy([1, 2])[1:6])    # \"NUMPY\"\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -314,7 +314,7 @@ static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-// The standard streams are values (TL_VALUE), open gives a resource.
+// The standard streams are values, without parameters; open gives a resource.
 const tl_builtin tl_io_open_module[] = {
     {"open", "path", open, TL_FILES | TL_EFFECT,
      TL_DOC(
@@ -325,7 +325,7 @@ const tl_builtin tl_io_open_module[] = {
          "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
          "compressed data a value error.\n"
          "    for line in io.open(\"log.txt\") { print(line) }\n")},
-    {"stdin", "", standard_input, TL_VALUE,
+    {"stdin", NULL, standard_input,
      TL_DOC(
          "Standard input, as a file: for walks its lines, without their ends, and\n"
          "all functions that take a file's path take it: io.lines(io.stdin),\n"
@@ -333,20 +333,20 @@ const tl_builtin tl_io_open_module[] = {
          "without files gives an io error when it is read, a line that is no UTF-8 a\n"
          "value error.\n"
          "    for line in io.stdin { print(line) }\n")},
-    {"stdout", "", standard_output, TL_VALUE,
+    {"stdout", NULL, standard_output,
      TL_DOC(
          "Standard output, for functions that take the path of a file to write;\n"
          "/dev/stdout is the same. It is written as it goes on, in order with what\n"
          "is printed, and no file that it leads to is replaced. A VM without files\n"
          "gives an io error when it is written.\n"
          "    io.write_csv(io.stdout, (x: [1, 2]))\n")},
-    {"stderr", "", standard_errors, TL_VALUE,
+    {"stderr", NULL, standard_errors,
      TL_DOC(
          "Where messages go that are not to stand in the output, for functions that\n"
          "take the path of a file to write; /dev/stderr is the same. A VM without\n"
          "files gives an io error when it is written.\n"
          "    io.write_text(io.stderr, \"\")    # none\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };
 
 // input needs no import: it is for the first programs that one writes.
@@ -358,5 +358,5 @@ const tl_builtin tl_input_builtins[] = {
          "walks them. A VM without files gives an io error, a line that is no UTF-8\n"
          "a value error, a prompt that is no string a type error.\n"
          "    name = input(\"Your name: \")\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

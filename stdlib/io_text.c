@@ -173,5 +173,5 @@ const tl_builtin tl_io_text_module[] = {
          "The file is made if there is none. A file that cannot be written is an io\n"
          "error, what is no string a type error.\n"
          "    io.append_text(\"log.txt\", \"done\\n\")\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -490,14 +490,14 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
 const tl_builtin tl_linalg_module[] = {
-    {"det", "x", det, TL_PURE,
+    {"det", "x", det,
      TL_DOC(
          "The determinant of each square matrix, by LU with partial pivoting: one\n"
          "for a matrix, an array of the leading axes for a stack, 1 for 0 rows.\n"
          "Floats and complex x keep their dtype, others give float64. A matrix\n"
          "that is not square is an error (kind shape).\n"
          "    linalg.det([[2.0, 0.0], [0.0, 3.0]])    # 6.0\n")},
-    {"slogdet", "x", slogdet, TL_PURE,
+    {"slogdet", "x", slogdet,
      TL_DOC(
          "The sign of each determinant and the logarithm of its magnitude, where\n"
          "det itself would overflow: a record of arrays of the leading axes. The\n"
@@ -507,14 +507,14 @@ const tl_builtin tl_linalg_module[] = {
          "    linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    # (sign: -1.0, logabsdet: 0.0)\n"
          "    sign, logabsdet = linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])\n"
          "    sign    # -1.0\n")},
-    {"inv", "x", inv, TL_PURE,
+    {"inv", "x", inv,
      TL_DOC(
          "The inverse of each square matrix. Floats and complex x keep their\n"
          "dtype, others give float64. A singular matrix is an error (kind\n"
          "domain), one that is not square another (shape). To solve equations,\n"
          "solve is faster and more exact.\n"
          "    linalg.inv([[2.0, 0.0], [0.0, 4.0]])    # [[0.5, 0.0], [0.0, 0.25]]\n")},
-    {"solve", "x1, x2", solve, TL_PURE,
+    {"solve", "x1, x2", solve,
      TL_DOC(
          "The solution x of x1 @ x == x2, by LU with partial pivoting. x1 is a\n"
          "square matrix or a stack, x2 a vector, or matrices whose columns are\n"
@@ -524,7 +524,7 @@ const tl_builtin tl_linalg_module[] = {
          "Integers become float64.\n"
          "    linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])    # [1.0, 0.5]\n")},
     {"solve_triangular", "x1, x2, lower: false, unit_diagonal: false",
-     solve_triangular, TL_PURE,
+     solve_triangular,
      TL_DOC(
          "The solution x of x1 @ x == x2 where x1 is triangular: only its upper\n"
          "half is read, or its lower half; with unit_diagonal its diagonal is not\n"
@@ -532,7 +532,7 @@ const tl_builtin tl_linalg_module[] = {
          "0 on the diagonal is an error (kind domain).\n"
          "x1 is a matrix or a stack, x2 as for solve.\n"
          "    linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    # [1.0, 2.0]\n")},
-    {"solve_banded", "x1, x2, bands", solve_banded, TL_PURE,
+    {"solve_banded", "x1, x2, bands", solve_banded,
      TL_DOC(
          "The solution x of a @ x == x2 for a band matrix a with bands[0] diagonals\n"
          "below the main one and bands[1] above it, given by its diagonals: x1[i]\n"
@@ -540,5 +540,5 @@ const tl_builtin tl_linalg_module[] = {
          "leaves corners of x1 unread. Takes time in proportion to the rows. Shapes\n"
          "of x2, dtypes and errors are as for solve.\n"
          "    linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

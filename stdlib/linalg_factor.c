@@ -276,7 +276,7 @@ static bool eigvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Rows that give several arrays give a record, whose fields have the array API
 // standard's names.
 const tl_builtin tl_linalg_factor_module[] = {
-    {"cholesky", "x, upper: false", cholesky, TL_PURE,
+    {"cholesky", "x, upper: false", cholesky,
      TL_DOC(
          "The lower triangle L with L @ conj(L.mT) == x of each positive definite\n"
          "matrix; its conjugate transpose U, with conj(U.mT) @ U == x, where upper\n"
@@ -284,7 +284,7 @@ const tl_builtin tl_linalg_factor_module[] = {
          "their dtype, others give float64. A matrix that is not positive definite\n"
          "is an error (kind domain), one that is not square another (shape).\n"
          "    linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    # [[2.0, 0.0], [1.0, 1.0]]\n")},
-    {"qr", "x, mode: \"reduced\"", qr, TL_PURE,
+    {"qr", "x, mode: \"reduced\"", qr,
      TL_DOC(
          "Q with orthonormal columns and the upper triangle R of each matrix, with\n"
          "Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q\n"
@@ -295,7 +295,7 @@ const tl_builtin tl_linalg_factor_module[] = {
          "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]\n"
          "    Q, R = linalg.qr([[0.0, 2.0], [1.0, 3.0]])\n"
          "    Q @ R    # [[0.0, 2.0], [1.0, 3.0]]\n")},
-    {"svd", "x, full_matrices: true", svd, TL_PURE,
+    {"svd", "x, full_matrices: true", svd,
      TL_DOC(
          "The singular values S of each matrix, from large to small, and matrices\n"
          "with orthonormal columns and rows for which U @ diag(S) @ Vh == x: a\n"
@@ -307,13 +307,13 @@ const tl_builtin tl_linalg_factor_module[] = {
          "    linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]\n"
          "    U, S, Vh = linalg.svd([[3.0, 0.0], [0.0, 4.0]])\n"
          "    S    # [4.0, 3.0]\n")},
-    {"svdvals", "x", svdvals, TL_PURE,
+    {"svdvals", "x", svdvals,
      TL_DOC(
          "The singular values of each matrix, from large to small: min(m, n) of m\n"
          "rows and n columns, real floats of the precision of x. Items that are\n"
          "not finite are an error (kind domain).\n"
          "    linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])    # [2.0, 1.0]\n")},
-    {"eigh", "x", eigh, TL_PURE,
+    {"eigh", "x", eigh,
      TL_DOC(
          "The eigenvalues of each symmetric or Hermitian matrix, ascending and\n"
          "real, and orthonormal eigenvectors in the columns of a matrix: a record.\n"
@@ -324,12 +324,12 @@ const tl_builtin tl_linalg_factor_module[] = {
          "    linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]\n"
          "    w, v = linalg.eigh([[2.0, 0.0], [0.0, 1.0]])\n"
          "    w    # [1.0, 2.0]\n")},
-    {"eigvalsh", "x", eigvalsh, TL_PURE,
+    {"eigvalsh", "x", eigvalsh,
      TL_DOC(
          "The eigenvalues of each symmetric or Hermitian matrix, ascending: those\n"
          "of eigh without its vectors, with the same dtypes and errors.\n"
          "    linalg.eigvalsh([[3.0, 0.0], [0.0, -1.0]])    # [-1.0, 3.0]\n")},
-    {"eig", "x", eig, TL_PURE,
+    {"eig", "x", eig,
      TL_DOC(
          "The eigenvalues of each square matrix and eigenvectors of length 1 in\n"
          "the columns of another: a record of complex arrays of the precision of\n"
@@ -340,10 +340,10 @@ const tl_builtin tl_linalg_factor_module[] = {
          "    linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    # [1.0, 2.0]\n"
          "    w, v = linalg.eig([[2.0, 1.0], [0.0, 1.0]])\n"
          "    w.real    # [1.0, 2.0]\n")},
-    {"eigvals", "x", eigvals, TL_PURE,
+    {"eigvals", "x", eigvals,
      TL_DOC(
          "The eigenvalues of each square matrix: those of eig without its vectors,\n"
          "in the same order, with the same dtypes and errors.\n"
          "    linalg.eigvals([[0.0, 1.0], [-1.0, 0.0]])    # [0.0 - 1.0i, 0.0 + 1.0i]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

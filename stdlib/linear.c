@@ -364,7 +364,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 #define MATMUL                                                                        \
   {                                                                                   \
-    "matmul", "x1, x2", matmul, TL_PURE,                                              \
+    "matmul", "x1, x2", matmul,                                                       \
         TL_DOC(                                                                       \
             "The matrix product, also x1 @ x2. Vectors are rows on the left and\n"    \
             "columns on the right; axes before the last two broadcast. Any numeric\n" \
@@ -374,7 +374,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define TENSORDOT                                                                      \
   {                                                                                    \
-    "tensordot", "x1, x2, axes: 2", tensordot, TL_PURE,                                \
+    "tensordot", "x1, x2, axes: 2", tensordot,                                         \
         TL_DOC(                                                                        \
             "Products summed over axes: so many last ones of x1 with first ones of\n"  \
             "x2, or the two lists of axes that axes gives; the result has the axes\n"  \
@@ -384,7 +384,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define VECDOT                                                                        \
   {                                                                                   \
-    "vecdot", "x1, x2, axis: -1", vecdot, TL_PURE,                                    \
+    "vecdot", "x1, x2, axis: -1", vecdot,                                             \
         TL_DOC(                                                                       \
             "The dot products of the vectors along an axis, complex x1 conjugated;\n" \
             "the other axes broadcast. Any numeric dtypes, promoted. Vectors of\n"    \
@@ -393,7 +393,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define DIAGONAL                                                                       \
   {                                                                                    \
-    "diagonal", "x, offset: 0", diagonal, TL_OF_MASKS,                                 \
+    "diagonal", "x, offset: 0", diagonal, .lifts = TL_OF_MASKS,                        \
         TL_DOC(                                                                        \
             "A diagonal of the last two axes, as a view: the main one, or that many\n" \
             "places to the right of it. Any dtype. Fewer than two axes are an error\n" \
@@ -402,7 +402,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define TRACE                                                                            \
   {                                                                                      \
-    "trace", "x, offset: 0, dtype: none", trace, TL_PURE,                                \
+    "trace", "x, offset: 0, dtype: none", trace,                                         \
         TL_DOC(                                                                          \
             "The sum of a diagonal of the last two axes. Narrow integers are summed\n"   \
             "as int64 or uint64, other dtypes stay, unless dtype is given. Fewer than\n" \
@@ -411,7 +411,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define KRON                                                                          \
   {                                                                                   \
-    "kron", "a, b", kron, TL_PURE,                                                    \
+    "kron", "a, b", kron,                                                             \
         TL_DOC(                                                                       \
             "Every item of a times all of b, side by side: axis by axis as long as\n" \
             "both together. Any numeric dtypes, promoted. More than 16 axes are an\n" \
@@ -426,14 +426,14 @@ const tl_builtin tl_linear_builtins[] = {
     DIAGONAL,
     TRACE,
     KRON,
-    {"diag", "x, k: 0", diag, TL_OF_MASKS | TL_OF_BYTES,
+    {"diag", "x, k: 0", diag, .lifts = TL_OF_MASKS, .takes = TL_BYTES,
      TL_DOC(
          "A matrix with the items of a vector on its diagonal number k; or of a\n"
          "matrix, that diagonal.\n"
          "Any dtype, which stays. More axes than two give a diagonal of each\n"
          "matrix; a scalar is an error (kind shape).\n"
          "    diag([1, 2])    # [[1, 0], [0, 2]]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };
 
 // The same functions as members of linalg, where the standard has most of them.
@@ -444,5 +444,5 @@ const tl_builtin tl_linear_module[] = {
     DIAGONAL,
     TRACE,
     KRON,
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

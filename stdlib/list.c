@@ -575,8 +575,8 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_list_builtins[] = {
-    {"append", "xs, value", append,
-     TL_KEEPS | TL_GRIDS | TL_OF_BYTES | TL_HOLDS,
+    {"append", "xs, value", append, TL_GRIDS, .restores = TL_ALL,
+     .takes = TL_CONTAINERS,
      TL_DOC(
          "The list or array xs with one more item at its end. A dying xs is\n"
          "extended where it is.\n"
@@ -584,11 +584,11 @@ const tl_builtin tl_list_builtins[] = {
          "kind shape.\n"
          "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
          "    append([1, 2], 3)    # [1, 2, 3]\n")},
-    {"insert", "xs, index, value", insert, TL_KEEPS,
+    {"insert", "xs, index, value", insert, .restores = TL_ALL,
      TL_DOC("The list xs with an item more, before the one at index.\n"
             "A position outside the list is an error (kind index).\n"
             "    insert((1, 3), 1, 2)    # (1, 2, 3)\n")},
-    {"pop", "xs, key = none", pop, TL_KEEPS | TL_PAIR,
+    {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL,
      TL_DOC(
          "Two things: an item of a list (by index, else the last) or a value of a\n"
          "record (by key), and xs without it. A key that is not there is an error\n"
@@ -597,17 +597,18 @@ const tl_builtin tl_list_builtins[] = {
          "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n"
          "    last, others = pop((1, 2, 3))\n"
          "    last    # 3\n")},
-    {"enumerate", "xs, start = 0", enumerate, TL_OF_BYTES | TL_HOLDS,
+    {"enumerate", "xs, start = 0", enumerate, .takes = TL_CONTAINERS,
      TL_DOC("The items of xs, each with its number, as a list of pairs.\n"
             "Values without items are an error (kind type).\n"
             "    enumerate(\"ab\")    # ((0, \"a\"), (1, \"b\"))\n")},
-    {"zip", "...xs", zip, TL_OF_BYTES | TL_HOLDS,
+    {"zip", "...xs", zip, .takes = TL_CONTAINERS,
      TL_DOC(
          "The first items of all xs, then the second ones, and so on: a list of\n"
          "lists. All must have the same number of items.\n"
          "Values without items are an error (kind type).\n"
          "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n")},
-    {"reverse", "xs", reverse, TL_VIEWS | TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
+    {"reverse", "xs", reverse, .result = TL_VIEWS, .restores = TL_ALL,
+     .takes = TL_CONTAINERS,
      TL_DOC(
          "xs from its end: a list, a range, a string by grapheme clusters, an\n"
          "array along its leading axis (as a view).\n"
@@ -615,5 +616,5 @@ const tl_builtin tl_list_builtins[] = {
          "    reverse((1, \"a\"))    # (\"a\", 1)\n"
          "    reverse(0..3)    # 2..-1 by -1\n"
          "    reverse([[1, 2], [3, 4]])    # [[3, 4], [1, 2]]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -405,21 +405,21 @@ static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_memory_references[] = {
-    {"refs", "x", refs, TL_EFFECT | TL_ANY_FORM,
+    {"refs", "x", refs, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "What a value refers to: a list of records (place, type, bytes, count),\n"
          "where count says which of the three counts the reference is part of.\n"
          "Constants of the program are counted by nobody and left out.\n"
          "Takes any value; want of memory is the only error (kind memory).\n"
          "    memory.refs(([1, 2], 3))[0].place    # \"[0]\"\n")},
-    {"backrefs", "x", backrefs, TL_EFFECT | TL_ANY_FORM,
+    {"backrefs", "x", backrefs, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "Who refers to a value: a list of records (owner, count). Owners on the\n"
          "stack are named by variable, function, line and slot; the argument of\n"
          "this call is none of them.\n"
          "Takes any value; want of memory is the only error (kind memory).\n"
          "    memory.backrefs(3)    # ()\n")},
-    {"chain", "x, test: none", chain, TL_EFFECT | TL_ANY_FORM | TL_CALLS,
+    {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS, .takes = TL_FORMS,
      TL_DOC(
          "One way from a value back to what keeps it alive: the names of its\n"
          "owners, the nearest first, up to a variable, or to the first for whose\n"
@@ -441,8 +441,8 @@ const tl_builtin tl_memory_references[] = {
          "A record of integers. Values that by_type did not give are an error (kind\n"
          "type).\n"
          "    memory.growth(memory.by_type())    # (:)\n")},
-    {"graph", "x, depth: 4, form: none", draw,
-     TL_EFFECT | TL_ANY_FORM | TL_CALLS,
+    {"graph", "x, depth: 4, form: none", draw, TL_EFFECT | TL_CALLS,
+     .takes = TL_FORMS,
      TL_DOC(
          "A picture of what a value refers to, to a depth, and of who refers to\n"
          "that: form \"dot\" (or none) is for Graphviz, \"text\" a tree, \"svg\" a\n"
@@ -452,5 +452,5 @@ const tl_builtin tl_memory_references[] = {
          "a constant) is a type error, another form or a depth below 0 a value\n"
          "error.\n"
          "    \"count 1\" in memory.graph((1, 2), form: \"text\")    # true\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -259,7 +259,7 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The tables -------------------------------------------------------------
 
 const tl_builtin tl_memory_held[] = {
-    {"held", "x", held, TL_EFFECT | TL_ANY_FORM,
+    {"held", "x", held, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "The bytes of all that x keeps alive, each object once: of a view its\n"
          "block, of an array of strings the strings, of a list its items; 0 of a\n"
@@ -273,7 +273,7 @@ const tl_builtin tl_memory_held[] = {
          "(both in bytes, int). pack(x) gives a value that holds no more than it\n"
          "shows. Lack of memory is its only error (kind memory).\n"
          "    len(memory.retained())\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };
 
 static bool is_packed(tl_slot s) {
@@ -304,12 +304,12 @@ static bool pack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_pack_builtins[] = {
-    {"pack", "x", pack, TL_RETURNS | TL_ANY_FORM,
+    {"pack", "x", pack, .result = TL_RETURNS, .takes = TL_FORMS,
      TL_DOC(
          "x in memory of its own that holds no more than x shows: a view is copied,\n"
          "so that the block that it is a part of can go (memory.retained lists such\n"
          "views); what is no view is given back as it is. Any value, any dtype;\n"
          "never fails but for lack of memory.\n"
          "    pack(zeros(1000)[:3])    # [0.0, 0.0, 0.0]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

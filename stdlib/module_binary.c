@@ -300,43 +300,45 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The tables -------------------------------------------------------------
 
-// Bytes of type bytes are taken as they are (TL_ANY_FORM), not as an array of
+// Bytes of type bytes are taken as they are (TL_FORMS), not as an array of
 // numbers.
 const tl_builtin tl_binary_module[] = {
-    {"decode", "data, dtype, big: false", decode, TL_ANY_FORM,
+    {"decode", "data, dtype, big: false", decode, .takes = TL_FORMS,
      TL_DOC(
          "The numbers that bytes (a vector of uint8) hold, one behind the other:\n"
          "a vector of the dtype. The lowest byte comes first unless big is true.\n"
          "Bytes that make no whole number of items are a value error.\n"
          "    binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]\n")},
-    {"encode", "x, big: false", encode, TL_ANY_FORM,
+    {"encode", "x, big: false", encode, .takes = TL_FORMS,
      TL_DOC(
          "The bytes of the items of x in row-major order, a vector of uint8: what\n"
          "decode reads. Strings are a type error.\n"
          "    binary.encode(int16([1, 258]))    # [1, 0, 2, 1]\n")},
-    {"text", "data", text, TL_ANY_FORM,
+    {"text", "data", text, .takes = TL_FORMS,
      TL_DOC(
          "The string whose UTF-8 bytes these are (a vector of uint8, or of type\n"
          "bytes: of an array of them one each); malformed ones are a value error.\n"
          "    binary.text(uint8([207, 128]))    # \"π\"\n")},
-    {"compress", "data, format = \"zlib\", level: 6", compress, TL_ANY_FORM,
+    {"compress", "data, format = \"zlib\", level: 6", compress,
+     .takes = TL_FORMS,
      TL_DOC(
          "Bytes (a vector of uint8) in fewer bytes: format \"zlib\", \"gzip\",\n"
          "\"raw\" (deflate without a frame), by zlib, or \"zstd\". level is from\n"
          "0 to 9, for zstd to 22. A library that is missing is an io error.\n"
          "    len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true\n")},
-    {"expand", "data, format = \"zlib\", most: 1073741824", expand, TL_ANY_FORM,
+    {"expand", "data, format = \"zlib\", most: 1073741824", expand,
+     .takes = TL_FORMS,
      TL_DOC(
          "The bytes that compress made fewer. Damaged data, or more than most\n"
          "bytes, are a value error.\n"
          "    binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]\n")},
-    {"crc32", "data", crc32, TL_ANY_FORM,
+    {"crc32", "data", crc32, .takes = TL_FORMS,
      TL_DOC(
          "The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:\n"
          "CRC-32, an integer (RFC 1952).\n"
          "Other values are an error (kind type).\n"
          "    binary.crc32(bytes(\"123456789\"))    # 3421780262\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };
 
 // The same for files: rows that need the capability of files (TL_FILES).
@@ -357,5 +359,5 @@ const tl_builtin tl_io_binary_module[] = {
          "that cannot be written is an io error; strings and missing items are a\n"
          "type error.\n"
          "    io.write_binary(\"samples.raw\", float32([0.5, 1]))\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -251,7 +251,7 @@ const tl_builtin tl_memory_module[] = {
          "the counters gained, peak_bytes above what was alive before.\n"
          "An f that is no function is a type error; errors of f pass through.\n"
          "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n")},
-    {"timeline", "f", timeline, TL_EFFECT | TL_CALLS | TL_CLOCK,
+    {"timeline", "f", timeline, TL_CLOCK | TL_EFFECT | TL_CALLS,
      TL_DOC(
          "Calls f() and records how many bytes were alive meanwhile: a record of\n"
          "f's value, the arrays time (float64, seconds) and live (int64, the most\n"
@@ -283,28 +283,28 @@ const tl_builtin tl_memory_module[] = {
          "host when much has gathered. Inside a function nothing is freed at once:\n"
          "the next such statement does it. Never fails.\n"
          "    memory.reclaim() >= 0    # true\n")},
-    {"reuse", "", reuse, TL_VALUE,
+    {"reuse", NULL, reuse,
      TL_DOC("Whether results may be written into dying operands: not with\n"
             "--no-reuse.\n"
             "A bool.\n"
             "    typeof(memory.reuse) == bool    # true\n")},
-    {"count", "x", count, TL_EFFECT | TL_ANY_FORM,
+    {"count", "x", count, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "How many counted references to a value there are besides the one that x\n"
          "is read from; 0 for what is not counted: scalars, constants, functions.\n"
          "Takes any value, gives an integer and never fails.\n"
          "    memory.count(3)    # 0\n")},
-    {"size", "x", size, TL_EFFECT | TL_ANY_FORM,
+    {"size", "x", size, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "The bytes of a value's own object, its header among them, without what\n"
          "it refers to; 0 for a scalar.\n"
          "Takes any value and never fails.\n"
          "    memory.size(3)    # 0\n")},
-    {"debug_repr", "x", debug_repr, TL_EFFECT | TL_ANY_FORM,
+    {"debug_repr", "x", debug_repr, TL_EFFECT, .takes = TL_FORMS,
      TL_DOC(
          "A value as the machine has it: type, address, size, count; of an array\n"
          "the axes, the address of its data and who owns them.\n"
          "Takes any value and never fails.\n"
          "    memory.debug_repr(3)    # \"int64: in its slot, not counted\"\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -251,5 +251,5 @@ const tl_builtin tl_os_files_module[] = {
          "The folder that names of files without a / at their front start from, a\n"
          "string. One that is gone is an io error.\n"
          "    os.working_folder()\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

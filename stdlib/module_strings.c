@@ -1,6 +1,6 @@
 // The module strings: Unicode text, through utf8proc.
 //
-// Each function is written for one string; the flag TL_OF_TEXT of its row lets
+// Each function is written for one string; the trait TL_OF_TEXT of its row lets
 // the VM call it for each string of an array. Characters are grapheme
 // clusters, except where a name says code points:
 //
@@ -284,75 +284,75 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All rows work on one string; TL_OF_TEXT lifts them to arrays of strings,
 // with missing ones left out.
 const tl_builtin tl_strings_module[] = {
-    {"normalize", "s, form = none", normalize, TL_OF_TEXT,
+    {"normalize", "s, form = none", normalize, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, in a normal form of Unicode: \"NFC\" (unless\n"
          "given), \"NFD\", \"NFKC\" or \"NFKD\" (Unicode Standard Annex 15). Another form is\n"
          "an error of kind value, what is no string one of kind type.\n"
          "    strings.normalize(\"ﬁne\", \"NFKC\")    # fine\n")},
-    {"casefold", "s", casefold, TL_OF_TEXT,
+    {"casefold", "s", casefold, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, as it is compared where case does not matter.\n"
          "What is no string is a type error.\n"
          "    strings.casefold(\"Straße\")    # strasse\n")},
-    {"strip_marks", "s", strip_marks, TL_OF_TEXT,
+    {"strip_marks", "s", strip_marks, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, without accents and other marks (Unicode's\n"
          "categories Mn, Mc, Me), in NFC. Letters that are no letter with a mark, such\n"
          "as ø, stay. What is no string is a type error.\n"
          "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n")},
-    {"upper", "s", upper, TL_OF_TEXT,
+    {"upper", "s", upper, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, in capital letters, by Unicode's SpecialCasing\n"
          "for no language of its own (ß is SS, ﬁ FI); missing ones stay missing. What\n"
          "is no string is a type error.\n"
          "    strings.upper(\"größe\")    # GRÖSSE\n")},
-    {"lower", "s", lower, TL_OF_TEXT,
+    {"lower", "s", lower, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, in small letters; missing ones stay missing.\n"
          "What is no string is a type error.\n"
          "    strings.lower(\"ΑΓΟΡΑΣ\")    # αγορας\n")},
-    {"title", "s", title, TL_OF_TEXT,
+    {"title", "s", title, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, with a capital letter at the beginning of\n"
          "each word. What is no string is a type error.\n"
          "    strings.title(\"a small language\")    # A Small Language\n")},
-    {"graphemes", "s", graphemes, TL_OF_TEXT,
+    {"graphemes", "s", graphemes, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The characters as a reader sees them (grapheme clusters): a list, or of an\n"
          "array of strings a row for each. What is no string is a type error.\n"
          "    strings.graphemes(\"añ🇫🇷\")    # (\"a\", \"ñ\", \"🇫🇷\")\n")},
-    {"words", "s", words, TL_OF_TEXT,
+    {"words", "s", words, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The words of a text, runs of letters and digits with apostrophes and decimal\n"
          "points inside: a list, or of an array of strings a row for each. What is no\n"
          "string is a type error.\n"
          "    strings.words(\"Don't pay 3.50, Ada!\")    # (\"Don't\", \"pay\", \"3.50\", \"Ada\")\n")},
-    {"lines", "s", lines, TL_OF_TEXT,
+    {"lines", "s", lines, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The lines of a text without their ends (\\n or \\r\\n): a list, or of an array\n"
          "of strings a row for each. What is no string is a type error.\n"
          "    strings.lines(\"one\\ntwo\\n\")    # (\"one\", \"two\")\n")},
-    {"length", "s", length, TL_OF_TEXT,
+    {"length", "s", length, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The number of characters (grapheme clusters) of s, as len(s) has it; of an\n"
          "array of strings that of each. An int64. What is no string is a type error.\n"
          "    strings.length([\"größe\", \"a\"])    # [5, 1]\n")},
-    {"display_width", "s", display_width, TL_OF_TEXT,
+    {"display_width", "s", display_width, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The columns that s, or each string of an array, takes on a terminal: an\n"
          "int64. What is no string is a type error.\n"
          "    strings.display_width(\"速度\")    # 4\n")},
-    {"category", "c", category, TL_OF_TEXT,
+    {"category", "c", category, .lifts = TL_OF_TEXT,
      TL_DOC(
          "The general category of a string's first character in two letters (Unicode\n"
          "Standard Annex 44), or of the first of each string of an array. An empty\n"
          "string is a value error, what is no string a type error.\n"
          "    strings.category(\"A\")    # Lu\n")},
-    {"repeat", "s, count", repeat, TL_OF_TEXT,
+    {"repeat", "s, count", repeat, .lifts = TL_OF_TEXT,
      TL_DOC(
          "s, or each string of an array, count times one after the other. A negative\n"
          "count is a value error, one that is no integer a type error.\n"
          "    strings.repeat(\"ab\", 3)    # ababab\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -485,8 +485,8 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_neighbour_builtins[] = {
-    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff,
-     TL_OF_ROWS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_STOPS,
+     .restores = TL_ARRAYS, .lifts = TL_OF_ROWS,
      TL_DOC(
          "The differences between neighbours along an axis, taken n times; prepend\n"
          "and append are joined to x first: arrays of x's other lengths, or numbers\n"
@@ -496,11 +496,11 @@ const tl_builtin tl_neighbour_builtins[] = {
          "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"
          "    diff([1, 4, 9], prepend: 0)    # [1, 3, 5]\n")},
     {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid,
-     TL_EACH_ROW | TL_OF_ROWS,
+     .lifts = TL_EACH_ROW,
      TL_DOC(
          "The area below points joined by lines; they stand at x, or dx apart.\n"
          "Along an axis of an array of any numeric dtype. Lengths that do not fit\n"
          "are an error (kind shape), an axis that y lacks another (index).\n"
          "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

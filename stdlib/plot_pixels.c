@@ -153,5 +153,5 @@ const tl_builtin tl_plot_module[] = {
          "32767 pixels are value errors. plot.save writes a PNG file by it.\n"
          "    line = plot.svg(plot.line([1, 3, 2]))\n"
          "    plot.rasterize(line, 320, 200).shape    # (200, 320, 3)\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

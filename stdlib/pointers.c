@@ -58,7 +58,7 @@ static bool pointers(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_pointer_builtins[] = {
-    {"pointers", "target, places = none", pointers, TL_ANY_FORM | TL_GRIDS,
+    {"pointers", "target, places = none", pointers, .takes = TL_FORMS,
      TL_DOC(
          "An array of pointers: each item refers to the item of target at its\n"
          "place along the first axis, and reads as that item. Setting one sets the\n"
@@ -67,5 +67,5 @@ const tl_builtin tl_pointer_builtins[] = {
          "without them all of the target's in order; one outside is an error (kind\n"
          "index). Functions that do not know pointers get the values.\n"
          "    pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

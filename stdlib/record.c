@@ -202,30 +202,30 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_record_builtins[] = {
-    {"keys", "r", keys, TL_LISTS,
+    {"keys", "r", keys, .result = TL_LISTS,
      TL_DOC(
          "The keys of a record, or the columns of an array of structs, in order, as\n"
          "a list of strings.\n"
          "Other values are an error (kind type).\n"
          "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"
          "    keys([(x: 1, y: 2), (x: 3, y: 4)])    # (\"x\", \"y\")\n")},
-    {"values", "r", values, TL_LISTS,
+    {"values", "r", values, .result = TL_LISTS,
      TL_DOC("The values of a record, in order, as a list.\n"
             "Values other than records are an error (kind type).\n"
             "    values((a: 1, b: \"c\"))    # (1, \"c\")\n")},
-    {"has", "r, key", has, TL_PURE,
+    {"has", "r, key", has,
      TL_DOC(
          "Whether a record has a key, for which `key in r` asks the same, or an\n"
          "array of structs that column.\n"
          "Other values are an error (kind type).\n"
          "    has((a: 1), \"a\")    # true\n")},
-    {"get", "r, key, default", get, 0,
+    {"get", "r, key, default", get,
      TL_DOC(
          "The value at a key of a record, or default where it has no such key.\n"
          "A value r other than a record is an error (kind type).\n"
          "    get((a: 1), \"a\", 0)    # 1\n"
          "    get((a: 1), \"b\", 0)    # 0\n")},
-    {"put", "xs, key, value", put, TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
+    {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_CONTAINERS,
      TL_DOC(
          "xs with a value put at a key or index: of a record, where a new key goes\n"
          "to the end, a list or an array. A dying xs is changed where it is.\n"
@@ -240,5 +240,5 @@ const tl_builtin tl_record_builtins[] = {
          "A number, a record, a list, any value may be there.\n"
          "    update((a: 1), \"a\", (+), 5)    # (a: 6)\n"
          "    update((1, 2), 0, x => x * 10)    # (10, 2)\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -585,10 +585,10 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define SKIP ", skip_missing: false"
 #define METHOD ", method: \"linear\""
 
-#define FOLD_FLAGS (TL_GRIDS | TL_FUSED(REDUCTION))
+#define FOLD_TRAITS TL_GRIDS, .fused = TL_FUSED_REDUCTION
 
 const tl_builtin tl_reduce_builtins[] = {
-    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_FLAGS,
+    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_TRAITS,
      TL_DOC(
          "The sum of all items, or along one axis or a list of axes. Narrow\n"
          "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
@@ -598,19 +598,19 @@ const tl_builtin tl_reduce_builtins[] = {
          "type), an axis that x lacks another (index).\n"
          "    sum([[1, 2], [3, 4]])             # 10\n"
          "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n")},
-    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_FLAGS,
+    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_TRAITS,
      TL_DOC(
          "The product of all items, or along axis; of no items, 1.\n"
          "Floats and complex items keep their dtype. Strings are an error (kind\n"
          "type), an axis that x lacks another (index).\n"
          "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n")},
-    {"mean", AXES SKIP, call_mean, FOLD_FLAGS,
+    {"mean", AXES SKIP, call_mean, FOLD_TRAITS,
      TL_DOC(
          "The mean of all items, or along axis; integers give float64.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    mean([1, 2, 3, 4])    # 2.5\n")},
     {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
-     FOLD_FLAGS,
+     FOLD_TRAITS,
      TL_DOC(
          "The variance: the mean squared deviation from the mean. correction: 1\n"
          "divides by n - 1.\n"
@@ -620,14 +620,14 @@ const tl_builtin tl_reduce_builtins[] = {
          "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
          "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n")},
     {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
-     FOLD_FLAGS,
+     FOLD_TRAITS,
      TL_DOC(
          "The standard deviation, the root of var(x).\n"
          "Of an array of any numeric dtype, along one axis, several or all; floats\n"
          "of its precision, NaN where there are too few items. Strings are an error\n"
          "(kind type), an axis that x lacks another (index).\n"
          "    std([2.0, 4.0])    # 1.0\n")},
-    {"max", AXES SKIP, call_max, FOLD_FLAGS,
+    {"max", AXES SKIP, call_max, FOLD_TRAITS,
      TL_DOC(
          "The largest item, or the largest along axis; NaN if there is one. Of two\n"
          "values: maximum(a, b).\n"
@@ -635,7 +635,7 @@ const tl_builtin tl_reduce_builtins[] = {
          "complex items and strings another (type), an axis that x lacks a third\n"
          "(index).\n"
          "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n")},
-    {"min", AXES SKIP, call_min, FOLD_FLAGS,
+    {"min", AXES SKIP, call_min, FOLD_TRAITS,
      TL_DOC(
          "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
          "two values: minimum(a, b).\n"
@@ -643,38 +643,38 @@ const tl_builtin tl_reduce_builtins[] = {
          "complex items and strings another (type), an axis that x lacks a third\n"
          "(index).\n"
          "    min([3, 1, 2])    # 1\n")},
-    {"any", AXES SKIP, call_any, FOLD_FLAGS,
+    {"any", AXES SKIP, call_any, FOLD_TRAITS,
      TL_DOC(
          "Whether any item is true or not zero.\n"
          "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    any([false, true])    # true\n")},
-    {"all", AXES SKIP, call_all, FOLD_FLAGS,
+    {"all", AXES SKIP, call_all, FOLD_TRAITS,
      TL_DOC(
          "Whether all items are true or not zero; of no items, true.\n"
          "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
          "Strings are an error (kind type), an axis that x lacks another (index).\n"
          "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n")},
-    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_FLAGS,
+    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_TRAITS,
      TL_DOC(
          "How many items are true or not zero.\n"
          "Takes any numeric dtype; gives int64. Strings are an error (kind type),\n"
          "an axis that x lacks another (index).\n"
          "    count_nonzero([0, 3, 0, 4])    # 2\n")},
-    {"argmax", AXES SKIP, call_argmax, FOLD_FLAGS,
+    {"argmax", AXES SKIP, call_argmax, FOLD_TRAITS,
      TL_DOC(
          "The position of the first largest item, in row-major order without axis.\n"
          "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
          "axis that x lacks another (index).\n"
          "    argmax([3, 7, 7])    # 1\n")},
-    {"argmin", AXES SKIP, call_argmin, FOLD_FLAGS,
+    {"argmin", AXES SKIP, call_argmin, FOLD_TRAITS,
      TL_DOC(
          "The position of the first smallest item, in row-major order without\n"
          "axis.\n"
          "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
          "axis that x lacks another (index).\n"
          "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n")},
-    {"median", AXES SKIP, median, TL_OF_ROWS | TL_INNERMOST,
+    {"median", AXES SKIP, median, .lifts = TL_INNERMOST,
      TL_DOC(
          "The middle item in order, or the mean of the two in the middle.\n"
          "Floats keep their dtype, integers give float64. Strings are an error\n"
@@ -682,7 +682,7 @@ const tl_builtin tl_reduce_builtins[] = {
          "    median([7, 1, 3])       # 3.0\n"
          "    median([4, 1, 3, 2])    # 2.5\n")},
     {"quantile", "x, q, axis: none, keepdims: false" SKIP METHOD, quantile,
-     TL_OF_ROWS | TL_INNERMOST,
+     .lifts = TL_INNERMOST,
      TL_DOC(
          "The value below which the fraction q of the items lies. Several q give\n"
          "a new first axis. method says what lies between two items: \"linear\"\n"
@@ -698,7 +698,7 @@ const tl_builtin tl_reduce_builtins[] = {
          "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"
          "    quantile([1, 2, 3, 4], 0.5, method: \"lower\")    # 2.0\n")},
     {"percentile", "x, q, axis: none, keepdims: false" SKIP METHOD, percentile,
-     TL_OF_ROWS | TL_INNERMOST,
+     .lifts = TL_INNERMOST,
      TL_DOC(
          "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with\n"
          "the same methods.\n"
@@ -706,5 +706,5 @@ const tl_builtin tl_reduce_builtins[] = {
          "floats. A q outside of 0 .. 100 and another method are an error (kind\n"
          "value), an axis that x lacks another (index).\n"
          "    percentile([1, 2, 3, 4, 5], 50)    # 3.0\n")},
-    {NULL, NULL, NULL, TL_PURE, NULL},
+    {.name = NULL},
 };

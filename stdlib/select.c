@@ -611,7 +611,7 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_select_builtins[] = {
-    {"topk", "x, k, axis: -1, largest: true", topk, TL_EACH_ROW | TL_OF_ROWS,
+    {"topk", "x, k, axis: -1, largest: true", topk, .lifts = TL_EACH_ROW,
      TL_DOC(
          "The k greatest items along an axis, in order, and their places: a record of\n"
          "values, of x's dtype, and indices, int64. Equal items keep their order; NaN\n"
@@ -621,8 +621,8 @@ const tl_builtin tl_select_builtins[] = {
          "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n"
          "    best, places = topk([3, 9, 4], 2)\n"
          "    places    # [1, 2]\n")},
-    {"argpartition", "x, kth, axis: -1", argpartition,
-     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
+    {"argpartition", "x, kth, axis: -1", argpartition, .lifts = TL_EACH_ROW,
+     .takes = TL_BYTES,
      TL_DOC(
          "The positions that partition x along an axis: those of lesser items, then\n"
          "that of the item that is number kth in order (or several), then those of\n"
@@ -631,12 +631,12 @@ const tl_builtin tl_select_builtins[] = {
          "(Alabi, Blanchard, Gordon and Steinbach, 2012). A kth beyond the axis is\n"
          "an index error.\n"
          "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n")},
-    {"partition", "x, kth, axis: -1", partition,
-     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+    {"partition", "x, kth, axis: -1", partition, TL_STOPS,
+     .restores = TL_ARRAYS, .lifts = TL_EACH_ROW, .takes = TL_BYTES,
      TL_DOC(
          "x with, along an axis, the item that is number kth in order (or several) in\n"
          "its place: lesser ones before, greater ones behind it, as they stood. Out of\n"
          "range an index error.\n"
          "    partition([3, 1, 2], 1)    # [1, 2, 3]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -427,7 +427,7 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_set_builtins[] = {
-    {"unique", "x, axis: none", unique_values, TL_OF_BYTES,
+    {"unique", "x, axis: none", unique_values, .takes = TL_BYTES,
      TL_DOC(
          "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
          "from one another. Structs are in the order of their fields in turn. With\n"
@@ -438,13 +438,13 @@ const tl_builtin tl_set_builtins[] = {
          "and rows of different lengths where an axis is given.\n"
          "    unique([3, 1, 3])    # [1, 3]\n"
          "    unique([[3, 1], [0, 2], [3, 1]], axis: 0)    # [[0, 2], [3, 1]]\n")},
-    {"unique_values", "x, axis: none", unique_values, TL_OF_BYTES,
+    {"unique_values", "x, axis: none", unique_values, .takes = TL_BYTES,
      TL_DOC(
          "The distinct items of x, sorted; with axis, its distinct parts along that.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
          "    unique_values([2, 2, 1])    # [1, 2]\n")},
-    {"unique_counts", "x, axis: none", unique_counts, TL_OF_BYTES,
+    {"unique_counts", "x, axis: none", unique_counts, .takes = TL_BYTES,
      TL_DOC(
          "The distinct items of x and how often each occurs; with axis, its distinct\n"
          "parts along that.\n"
@@ -453,7 +453,7 @@ const tl_builtin tl_set_builtins[] = {
          "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n"
          "    v, c = unique_counts([5, 7, 5])\n"
          "    c    # [2, 1]\n")},
-    {"unique_inverse", "x, axis: none", unique_inverse, TL_OF_BYTES,
+    {"unique_inverse", "x, axis: none", unique_inverse, .takes = TL_BYTES,
      TL_DOC(
          "The distinct items of x, and for each item of x the position of its\n"
          "value: r.values[r.inverse_indices] is x. With axis, of its parts along it.\n"
@@ -462,7 +462,7 @@ const tl_builtin tl_set_builtins[] = {
          "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n"
          "    v, inverse = unique_inverse([7, 5, 7])\n"
          "    v[inverse]    # [7, 5, 7]\n")},
-    {"unique_all", "x, axis: none", unique_all, TL_OF_BYTES,
+    {"unique_all", "x, axis: none", unique_all, .takes = TL_BYTES,
      TL_DOC(
          "The distinct items of x: values, indices (where each occurs first),\n"
          "inverse_indices and counts. With axis, its distinct parts along that.\n"
@@ -471,7 +471,8 @@ const tl_builtin tl_set_builtins[] = {
          "    unique_all([7, 5, 7]).indices    # [1, 0]\n"
          "    v, first, inverse, c = unique_all([7, 5, 7])\n"
          "    first    # [1, 0]\n")},
-    {"isin", "x1, x2, invert: false", isin, TL_OF_ITEMS | TL_OF_BYTES,
+    {"isin", "x1, x2, invert: false", isin, .lifts = TL_OF_ITEMS,
+     .takes = TL_BYTES,
      TL_DOC(
          "Whether each item of x1 is among the items of x2; or is not, where\n"
          "invert is true. What is missing in x2 is left out; where x1 is missing,\n"
@@ -479,5 +480,5 @@ const tl_builtin tl_set_builtins[] = {
          "Any dtypes that promote; gives bools. Strings with numbers are an error\n"
          "(kind type).\n"
          "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

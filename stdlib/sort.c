@@ -536,7 +536,8 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_sort_builtins[] = {
     {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
-     TL_CALLS | TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_STOPS | TL_OF_BYTES,
+     TL_CALLS | TL_STOPS, .restores = TL_ALL, .lifts = TL_INNERMOST,
+     .takes = TL_BYTES,
      TL_DOC(
          "x with the items along an axis in order; NaN comes last. Items that are\n"
          "equal keep their order. A list is sorted too, by key(item) where key is\n"
@@ -546,14 +547,14 @@ const tl_builtin tl_sort_builtins[] = {
          "    sort([3, 1, 2])    # [1, 2, 3]\n"
          "    sort([3, 1, 2], descending: true)    # [3, 2, 1]\n")},
     {"argsort", "x, axis: -1, descending: false, stable: true", argsort,
-     TL_OF_ROWS | TL_INNERMOST | TL_OF_BYTES,
+     .lifts = TL_INNERMOST, .takes = TL_BYTES,
      TL_DOC(
          "The positions that put the items of x in order: x[argsort(x)] is\n"
          "sorted.\n"
          "Any dtype; gives int64. An axis that x lacks is an error (kind index).\n"
          "    argsort([30, 10, 20])    # [1, 2, 0]\n")},
     {"searchsorted", "x1, x2, side: \"left\", sorter: none", searchsorted,
-     TL_OF_BYTES,
+     .takes = TL_BYTES,
      TL_DOC(
          "Where the items of x2 would go in the sorted array x1 to keep it\n"
          "sorted: before equal items, or behind them where side is \"right\".\n"
@@ -561,5 +562,5 @@ const tl_builtin tl_sort_builtins[] = {
          "Any real dtypes or strings; gives int64. An x1 of more axes than one is\n"
          "an error (kind shape), another side one of kind value.\n"
          "    searchsorted([10, 20, 30], [5, 20, 35])    # [0, 1, 3]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

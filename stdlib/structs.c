@@ -337,13 +337,13 @@ static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_struct_builtins[] = {
-    {"columns", "p", columns, TL_PURE,
+    {"columns", "p", columns,
      TL_DOC(
          "The fields of a struct array as a record of columns, of tuples as a list:\n"
          "views, not copies.\n"
          "Values other than struct arrays are an error (kind type).\n"
          "    columns([(x: 1, y: 0.5), (x: 2, y: 1.5)])    # (x: [1, 2], y: [0.5, 1.5])\n")},
-    {"rows", "c", rows, TL_PURE,
+    {"rows", "c", rows,
      TL_DOC(
          "A struct array of columns of one length, given as a record, or of a list\n"
          "of records with the same fields. A list of columns gives tuples.\n"
@@ -351,7 +351,6 @@ const tl_builtin tl_struct_builtins[] = {
          "    rows((x: [1, 2], y: [0.5, 1.5]))    # [(x: 1, y: 0.5), (x: 2, y: 1.5)]\n"
          "    rows(([1, 2], [\"a\", \"b\"]))    # [(1, \"a\"), (2, \"b\")]\n")},
     {"relayout", "p, packed: false, offsets: none, itemsize: none", relayout,
-     TL_PURE,
      TL_DOC(
          "The structs p in another layout: as a C compiler lays them out, packed\n"
          "without padding, or with fields at the byte offsets given and items of\n"
@@ -359,7 +358,7 @@ const tl_builtin tl_struct_builtins[] = {
          "Values other than struct arrays are an error (kind type), offsets with\n"
          "which fields overlap another (value).\n"
          "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n")},
-    {"sort_by", "p, fields, descending: false", sort_by, TL_PURE,
+    {"sort_by", "p, fields, descending: false", sort_by,
      TL_DOC(
          "The structs p in the order of one field, or of several: by the first,\n"
          "where that is equal by the next. Missing values come last. descending\n"
@@ -369,5 +368,5 @@ const tl_builtin tl_struct_builtins[] = {
          "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"
          "    p = [(x: 1, y: 5), (x: 1, y: 7)]\n"
          "    sort_by(p, (\"x\", \"y\"), descending: (false, true)).y    # [7, 5]\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

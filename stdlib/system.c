@@ -110,7 +110,7 @@ const tl_builtin tl_time_module[] = {
          "differences that do not count what other programs do. A float64 scalar. A\n"
          "VM without the clock gives an io error.\n"
          "    time.cpu() <= time.cpu()    # true\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };
 
 // --- os ---------------------------------------------------------------------
@@ -172,7 +172,7 @@ static bool exit_script(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.args is a value: its row is called when the name is read.
 const tl_builtin tl_os_module[] = {
-    {"args", "", arguments, TL_VALUE,
+    {"args", NULL, arguments,
      TL_DOC("The script's arguments: a list of strings, empty at the prompt.\n"
             "    os.args\n")},
     {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
@@ -189,5 +189,5 @@ const tl_builtin tl_os_module[] = {
          "that embeds Tally the program goes on: it gets TALLY_ERR_EXIT and the\n"
          "status. Another status is a value error, what is no integer a type error.\n"
          "    if len(os.args) > 9 { os.exit(2) }\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

@@ -507,50 +507,50 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-// Most take values of every form as they are (TL_ANY_FORM): print and len see
+// Most take values of every form as they are (TL_FORMS): print and len see
 // a categorical array, not its values. print, error and assert have effects,
 // so no call of them is left out.
 const tl_builtin tl_value_builtins[] = {
-    {"print", "...values, sep: none, end: none", print, TL_EFFECT | TL_ANY_FORM,
+    {"print", "...values, sep: none, end: none", print, TL_EFFECT,
+     .takes = TL_FORMS,
      TL_DOC(
          "Writes the values as text, sep (a blank) between them, then end (a\n"
          "newline).\n"
          "A write that the output refuses is an error (kind io).\n"
          "    print(1, [2.5], \"a\", sep: \" | \")    # 1 | [2.5] | a\n")},
-    {"format", "x, spec = none", format, TL_ANY_FORM,
+    {"format", "x, spec = none", format, .takes = TL_FORMS,
      TL_DOC(
          "The text of x under a specification of Python's format language; arrays\n"
          "item by item. A wrong specification is an error (kind value).\n"
          "    format(pi, \".2f\")    # 3.14\n"
          "    format(42, \"06\")    # 000042\n"
          "    format([0.5, 1.25], \".1f\")    # [0.5, 1.2]\n")},
-    {"len", "x", len, TL_ANY_FORM,
+    {"len", "x", len, .takes = TL_FORMS,
      TL_DOC(
          "The number of items: of an array's leading axis, a list, a record, a\n"
          "range; of a string its grapheme clusters.\n"
          "Values without items, such as numbers, are an error (kind type).\n"
          "    len([[1, 2], [3, 4], [5, 6]])    # 3\n"
          "    len(\"größe\")    # 5\n")},
-    {"typeof", "x", typeof_, TL_ANY_FORM,
+    {"typeof", "x", typeof_, .takes = TL_FORMS,
      TL_DOC("The type of x.\n"
             "Takes any value and never fails.\n"
             "    typeof([[1.0, 2.0]])    # 1 * 2 * float64\n"
             "    typeof(\"a\") == string    # true\n")},
-    {"type", "text", type, TL_PURE,
+    {"type", "text", type,
      TL_DOC(
          "The type that a datashape says; a literal in backquotes is one at once.\n"
          "Text that is no type is an error (kind type).\n"
          "    type(\"2 * int64\") == typeof([1, 2])    # true\n")},
-    {"same", "a, b", same, TL_ANY_FORM,
+    {"same", "a, b", same, .takes = TL_FORMS,
      TL_DOC(
          "Whether a and b have one type and equal items, as one bool. NaN is the\n"
          "same as NaN.\n"
          "Takes any value and never fails.\n"
          "    same([1, 2], [1, 2])    # true\n"
          "    same(1, 1.0)    # false\n")},
-    {"int", "x, base = 0", int_,
-     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS |
-         TL_FUSED(TO_INT),
+    {"int", "x, base = 0", int_, .result = TL_RETURNS, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_INT,
      TL_DOC(
          "x as int64: a float without its fraction, a string read as a whole\n"
          "number; arrays item by item. A string's digits are of base 2 to 36; base\n"
@@ -562,32 +562,33 @@ const tl_builtin tl_value_builtins[] = {
          "    int(\"12\") + 1    # 13\n"
          "    int(\"ff\", base: 16)    # 255\n"
          "    int([\"0b101\", \"0x1f\", \"-1_000\"])    # [5, 31, -1000]\n")},
-    {"float", "x", float_,
-     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS |
-         TL_FUSED(TO_FLOAT),
+    {"float", "x", float_, .result = TL_RETURNS, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_FLOAT,
      TL_DOC(
          "x as float64; a string is read as a number. Arrays item by item.\n"
          "Text that is no number is an error (kind value), a list one of kind type.\n"
          "    float(\"1.5\")    # 1.5\n"
          "    float([1, 2])    # [1.0, 2.0]\n")},
-    {"bool", "x", bool_,
-     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_FUSED(TO_BOOL),
+    {"bool", "x", bool_, .result = TL_RETURNS, .lifts = TL_OF_ITEMS,
+     .fused = TL_FUSED_TO_BOOL,
      TL_DOC(
          "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by item.\n"
          "Other text is an error (kind value), a list one of kind type.\n"
          "    bool([0, 2])    # [false, true]\n")},
-    {"complex", "re, im = none", complex, TL_RETURNS | TL_OF_ITEMS,
+    {"complex", "re, im = none", complex, .result = TL_RETURNS,
+     .lifts = TL_OF_ITEMS,
      TL_DOC(
          "The complex number with these parts, arrays item by item, broadcast; or\n"
          "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
          "other real ones. Complex parts are an error (kind type).\n"
          "    complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]\n")},
-    {"string", "x", string, TL_RETURNS | TL_ANY_FORM,
+    {"string", "x", string, .result = TL_RETURNS, .takes = TL_FORMS,
      TL_DOC("The text of x, as print shows it.\n"
             "Takes any value and never fails.\n"
             "    string(1.5) + \"!\"    # 1.5!\n"
             "    string((1, 2))    # (1, 2)\n")},
-    {"copy", "x", copy, TL_RETURNS | TL_ANY_FORM | TL_KEEPS,
+    {"copy", "x", copy, .result = TL_RETURNS, .restores = TL_ALL,
+     .takes = TL_FORMS,
      TL_DOC(
          "x in memory of its own. Values never change under another name, so this\n"
          "matters for memory alone: a copied slice does not keep the whole array.\n"
@@ -606,5 +607,5 @@ const tl_builtin tl_value_builtins[] = {
          "Takes a bool and a string: other values are an error (kind type), a\n"
          "condition that is an array too.\n"
          "    try { assert(1 > 2, \"order\") } catch e { e.message }    # order\n")},
-    {NULL, NULL, NULL, 0, NULL},
+    {.name = NULL},
 };

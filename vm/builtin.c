@@ -179,7 +179,7 @@ static tl_slot parse_default(const char **at) {
 
 int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]) {
   int count = 0;
-  const char *at = skip_blanks(params);
+  const char *at = skip_blanks(params == NULL ? "" : params);
   while (*at && count < TL_MAX_PARAMS) {
     tl_param param = {.kind = TL_PARAM_REQUIRED, .value = tl_none()};
     // ...rest takes all further arguments by position.

@@ -1,24 +1,28 @@
 // How the library's functions look to the VM and the compiler.
 //
 // A function is a row of a table: name, parameters as the language writes them,
-// C function, flags, documentation.
+// C function, flags and traits, documentation.
 //
-//     {"sum", "x, axis: none, keepdims: false", sum, TL_PURE | …, TL_DOC("…")}
+//     {"len", "x", len, TL_DOC("…")}
+//     {"seed", "n", seed, TL_EFFECT, TL_DOC("…")}
+//     {"upper", "s", upper, .lifts = TL_OF_TEXT, TL_DOC("…")}
 //
 //     stdlib/*.c    rows, in families ──▶ tl_library ──▶ vm->library
 //     compiler      tl_builtin_find       CALLB with all parameters, given or
 //                                         not
 //     interpreter   run_builtin (call.c)  converts, checks, calls, drops
 //
-// The flags say what the VM may do with the function beyond calling it: borrow
+// The traits say what the VM may do with the function beyond calling it: borrow
 // the result from an argument, apply it to each row of ragged rows, compute it
-// in a fused region. A function that sets none is called with plain arguments
-// and owns its result.
+// in a fused region. Each has one value, and a row writes those that are not
+// the plain case: a function without any is called with plain arguments and
+// owns its result. What the VM asks of them has a name: tl_builtin_moves, …
 #ifndef TALLY_VM_BUILTIN_H
 #define TALLY_VM_BUILTIN_H
 
 #include <stdatomic.h>
 
+#include "tally.h"
 #include "vm/value.h"
 
 // Computes a built-in. [args] has one slot for each parameter, in order:
@@ -34,82 +38,97 @@
 // argument may be returned as it is: the VM makes it count its block.
 //
 // With TL_RETURNS the first argument itself may be the result, by tl_pass_on:
-// owned if it was, else still borrowed. With TL_KEEPS a function that fails
-// puts what it took from its first argument back, by tl_put_back, with the
-// value it had.
+// owned if it was, else still borrowed. A function that restores (tl_restores)
+// puts what it took from its first argument back where it fails, by
+// tl_put_back, with the value it had.
 typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 enum {  // tl_builtin.flags
-  // Nothing but its result.
-  TL_PURE = 0,
-  // Worth calling for what it does: print, write_text …
-  TL_EFFECT = 1,
-  // Calls functions that it is given (each, fold …).
-  TL_CALLS = 2,
   // Capabilities of the host that it needs.
-  TL_FILES = 4,
-  TL_CLOCK = 8,
-  TL_ENVIRONMENT = 16,
-  // No function: its name stands for its result, as os.args does.
-  TL_VALUE = 32,
-  // A host's function: tl_host_call runs it (vm/api/host.h).
-  TL_HOST = 64,
-  // Where it fails it has taken nothing: its first argument can be given back
-  // to its slot.
-  TL_KEEPS = 128,
-  // The result may be a view of the first argument, and of no other.
-  TL_VIEWS = 256,
-  // The result may be the first argument itself, by tl_pass_on.
-  TL_RETURNS = 512,
-  // The result may be a list that borrows items of the first argument
-  // (value.c).
-  TL_LISTS = 131072,
-  TL_MAY_BORROW = TL_VIEWS | TL_RETURNS | TL_LISTS,
-  // Works on each item of its first argument by itself.
-  TL_OF_ITEMS = 1024,
-  // Takes a string first; it is applied to arrays of strings, too.
-  TL_OF_TEXT = 2048,
-  // Moves the items of its first argument without looking at them.
-  TL_MOVES = 4096,
-  // A region of large arrays may begin with its call.
-  TL_BEGINS = 16384,
-  // Works on each row of its first argument by itself.
-  TL_OF_ROWS = 32768,
-  // With TL_OF_ROWS: of rows of rows it takes the innermost.
-  TL_INNERMOST = 262144,
-  // Works along an axis; of ragged rows it is called for each row.
-  TL_EACH_ROW = 524288,
-  // Of values that may be missing it works on the values, and on the mask
-  // alike.
-  TL_OF_MASKS = 1048576,
+  TL_FILES = TALLY_MAY_FILES,
+  TL_CLOCK = TALLY_MAY_CLOCK,
+  TL_ENVIRONMENT = TALLY_MAY_ENVIRONMENT,
+  // Worth calling for what it does: print, write_text …
+  TL_EFFECT = 8,
+  // Calls functions that it is given (each, fold …).
+  TL_CALLS = 16,
+  // An interrupt may leave the argument that it restores half changed, so where
+  // that would be seen a large one is only borrowed.
+  TL_STOPS = 32,
   // Takes rows in a grid as they are. Others, except those applied to items or
   // rows, get rows of rows.
-  TL_GRIDS = 65536,
-  // The result is a list of two.
-  TL_PAIR = 2097152,
-  // With TL_KEEPS: the first item of the list that it takes may be continued
-  // with the others'. Where it fails, that item is still in the list, as it
-  // was.
-  TL_GOES_ON = 4194304,
-  // With TL_KEEPS: an interrupt may leave its argument half changed, so where
-  // that would be seen a large one is only borrowed.
-  TL_STOPS = 8388608,
-  // With TL_KEEPS: takes arrays alone and converts anything else, so that
-  // anything else is only borrowed.
-  TL_ARRAYS = 67108864,
-  // Strings are items like others to it, neither read as text nor made: so it
-  // takes bytes, too.
-  TL_OF_BYTES = 16777216,
-  // It leaves the items of a list or a record as they are, and does not look at
-  // them.
-  TL_HOLDS = 33554432,
-  // Takes categorical arrays as they are; others get their values.
-  TL_ANY_FORM = 8192,
+  TL_GRIDS = 64,
 };
 
-// How a fused region computes a call of the function: in the top bits of the
-// flags, so that neither the VM nor the compiler needs to know any function by
-// name.
+// What the result may be to the first argument; to others it is nothing.
+typedef enum tl_result_trait {
+  // New: owned, a scalar or an immortal.
+  TL_NEW,
+  // The same, and a list of two.
+  TL_PAIR,
+  // Perhaps a view of it. From here on it may borrow.
+  TL_VIEWS,
+  // Perhaps the argument itself, by tl_pass_on.
+  TL_RETURNS,
+  // Perhaps a list that borrows its items (value.c).
+  TL_LISTS,
+} tl_result_trait;
+
+// What of the first argument can be given back to its slot after a failure.
+typedef enum tl_restores {
+  TL_NOTHING,
+  // Whatever it is: where the function fails it has taken nothing.
+  TL_ALL,
+  // The same; and the first item of the list that it is may be continued with
+  // the others'. Where that fails, the item is still in the list, as it was.
+  TL_FIRST_ITEM,
+  // Arrays alone. Anything else is converted, so that it is only borrowed.
+  TL_ARRAYS,
+} tl_restores;
+
+// How it is applied to a first argument that holds more than a plain array
+// does: rows, missing values, many strings (vm/nested/lift.h).
+typedef enum tl_lifts {
+  // Not at all: it gets the argument as it is.
+  TL_NOT_LIFTED,
+  // Of values that may be missing it works on the values, and on the mask
+  // alike.
+  TL_OF_MASKS,
+  // It works on each item by itself.
+  TL_OF_ITEMS,
+  // It takes a string; it is applied to arrays of strings, too.
+  TL_OF_TEXT,
+  // It works on each row by itself, and knows ragged rows.
+  TL_OF_ROWS,
+  // The same; of rows of rows it takes the innermost.
+  TL_INNERMOST,
+  // It works along an axis; of ragged rows it is called for each row.
+  TL_EACH_ROW,
+  // It moves the items without looking at them.
+  TL_MOVES,
+  // The same; within a grid's rows it works on each row by itself.
+  TL_MOVES_ROWS,
+  // The same; of ragged rows it is called for each row.
+  TL_MOVES_EACH_ROW,
+} tl_lifts;
+
+// Which values it takes as they are, besides plain arrays, text and containers
+// of those. What only moves items takes bytes in any case.
+typedef enum tl_takes {
+  TL_TAKES_PLAIN,
+  // Categorical arrays, pointers, bytes: whatever there is. Others get the
+  // values.
+  TL_FORMS,
+  // Bytes, too: strings are items like others to it, neither read as text nor
+  // made.
+  TL_BYTES,
+  // The same; it leaves the items of a list or a record as they are, and does
+  // not look at them.
+  TL_CONTAINERS,
+} tl_takes;
+
+// How a fused region computes a call of the function, so that neither the VM
+// nor the compiler needs to know any function by name.
 typedef enum tl_fused_kind {
   TL_FUSED_NOT,
   // A reduction of its first argument, by tl_reduce.
@@ -120,7 +139,8 @@ typedef enum tl_fused_kind {
   TL_FUSED_NORM,
   // It consumes the items as they are computed (tl_intake).
   TL_FUSED_CONSUMER,
-  // astype: a cast to the dtype that is the second argument.
+  // From here on the call gives items, as an operation does, so a region may
+  // begin with it. astype: a cast to the dtype that is the second argument.
   TL_FUSED_CAST,
   // Casts to a fixed dtype: int64, float64, bool.
   TL_FUSED_TO_INT,
@@ -130,16 +150,23 @@ typedef enum tl_fused_kind {
   // The first argument, wrapped around along some axes.
   TL_FUSED_ROLL,
 } tl_fused_kind;
-#define TL_FUSED(kind) ((unsigned)TL_FUSED_##kind << 28)
 
 // A function of the library, or of a host.
 typedef struct tl_builtin {
   const char *name;
-  const char *params;  // "x, axis: none, keepdims: false": as in the language
+  // "x, axis: none, keepdims: false": as in the language. NULL: it is no
+  // function, its name stands for its result, as os.args does.
+  const char *params;
+  // NULL: the host's; tl_host_call runs it (vm/api/host.h).
   tl_builtin_fn *call;
-  unsigned flags;
-  const char *doc;  // of the library: TL_DOC. First line a sentence; examples
-                    // indented by four
+  unsigned flags;  // TL_EFFECT …
+  tl_result_trait result;
+  tl_restores restores;
+  tl_lifts lifts;
+  tl_takes takes;
+  tl_fused_kind fused;
+  // Of the library: TL_DOC. First line a sentence; examples indented by four.
+  const char *doc;
 } tl_builtin;
 
 // The documentation of a row of the library: not in the row, where it would
@@ -148,8 +175,49 @@ typedef struct tl_builtin {
 #ifdef TL_DOCS_ALONE
 #define TL_DOC(...) TL_DOC_BEGINS __VA_ARGS__ TL_DOC_ENDS
 #else
-#define TL_DOC(...) NULL
+#define TL_DOC(...) .doc = NULL
 #endif
+
+// Whether a host runs it; else it is the library's, and has a C function.
+static inline bool tl_builtin_is_host(const tl_builtin *builtin) {
+  return builtin->call == NULL;
+}
+
+// Whether its name stands for its result.
+static inline bool tl_builtin_is_value(const tl_builtin *builtin) {
+  return builtin->params == NULL;
+}
+
+// Whether a call may run scripts, so that any variable may have changed.
+static inline bool tl_builtin_calls(const tl_builtin *builtin) {
+  return (builtin->flags & TL_CALLS) != 0;
+}
+
+// Whether the result may borrow from the first argument.
+static inline bool tl_builtin_may_borrow(const tl_builtin *builtin) {
+  return builtin->result >= TL_VIEWS;
+}
+
+// Whether a call that fails can give its first argument back.
+static inline bool tl_builtin_restores(const tl_builtin *builtin) {
+  return builtin->restores != TL_NOTHING;
+}
+
+// Whether it moves items without looking at them.
+static inline bool tl_builtin_moves(const tl_builtin *builtin) {
+  return builtin->lifts >= TL_MOVES;
+}
+
+// Whether it is a fold, a running one or a norm, of which a region computes
+// several at a time.
+static inline bool tl_builtin_folds(const tl_builtin *builtin) {
+  return builtin->fused != TL_FUSED_NOT && builtin->fused < TL_FUSED_CONSUMER;
+}
+
+// Whether a region of large arrays may begin with its call.
+static inline bool tl_builtin_begins(const tl_builtin *builtin) {
+  return builtin->fused >= TL_FUSED_CAST;
+}
 
 // A module's functions; module NULL: those that need no import. Tables end with
 // a row whose name is NULL.
@@ -198,15 +266,14 @@ typedef struct tl_param {
                   // is given as none and documented
 } tl_param;
 
-// Parses a params text into [out] and returns the number of parameters. Always
-// succeeds for the library's own texts, which a unit test checks.
+// Parses a params text into [out] and returns the number of parameters; NULL
+// has none. Always succeeds for the library's own texts, which a unit test
+// checks.
 //
 //     "x, n = 1, axis: none, ...rest"
 //      required, optional (default 1), by name only, rest
 int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]);
 
-// What a function takes, for errors: "2 arguments by position (x, axis), others
-// by name (keepdims)".
 enum { TL_PARAMS_TEXT = 400 };
 // Writes what a function takes, for errors: "2 arguments by position (x, axis),
 // others by name (keepdims)".
@@ -214,11 +281,6 @@ void tl_params_spell(const tl_param *params, int count,
                      char out[TL_PARAMS_TEXT]);
 
 // --- In fused regions (vm/region) ------------------------------------------
-
-// How a region computes a call of the function.
-static inline tl_fused_kind tl_builtin_fused(const tl_builtin *builtin) {
-  return (tl_fused_kind)(builtin->flags >> 28);
-}
 
 // A reduction's arguments once parsed; see tl_reduce.
 typedef struct tl_fold_call {
@@ -289,9 +351,6 @@ typedef struct tl_library {
   const struct tl_embedded_library *embedded;  // what is in Tally (embedded.h)
 } tl_library;
 
-// An open hash table over all rows, four times as large as it needs to be. It
-// is shared by all VMs of a process: whoever comes first fills it, and who
-// comes meanwhile searches the rows one by one and need not wait.
 enum { TL_BUILTIN_INDEX = 2048 };
 // All rows by name: a hash table with open addressing, four times as large as
 // it needs to be. All VMs of a process share it: the first to ask fills it, and

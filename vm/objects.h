@@ -83,6 +83,10 @@ struct tl_fusion_ops {
                      bool *done);
 };
 
+// Called with a function's module (NULL: none is needed) and its name.
+typedef void tl_each_function(void *context, const char *module,
+                              const char *name);
+
 // Where a value or a function is a host's.
 struct tl_host_ops {
   // Frees a resource whose last owner is gone: runs its release hook.
@@ -114,6 +118,8 @@ struct tl_host_ops {
   // Whether an import of that name finds a module of the library or the host;
   // its name, which lives as long as the VM, or NULL.
   const char *(*find_module)(const tl_vm *vm, const char *name, size_t nbytes);
+  // Calls [each] with every function of the host.
+  void (*each_function)(const tl_vm *vm, tl_each_function *each, void *context);
   // Calls [each] with every value that the host holds.
   void (*each_handle)(const tl_vm *vm,
                       void (*each)(void *context, tl_slot value),

@@ -353,9 +353,9 @@ static inline tl_slot tl_pass_on(tl_slot *s) {
   return out;
 }
 
-// A function with TL_KEEPS fails: what it took from its argument is the
-// argument's again, as it was. If that had become a copy, the copy is dropped.
-// Takes [taken].
+// A function that restores (builtin.h) fails: what it took from its argument is
+// the argument's again, as it was. If that had become a copy, the copy is
+// dropped. Takes [taken].
 static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
   if (tl_is_heap(*s) && s->object == taken.object)
     *s = taken;

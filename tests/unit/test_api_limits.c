@@ -68,7 +68,7 @@ static void test_long_operations_poll(void **state) {
   host *h = *state;
   open_polled(h);
   // The auditor looks at each item of a list at each step.
-  const int n = refused_is_slow() ? 4000 : refused_times(4000000, 400000);
+  const int n = refused_is_slow() ? 4000 : refused_times(4000000, 200000);
   static const char *const sources[] = {
       "y = sort(x)",
       "y = argsort(x)",
@@ -108,8 +108,11 @@ static void test_long_operations_poll(void **state) {
 static void test_a_stopped_sort_leaves_its_variable(void **state) {
   host *h = *state;
   open_polled(h);
-  const char *const sizes[] = {"(9000,)", "(30, 300)",
-                               refused_is_slow() ? "(5, 5)" : "(400000,)"};
+  const char *const sizes[] = {
+      "(9000,)", "(30, 300)",
+      refused_is_slow()              ? "(5, 5)"
+      : refused_times(400000, 0) > 0 ? "(400000,)"
+                                     : "(140000,)"};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char source[200];
     snprintf(

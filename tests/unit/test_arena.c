@@ -97,10 +97,37 @@ static void test_refused(void **state) {
   }
 }
 
+// A list that grows item by item; without memory it is as it was.
+static void test_one_more(void **state) {
+  (void)state;
+  heap h = {.live = 0, .allowance = -1};
+  tl_arena arena;
+  tl_arena_open(&arena, resize, &h);
+  uint32_t *items = NULL, capacity = 0, count = 0;
+  while (count < 100000) {
+    assert_true(tl_arena_more(&arena, &items, &capacity, count, sizeof *items));
+    assert_true(count < capacity);
+    items[count] = 5 + count;
+    count++;
+  }
+  check(items, count, 5);
+  h.allowance = 0;
+  uint32_t *before = items, room = capacity;
+  // There is room until the list is full.
+  assert_true(
+      tl_arena_more(&arena, &items, &capacity, room - 1, sizeof *items));
+  assert_false(tl_arena_more(&arena, &items, &capacity, room, sizeof *items));
+  assert_true(items == before && capacity == room && arena.failed);
+  check(items, count, 5);
+  tl_arena_close(&arena);
+  assert_int_equal(h.live, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_growing),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_one_more),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

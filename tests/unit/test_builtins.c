@@ -355,7 +355,7 @@ static tl_array *some_items(tl_vm *vm, tl_dtype dtype, int ndim,
 }
 
 // Fails each request for memory in turn: a dying array must come back as it
-// was from a function of TL_KEEPS that the VM asked to.
+// was from a function that restores it, where the VM asked for that.
 static void gives_back(tl_vm *vm, const char *name, const arguments *more,
                        tl_dtype dtype, int ndim, int64_t columns) {
   for (uint64_t n = 1;; n++) {
@@ -370,7 +370,7 @@ static void gives_back(tl_vm *vm, const char *name, const arguments *more,
       bool given = i < MOST && !tl_is_unset(more->slots[i]);
       slots[i] = given ? more->slots[i] : params[i].value;
     }
-    assert_true((builtin->flags & TL_KEEPS) != 0);
+    assert_true(tl_builtin_restores(builtin));
     vm->keeping = true;
     tl_memory_fail_at(vm, n);
     bool ok = builtin->call(vm, slots, &out);

@@ -285,9 +285,11 @@ static void malformed_utf8_is_found_at_its_byte(void **state) {
       {"x\x80", 1},        {"é\xe2\x82", 2},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    size_t nbytes = strlen(cases[i].text);
-    assert_int_equal(tl_source_check_utf8(cases[i].text, nbytes),
-                     cases[i].good);
+    size_t nbytes = strlen(cases[i].text), good = nbytes;
+    source_fixture fixture = {.memory = {.until_fails = -1}};
+    fixture_open_source(&fixture, cases[i].text, nbytes, &good);
+    assert_int_equal(good, cases[i].good);
+    fixture_close_source(&fixture);
   }
   source_fixture fixture = {.memory = {.until_fails = -1}};
   size_t bad_offset = 0;
@@ -306,7 +308,7 @@ static void columns_are_display_cells(void **state) {
       {"abc", 0, 1, 1},           {"abc", 2, 1, 3},    {"a\nbc", 3, 2, 2},
       {"é=x", 2, 1, 2},           {"速度=x", 6, 1, 5}, {"e\xcc\x81=x", 3, 1, 2},
       {"a\r\nb", 3, 2, 1},        {"a\n", 9, 1, 2},    {"", 0, 1, 1},
-      {"\xef\xbb\xbfx", 3, 1, 1}, {"\tx", 1, 1, 2},
+      {"\xef\xbb\xbfx", 3, 1, 1}, {"\tx", 1, 1, 2},    {"\x01\x7fx", 2, 1, 3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     source_fixture fixture;

@@ -1,5 +1,6 @@
 // Programs become the trees the grammar gives them, and each habit from
 // elsewhere gets its own message at its own place.
+#include "tests/unit/ast_text.h"
 #include "tests/unit/source_fixture.h"
 
 typedef struct tree_case {
@@ -15,7 +16,7 @@ static void check_tree(const tree_case *test) {
   if (!program)
     fail_msg("%s\n  is refused: %s", test->source,
              fixture.diagnostics.items[0].message);
-  const char *tree = tl_ast_print(program, &fixture.arena);
+  const char *tree = ast_text(program, &fixture.arena);
   assert_non_null(tree);
   char expected[2000];
   snprintf(expected, sizeof expected, "(block%s%s)", *test->tree ? " " : "",
@@ -296,7 +297,7 @@ static void check_errors(const error_case *test) {
       tl_parse(&fixture.arena, &fixture.names, &fixture.source, found);
   if (program)
     fail_msg("%s\n  is accepted: %s", test->source,
-             tl_ast_print(program, &fixture.arena));
+             ast_text(program, &fixture.arena));
   uint32_t count = 0;
   for (; count < 4 && test->errors[count]; count++) {
     if (count >= found->count)
@@ -543,30 +544,6 @@ static void a_run_reports_twenty(void **state) {
   fixture_close_source(&fixture);
 }
 
-static void errors_are_shown_with_their_line(void **state) {
-  (void)state;
-  static const struct {
-    const char *source, *shown;
-  } cases[] = {
-      {"速 = 1\n\t速 = 2.",
-       "t.tly:2:8: syntax error: a point in a number stands between digits: "
-       "write 2.0\n    2 |  速 = 2.\n      |        ^"},
-      {"x =",
-       "t.tly:1:4: syntax error: expected an expression, found the end "
-       "of the text\n    1 | x =\n      |    ^"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    source_fixture fixture;
-    fixture_open_text(&fixture, cases[i].source);
-    assert_null(tl_parse(&fixture.arena, &fixture.names, &fixture.source,
-                         &fixture.diagnostics));
-    assert_string_equal(tl_diagnostic_render(&fixture.diagnostics.items[0],
-                                             &fixture.source, &fixture.arena),
-                        cases[i].shown);
-    fixture_close_source(&fixture);
-  }
-}
-
 static void the_prompt_knows_what_is_complete(void **state) {
   (void)state;
   static const struct {
@@ -635,7 +612,7 @@ static void check_depth(const char *open, const char *middle, const char *close,
   if (fixture.diagnostics.count != (is_deep ? 1 : 0))
     fail_msg("%zu times %s: %u errors", count, open, fixture.diagnostics.count);
   if (program)
-    assert_non_null(tl_ast_print(program, &fixture.arena));
+    assert_non_null(ast_text(program, &fixture.arena));
   fixture_close_source(&fixture);
   free(text);
 }
@@ -749,7 +726,6 @@ int main(void) {
       cmocka_unit_test(unfinished_texts_say_where_they_begin),
       cmocka_unit_test(one_cause_makes_one_error),
       cmocka_unit_test(a_run_reports_twenty),
-      cmocka_unit_test(errors_are_shown_with_their_line),
       cmocka_unit_test(the_prompt_knows_what_is_complete),
       cmocka_unit_test(depth_is_bounded_and_the_message_says_so),
       cmocka_unit_test(a_long_line_is_read_in_linear_time),

@@ -16,11 +16,9 @@
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
 
-// The entry of a row. A name that stands for its result has no parameters, just
-// as a constant has none.
+// The entry of a row; a name that stands for its result has no parameters.
 static tl_documented of_row(const char *module, const tl_builtin *row) {
-  const char *params = row->flags & TL_VALUE ? NULL : row->params;
-  return (tl_documented){module, row->name, params, row->doc, 0, NULL};
+  return (tl_documented){module, row->name, row->params, row->doc, 0, NULL};
 }
 
 // How many packed texts come before those of a table of rows.

@@ -11,13 +11,14 @@
 #define TALLY_VM_HOST_H
 
 #include "vm/engine/elementwise.h"
+#include "vm/objects.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
 // A function of the host's. The compiler and the VM see a row like those of the
 // library; a slot that refers to the function points at the row.
 typedef struct tl_host_function {
-  // First, so that a pointer to the row is one to this; its flags have TL_HOST.
+  // First, so that a pointer to the row is one to this; it has no C function.
   tl_builtin row;
   struct tl_host_function *next;
   // The module that it is in; NULL: everywhere.
@@ -49,6 +50,10 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
 // Whether an import of that name finds a module of the host or the library with
 // functions in C: its name, which lives as long as the VM, or NULL.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes);
+
+// Calls [each] with every function of the host, the newest first.
+void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
+                           void *context);
 
 // Frees all functions and modules of the host.
 void tl_host_close(tl_vm *vm);

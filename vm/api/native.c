@@ -34,6 +34,12 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
   return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
+void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
+                           void *context) {
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next)
+    each(context, f->module, f->row.name);
+}
+
 // The host's modules, then the library's.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
   for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
@@ -165,20 +171,6 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
-// The flags of tl_builtin that a row's needs mean.
-static unsigned flags_of(const tally_native *row) {
-  unsigned flags = TL_HOST;
-  if ((row->needs & TALLY_MAY_FILES) != 0)
-    flags |= TL_FILES;
-  if ((row->needs & TALLY_MAY_CLOCK) != 0)
-    flags |= TL_CLOCK;
-  if ((row->needs & TALLY_MAY_ENVIRONMENT) != 0)
-    flags |= TL_ENVIRONMENT;
-  // A loop sees numbers alone; any other function may run scripts and have
-  // effects.
-  return row->loop != NULL ? flags : flags | TL_EFFECT | TL_CALLS;
-}
-
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
@@ -248,10 +240,14 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   f->loop = row->loop;
   f->context = row->context;
   f->takes = row->takes;
+  // A loop sees numbers alone; any other function may run scripts and have
+  // effects.
+  unsigned may = row->loop != NULL ? 0 : TL_EFFECT | TL_CALLS;
   f->row = (tl_builtin){.name = copy_text(&at, row->name),
                         .params = copy_text(&at, params),
                         .doc = copy_text(&at, doc),
-                        .flags = flags_of(row)};
+                        .flags = may | (row->needs & TALLY_MAY_ALL),
+                        .takes = TL_FORMS};
   if (check_params(vm, f) &&
       (row->signature == NULL || parse_signature(vm, f, row->signature)) &&
       check_loop(vm, f))

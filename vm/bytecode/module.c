@@ -441,7 +441,7 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
         vm->host->find_function(vm, module->builtin, name->text, name->length);
     if (builtin != NULL) {
       // A name such as os.args stands for its value.
-      if (builtin->flags & TL_VALUE)
+      if (tl_builtin_is_value(builtin))
         return builtin->call(vm, NULL, out);
       *out = tl_builtin_slot(builtin);
       return true;

@@ -318,14 +318,6 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
-// Makes a result independent of the arguments, for callers that may drop them.
-static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
-  if ((builtin->flags & TL_RETURNS) != 0)
-    *out = tl_escape(vm, out, TL_CAUSE_CALL);
-  else
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-}
-
 // Rows in a grid become rows of rows, for functions that know only these.
 static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) {
@@ -341,22 +333,20 @@ static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
 }
 
 // Replaces categorical arguments and pointers by their values for functions
-// that do not know these forms (by their flags).
+// that do not know these forms.
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *args) {
-  const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
-  const unsigned any_grid = any_form | TL_GRIDS;
-  const unsigned lifted = TL_OF_ITEMS | TL_OF_TEXT | TL_OF_ROWS;
   bool category = false, grid = false;
   for (uint32_t i = 0; i < count; i++) {
     category |= tl_is_spelled(args[i]);
     grid |= tl_is_form(args[i], TL_FORM_GRID);
   }
-  if (!category && !grid)
+  if ((!category && !grid) || builtin->takes == TL_FORMS ||
+      tl_builtin_moves(builtin))
     return true;
-  category = category && (builtin->flags & any_form) == 0;
-  grid = grid && (builtin->flags & any_grid) == 0 &&
-         ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
+  // What is applied to items or rows is applied to those of a grid.
+  grid = grid && (builtin->flags & TL_GRIDS) == 0 &&
+         !(builtin->lifts > TL_OF_MASKS && tl_is_form(args[0], TL_FORM_GRID));
   return (!category || tl_spell_out(vm, count, args)) &&
          (!grid || spell_grids(vm, count, args));
 }
@@ -364,18 +354,18 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Whether an argument that has to come back unchanged on failure is only
 // borrowed for the call, rather than handed over: the function may convert it,
 // or an interrupt may stop the function while it writes into a large one.
-static bool is_borrowed(const tl_builtin *builtin, unsigned how,
+static bool is_borrowed(const tl_builtin *builtin, tl_call_mode mode,
                         const tl_slot *args) {
   enum { SMALL = 1 << 20 };
   tl_slot s = args[0];
-  if ((how & TL_KEEPS) == 0)
+  if (mode < TL_CALL_RESTORES)
     return false;
-  if ((builtin->flags & TL_ARRAYS) != 0 && tl_is_number(s))
+  if (builtin->restores == TL_ARRAYS && tl_is_number(s))
     return true;
   if (tl_is_list(s) || tl_is_record(s))
-    return (builtin->flags & TL_ARRAYS) != 0;
+    return builtin->restores == TL_ARRAYS;
   if (tl_is_array(s))
-    return (how & TL_STOPS) != 0 && s.array->head.nbytes > SMALL;
+    return mode == TL_CALL_FINISHES && s.array->head.nbytes > SMALL;
   return !tl_is_nested(s) || tl_is_spelled(s) || tl_is_form(s, TL_FORM_GRID) ||
          tl_is_raw_bytes(s) || tl_is_lifted(builtin, args);
 }
@@ -387,22 +377,17 @@ static bool is_borrowed(const tl_builtin *builtin, unsigned how,
 // In order: convert arguments that it does not know, check its capabilities,
 // call it (directly, for a host, for bytes, or item by item), make its result
 // independent, then drop the arguments.
-static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                         bool held, uint32_t count, tl_slot *args,
                         tl_slot *out) {
-  unsigned needs = 0;
-  bool keeps = (how & TL_KEEPS) != 0;
-  unsigned may = how & builtin->flags;
-  bool lists = (may & TL_LISTS) != 0;  // what it owns, its items own, too
-  bool lends = lists || ((may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]));
-  if ((builtin->flags & TL_FILES) != 0)
-    needs |= TALLY_MAY_FILES;
-  if ((builtin->flags & TL_CLOCK) != 0)
-    needs |= TALLY_MAY_CLOCK;
-  if ((builtin->flags & TL_ENVIRONMENT) != 0)
-    needs |= TALLY_MAY_ENVIRONMENT;
+  unsigned needs = builtin->flags & TALLY_MAY_ALL;
+  bool keeps = mode >= TL_CALL_RESTORES;
+  bool lends = mode >= TL_CALL_BORROWS && tl_builtin_may_borrow(builtin);
+  // What it owns, its items own, too.
+  bool lists = lends && builtin->result == TL_LISTS;
+  lends = lists || (lends && !tl_is_owned(args[0]));
   tl_slot own = args[0];
-  bool borrowed = is_borrowed(builtin, how, args);
+  bool borrowed = is_borrowed(builtin, mode, args);
   if (borrowed)
     args[0] = tl_borrow(own);
   bool was_keeping = vm->keeping, was_finishing = vm->finishing;
@@ -417,7 +402,7 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     tags |= args[i].tag;
   }
   bool plain = (tags & (TL_CLASS_OBJ | TL_CLASS_LIST)) == 0;
-  if ((how & TL_STOPS) != 0 && !borrowed && tl_is_array(own))
+  if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))
     vm->finishing = true;
   // A mapped file may have become shorter, so what was read from it is zeros:
   // the error has to come before the function shows or stores anything.
@@ -425,7 +410,7 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
       (plain || spell_out(vm, builtin, count, args)) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
-      ((builtin->flags & TL_HOST) != 0 ? vm->host->call(vm, builtin, args, out)
+      (tl_builtin_is_host(builtin) ? vm->host->call(vm, builtin, args, out)
        : !plain && tl_raw_bytes_given(builtin, count, args)
            ? tl_raw_bytes_call(vm, builtin, count, args, out)
        : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
@@ -435,7 +420,7 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   // The result may borrow from the first argument only if that was not
   // converted meanwhile, since a conversion ends with the call.
   if (ok && (!lends || (tl_is_owned(args[0]) && !lists)))
-    own_result(vm, builtin, out);
+    tl_own_result(vm, builtin, out);
   if (ok && held && !vm->observer->contract_returns(vm, builtin->name, *out))
     ok = false;
   // An interrupt during a long call takes effect now, not at the next poll.
@@ -458,12 +443,12 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   return ok;
 }
 
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  bool ok = run_builtin(vm, builtin, how, held, count, args, out);
+  bool ok = run_builtin(vm, builtin, mode, held, count, args, out);
   if (!ok)
     tl_error_of_builtin(vm, builtin, args);
   return ok;
@@ -513,7 +498,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
     // Nested arrays are converted by the library's own function.
     const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
     tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
-    return run_builtin(vm, astype, 0, false, 3, inner, out);
+    return run_builtin(vm, astype, TL_CALL_OWNS, false, 3, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)
@@ -555,7 +540,8 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     tl_error_of_builtin(vm, p.builtin, bound);
     return false;
   }
-  bool ok = run_builtin(vm, p.builtin, 0, false, p.count, bound, out);
+  bool ok =
+      run_builtin(vm, p.builtin, TL_CALL_OWNS, false, p.count, bound, out);
   if (!ok)
     tl_error_of_builtin(vm, p.builtin, bound);
   return ok;

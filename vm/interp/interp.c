@@ -442,10 +442,10 @@ dispatch:
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
       // The call may be the begin of a region over large arrays.
-      if (builtin->flags & TL_BEGINS)
+      if (tl_builtin_begins(builtin))
         ASK_REGION(a + 1);
       SAVE();
-      if (UNLIKELY((builtin->flags & TL_HOST) != 0)) {
+      if (UNLIKELY(tl_builtin_is_host(builtin))) {
         const tl_ins *next;
         tl_region_status status =
             tl_do_host_loop(vm, F->function, R, ins, &next);
@@ -459,15 +459,11 @@ dispatch:
       }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
-      // Compiled code knows what the result may borrow, so the built-in may
-      // return what its flags allow without taking counts.
-      unsigned how = TL_MAY_BORROW;
       // A call in an update such as x = push(x, 1) gives its first argument
       // back if it fails.
-      if (keeps)
-        how |= tl_keeps_how(F->function, builtin,
-                            (uint32_t)(ins - F->function->code));
-      if (UNLIKELY(!tl_do_builtin(vm, builtin, how, ins->b, a + 1, &result))) {
+      tl_call_mode mode =
+          keeps ? tl_call_restores(F->function, builtin, ins) : TL_CALL_BORROWS;
+      if (UNLIKELY(!tl_do_builtin(vm, builtin, mode, ins->b, a + 1, &result))) {
         if (keeps)
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();

@@ -223,21 +223,28 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 // Prints a value as the prompt does after an expression; none prints nothing.
 bool tl_do_show(tl_vm *vm, tl_slot value);
+// What a call of a built-in leaves to its caller; each does what those before
+// it do.
+typedef enum tl_call_mode {
+  // Nothing: the result owns what it refers to.
+  TL_CALL_OWNS,
+  // The result may borrow from the first argument what its trait says
+  // (tl_result_trait), as compiled code knows: the argument itself, which is
+  // still borrowed then, a view of its block, its items.
+  TL_CALL_BORROWS,
+  // On failure the first argument is left in its slot …
+  TL_CALL_RESTORES,
+  // … as it was, even if the host interrupted the function (TL_STOPS).
+  TL_CALL_FINISHES,
+} tl_call_mode;
 // Calls a built-in with [count] arguments in [args], which are consumed; *out
-// gets the result. [how] says what the call may do besides:
-//   TL_KEEPS      on failure the first argument is left in its slot
-//   TL_STOPS      the same, and as it was if the host interrupted the function
-//   TL_MAY_BORROW what the builtin's own flags allow of the following:
-//     TL_VIEWS    a view of the first argument, which is borrowed, may borrow
-//                 its block
-//     TL_RETURNS  the first argument may itself be the result, still borrowed
-//     TL_LISTS    the items of the result may be the first argument's
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+// gets the result.
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out);
-// Which of TL_KEEPS and TL_STOPS a call at [pc] needs that gives its first
-// argument back on failure: whether a landing pad will look at the argument.
-unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
-                      uint32_t pc);
+// TL_CALL_RESTORES, or TL_CALL_FINISHES if a landing pad will look at the first
+// argument of the call at [ins].
+tl_call_mode tl_call_restores(const tl_prototype *function,
+                              const tl_builtin *builtin, const tl_ins *ins);
 
 // --- Ownership (ops_ownership.c) --------------------------------------------
 // SETTLE x, y: y is the same object as x, which ends. If x owns and y does not,

@@ -176,15 +176,15 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
   tl_pending_error *error = &vm->error;
   if (error->placed || error->named)
     return;
-  if ((builtin->flags & TL_HOST) != 0)
+  if (tl_builtin_is_host(builtin))
     return;  // a host has its own words, as a script has
   const char *module = tl_builtin_module(vm->library, builtin);
   if (module != NULL && module[0] == '_')
     return;  // it speaks of the library's function that called it
   size_t length = name_length(vm, error->message);
   // astype may have been written int8(x), as such messages say.
-  if (length == 0 && (!is_of_arguments(error->status) ||
-                      tl_builtin_fused(builtin) == TL_FUSED_CAST))
+  if (length == 0 &&
+      (!is_of_arguments(error->status) || builtin->fused == TL_FUSED_CAST))
     return;
   error->named = true;
   tl_param params[TL_MAX_PARAMS];

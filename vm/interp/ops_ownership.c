@@ -1,5 +1,5 @@
 // The instructions that move ownership between slots. The compiler puts them in
-// (compiler/settle.c), the verifier proves them (verify/verify_state.c).
+// (compiler/resolve_borrows.c), the verifier proves them (verify/verify_state.c).
 //
 // Each is about two slots: x, the owner of a borrow, is about to end or change,
 // and y borrows from it. What relation they have decides which instruction:

@@ -19,6 +19,7 @@
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/memory/mapping.h"
+#include "vm/text/excerpt.h"
 
 // --- Places -----------------------------------------------------------------
 
@@ -125,41 +126,14 @@ static void add_operands(tl_text *out, const tl_unit *unit,
   tl_text_puts(out, error->right);
 }
 
-// As a compilation's errors are cut (compiler/diagnostics.c).
-enum { BEFORE_CARET = 90, AFTER_CARET = 60 };
-
-// Whether the byte continues a character of UTF-8.
-static bool goes_on(char byte) {
-  return (byte & 0xc0) == 0x80;
-}
-
-// Makes the error's excerpt: the source line and a caret below the place. A
-// long line is cut around the caret, between characters. Without memory for it
-// the error has no excerpt.
+// Makes the error's excerpt: the source line and a caret below the place.
+// Without memory for it the error has no excerpt.
 static void write_excerpt(tl_vm *vm, const tl_unit *unit,
                           const tl_place_entry *place, position where) {
-  size_t begin = where.begin, end = where.end;
-  if (place->at - begin > BEFORE_CARET)
-    begin = place->at - BEFORE_CARET;
-  if (end - place->at > AFTER_CARET)
-    end = place->at + AFTER_CARET;
-  while (begin < place->at && goes_on(unit->text[begin])) begin++;
-  while (end > place->at && end < where.end && goes_on(unit->text[end])) end--;
-  const bool ahead = begin > where.begin;
-  int indent = tl_display_width(unit->text + begin, place->at - begin) + ahead;
   tl_text text;
   tl_text_open(&text, vm);
-  tl_text_printf(&text, "%5d | ", where.line);
-  if (ahead)
-    tl_text_puts(&text, "…");
-  for (size_t i = begin; i < end; i++) {
-    // A tab would move the caret's column, and control characters the terminal.
-    unsigned char c = (unsigned char)unit->text[i];
-    tl_text_putc(&text, c < 0x20 || c == 0x7f ? ' ' : (char)c);
-  }
-  if (end < where.end)
-    tl_text_puts(&text, "…");
-  tl_text_printf(&text, "\n      | %*s^", indent, "");
+  tl_text_excerpt(&text, unit->text, where.line, where.begin, where.end,
+                  place->at);
   if (vm->error.left[0] != 0)
     add_operands(&text, unit, place, &vm->error);
   if (!text.failed) {
@@ -345,13 +319,14 @@ static const tl_handler *find_handler(const tl_prototype *function,
 
 // An error with which the host stops the script passes every `catch`, but not
 // landing pads: those may put the argument back where it is seen later.
-unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
-                      uint32_t pc) {
+tl_call_mode tl_call_restores(const tl_prototype *function,
+                              const tl_builtin *builtin, const tl_ins *ins) {
   if ((builtin->flags & TL_STOPS) == 0)
-    return TL_KEEPS;
-  const tl_handler *handler = find_handler(function, pc);
+    return TL_CALL_RESTORES;
+  const tl_handler *handler =
+      find_handler(function, (uint32_t)(ins - function->code));
   bool seen = handler != NULL && is_pad(function, handler);
-  return seen ? TL_KEEPS | TL_STOPS : TL_KEEPS;
+  return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
 
 // Drops what the slot owns.

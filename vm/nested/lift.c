@@ -29,10 +29,8 @@ bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
                                         : builtin->call(vm, args, out);
-  if (ok && (builtin->flags & TL_RETURNS) != 0)
-    *out = tl_escape(vm, out, TL_CAUSE_CALL);
-  else if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  if (ok)
+    tl_own_result(vm, builtin, out);
   return ok;
 }
 
@@ -467,11 +465,15 @@ static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
   return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
+// Whether the function is called for each of ragged rows.
+static bool is_of_each_row(const tl_builtin *builtin) {
+  return builtin->lifts == TL_EACH_ROW || builtin->lifts == TL_MOVES_EACH_ROW;
+}
+
 // Whether rows are moved one by one, or the axis is missing that says how.
 static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
   int at = tl_lift_axis(builtin);
-  return (builtin->flags & TL_EACH_ROW) != 0 ||
-         (at > 1 && tl_is_none(args[at]));
+  return is_of_each_row(builtin) || (at > 1 && tl_is_none(args[at]));
 }
 
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -518,7 +520,8 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Axis [last] is within the rows, and the only one for functions of rows.
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
-  int at = (builtin->flags & TL_OF_ROWS) != 0 ? tl_lift_axis(builtin) : -1;
+  bool of_rows = builtin->lifts >= TL_OF_ROWS && builtin->lifts != TL_MOVES;
+  int at = of_rows ? tl_lift_axis(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
   if (args[at].i != last) {
@@ -591,17 +594,17 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? of_strings(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  if ((builtin->flags & TL_MOVES) != 0 && !is_within_grid(builtin, args))
+  if (tl_builtin_moves(builtin) && !is_within_grid(builtin, args))
     return moved(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_GRID))
     return of_grid(vm, builtin, count, args, out);
-  if ((builtin->flags & TL_EACH_ROW) != 0 && tl_is_form(x, TL_FORM_RAGGED))
+  if (is_of_each_row(builtin) && tl_is_form(x, TL_FORM_RAGGED))
     return tl_lift_rows(vm, builtin, count, args, out);
-  if ((builtin->flags & TL_OF_MASKS) != 0 && tl_is_form(x, TL_FORM_OPTION))
+  if (builtin->lifts == TL_OF_MASKS && tl_is_form(x, TL_FORM_OPTION))
     return of_masks(vm, builtin, count, args, out);
-  if ((builtin->flags & TL_INNERMOST) != 0 && has_rows_within(x))
+  if (builtin->lifts == TL_INNERMOST && has_rows_within(x))
     return of_inner(vm, builtin, count, args, out);
-  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT)) == 0)
+  if (builtin->lifts != TL_OF_ITEMS && builtin->lifts != TL_OF_TEXT)
     return builtin->call(vm, args, out);
   if (tl_is_form(x, TL_FORM_RAGGED))
     return of_rows(vm, builtin, count, args, out);

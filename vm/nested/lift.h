@@ -1,16 +1,19 @@
 // Functions of the library that know plain arrays or strings alone, applied to
 // arrays that hold more: rows, missing values, structs, many strings. Which way
-// is right for a function, its row says (builtin.h):
+// is right for a function, its row says (tl_lifts in builtin.h):
 //
+//   TL_OF_MASKS  it chooses and places items: so it places what is missing too
 //   TL_OF_ITEMS  it works on each item by itself: so it runs over the items of
 //                all rows, or over the values that may be missing
 //   TL_OF_TEXT   it takes a string: so it runs over each string of an array
 //   TL_OF_ROWS   it works on each row: so rows in a grid are taken in order
 //   TL_INNERMOST … and of rows of rows the innermost, whatever lies around them
-//   TL_EACH_ROW  it works along an axis: so it is called for each row
-//   TL_OF_MASKS  it chooses and places items: so it places what is missing too
+//   TL_EACH_ROW  … and it works along an axis: so it is called for each row
 //   TL_MOVES     it moves items without a look at them: so it is asked where
 //                their numbers go, and the items follow
+//   TL_MOVES_ROWS, TL_MOVES_EACH_ROW
+//                … but within the rows of a grid, or of any rows, it is applied
+//                as TL_OF_ROWS and TL_EACH_ROW are
 #ifndef TALLY_VM_LIFT_H
 #define TALLY_VM_LIFT_H
 
@@ -18,14 +21,18 @@
 #include "vm/nested/nested.h"
 
 // Whether a call of these arguments goes through tl_lift.
-static inline bool tl_is_lifted(const tl_builtin *builtin,
-                                const tl_slot *args) {
-  const unsigned any = TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES | TL_OF_ROWS |
-                       TL_EACH_ROW | TL_OF_MASKS;
-  if ((builtin->flags & any) == 0)
-    return false;
-  return tl_is_nested(args[0]) ||
-         ((builtin->flags & TL_OF_TEXT) != 0 && tl_is_array(args[0]));
+static inline bool tl_is_lifted(const tl_builtin *b, const tl_slot *args) {
+  return b->lifts != TL_NOT_LIFTED &&
+         (tl_is_nested(args[0]) ||
+          (b->lifts == TL_OF_TEXT && tl_is_array(args[0])));
+}
+
+// Makes a result independent of the arguments, for callers that may drop them.
+static inline void tl_own_result(tl_vm *vm, const tl_builtin *b, tl_slot *out) {
+  if (b->result == TL_RETURNS)
+    *out = tl_escape(vm, out, TL_CAUSE_CALL);
+  else
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
 // Runs the built-in so. Arguments and result as those of tl_builtin_fn.

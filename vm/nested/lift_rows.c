@@ -72,12 +72,12 @@ static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
                           int axes, tl_slot *out) {
   bool is_int = tl_class(given) == TL_CLASS_I64;
   if (!is_int || given.i == 0 || given.i == -axes) {
-    bool moves = (builtin->flags & TL_MOVES) != 0;
     return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s", builtin->name,
-                   moves ? "of ragged rows needs an axis: 0 is that of the "
-                           "rows, -1 within each of them"
-                         : "rows of different lengths have axes from 1 on, or "
-                           "-1, within them: none goes across them");
+                   tl_builtin_moves(builtin)
+                       ? "of ragged rows needs an axis: 0 is that of the "
+                         "rows, -1 within each of them"
+                       : "rows of different lengths have axes from 1 on, or "
+                         "-1, within them: none goes across them");
   }
   if (given.i < -axes || given.i >= axes) {
     return tl_fail(vm, TALLY_ERR_INDEX,

@@ -102,24 +102,24 @@ static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
 // --- Calls ------------------------------------------------------------------
 
 static bool is_opened(const tl_builtin *builtin) {
-  return (builtin->flags & (TL_OF_BYTES | TL_MOVES)) != 0;
+  return builtin->takes >= TL_BYTES || tl_builtin_moves(builtin);
 }
 
 bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
                         const tl_slot *args) {
-  const unsigned any = TL_ANY_FORM | TL_HOST | TL_CALLS;
   // A function that a built-in calls gets items as they are.
   if (count == 0 ||
-      ((builtin->flags & TL_CALLS) != 0 &&
+      (tl_builtin_calls(builtin) &&
        (tl_is_function(args[count - 1]) || tl_is_type(args[count - 1]))))
     return false;
   if (tl_is_raw_bytes(args[0]))
-    return is_opened(builtin) || (builtin->flags & any) == 0;
+    return is_opened(builtin) ||
+           (builtin->takes != TL_FORMS && !tl_builtin_calls(builtin));
   if (!is_opened(builtin))
     return false;
   // Lists and records keep bytes as they keep all else.
   if (!tl_is_array(args[0]) && !tl_is_nested(args[0]) && !tl_is_scalar(args[0]))
-    return (builtin->flags & TL_HOLDS) == 0 && lists_raw_bytes(args[0]);
+    return builtin->takes != TL_CONTAINERS && lists_raw_bytes(args[0]);
   bool found = false;
   for (uint32_t i = 1; !found && i < count; i++)
     found = tl_is_raw_bytes(args[i]) || lists_raw_bytes(args[i]);
@@ -168,7 +168,7 @@ static bool close_pairs(tl_vm *vm, tl_slot *s) {
 bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        tl_slot *args, tl_slot *out) {
   tl_slot made;
-  if (tl_builtin_fused(builtin) == TL_FUSED_CAST && tl_is_type(args[1]) &&
+  if (builtin->fused == TL_FUSED_CAST && tl_is_type(args[1]) &&
       args[1].type == tl_type_of_dtype(vm, TL_UINT8))
     return tl_raw_bytes_items(vm, args[0], out);
   for (uint32_t i = 0; i < count; i++) {

@@ -27,7 +27,7 @@ static inline tl_slot tl_raw_bytes_inside(tl_slot s) {
 // their items so; others as they are. Takes [s] on every path; *out is owned.
 bool tl_raw_bytes_close(tl_vm *vm, tl_slot *s, tl_slot *out);
 // A call with its arguments opened and its result closed, as the function's row
-// says it may be (builtin.h: TL_OF_BYTES).
+// says it may be (builtin.h: tl_takes).
 bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        tl_slot *args, tl_slot *out);
 // Whether a call of these arguments is one that has to go that way.

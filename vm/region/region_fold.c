@@ -308,9 +308,9 @@ static tl_region_status fold_norm(tl_region_graph *g, tl_slot *out) {
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  if (tl_builtin_fused(g->fold) == TL_FUSED_NORM)
+  if (g->fold->fused == TL_FUSED_NORM)
     return fold_norm(g, out);
-  if (tl_builtin_fused(g->fold) == TL_FUSED_CONSUMER)
+  if (g->fold->fused == TL_FUSED_CONSUMER)
     return tl_region_take(g, out);
   if (!g->vm->library->fused->reduction(g->vm, g->fold, ndim, g->arguments,
                                         &call))

@@ -72,7 +72,7 @@ static bool choose_places(multi *s) {
     s->consumers[i].kind = TL_CONSUMES_NONE;
     places = places || is_place(s, i);
     norms = norms || (g->results[i].fold != NULL &&
-                      tl_builtin_fused(g->results[i].fold) == TL_FUSED_NORM);
+                      g->results[i].fold->fused == TL_FUSED_NORM);
     if (is_place(s, i) && !choose_place(s, i))
       return false;
   }
@@ -128,7 +128,7 @@ static bool choose_arrays(multi *s) {
   tl_region_graph *g = s->g;
   for (int i = 0; i < g->result_count; i++) {
     const tl_region_result *r = &g->results[i];
-    bool runs = r->fold != NULL && tl_builtin_fused(r->fold) == TL_FUSED_SCAN;
+    bool runs = r->fold != NULL && r->fold->fused == TL_FUSED_SCAN;
     if (is_place(s, i) || (r->fold != NULL && !runs))
       continue;
     s->targets[i] = (tl_region_target){
@@ -180,8 +180,7 @@ static bool choose_folds(multi *s) {
     const tl_builtin *fold = s->g->results[i].fold;
     if (fold != NULL && tl_region_lies_otherwise(s->g))
       return false;
-    if (fold != NULL && tl_builtin_fused(fold) != TL_FUSED_SCAN &&
-        !choose_fold(s, i))
+    if (fold != NULL && fold->fused != TL_FUSED_SCAN && !choose_fold(s, i))
       return false;
   }
   return true;

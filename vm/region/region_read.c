@@ -94,30 +94,21 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 }
 
 tl_region_step tl_region_call(const tl_builtin *builtin) {
-  if ((builtin->flags & TL_HOST) != 0) {
+  if (tl_builtin_is_host(builtin)) {
     return ((const tl_host_function *)(const void *)builtin)->loop != NULL
                ? TL_STEP_HOST
                : TL_STEP_NONE;
   }
-  switch (tl_builtin_fused(builtin)) {
-    case TL_FUSED_REDUCTION:
-    case TL_FUSED_SCAN:
-    case TL_FUSED_NORM:
-    case TL_FUSED_CONSUMER:
-      return TL_STEP_CALL;
-    case TL_FUSED_CAST:
-    case TL_FUSED_TO_INT:
-    case TL_FUSED_TO_FLOAT:
-    case TL_FUSED_TO_BOOL:
-      return TL_STEP_CAST;
+  switch (builtin->fused) {
+    case TL_FUSED_NOT:
+      return TL_STEP_NONE;
     case TL_FUSED_CLIP:
       return TL_STEP_CLIP;
     case TL_FUSED_ROLL:
       return TL_STEP_ROLL;
-    case TL_FUSED_NOT:
-      break;
+    default:
+      return tl_builtin_begins(builtin) ? TL_STEP_CAST : TL_STEP_CALL;
   }
-  return TL_STEP_NONE;
 }
 
 // === The reading =============================================================
@@ -226,16 +217,11 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
 
 // The dtype that int, float and bool convert to; TL_DTYPE_COUNT: another.
 static tl_dtype converts_to(const tl_builtin *builtin) {
-  switch (tl_builtin_fused(builtin)) {
-    case TL_FUSED_TO_INT:
-      return TL_INT64;
-    case TL_FUSED_TO_FLOAT:
-      return TL_FLOAT64;
-    case TL_FUSED_TO_BOOL:
-      return TL_BOOL;
-    default:
-      return TL_DTYPE_COUNT;
-  }
+  tl_fused_kind kind = builtin->fused;
+  return kind == TL_FUSED_TO_INT     ? TL_INT64
+         : kind == TL_FUSED_TO_FLOAT ? TL_FLOAT64
+         : kind == TL_FUSED_TO_BOOL  ? TL_BOOL
+                                     : TL_DTYPE_COUNT;
 }
 
 // Whether a call of int has its default base, 0: numbers take no other.
@@ -387,10 +373,7 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
-  bool joins = tl_builtin_fused(fold) == TL_FUSED_REDUCTION ||
-               tl_builtin_fused(fold) == TL_FUSED_SCAN ||
-               tl_builtin_fused(fold) == TL_FUSED_NORM;
-  if (at == TL_REGION_RESULTS || !joins ||
+  if (at == TL_REGION_RESULTS || !tl_builtin_folds(fold) ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
@@ -411,8 +394,8 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
-  g->consumer = tl_builtin_fused(g->fold) == TL_FUSED_SCAN ? TL_CONSUMER_SCAN
-                                                           : TL_CONSUMER_FOLD;
+  g->consumer =
+      g->fold->fused == TL_FUSED_SCAN ? TL_CONSUMER_SCAN : TL_CONSUMER_FOLD;
   g->consumer_pc = pc;
   g->consumed_slot = d->window;
   g->value = in;

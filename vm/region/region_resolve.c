@@ -348,13 +348,13 @@ static bool read_calls(tl_region_graph *g) {
     if (r->fold == NULL)
       continue;
     r->norm_of = TL_DTYPE_COUNT;
-    if (tl_builtin_fused(r->fold) == TL_FUSED_NORM) {
+    if (r->fold->fused == TL_FUSED_NORM) {
       r->norm_of = g->nodes[r->node].typing.result;
       r->node = add_norm(g, r->fold, arguments, r->node, &r->call, &r->norm);
       if (r->node < 0)
         return false;
       g->value = g->node_count - 1;
-    } else if (!(tl_builtin_fused(r->fold) == TL_FUSED_SCAN
+    } else if (!(r->fold->fused == TL_FUSED_SCAN
                      ? g->vm->library->fused->scan(g->vm, r->fold, ndim,
                                                    arguments, &r->scan)
                      : g->vm->library->fused->reduction(g->vm, r->fold, ndim,
@@ -378,8 +378,8 @@ bool tl_region_resolve(tl_region_graph *g) {
       continue;
     return stop_at(g, i);
   }
-  bool norm = g->consumer == TL_CONSUMER_FOLD &&
-              tl_builtin_fused(g->fold) == TL_FUSED_NORM;
+  bool norm =
+      g->consumer == TL_CONSUMER_FOLD && g->fold->fused == TL_FUSED_NORM;
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
 }
 

@@ -154,7 +154,7 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
 
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
-  if (tl_builtin_fused(g->fold) != TL_FUSED_REDUCTION ||
+  if (g->fold->fused != TL_FUSED_REDUCTION ||
       !g->vm->library->fused->reduction(g->vm, g->fold, 2, g->arguments,
                                         &call) ||
       call.keepdims)

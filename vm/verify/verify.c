@@ -88,7 +88,7 @@ static bool check_callee(tl_checker *c) {
   const tl_builtin *builtin = callee.pointer;
   if (c->ins.back < 0)
     return true;
-  if ((builtin->flags & TL_KEEPS) == 0 || c->ins.window_count == 0)
+  if (!tl_builtin_restores(builtin) || c->ins.window_count == 0)
     return tl_refuse(c, 0, TL_RULE_NOTHING_BACK);
   return check_slot(c, (uint32_t)c->ins.back);
 }

@@ -182,10 +182,8 @@ static bool runs_unknown_code(const tl_checker *c) {
       return true;
     case TL_BC_CALLK:
       return callee_summary(c)->rebinds_any;
-    case TL_BC_CALLB: {
-      const tl_builtin *b = c->p->constants[c->ins.extra].pointer;
-      return (b->flags & TL_CALLS) != 0;
-    }
+    case TL_BC_CALLB:
+      return tl_builtin_calls(c->p->constants[c->ins.extra].pointer);
     default:
       return false;
   }
@@ -428,14 +426,14 @@ static tl_state library_state(const tl_checker *c) {
   if (c->ins.window_count == 0)
     return state;
   const tl_state *from = &c->now[c->ins.window];
-  if ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_OWNS) {
+  bool returns = builtin->result == TL_RETURNS;
+  if (returns && from->kind != TL_OWNS) {
     state.kind = TL_EITHER;
     tl_state_derive_borrow_owners(&state, from, TL_SAME);
   }
-  if ((builtin->flags & TL_VIEWS) != 0 ||
-      ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
+  if (builtin->result == TL_VIEWS || (returns && from->kind != TL_BORROWS))
     tl_state_derive_borrow_owners(&state, from, TL_HELD);
-  if ((builtin->flags & TL_LISTS) != 0)
+  if (builtin->result == TL_LISTS)
     tl_state_derive_borrow_owners(&state, from, TL_LENDS);
   return state;
 }

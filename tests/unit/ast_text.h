@@ -1,8 +1,9 @@
-// The tree as text: each node as (word child child …), leaves as they are
-// written. Tests of the parser compare it, and it needs no more than the tree
-// and an arena.
+// The tree as text, for tests to compare: each node as (word child child …),
+// leaves as they are written.
 //
 //   f(x, 2) + 1      (+ (call f x 2) 1)
+#ifndef TALLY_TESTS_UNIT_AST_TEXT_H
+#define TALLY_TESTS_UNIT_AST_TEXT_H
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,19 +13,11 @@
 #include "compiler/ast.h"
 
 // From the table of kinds in ast.h.
-const char *tl_ast_kind_name(tl_ast_kind kind) {
+static const char *kind_name(tl_ast_kind kind) {
 #define X(kind, text, type, member) text,
   static const char *const names[] = {TL_AST_KINDS(X)};
 #undef X
   return names[kind];
-}
-
-// From the table in operator.h.
-const char *tl_operator_text(tl_operator op) {
-#define X(name, text) text,
-  static const char *const texts[] = {TL_OPERATORS(X)};
-#undef X
-  return texts[op];
 }
 
 // The text so far, in the arena, with a zero byte behind it.
@@ -52,7 +45,7 @@ static bool reserve(tl_printer *printer, size_t nbytes) {
   return true;
 }
 
-// Appends bytes; without memory it does nothing, which tl_ast_print notices.
+// Appends bytes; without memory it does nothing, which ast_text notices.
 static void put(tl_printer *printer, const char *text, size_t nbytes) {
   if (!reserve(printer, nbytes))
     return;
@@ -551,7 +544,7 @@ static void put_head(tl_printer *printer, const tl_ast *ast) {
       put_text(printer, ast->call.is_piped ? "pipe" : "call");
       break;
     default:
-      put_text(printer, tl_ast_kind_name(ast->kind));
+      put_text(printer, kind_name(ast->kind));
       break;
   }
 }
@@ -566,8 +559,11 @@ static void put_ast(tl_printer *printer, const tl_ast *ast) {
   put_text(printer, ")");
 }
 
-const char *tl_ast_print(const tl_ast *ast, tl_arena *arena) {
+// NULL when memory fails.
+static const char *ast_text(const tl_ast *ast, tl_arena *arena) {
   tl_printer printer = {.arena = arena};
   put_ast(&printer, ast);
   return arena->failed ? NULL : printer.text;
 }
+
+#endif
