@@ -209,7 +209,7 @@ static bool is_used_up(const tl_fused_step *s, int32_t last) {
     case TL_STEP_LOAD:
     case TL_STEP_DROP:
     case TL_STEP_HOLD:
-    case TL_STEP_SETTLE:
+    case TL_STEP_TRANSFER:
       return true;
     case TL_STEP_PLACE:
     case TL_STEP_CALL:

@@ -1,5 +1,5 @@
 // Fusion: units that share what they read run together, each with a result of
-// its own (vm/region/region_several.c).
+// its own (vm/region/region_multi.c).
 #include "compiler/fusion_internal.h"
 
 int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,
@@ -79,7 +79,7 @@ static bool shares(const tl_fusion *f, const tl_fused_unit *earlier,
 static bool is_passive(const tl_fused_step *s) {
   return s->kind == TL_STEP_LOAD || s->kind == TL_STEP_MOVE ||
          s->kind == TL_STEP_DROP || s->kind == TL_STEP_HOLD ||
-         s->kind == TL_STEP_SETTLE;
+         s->kind == TL_STEP_TRANSFER;
 }
 
 // The result of a reduction, and an array with a new part, is there when all is

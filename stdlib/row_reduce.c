@@ -50,8 +50,9 @@ bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
   return false;
 }
 
-static bool fold_spans(tl_vm *vm, tl_fold_spans *kernel, const tl_array *items,
-                       const int64_t *at, int64_t rows, tl_array *to) {
+static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
+                          const tl_array *items, const int64_t *at,
+                          int64_t rows, tl_array *to) {
   enum { ROWS = 1 << 14 };
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i += ROWS) {
@@ -68,9 +69,9 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
                       const int64_t *at, int64_t rows, tl_array *to) {
   tl_dtype dtype = tl_array_dtype(items);
   const tl_kernel_table *kernels = tl_kernels();
-  tl_fold_spans *spans = kernels->fold_spans[fold][dtype];
+  tl_fold_segments *spans = kernels->fold_segments[fold][dtype];
   if (spans != NULL)
-    return fold_spans(vm, spans, items, at, rows, to);
+    return fold_segments(vm, spans, items, at, rows, to);
   size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i++) {
     tl_fold_state state;
@@ -89,10 +90,10 @@ static bool search_rows(tl_vm *vm, bool largest, const tl_array *items,
                         const int64_t *at, int64_t rows, tl_array *out) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(items);
-  tl_fold_spans *spans =
-      largest ? kernels->argmax_spans[dtype] : kernels->argmin_spans[dtype];
+  tl_fold_segments *spans = largest ? kernels->argmax_segments[dtype]
+                                    : kernels->argmin_segments[dtype];
   if (spans != NULL)
-    return fold_spans(vm, spans, items, at, rows, out);
+    return fold_segments(vm, spans, items, at, rows, out);
   tl_arg_fold *find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype];
   int64_t *to = tl_offsets_data(out);
   size_t size = tl_itemsize(dtype);

@@ -11,7 +11,7 @@ enum { MOST = 128, MOST_OF_A_REGION = 4 };
 
 static int kept_of(const tl_region *where) {
   int count = 0;
-  for (const tl_region_cached *k = where->kept; k != NULL; k = k->next) count++;
+  for (const tl_region_cached *k = where->cached; k != NULL; k = k->next) count++;
   return count;
 }
 
@@ -73,13 +73,13 @@ static void test_kinds_at_one_instruction(void **state) {
   }
   // The ones used last are there, each with a graph of its own; the one that
   // was just used comes first.
-  const tl_region_cached *last = where->kept;
+  const tl_region_cached *last = where->cached;
   run_ok(h,
          "x = arange(64)\n"
          "for i in 0..4 { a = f(x, x) }");
   assert_int_equal(kept_of(where), MOST_OF_A_REGION);
-  assert_ptr_not_equal(where->kept, last);
-  assert_ptr_equal(where->kept->next, last);
+  assert_ptr_not_equal(where->cached, last);
+  assert_ptr_equal(where->cached->next, last);
 }
 
 static void test_eviction(void **state) {

@@ -84,8 +84,8 @@ static void check_fold(const tl_kernel_table *table, tl_fold fold,
   const size_t size = tl_itemsize(tl_fold_result(fold, dtype));
   rows r;
   make_rows(&r, dtype, !extreme, turn);
-  table->fold_spans[fold][dtype](out, r.items, r.first, r.at[r.count], r.at,
-                                 r.count);
+  table->fold_segments[fold][dtype](out, r.items, r.first, r.at[r.count], r.at,
+                                    r.count);
   for (size_t i = 0; i < r.count; i++) {
     tl_fold_state state;
     item alone = {{0}};
@@ -105,7 +105,7 @@ static void folds(void **state) {
     int kernels = 0;
     for (int fold = 0; fold < TL_FOLD_KINDS; fold++) {
       for (int dtype = 0; dtype < TL_KERNEL_DTYPES; dtype++) {
-        const bool is_one = table->fold_spans[fold][dtype] != NULL;
+        const bool is_one = table->fold_segments[fold][dtype] != NULL;
         for (int turn = 0; is_one && turn < 200; turn++)
           check_fold(table, (tl_fold)fold, (tl_dtype)dtype, turn);
         kernels += is_one;
@@ -115,7 +115,7 @@ static void folds(void **state) {
   }
 }
 
-static void check_places(tl_fold_spans *spans, tl_arg_fold *alone,
+static void check_places(tl_fold_segments *spans, tl_arg_fold *alone,
                          tl_dtype dtype, int turn) {
   static int64_t out[ROWS];
   rows r;
@@ -133,8 +133,8 @@ static void places(void **state) {
   FOR_TABLES(table) {
     int kernels = 0;
     for (int d = 0; d < TL_KERNEL_DTYPES; d++) {
-      tl_fold_spans *least = table->argmin_spans[d];
-      tl_fold_spans *most = table->argmax_spans[d];
+      tl_fold_segments *least = table->argmin_segments[d];
+      tl_fold_segments *most = table->argmax_segments[d];
       for (int turn = 0; least != NULL && turn < 400; turn++) {
         check_places(least, table->argmin[d], (tl_dtype)d, turn);
         check_places(most, table->argmax[d], (tl_dtype)d, turn);

@@ -85,7 +85,7 @@ typedef struct tl_region {
   // skip would fail again. Only a hint.
   uint32_t asked_at, skip;
   // Cached graphs and plans of earlier runs (region_cache.c).
-  tl_region_cached *kept;
+  tl_region_cached *cached;
   // Runs whose operands fitted no cached plan, since the last that did …
   uint32_t runs;
   // … and for how many times, therefore, the region is not tried.

@@ -62,7 +62,7 @@ static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
   m->end = kernels->fold_end[fold][dtype];
   m->merge = kernels->fold_merge[fold][dtype];
   m->sum_rows = fold == TL_FOLD_SUM ? kernels->sum_rows[dtype] : NULL;
-  m->spans = kernels->fold_spans[fold][dtype];
+  m->segments = kernels->fold_segments[fold][dtype];
   m->outer = kernels->fold_outer[fold][dtype];
   m->join = find_join(fold, made);
   m->find = NULL;
@@ -85,8 +85,8 @@ void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype) {
       .folded_size = tl_itemsize(dtype),
       .out = sizeof(int64_t),
       .find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype],
-      .spans =
-          largest ? kernels->argmax_spans[dtype] : kernels->argmin_spans[dtype],
+      .segments = largest ? kernels->argmax_segments[dtype]
+                          : kernels->argmin_segments[dtype],
       .find_outer = largest ? kernels->argmax_outer[dtype]
                             : kernels->argmin_outer[dtype]};
 }
@@ -182,22 +182,22 @@ void tl_consumer_end(tl_consumer *c, void *out) {
 
 // Whether columns of a tile may be folded in the place of rows: no order but
 // that of the items, which both keep.
-static bool may_turn(const tl_method *m) {
+static bool may_transpose(const tl_method *m) {
   const bool adds = m->fold == TL_FOLD_SUM || m->fold == TL_FOLD_PROD;
   return m->in <= sizeof(uint64_t) && m->squares == NULL &&
          (m->find_outer != NULL || !adds || m->folded < TL_FLOAT32);
 }
 
-bool tl_rows_turn(const tl_method *m, int64_t length) {
+bool tl_rows_transpose(const tl_method *m, int64_t length) {
   enum { LEAST = 8 };  // rows as long are for kernels of rows, if there are any
-  return length > 0 && length <= TL_SHORT_ROW && may_turn(m) &&
-         m->sum_rows == NULL && (m->spans == NULL || length < LEAST);
+  return length > 0 && length <= TL_SHORT_ROW && may_transpose(m) &&
+         m->sum_rows == NULL && (m->segments == NULL || length < LEAST);
 }
 
 bool tl_rows_fit(const tl_method *m, int64_t length) {
   return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
-         (m->spans != NULL && length <= TL_FOLD_LEAF) ||
-         tl_rows_turn(m, length);
+         (m->segments != NULL && length <= TL_FOLD_LEAF) ||
+         tl_rows_transpose(m, length);
 }
 
 enum {
@@ -206,27 +206,18 @@ enum {
   SQUARED = 2048,  // items at a time
 };
 
-void tl_rows_fold_transposed(const tl_method *m, tl_dtype from,
-                             const char *items, int64_t length,
-                             int64_t item_step, int64_t n, int64_t row_step,
-                             char *out) {
+void tl_rows_fold_transposed(const tl_method *m, const char *items,
+                             int64_t length, int64_t item_step, int64_t n,
+                             int64_t row_step, char *out) {
   _Alignas(64) char tile[TILE_ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
-  _Alignas(64) char converted[sizeof tile];
   _Alignas(64) char scratch[TILE_ROWS * sizeof(uint64_t)];
-  const tl_kernel_table *kernels = tl_kernels();
-  const size_t size = tl_itemsize(from), nrows = (size_t)length;
-  tl_pack_tile *pack = kernels->pack_tile[tl_move_size(size)];
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(m->in)];
   for (int64_t at = 0; at < n; at += TILE_ROWS) {
     const size_t ncols = (size_t)(n - at < TILE_ROWS ? n - at : TILE_ROWS);
-    const char *a = tile;
-    pack(tile, (ptrdiff_t)(ncols * size), items + at * row_step, item_step,
-         row_step, nrows, ncols);
-    if (from != m->dtype) {
-      kernels->cast[from][m->dtype](converted, tile, nrows * ncols);
-      a = converted;
-    }
-    tl_columns_fold(m, out, a, (ptrdiff_t)(ncols * m->in), nrows, ncols,
-                    scratch);
+    const ptrdiff_t row = (ptrdiff_t)(ncols * m->in);
+    pack(tile, row, items + at * row_step, item_step, row_step, (size_t)length,
+         ncols);
+    tl_columns_fold(m, out, tile, row, (size_t)length, ncols, scratch);
     out += ncols * m->out;
   }
 }
@@ -239,8 +230,8 @@ static void fold_even(const tl_method *m, const tl_rows *rows, char *out) {
   for (int64_t i = 0; i <= SOME_ROWS; i++) at[i] = i * rows->length;
   for (int64_t left = rows->n; left > 0; left -= SOME_ROWS) {
     // Offsets count from the first of these rows on.
-    m->spans(out, items, 0, end, at,
-             (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
+    m->segments(out, items, 0, end, at,
+                (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
     out += SOME_ROWS * m->out;
     items += (size_t)at[SOME_ROWS] * m->folded_size;
     end -= at[SOME_ROWS];
@@ -257,7 +248,7 @@ static void fold_one_by_one(const tl_method *m, const tl_rows *rows,
   tl_fold_state state;  // large: not cleared
   const char *items = rows->items;
   if (rows->at != NULL)
-    items += (size_t)rows->at[0] * m->folded_size;
+    items += (size_t)(rows->at[0] - rows->first) * m->folded_size;
   for (int64_t i = 0; i < rows->n; i++, out += m->out) {
     const size_t n = length_of(rows, i);
     if (m->find != NULL) {
@@ -278,12 +269,13 @@ static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
       rows->at == NULL && length > 0 && length <= TL_SHORT_ROW;
   if (is_short && m->sum_rows != NULL) {
     m->sum_rows(out, rows->items, (size_t)rows->n, (size_t)length);
-  } else if (rows->at == NULL && tl_rows_turn(m, length)) {
-    tl_rows_fold_transposed(m, m->dtype, rows->items, length, (int64_t)m->in,
-                            rows->n, length * (int64_t)m->in, out);
-  } else if (m->spans != NULL && rows->at != NULL) {
-    m->spans(out, rows->items, 0, rows->end, rows->at, (size_t)rows->n);
-  } else if (m->spans != NULL && length <= TL_FOLD_LEAF) {
+  } else if (rows->at == NULL && tl_rows_transpose(m, length)) {
+    tl_rows_fold_transposed(m, rows->items, length, (int64_t)m->in, rows->n,
+                            length * (int64_t)m->in, out);
+  } else if (m->segments != NULL && rows->at != NULL) {
+    m->segments(out, rows->items, rows->first, rows->end, rows->at,
+                (size_t)rows->n);
+  } else if (m->segments != NULL && length <= TL_FOLD_LEAF) {
     fold_even(m, rows, out);
   } else {
     fold_one_by_one(m, rows, out);
@@ -336,10 +328,11 @@ static void fold_squares(const tl_method *m, const tl_rows *rows,
   int64_t at[SOME_ROWS + 1] = {0};
   const char *items = rows->items;
   if (rows->at != NULL)
-    items += (size_t)rows->at[0] * m->in;
+    items += (size_t)(rows->at[0] - rows->first) * m->in;
   for (int64_t i = 0, count; i < rows->n; i += count) {
     count = count_squared(rows, i);
-    tl_rows some = {squares, NULL, rows->length, count, count * rows->length};
+    tl_rows some = {squares, NULL, rows->length, count, count * rows->length,
+                    0};
     if (rows->at != NULL) {
       some.at = at;
       for (int64_t k = 0; k < count; k++)
@@ -374,83 +367,109 @@ void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
 // --- Segments that come in blocks -------------------------------------------
 
 static void begin_result(tl_row_stream *s) {
-  s->left = s->length;
-  s->single = &s->one;
-  if (!s->multi)
-    tl_consumer_begin(&s->one, s->method, s->mean);
+  s->left = s->at == NULL ? s->length : s->at[1] - s->at[0];
+  tl_consumer_begin(&s->one, s->method, s->mean);
 }
 
-// [count] whole results from [items] on have been made.
-static void made_results(tl_row_stream *s, int64_t count) {
-  s->to += (size_t)count * s->method->out;
+// [n] whole results have been made.
+static void made_results(tl_row_stream *s, int64_t n) {
+  s->row += n;
+  s->to += (size_t)n * s->method->out;
   if (s->mean != NULL)
-    s->mean += (size_t)count * s->method->in;
-  begin_result(s);
+    s->mean += (size_t)n * s->method->in;
+  if (s->at != NULL)
+    s->at += n;
+  if (s->at == NULL || s->row < s->count)
+    begin_result(s);
+}
+
+static void open_stream(tl_row_stream *s, const tl_method *method,
+                        int64_t count, void *to) {
+  s->method = method;
+  s->count = count;
+  s->row = 0;
+  s->to = s->first = to;
+  s->parts = NULL;
+  s->part_count = 0;
+  s->single = &s->one;
 }
 
 void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
                         int64_t count, int64_t length, const char *means,
                         void *to) {
-  s->method = method;
-  s->count = count;
+  open_stream(s, method, count, to);
+  s->at = NULL;
   s->length = length;
-  s->multi = count > 1 && (size_t)length * method->in <= sizeof s->cut &&
-             length <= SQUARES && tl_rows_fit(method, length);
-  s->to = s->first = to;
+  s->multi = count > 1 && length <= SQUARES && tl_rows_fit(method, length);
   s->mean = s->means = means;
-  s->parts = NULL;
-  s->part_count = 0;
   begin_result(s);
 }
 
-// Whole rows that lie in a block, and what is cut by its ends when it has come
-// together.
-static void take_multi(tl_row_stream *s, const char *items, size_t n) {
-  const size_t length = (size_t)s->length, size = s->method->in;
-  while (n > 0) {
-    const size_t missing = (size_t)s->left;
-    size_t take = n < missing ? n : missing;
-    tl_rows rows = {s->cut, NULL, s->length, 1, s->length};
-    if (missing == length && n >= length) {
-      take = n - n % length;
-      rows.items = items;
-      rows.n = (int64_t)(n / length);
-      rows.end = (int64_t)n;
-    } else {
-      memcpy(s->cut + (length - missing) * size, items, take * size);
-    }
-    items += take * size;
-    n -= take;
-    if (take < missing) {
-      s->left -= (int64_t)take;
-      return;
-    }
-    tl_rows_fold(s->method, &rows, s->mean, s->to);
-    made_results(s, rows.n);
+void tl_row_stream_open_rows(tl_row_stream *s, const tl_method *method,
+                             int64_t count, const int64_t *at, void *to) {
+  open_stream(s, method, count, to);
+  s->at = at;
+  s->multi = method->segments != NULL;
+  s->mean = s->means = NULL;
+  if (count > 0)
+    begin_result(s);
+}
+
+// How many rows lie wholly in the next n items.
+static int64_t count_whole(const tl_row_stream *s, size_t n) {
+  if (s->at == NULL)
+    return (int64_t)n / s->length;
+  const int64_t end = s->at[0] + (int64_t)n, rows = s->count - s->row;
+  int64_t count = 0;
+  while (count < rows && s->at[count + 1] <= end) count++;
+  return count;
+}
+
+// Whole rows that lie in a block, by the kernels of several; returns how many
+// items they have.
+static size_t take_rows(tl_row_stream *s, const char *items, size_t n) {
+  const int64_t count = count_whole(s, n);
+  if (count == 0)
+    return 0;
+  tl_rows rows = {items, s->at, 0, count, (int64_t)n, 0};
+  int64_t taken = count * s->length;
+  if (s->at != NULL) {
+    rows.first = s->at[0];
+    rows.end += rows.first;
+    taken = s->at[count] - s->at[0];
+  } else {
+    rows.length = s->length;
   }
+  tl_rows_fold(s->method, &rows, s->mean, s->to);
+  made_results(s, count);
+  return (size_t)taken;
 }
 
 void tl_row_stream_take(void *stream, const void *const *blocks, size_t n) {
   tl_row_stream *s = stream;
   const char *items = blocks[0];
-  if (s->multi) {
-    take_multi(s, items, n);
-    return;
-  }
-  if (s->count == 1) {  // which its close ends
+  if (s->count == 1 && s->at == NULL) {  // which its close ends
     tl_consumer_take(s->single, items, n);
     return;
   }
+  bool begins = true;  // a row, unless the last block ended in one
   while (n > 0) {
-    const size_t take = (int64_t)n < s->left ? n : (size_t)s->left;
-    tl_consumer_take(&s->one, items, take);
+    size_t take = 0;
+    begins =
+        s->at == NULL ? s->left == s->length : s->left == s->at[1] - s->at[0];
+    if (s->multi && begins)
+      take = take_rows(s, items, n);
+    if (take == 0) {
+      take = (int64_t)n < s->left ? n : (size_t)s->left;
+      tl_consumer_take(&s->one, items, take);
+      s->left -= (int64_t)take;
+      if (s->left == 0) {
+        tl_consumer_end(&s->one, s->to);
+        made_results(s, 1);
+      }
+    }
     items += take * s->method->in;
     n -= take;
-    s->left -= (int64_t)take;
-    if (s->left > 0)
-      return;
-    tl_consumer_end(&s->one, s->to);
-    made_results(s, 1);
   }
 }
 
@@ -465,7 +484,7 @@ static void *begin_results(void *context, int64_t first, void *local) {
       all->first + before * all->method->out);
   return own;
 }
-_Static_assert(sizeof(tl_row_stream) <= TL_SINK_BYTES,
+_Static_assert(sizeof(tl_row_stream) <= TL_CONSUMER_BYTES,
                "a stream fits a part's memory");
 
 // A single result: parts of a power of two of items are taken apart, and merged
@@ -477,6 +496,7 @@ static void *begin_part(void *context, int64_t first, void *local) {
   tl_row_stream *own = local;
   own->method = all->method;
   own->count = 1;
+  own->at = NULL;
   own->multi = false;
   own->single = &all->parts[first / all->split.items];
   return own;
@@ -503,7 +523,11 @@ const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
 }
 
 void tl_row_stream_close(tl_row_stream *s) {
-  if (s->count != 1)
+  while (s->at != NULL && s->row < s->count) {  // rows without items
+    tl_consumer_end(&s->one, s->to);
+    made_results(s, 1);
+  }
+  if (s->at != NULL || s->count != 1)
     return;
   for (int64_t i = 1; i < s->part_count; i++)
     tl_consumer_merge(&s->one, &s->parts[i]);
@@ -553,6 +577,27 @@ bool tl_column_stream_fits(const tl_method *m) {
          (m->find_outer != NULL ? m->in <= sizeof(int64_t) : m->join != NULL);
 }
 
+static size_t stream_scratch(const tl_column_stream *s) {
+  return tl_align_64(
+      tl_columns_scratch(s->method, (size_t)s->rows, (size_t)s->width));
+}
+
+static size_t row_nbytes(const tl_column_stream *s) {
+  return tl_align_64((size_t)s->width * s->method->out);
+}
+
+static size_t items_nbytes(const tl_column_stream *s) {
+  return tl_align_64((size_t)s->rows * (size_t)s->width * s->method->in);
+}
+
+// What results wait in: a row for each bit of the number of chunks, and one
+// more.
+static size_t waiting_nbytes(const tl_column_stream *s, int64_t length) {
+  size_t depth = 3;
+  for (int64_t chunks = length / s->rows; chunks > 0; chunks /= 2) depth++;
+  return (depth < SEARCHED ? SEARCHED : depth) * row_nbytes(s);
+}
+
 void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
                            int64_t width, int64_t length, size_t nbytes) {
   TL_CHECK(tl_column_stream_fits(method));
@@ -563,28 +608,22 @@ void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
          2 * (size_t)s->rows * (size_t)width * method->in <= nbytes) {
     s->rows *= 2;
   }
+  s->nbytes =
+      items_nbytes(s) + stream_scratch(s) + waiting_nbytes(s, length) + 64;
 }
 
-static size_t stream_scratch(const tl_column_stream *s) {
-  return tl_align_64(
-      tl_columns_scratch(s->method, (size_t)s->rows, (size_t)s->width));
+bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm) {
+  s->block = tl_alloc(vm, s->nbytes, "columns to reduce");
+  if (s->block == NULL)
+    return false;
+  s->items = (char *)tl_align_64((size_t)s->block);
+  s->scratch = s->items + items_nbytes(s);
+  s->waiting = s->scratch + stream_scratch(s);
+  return true;
 }
 
-static size_t row_nbytes(const tl_column_stream *s) {
-  return tl_align_64((size_t)s->width * s->method->out);
-}
-
-size_t tl_column_stream_nbytes(const tl_column_stream *s, int64_t length) {
-  size_t depth = 3;  // a row for each bit of the number of chunks, and one more
-  for (int64_t chunks = length / s->rows; chunks > 0; chunks /= 2) depth++;
-  if (depth < SEARCHED)
-    depth = SEARCHED;
-  return stream_scratch(s) + depth * row_nbytes(s);
-}
-
-void tl_column_stream_place(tl_column_stream *s, char *memory) {
-  s->scratch = memory;
-  s->waiting = memory + stream_scratch(s);
+void tl_column_stream_free(tl_column_stream *s, tl_vm *vm) {
+  tl_free(vm, s->block, s->nbytes);
 }
 
 void tl_column_stream_begin(tl_column_stream *s, void *to) {
@@ -622,6 +661,7 @@ static void search_chunk(tl_column_stream *s, const void *items, int64_t count,
 void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
                            int64_t width) {
   const size_t n = (size_t)width;
+  TL_CHECK(count <= s->rows && width <= s->width);
   if (s->method->find_outer != NULL) {
     search_chunk(s, rows, count, n);
   } else {

@@ -37,8 +37,8 @@ typedef struct tl_method {
   tl_arg_fold *find;
   tl_kernel2 *squares;  // NULL: items are folded as they are
   // Rows at a time. NULL: no kernel does that.
-  tl_sum_rows *sum_rows;  // of up to TL_SHORT_ROW items
-  tl_fold_spans *spans;   // of any lengths
+  tl_sum_rows *sum_rows;       // of up to TL_SHORT_ROW items
+  tl_fold_segments *segments;  // of any lengths
   // Columns. Runs of rows join their results by [join]; NULL: the order of all
   // rows counts, so that they have to stay together.
   tl_fold_outer *outer;
@@ -92,9 +92,10 @@ void tl_consumer_end(tl_consumer *c, void *out);
 // Rows one behind the other: row i is items [at[i], at[i + 1]), or, where [at]
 // is NULL, has [length] of them. Items below [end] may be read.
 typedef struct tl_rows {
-  const char *items;  // the item at 0
+  const char *items;  // the one at [first]
   const int64_t *at;
   int64_t length, n, end;
+  int64_t first;  // 0 where [at] is NULL
 } tl_rows;
 
 // Whether kernels take several rows of [length] items at a time.
@@ -104,32 +105,31 @@ bool tl_rows_fit(const tl_method *m, int64_t length);
 void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
                   char *out);
 
-// Whether rows of [length] items are turned over some at a time, so that the
-// kernels of columns take them: [n] such rows that lie anywhere, their items
-// and first items so many bytes apart, and of [from].
-bool tl_rows_turn(const tl_method *m, int64_t length);
-void tl_rows_fold_transposed(const tl_method *m, tl_dtype from,
-                             const char *items, int64_t length,
-                             int64_t item_step, int64_t n, int64_t row_step,
-                             char *out);
+// Whether short rows of [length] items are transposed some at a time, so that
+// the kernels of columns take them: [n] such rows that lie anywhere, their
+// items and first items so many bytes apart, one result for each to [out].
+bool tl_rows_transpose(const tl_method *m, int64_t length);
+void tl_rows_fold_transposed(const tl_method *m, const char *items,
+                             int64_t length, int64_t item_step, int64_t n,
+                             int64_t row_step, char *out);
 
-// Takes blocks of items of [count] results one after the other, each of
-// [length] items: the sink of a plan.
+// Takes blocks of items of [count] results one after the other, as a plan hands
+// them out.
 typedef struct tl_row_stream {
   const tl_method *method;
-  bool multi;                   // kernels of several rows take them
-  int64_t count, length, left;  // left: items of this result to come
-  char *to, *first;             // where results go on, and where they begin
-  const char *mean, *means;     // likewise, where squares are folded
+  bool multi;          // kernels of several rows take them
+  const int64_t *at;   // offsets of the next row on; NULL: all have [length]
+  int64_t length;      // items of each result
+  int64_t count, row;  // results, and the one in work
+  int64_t left;        // items of it to come
+  char *to, *first;    // where results go on, and where they begin
+  const char *mean, *means;  // likewise, where squares are folded
   // Threads share a stream: how, and the parts of a single result.
   tl_plan_split split;
   tl_consumer *parts;
   int64_t part_count;
   tl_consumer *single;  // that takes the items of a single result
-  union {
-    tl_consumer one;  // the result in work
-    char cut[1792];   // its items so far, for kernels of several
-  };
+  tl_consumer one;      // the result in work
 } tl_row_stream;
 
 enum { TL_STREAM_PARTS = 16 };
@@ -137,7 +137,12 @@ enum { TL_STREAM_PARTS = 16 };
 void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
                         int64_t count, int64_t length, const char *means,
                         void *to);
-// A tl_plan_sink.
+// The same for rows of any lengths: row i has items [at[i], at[i + 1]), and the
+// first item that comes is the one at[0]. Not of squares; threads may not share
+// it.
+void tl_row_stream_open_rows(tl_row_stream *s, const tl_method *method,
+                             int64_t count, const int64_t *at, void *to);
+// A tl_plan_consume.
 void tl_row_stream_take(void *stream, const void *const *blocks, size_t n);
 // How threads may share it; NULL: they may not. [parts] has room for
 // TL_STREAM_PARTS consumers until the stream is closed; NULL: there is none.
@@ -177,9 +182,12 @@ typedef struct tl_column_stream {
   const tl_method *method;
   int64_t rows;   // of a chunk
   int64_t width;  // the most columns
+  char *items;    // memory for the rows of a chunk
   char *scratch, *waiting;
-  char *to;    // results of the columns under way
-  int64_t at;  // rows so far
+  void *block;
+  size_t nbytes;  // of all memory
+  char *to;       // results of the columns under way
+  int64_t at;     // rows so far
   tl_column_join join;
 } tl_column_stream;
 
@@ -188,9 +196,9 @@ bool tl_column_stream_fits(const tl_method *m);
 // Chunks of as many rows as fit [nbytes] with [width] columns, of [length].
 void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
                            int64_t width, int64_t length, size_t nbytes);
-// The memory for all but the rows themselves, and its use; aligned to 64.
-size_t tl_column_stream_nbytes(const tl_column_stream *s, int64_t length);
-void tl_column_stream_place(tl_column_stream *s, char *memory);
+// The memory of s->nbytes; false: there is none, after tl_fail.
+bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm);
+void tl_column_stream_free(tl_column_stream *s, tl_vm *vm);
 // All rows of [width] columns: a chunk at a time, dense.
 void tl_column_stream_begin(tl_column_stream *s, void *to);
 void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,

@@ -16,7 +16,7 @@
 //   typing     tl_operands_resolve  the dtype computed in, the result's
 //   shape      tl_broadcast         (vm/array)
 //   checks     tl_operands_check    zero divisors: all that may fail
-//   target     tl_find_reusable     a dying operand, or a new array
+//   (promote.c) target     tl_find_reusable     a dying operand, or a new array
 //   loop       tl_plan_run          kernels over blocks, polling
 //
 // So an operation that fails has written nothing. Reductions are in reduce*.c

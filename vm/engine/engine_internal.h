@@ -16,11 +16,6 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out);
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
                        const tl_typing *typing, tl_slot *out);
 
-// What must be asked before the first write: zero divisors, negative powers
-// and shifts of integers (kind domain). Operands may be broadcast later.
-bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *operands,
-                       const tl_typing *typing);
-
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);

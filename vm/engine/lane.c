@@ -82,19 +82,20 @@ void tl_split_as_stored(tl_split *split) {
   }
 }
 
-// --- Panels -----------------------------------------------------------------
+// --- Tiles of rows
+// -----------------------------------------------------------------
 
 enum {
-  PANEL_ROWS = 32,
+  ROW_TILE_ROWS = 32,
   LEAST_ROWS = 8,
-  PANEL_BYTES = 1024 * 1024,  // as long as that leaves LEAST_ROWS
+  ROW_TILE_BYTES = 1024 * 1024,  // as long as that leaves LEAST_ROWS
   MOST_BYTES = 4096 * 1024,
   LINE = 64,
 };
 
-bool tl_panel_open(tl_vm *vm, tl_panel *panel, tl_dtype dtype, int64_t length,
-                   int64_t nrows, int64_t row_step, int64_t column_step,
-                   int64_t count) {
+bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
+                      int64_t length, int64_t nrows, int64_t row_step,
+                      int64_t column_step, int64_t count) {
   int64_t itemsize = (int64_t)tl_itemsize(dtype);
   if (nrows < LEAST_ROWS || row_step != itemsize || column_step == itemsize ||
       length > MOST_BYTES)
@@ -102,33 +103,33 @@ bool tl_panel_open(tl_vm *vm, tl_panel *panel, tl_dtype dtype, int64_t length,
   // An odd number of lines: rows a power of two apart would share a few places
   // of the nearest cache.
   int64_t row = (length * itemsize + LINE - 1) / LINE | 1;
-  panel->row = row * LINE;
-  panel->rows = PANEL_BYTES / panel->row;
-  if (panel->rows < LEAST_ROWS)
-    panel->rows = LEAST_ROWS;
-  if (panel->rows > PANEL_ROWS)
-    panel->rows = PANEL_ROWS;
-  panel->length = length;
-  panel->itemsize = (size_t)itemsize;
-  panel->nbytes = (size_t)(panel->rows * panel->row);
-  if (panel->nbytes > MOST_BYTES)
+  tile->row = row * LINE;
+  tile->rows = ROW_TILE_BYTES / tile->row;
+  if (tile->rows < LEAST_ROWS)
+    tile->rows = LEAST_ROWS;
+  if (tile->rows > ROW_TILE_ROWS)
+    tile->rows = ROW_TILE_ROWS;
+  tile->length = length;
+  tile->itemsize = (size_t)itemsize;
+  tile->nbytes = (size_t)(tile->rows * tile->row);
+  if (tile->nbytes > MOST_BYTES)
     return false;
-  panel->room = (size_t)count * panel->nbytes;
-  panel->items = tl_alloc(vm, panel->room, "rows of a transposed array");
-  if (panel->items == NULL)
+  tile->room = (size_t)count * tile->nbytes;
+  tile->items = tl_alloc(vm, tile->room, "rows of a transposed array");
+  if (tile->items == NULL)
     tl_error_clear(vm);  // it goes without
-  return panel->items != NULL;
+  return tile->items != NULL;
 }
 
-void tl_panel_close(tl_vm *vm, tl_panel *panel) {
-  tl_free(vm, panel->items, panel->room);
+void tl_row_tile_close(tl_vm *vm, tl_row_tile *tile) {
+  tl_free(vm, tile->items, tile->room);
 }
 
-void tl_panel_fill(const tl_panel *panel, const char *from, int64_t row_step,
-                   int64_t column_step, int64_t count) {
-  tl_kernels()->pack_tile[tl_move_size(panel->itemsize)](
-      panel->items, panel->row, from, row_step, column_step, (size_t)count,
-      (size_t)panel->length);
+void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
+                      int64_t row_step, int64_t column_step, int64_t count) {
+  tl_kernels()->pack_tile[tl_move_size(tile->itemsize)](
+      tile->items, tile->row, from, row_step, column_step, (size_t)count,
+      (size_t)tile->length);
 }
 
 // --- Lanes ------------------------------------------------------------------
@@ -207,30 +208,31 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
   return true;
 }
 
-// Long ones go by panels of some rows each, which take memory of their own.
-static bool give_panels(walker *w, const tl_panel *panel, const char *base,
-                        int64_t nrows, int64_t row_step, int64_t column_step) {
+// Long ones go by tiles of some rows each, which take memory of their own.
+static bool give_row_tiles(walker *w, const tl_row_tile *tile, const char *base,
+                           int64_t nrows, int64_t row_step,
+                           int64_t column_step) {
   for (int64_t row = 0, count; row < nrows; row += count) {
-    count = nrows - row < panel->rows ? nrows - row : panel->rows;
-    tl_panel_fill(panel, base + row * row_step, row_step, column_step, count);
+    count = nrows - row < tile->rows ? nrows - row : tile->rows;
+    tl_row_tile_fill(tile, base + row * row_step, row_step, column_step, count);
     for (int64_t i = 0; i < count; i++) {
-      give(w, panel->items + i * panel->row, (size_t)panel->length);
-      if (!tl_lane_poll(w->vm, w->unpolled, panel->length))
+      give(w, tile->items + i * tile->row, (size_t)tile->length);
+      if (!tl_lane_poll(w->vm, w->unpolled, tile->length))
         return false;
     }
   }
   return true;
 }
 
-static bool walk_panels(walker *w, const tl_panel *panel) {
+static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
   const tl_lane *lane = w->lane;
   int inner = lane->ndim - 1;
   bool ok = true;
   tl_counter counter;
   tl_counter_begin(&counter, inner - 1, lane->shape, lane->strides, lane->base);
   for (; ok && !counter.done; tl_counter_next(&counter))
-    ok = give_panels(w, panel, counter.at, lane->shape[inner - 1],
-                     lane->strides[inner - 1], lane->strides[inner]);
+    ok = give_row_tiles(w, tile, counter.at, lane->shape[inner - 1],
+                        lane->strides[inner - 1], lane->strides[inner]);
   return ok;
 }
 
@@ -248,12 +250,12 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
   int inner = lane->ndim - 1;
   int64_t length = lane->shape[inner], step = lane->strides[inner];
   bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
-  tl_panel panel;
+  tl_row_tile tile;
   if (vm != NULL && inner > 0 && !tiles &&
-      tl_panel_open(vm, &panel, lane->from, length, lane->shape[inner - 1],
-                    lane->strides[inner - 1], step, 1)) {
-    bool ok = walk_panels(&w, &panel);
-    tl_panel_close(vm, &panel);
+      tl_row_tile_open(vm, &tile, lane->from, length, lane->shape[inner - 1],
+                       lane->strides[inner - 1], step, 1)) {
+    bool ok = walk_row_tiles(&w, &tile);
+    tl_row_tile_close(vm, &tile);
     return ok;
   }
   tl_counter counter;

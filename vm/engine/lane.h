@@ -19,22 +19,22 @@ typedef void tl_lane_fn(void *context, const void *items, size_t n);
 
 // Some rows of a transposed array put side by side, so that whole cache lines
 // of it are used.
-typedef struct tl_panel {
+typedef struct tl_row_tile {
   char *items;
   int64_t rows, length;  // rows at most, items of each
   int64_t row;           // bytes from one to the next
   size_t itemsize, nbytes, room;
-} tl_panel;
-// Memory for [count] panels, nbytes each, of an array of [nrows] rows, steps in
+} tl_row_tile;
+// Memory for [count] tiles, nbytes each, of an array of [nrows] rows, steps in
 // bytes. False: it has no such layout, or there is no memory, and it is read as
 // it lies.
-bool tl_panel_open(tl_vm *vm, tl_panel *panel, tl_dtype dtype, int64_t length,
-                   int64_t nrows, int64_t row_step, int64_t column_step,
-                   int64_t count);
-void tl_panel_close(tl_vm *vm, tl_panel *panel);
+bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
+                      int64_t length, int64_t nrows, int64_t row_step,
+                      int64_t column_step, int64_t count);
+void tl_row_tile_close(tl_vm *vm, tl_row_tile *tile);
 // Fills it with [count] rows from [from] on.
-void tl_panel_fill(const tl_panel *panel, const char *from, int64_t row_step,
-                   int64_t column_step, int64_t count);
+void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
+                      int64_t row_step, int64_t column_step, int64_t count);
 
 // Hands out all items; false where the VM was stopped (NULL: a worker's, which
 // polls nothing). [unpolled]

@@ -38,6 +38,11 @@ typedef struct tl_typing {
 bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *operands,
                          const tl_slot *slots, tl_typing *out);
 
+// What must be asked before the first write: zero divisors, negative powers
+// and shifts of integers (kind domain). Operands may be broadcast later.
+bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *operands,
+                       const tl_typing *typing);
+
 // The dtype that a scalar or array and another promote to.
 tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b);
 

@@ -23,7 +23,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->tile_count = 0;
   plan->output = -1;
   plan->result_count = 0;
-  plan->sink = NULL;
+  plan->consume = NULL;
   plan->split = NULL;
   plan->delay = NULL;
   plan->rows = 1;

@@ -9,7 +9,7 @@
 //   tl_plan_stream     each operand, and the output
 //   tl_plan_arrange    merges axes; from here on it is known which are single
 //   tl_plan_cast …     the steps, in order
-//   tl_plan_finish     what goes to the output, or to the sink
+//   tl_plan_finish     what goes to the output, or to the consumer
 //   tl_plan_run
 #ifndef TALLY_VM_PLAN_H
 #define TALLY_VM_PLAN_H
@@ -69,18 +69,19 @@ typedef struct tl_plan_step {
 } tl_plan_step;
 
 // Takes [n] items of each result, contiguous. Blocks come in row-major order.
-typedef void tl_plan_sink(void *context, const void *const *items, size_t n);
+typedef void tl_plan_consume(void *context, const void *const *items, size_t n);
 
-// How a sink takes parts of the items from several threads.
+// How a consumer takes parts of the items from several threads.
 typedef struct tl_plan_split {
   int64_t items;  // a part begins at a multiple of so many items, and a block
                   // where it has room for them
   bool exactly;   // and has so many, the last one perhaps less
-  // The context of the sink for the part that begins at item [first]; [local]
-  // has TL_SINK_BYTES for each result and once more, for the time of the part.
+  // The context of the consumer for the part that begins at item [first];
+  // [local] has TL_CONSUMER_BYTES for each result and once more, for the time
+  // of the part.
   void *(*begin)(void *context, int64_t first, void *local);
 } tl_plan_split;
-enum { TL_SINK_BYTES = 2048 };
+enum { TL_CONSUMER_BYTES = 2048 };
 
 typedef struct tl_plan_delay tl_plan_delay;
 typedef struct tl_plan_room tl_plan_room;
@@ -91,12 +92,13 @@ typedef struct tl_plan {
   int64_t size;
   int stream_count, value_count, step_count, register_count;
   int tile_count;
-  int output;  // the stream written; -1: results go to the sink, or to streams
+  int output;  // the stream written; -1: results go to the consumer, or to
+               // streams
   int result_count;
-  int results[TL_PLAN_RESULTS];  // the values that the sink gets
-  tl_plan_sink *sink;
-  void *context;               // of the sink
-  const tl_plan_split *split;  // NULL: the sink wants all items in order
+  int results[TL_PLAN_RESULTS];  // the values that the consumer gets
+  tl_plan_consume *consume;
+  void *context;               // of the consumer
+  const tl_plan_split *split;  // NULL: the consumer wants all items in order
   tl_plan_delay *delay;  // of the output (vm/engine/plan_delay.h); NULL: none
   int64_t rows;   // rows that share a block; 1: blocks are parts of a row
   size_t widest;  // the largest item in a register or stream
@@ -143,7 +145,7 @@ int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
                  const int64_t *offsets, int64_t row_count);
 
 // Merges and orders the axes; [output] is the stream that is written. -1: the
-// axes stay in order, for the sink.
+// axes stay in order, for the consumer.
 void tl_plan_arrange(tl_plan *plan, int output);
 
 // Steps; each returns the value it makes. Casts of a value to its own dtype
@@ -166,13 +168,13 @@ int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
 // A register that is not read any more is free for the next step.
 void tl_plan_release(tl_plan *plan, int value);
 
-// The output gets [value]; without one plan->sink does, which is to be set.
+// The output gets [value]; without one plan->consume does, which is to be set.
 void tl_plan_finish(tl_plan *plan, int value);
 
 // Instead, for several results and a plan arranged without an output.
 typedef struct tl_plan_result {
   int value;
-  int stream;  // that is written, dense in row-major order; -1: to the sink
+  int stream;  // that is written, dense in row-major order; -1: to the consumer
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
 void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,

@@ -1,11 +1,12 @@
-// Several turns of a loop at a time: see plan_turns.h.
+// Several iterations of a loop at a time: see plan_iterations.h.
 #include "vm/engine/plan_iterations.h"
 
 #include "vm/kernels/prefetch.h"
 
 enum { LINE_BYTES = 64, LEAST_ITEMS = 64 };
 
-// --- Which turns ------------------------------------------------------------
+// --- Which iterations
+// ------------------------------------------------------------
 
 static const tl_plan_stream_state *output_of(const tl_plan *plan) {
   return &plan->streams[plan->output];
@@ -26,8 +27,8 @@ static bool is_within(const tl_plan_iterations *iterations, int s) {
          end + plan->values[s].itemsize > iterations->begin;
 }
 
-// A turn sees what an earlier one has written in the same row alone, if all
-// columns of the array begin within one row of it.
+// An iteration sees what an earlier one has written in the same row alone, if
+// all columns of the array begin within one row of it.
 static bool is_disjoint(tl_plan_iterations *iterations, int s) {
   const tl_plan *plan = iterations->plan;
   const char *at = plan->streams[s].base;
@@ -60,21 +61,21 @@ static int find_column(tl_plan_iterations *iterations, int s) {
   bool is_output = s == plan->output;
   int i = iterations->column_count;
   while (--i >= 0) {
-    tl_turn_column *c = &iterations->columns[i];
+    tl_iteration_column *c = &iterations->columns[i];
     if (c->at == at && is_like(plan, c->stream, s)) {
       c->stores |= is_output;
       return i;
     }
   }
   iterations->columns[iterations->column_count] =
-      (tl_turn_column){at, (int8_t)s, !is_output, is_output};
+      (tl_iteration_column){at, (int8_t)s, !is_output, is_output};
   return iterations->column_count++;
 }
 
 static bool fits(tl_plan_iterations *iterations) {
   const tl_plan *plan = iterations->plan;
   if (iterations->count == TL_ITERATIONS ||
-      iterations->column_count + plan->moving_count > TL_TURN_COLUMNS) {
+      iterations->column_count + plan->moving_count > TL_ITERATION_COLUMNS) {
     return false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
@@ -120,8 +121,8 @@ bool tl_iterations_open(tl_plan_iterations *iterations, tl_plan *plan,
                         const tl_array *array) {
   if (plan->ndim != 1 || plan->rows > 1 || !plan->plain || plan->multi ||
       plan->is_hosts || plan->delay != NULL || plan->output < 0 ||
-      plan->size < LEAST_ITEMS || plan->size > TL_TURN_ITEMS ||
-      plan->moving_count > TL_TURN_STREAMS || !output_of(plan)->packed) {
+      plan->size < LEAST_ITEMS || plan->size > TL_ITERATION_ITEMS ||
+      plan->moving_count > TL_ITERATION_STREAMS || !output_of(plan)->packed) {
     return false;
   }
   int64_t row = output_of(plan)->strides[0];
@@ -137,24 +138,24 @@ bool tl_iterations_open(tl_plan_iterations *iterations, tl_plan *plan,
 
 // Columns a power of two apart would share a few places of the nearest cache.
 enum { COLUMN_BYTES = TL_BLOCK_BYTES + LINE_BYTES };
-typedef char panel[TL_TURN_COLUMNS][COLUMN_BYTES];
+typedef char columns_buffer[TL_ITERATION_COLUMNS][COLUMN_BYTES];
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
 // Where columns go.
 typedef struct layout {
-  int8_t order[TL_TURN_COLUMNS];  // which is at each place of the panel
-  int8_t place[TL_TURN_COLUMNS];
+  int8_t order[TL_ITERATION_COLUMNS];  // which is at each place of the buffer
+  int8_t place[TL_ITERATION_COLUMNS];
   // Stretches of a row that columns lie in.
   int stretch_count;
   struct {
     const char *at;
     int64_t stride, nbytes;
-  } stretches[TL_TURN_COLUMNS];
+  } stretches[TL_ITERATION_COLUMNS];
 } layout;
 
-// Columns side by side in memory to places side by side in the panel.
+// Columns side by side in memory to places side by side in the buffer.
 static void order_columns(const tl_plan_iterations *iterations, layout *y) {
-  const tl_turn_column *columns = iterations->columns;
+  const tl_iteration_column *columns = iterations->columns;
   for (int i = 0; i < iterations->column_count; i++) {
     int k = i;
     for (; k > 0 && columns[y->order[k - 1]].at > columns[i].at; k--)
@@ -166,10 +167,10 @@ static void order_columns(const tl_plan_iterations *iterations, layout *y) {
 }
 
 static void find_stretches(const tl_plan_iterations *iterations, layout *y) {
-  const tl_turn_column *before = NULL;
+  const tl_iteration_column *before = NULL;
   y->stretch_count = 0;
   for (int i = 0; i < iterations->column_count; i++) {
-    const tl_turn_column *c = &iterations->columns[y->order[i]];
+    const tl_iteration_column *c = &iterations->columns[y->order[i]];
     if (before == NULL || c->at - before->at > LINE_BYTES ||
         !is_like(iterations->plan, before->stream, c->stream)) {
       y->stretches[y->stretch_count].at = c->at;
@@ -183,18 +184,19 @@ static void find_stretches(const tl_plan_iterations *iterations, layout *y) {
   }
 }
 
-static bool is_moved(const tl_turn_column *c, bool stores) {
+static bool is_moved(const tl_iteration_column *c, bool stores) {
   return stores ? c->stores : c->loads;
 }
 
 // How many columns from place [from] on can be moved at once.
 static int count_run(const tl_plan_iterations *iterations, const layout *y,
                      int from, bool stores) {
-  const tl_turn_column *c = &iterations->columns[y->order[from]];
+  const tl_iteration_column *c = &iterations->columns[y->order[from]];
   int64_t itemsize = iterations->plan->values[c->stream].itemsize;
   int count = 1;
   while (from + count < iterations->column_count) {
-    const tl_turn_column *next = &iterations->columns[y->order[from + count]];
+    const tl_iteration_column *next =
+        &iterations->columns[y->order[from + count]];
     if (!is_moved(next, stores) || next->at != c->at + count * itemsize ||
         !is_like(iterations->plan, c->stream, next->stream)) {
       break;
@@ -204,13 +206,14 @@ static int count_run(const tl_plan_iterations *iterations, const layout *y,
   return count;
 }
 
-// Moves [n] rows of columns into the panel, or back.
+// Moves [n] rows of columns into the buffer, or back.
 static void move_columns(const tl_plan_iterations *iterations, const layout *y,
-                         panel columns, int64_t row, size_t n, bool stores) {
+                         columns_buffer columns, int64_t row, size_t n,
+                         bool stores) {
   const tl_plan *plan = iterations->plan;
   int run = 1;
   for (int i = 0; i < iterations->column_count; i += run) {
-    const tl_turn_column *c = &iterations->columns[y->order[i]];
+    const tl_iteration_column *c = &iterations->columns[y->order[i]];
     run = 1;
     if (!is_moved(c, stores))
       continue;
@@ -230,9 +233,9 @@ static void move_columns(const tl_plan_iterations *iterations, const layout *y,
 
 // Asks for the rows from [row] to [end], while others are in work. A call of a
 // function that does nothing else is left out by compilers, so it is none.
-static inline __attribute__((always_inline)) void ask_rows(const layout *y,
-                                                           int64_t row,
-                                                           int64_t end) {
+static inline __attribute__((always_inline)) void prefetch_rows(const layout *y,
+                                                                int64_t row,
+                                                                int64_t end) {
   for (int i = 0; i < y->stretch_count; i++) {
     const char *at = y->stretches[i].at;
     for (int64_t r = row; r < end; r++) {
@@ -244,7 +247,7 @@ static inline __attribute__((always_inline)) void ask_rows(const layout *y,
 }
 
 static void run_iteration(const tl_plan_iterations *iterations, int iteration,
-                          const layout *y, panel columns, int64_t row,
+                          const layout *y, columns_buffer columns, int64_t row,
                           size_t n) {
   tl_plan *plan = iterations->plan;
   for (int i = 0; i < plan->moving_count; i++) {
@@ -256,8 +259,8 @@ static void run_iteration(const tl_plan_iterations *iterations, int iteration,
   tl_plan_steps(plan, plan->once_count, plan->step_count, n);
 }
 
-// Asks for what a turn uses where it is.
-static inline __attribute__((always_inline)) void ask_shown(
+// Asks for what an iteration uses where it is.
+static inline __attribute__((always_inline)) void prefetch_shown(
     const tl_plan_iterations *iterations, int iteration, int64_t row,
     size_t n) {
   const tl_plan *plan = iterations->plan;
@@ -271,19 +274,20 @@ static inline __attribute__((always_inline)) void ask_shown(
   }
 }
 
-// All turns for the rows from [row] to [end]; after each of them a part of the
-// next rows, up to [next], is asked for.
+// All iterations for the rows from [row] to [end]; after each of them a part of
+// the next rows, up to [next], is asked for.
 static void run_rows(const tl_plan_iterations *iterations, const layout *y,
-                     panel columns, int64_t row, int64_t end, int64_t next) {
+                     columns_buffer columns, int64_t row, int64_t end,
+                     int64_t next) {
   size_t n = (size_t)(end - row);
   int count = iterations->count;
   move_columns(iterations, y, columns, row, n, false);
   for (int i = 0; i < count; i++) {
     if (i + 1 < count)
-      ask_shown(iterations, i + 1, row, n);
+      prefetch_shown(iterations, i + 1, row, n);
     run_iteration(iterations, i, y, columns, row, n);
-    ask_rows(y, end + (next - end) * i / count,
-             end + (next - end) * (i + 1) / count);
+    prefetch_rows(y, end + (next - end) * i / count,
+                  end + (next - end) * (i + 1) / count);
   }
   move_columns(iterations, y, columns, row, n, true);
 }
@@ -292,11 +296,11 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Apart, so that other runs do not need its stack.
+// A function of its own, so that other runs do not need its stack.
 __attribute__((noinline)) void tl_iterations_run(
     tl_plan_iterations *iterations) {
   _Alignas(64) registers room;
-  _Alignas(64) panel columns;
+  _Alignas(64) columns_buffer columns;
   layout y;
   tl_plan *plan = iterations->plan;
   order_columns(iterations, &y);

@@ -13,7 +13,7 @@ enum { SHORT_BYTES = 8 * 1024 };
 // items too: the lines of a block stay in the nearest cache.
 enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
 
-// Apart, so that other steps do not need its stack.
+// A function of its own, so that other steps do not need its stack.
 __attribute__((noinline)) static void call_host(const tl_plan_step *step,
                                                 const tl_plan_value *values,
                                                 char *out, size_t n) {
@@ -157,11 +157,11 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
   }
 }
 
-static void feed_sink(const tl_plan *plan, size_t n) {
+static void feed_consumer(const tl_plan *plan, size_t n) {
   const void *items[TL_PLAN_RESULTS];
   for (int i = 0; i < plan->result_count; i++)
     items[i] = plan->values[plan->results[i]].at;
-  plan->sink(plan->context, items, n);
+  plan->consume(plan->context, items, n);
 }
 
 static void run_block(tl_plan *plan, int64_t column, size_t nrows,
@@ -169,8 +169,8 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
   load_streams(plan, column, nrows, ncols);
   if (plan->output < 0) {
     tl_plan_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
-    if (plan->sink != NULL)
-      feed_sink(plan, nrows * ncols);
+    if (plan->consume != NULL)
+      feed_consumer(plan, nrows * ncols);
     return;
   }
   const tl_plan_stream_state *output = &plan->streams[plan->output];
@@ -257,8 +257,8 @@ static bool run_plain_row(runner *r) {
     if (length - at < n)
       n = length - at;
     tl_plan_steps(plan, plan->once_count, plan->step_count, (size_t)n);
-    if (plan->sink != NULL)
-      feed_sink(plan, (size_t)n);
+    if (plan->consume != NULL)
+      feed_consumer(plan, (size_t)n);
     if (!poll(r, n))
       return false;
     at += n;
@@ -328,8 +328,8 @@ static bool run_plain_rows(runner *r) {
     tl_plan_steps(plan, plan->once_count, plan->step_count, length);
     if (plan->delay != NULL) {
       tl_delay_end(plan, plan->delay, to, 1, length);
-    } else if (plan->sink != NULL) {
-      feed_sink(plan, length);
+    } else if (plan->consume != NULL) {
+      feed_consumer(plan, length);
     }
     if (!poll(r, (int64_t)length))
       return false;
@@ -435,7 +435,7 @@ static bool run_outer(runner *r, int axes) {
   }
 }
 
-// Apart, so that other runs do not need the stack of tiles.
+// A function of its own, so that other runs do not need the stack of tiles.
 __attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
   _Alignas(64) tile tiles[TL_PLAN_TILES];
   r->tiles = tiles;
@@ -455,13 +455,13 @@ static int64_t short_register(const tl_plan *plan) {
                                        : TL_BLOCK_BYTES;
 }
 
-// The items that a sink takes together.
+// The items that a consumer takes together.
 static int64_t unit_of(const tl_plan *plan) {
-  return plan->sink != NULL && plan->split != NULL ? plan->split->items : 1;
+  return plan->consume != NULL && plan->split != NULL ? plan->split->items : 1;
 }
 
 // Bytes of a register. Of short rows, which are moved through registers or go
-// to a sink, as many go together as there is room for.
+// to a consumer, as many go together as there is room for.
 static int64_t register_bytes(const tl_plan *plan) {
   int64_t most = short_register(plan), item = (int64_t)plan->widest;
   if (plan->rows == 1 && plan->delay == NULL && plan->tile_count == 0 &&
@@ -542,8 +542,8 @@ void tl_plan_run_short(tl_plan *plan) {
   if (plan->packs)
     load_streams(plan, 0, 1, n);
   tl_plan_steps(plan, 0, plan->step_count, n);
-  if (plan->sink != NULL) {
-    feed_sink(plan, n);
+  if (plan->consume != NULL) {
+    feed_consumer(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {
     tl_plan_store(plan, plan->streams[plan->output].base,
                   values[plan->output].at, 1, n);
@@ -570,11 +570,11 @@ static void run_part(void *context, int64_t part) {
   tl_plan plan;
   tl_plan_room room;  // large: not cleared
   tl_plan_copy(&plan, &room, s->plan);
-  _Alignas(64) char local[(TL_PLAN_RESULTS + 1) * TL_SINK_BYTES];
+  _Alignas(64) char local[(TL_PLAN_RESULTS + 1) * TL_CONSUMER_BYTES];
   int64_t from = (part + 1) * s->units, to = from + s->units;
   if (to > plan.shape[0])
     to = plan.shape[0];
-  if (plan.sink != NULL) {
+  if (plan.consume != NULL) {
     plan.context = plan.split->begin(plan.context, from * s->items, local);
   }
   run_units(NULL, &plan, from, to, false);
@@ -592,7 +592,7 @@ static int64_t common(int64_t a, int64_t b) {
 // The units of a part; 0: the run cannot be cut.
 static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
   int64_t units = plan->shape[0], step = 1;
-  if (plan->sink != NULL) {
+  if (plan->consume != NULL) {
     if (plan->split == NULL)
       return 0;
     step = plan->split->items / common(plan->split->items, items);

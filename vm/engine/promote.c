@@ -306,3 +306,77 @@ tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
   // The kernels of pow take roots; theirs of -0.0 and -inf differ from sqrt's.
   return power.re == -1 ? TL_OP_RECIPROCAL : TL_OP_POW;
 }
+
+// --- Checks
+// -------------------------------------------------------------------
+
+// Asks the predicate [check] about all items of an operand, whatever its
+// layout: strided ones are packed block by block.
+static bool any_item(const tl_operand *x, tl_check *check) {
+  if (x->array == NULL)
+    return check(x->data, 1);
+  const tl_array *a = x->array;
+  if (tl_is_contiguous(a))
+    return check(a->data, (size_t)a->size);
+  // A block on the stack, so that a check of strided items allocates nothing.
+  enum { ITEMS = 256 };
+  _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
+  const int64_t *strides = tl_strides(a);
+  size_t itemsize = tl_itemsize(x->dtype);
+  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *const[]){a->data},
+                &strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t at = 0; at < walk.length; at += ITEMS) {
+      int64_t left = walk.length - at;
+      size_t n = (size_t)(left < ITEMS ? left : ITEMS);
+      pack(buffer, walk.data[0] + at * walk.step[0], walk.step[0], n);
+      if (check(buffer, n))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether the operand is an array without items.
+static bool is_empty(const tl_operand *x) {
+  return x->array != NULL && x->array->size == 0;
+}
+
+// Integers alone can fail: a zero divisor, a negative power or shift. Bools
+// divide as bytes.
+bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
+                       const tl_typing *typing) {
+  // Floats never fail, and where there are no items nothing is divided.
+  if (!tl_dtype_is_integer(typing->computed) || is_empty(&x[0]))
+    return true;
+  const tl_kernel_table *kernels = tl_kernels();
+  switch (op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER: {
+      tl_dtype dtype = x[1].dtype == TL_BOOL ? TL_UINT8 : x[1].dtype;
+      if (!any_item(&x[1], kernels->any_zero[dtype]))
+        return true;
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "integer %s by zero",
+                     tl_op_label(op));
+    }
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT: {
+      tl_check *negative = kernels->any_negative[x[1].dtype];
+      if (negative == NULL || !any_item(&x[1], negative))
+        return true;
+      if (op == TL_OP_POW) {
+        return tl_fail(vm, TALLY_ERR_DOMAIN,
+                       "%s integers ** a negative power; float64(x) ** p is a "
+                       "float",
+                       tl_dtypes[typing->computed].name);
+      }
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "%s by a negative count",
+                     tl_op_label(op));
+    }
+    default:
+      return true;
+  }
+}

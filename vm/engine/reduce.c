@@ -43,7 +43,8 @@ static bool fold_in_order(tl_reducer *r) {
   if (split->kept > 0 && (split->outer || split->reduced == 0) &&
       split->length > 0 && !(is_search && lies_along(r)))
     return tl_reduce_across(r);
-  return tl_reduce_is_upright(r) ? tl_reduce_upright(r) : tl_reduce_along(r);
+  return tl_reduce_is_interleaved(r) ? tl_reduce_interleaved(r)
+                                     : tl_reduce_along(r);
 }
 
 // Whether the order of the items does not count, but for which zero or NaN it

@@ -1,4 +1,4 @@
-// Reductions across: results that lie side by side, a strip of columns at a
+// Reductions across: results that lie side by side, a block of columns at a
 // time, whose rows are contiguous; straight from memory, on several threads
 // where that pays, or through a buffer.
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "vm/vm.h"
 
 enum {
-  STRIP_BYTES = 512 * 1024,  // of a buffer
+  BLOCK_BYTES = 512 * 1024,  // of a buffer
   POLL_ITEMS = 64 * 1024,
   PARTS = 16,   // of columns, for several threads,
   LEAST = 512,  // which have at least so many, and a multiple of 64
@@ -46,33 +46,28 @@ static void fold_rows(const tl_reducer *r, char *out, const char *a,
                         r->root);
 }
 
-// Sums of long columns whose items lie side by side, as those of a transposed
-// matrix do, go one column after the other.
-static bool is_upright(const tl_reducer *r) {
-  enum { LONG = 64 };
-  const tl_split *split = &r->split;
-  return r->method.feed != NULL && r->method.fold == TL_FOLD_SUM &&
-         !r->varies && tl_dtype_is_real(r->dtype) && r->from == r->dtype &&
-         split->reduced == 1 && split->length >= LONG &&
-         split->kept_strides[split->kept - 1] !=
-             (int64_t)tl_itemsize(r->from) &&
-         split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
-}
-
 // Whether columns are folded where they lie.
 static bool is_direct(const tl_reducer *r) {
   const tl_split *split = &r->split;
-  return (split->reduced <= 1 && r->from == r->dtype &&
-          split->kept_strides[split->kept - 1] ==
-              (int64_t)tl_itemsize(r->from)) ||
-         is_upright(r);
+  return split->reduced <= 1 && r->from == r->dtype &&
+         split->kept_strides[split->kept - 1] == (int64_t)tl_itemsize(r->from);
 }
 
-// --- Strips -----------------------------------------------------------------
+// --- Blocks of columns
+// -----------------------------------------------------------------
+
+// Columns of one position of the outer axes, some at a time.
+typedef struct column_blocks {
+  tl_reducer *r;
+  int64_t width;             // of a block
+  char *buffer, *converted;  // for its rows; NULL: they are read as they lie
+  char *scratch;
+} column_blocks;
 
 // Copies [ncols] columns from [at] on, all rows in logical order, as
 // contiguous rows of r->dtype.
-static void gather(tl_reducer *r, const char *at, size_t ncols, char *to) {
+static void gather(const tl_reducer *r, const char *at, size_t ncols,
+                   char *to) {
   const tl_split *split = &r->split;
   const tl_kernel_table *kernels = tl_kernels();
   size_t itemsize = tl_itemsize(r->from);
@@ -91,213 +86,179 @@ static void gather(tl_reducer *r, const char *at, size_t ncols, char *to) {
   }
 }
 
-// The strips of one position of the outer axes, through a buffer.
-static bool gathered_strips(tl_reducer *r, const char *base, char *out,
-                            size_t width, char *buffer, char *scratch) {
+// [n] columns from [base] on.
+static void fold_block(const column_blocks *s, const char *base, char *out,
+                       int64_t n) {
+  const tl_reducer *r = s->r;
   const tl_split *split = &r->split;
-  int64_t ncols = split->kept_shape[split->kept - 1];
-  int64_t column = split->kept_strides[split->kept - 1];
-  size_t from = tl_itemsize(r->from), to = tl_itemsize(r->dtype);
-  size_t nrows = (size_t)split->length;
-  char *converted = buffer + tl_align_64(nrows * width * from);
-  for (int64_t at = 0; at < ncols; at += (int64_t)width) {
-    size_t n = (size_t)(ncols - at) < width ? (size_t)(ncols - at) : width;
-    char *rows = buffer;
-    gather(r, base + at * column, n, rows);
-    if (r->from != r->dtype) {
-      tl_kernels()->cast[r->from][r->dtype](converted, rows, nrows * n);
-      rows = converted;
-    }
-    fold_rows(r, out + (size_t)at * tl_itemsize(r->result), rows,
-              (ptrdiff_t)(n * to), nrows, n, scratch);
-    if (!tl_poll(r->vm, nrows * n / 1024))
+  const size_t nrows = (size_t)split->length, ncols = (size_t)n;
+  ptrdiff_t row = split->reduced == 0 ? 0 : split->reduced_strides[0];
+  if (s->buffer != NULL) {
+    gather(r, base, ncols, s->buffer);
+    base = s->buffer;
+    row = (ptrdiff_t)(ncols * tl_itemsize(r->dtype));
+  }
+  if (r->from != r->dtype) {
+    tl_kernels()->cast[r->from][r->dtype](s->converted, base, nrows * ncols);
+    base = s->converted;
+  }
+  fold_rows(r, out, base, row, nrows, ncols, s->scratch);
+}
+
+static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
+  const tl_split *split = &s->r->split;
+  const int64_t ncols = split->kept_shape[split->kept - 1];
+  const int64_t column = split->kept_strides[split->kept - 1];
+  for (int64_t at = 0, n; at < ncols; at += n) {
+    n = ncols - at < s->width ? ncols - at : s->width;
+    fold_block(s, base + at * column,
+               out + (size_t)at * tl_itemsize(s->r->result), n);
+    if (!tl_lane_poll(s->r->vm, &s->r->unpolled, n * split->length))
       return false;
   }
   return true;
-}
-
-// Columns [at, at + n) of one position of the outer axes, from memory.
-static void direct_strip(const tl_reducer *r, const char *base, char *out,
-                         int64_t at, int64_t n, char *scratch) {
-  const tl_split *split = &r->split;
-  const ptrdiff_t row = split->reduced == 0 ? 0 : split->reduced_strides[0];
-  const int64_t column = split->kept_strides[split->kept - 1];
-  const size_t nrows = (size_t)split->length, step = tl_itemsize(r->result);
-  const char *a = base + at * column;
-  out += (size_t)at * step;
-  if (column == (int64_t)tl_itemsize(r->from)) {
-    fold_rows(r, out, a, row, nrows, (size_t)n, scratch);
-    return;
-  }
-  for (; n > 0; n--, a += column, out += step)
-    fold_rows(r, out, a, row, nrows, 1, scratch);
 }
 
 // How many columns go together: whole rows are read faster than parts of them,
 // but there is a poll from time to time, after tens of milliseconds.
-static int64_t direct_width(const tl_reducer *r) {
-  if (is_upright(r))
-    return 1;
-  int64_t width = 512 * POLL_ITEMS / r->split.length & ~INT64_C(1023);
+static int64_t direct_width(const tl_split *split) {
+  int64_t width = 512 * POLL_ITEMS / split->length & ~INT64_C(1023);
   return width < 1024 ? 1024 : width;
 }
 
-static bool direct_strips(tl_reducer *r, const char *base, char *out,
-                          char *scratch) {
+// Through a buffer.
+static int64_t gathered_width(const tl_reducer *r) {
+  const size_t both = tl_itemsize(r->from) + tl_itemsize(r->dtype);
+  const size_t width = BLOCK_BYTES / ((size_t)r->split.length * both);
+  return width > 1024 ? 1024 : width < 4 ? 4 : (int64_t)width;
+}
+
+static bool all_blocks(tl_reducer *r, bool direct) {
   const tl_split *split = &r->split;
-  int64_t ncols = split->kept_shape[split->kept - 1];
-  int64_t width = direct_width(r);
-  for (int64_t at = 0; at < ncols; at += width) {
-    int64_t n = ncols - at < width ? ncols - at : width;
-    direct_strip(r, base, out, at, n, scratch);
-    if (!tl_lane_poll(r->vm, &r->unpolled, n * split->length))
-      return false;
-  }
-  return true;
-}
-
-// --- On several threads ------------------------------------------------------
-
-typedef struct spread {
-  const tl_reducer *r;
-  int64_t width;  // columns of a part
-  char *scratch;
-  size_t scratch_size;  // of a part
-} spread;
-
-static void fold_part(void *context, int64_t part) {
-  const spread *s = context;
-  const tl_reducer *r = s->r;
-  int64_t at = part * s->width, left = r->split.kept_shape[0] - at;
-  direct_strip(r, r->split.array->data, r->out, at,
-               left < s->width ? left : s->width,
-               s->scratch + (size_t)part * s->scratch_size);
-}
-
-static bool spread_strips(tl_reducer *r, bool *done) {
-  const tl_split *split = &r->split;
-  const int64_t ncols = split->kept_shape[0];
-  spread s = {.r = r, .width = (ncols + PARTS - 1) / PARTS};
-  if (!is_upright(r)) {
-    s.width = (int64_t)tl_align_64((size_t)s.width);
-    if (s.width < LEAST && !r->vm->pool.eager)
-      s.width = LEAST;
-  }
-  int64_t parts = (ncols + s.width - 1) / s.width;
-  s.scratch_size = tl_align_64(scratch_nbytes(
-      r, (size_t)split->length, is_upright(r) ? 1 : (size_t)s.width));
-  size_t nbytes = s.scratch_size * (size_t)parts + 64;
-  char *block = tl_alloc(r->vm, nbytes, "partial results");
-  if (block == NULL) {
-    tl_error_clear(r->vm);  // one thread needs less
-    return true;
-  }
-  s.scratch = (char *)tl_align_64((size_t)block);
-  bool ok = tl_pool_spread(r->vm, parts, fold_part, &s,
-                           (uint64_t)(s.width * split->length) / 1024);
-  tl_free(r->vm, block, nbytes);
-  *done = true;
-  return ok;
-}
-
-// Columns are few and long: each part takes all of them for some rows. Parts
-// are whole subtrees of the sums' tree, which the caller completes.
-enum { FEW_COLUMNS = 8192, PART_ROWS = 64, EAGER_ROWS = 8 };
-
-typedef struct row_spread {
-  const tl_reducer *r;
-  int64_t nrows;  // of a part
-  char *block;    // for each part its results, then its scratch
-  size_t results_size, part_size;
-} row_spread;
-
-static void fold_part_rows(void *context, int64_t part) {
-  const row_spread *s = context;
-  const tl_split *split = &s->r->split;
-  int64_t from = part * s->nrows, left = split->length - from;
-  char *results = s->block + (size_t)part * s->part_size;
-  fold_rows(
-      s->r, results, split->array->data + from * split->reduced_strides[0],
-      split->reduced_strides[0], (size_t)(left < s->nrows ? left : s->nrows),
-      (size_t)split->kept_shape[0], results + s->results_size);
-}
-
-static bool may_spread_rows(const tl_reducer *r) {
-  return !r->varies && r->method.join != NULL && !is_upright(r) &&
-         r->split.kept_shape[0] <= FEW_COLUMNS &&
-         r->split.length >= 2 * PART_ROWS;
-}
-
-static bool spread_rows(tl_reducer *r, bool *done) {
-  const tl_split *split = &r->split;
-  const size_t ncols = (size_t)split->kept_shape[0];
-  row_spread s = {.r = r};
-  s.nrows = r->vm->pool.eager ? EAGER_ROWS : PART_ROWS;
-  while (s.nrows * PARTS < split->length) s.nrows *= 2;
-  const int64_t parts = (split->length + s.nrows - 1) / s.nrows;
-  s.results_size = tl_align_64(ncols * tl_itemsize(r->result));
-  s.part_size =
-      s.results_size + tl_align_64(scratch_nbytes(r, (size_t)s.nrows, ncols));
-  const size_t nbytes = s.part_size * (size_t)parts;
-  s.block = tl_alloc(r->vm, nbytes, "partial results");
-  if (s.block == NULL) {
-    tl_error_clear(r->vm);  // one thread needs less
-    return true;
-  }
-  const bool ok = tl_pool_spread(r->vm, parts, fold_part_rows, &s,
-                                 (uint64_t)(s.nrows * (int64_t)ncols) / 1024);
-  tl_column_join join = {.method = &r->method, .ncols = ncols};
-  for (int64_t i = 0; ok && i < parts; i++)
-    tl_column_join_push(&join, s.block + (size_t)i * s.part_size);
-  if (ok)
-    memcpy(r->out, tl_column_join_end(&join), ncols * tl_itemsize(r->result));
-  tl_free(r->vm, s.block, nbytes);
-  *done = true;
-  return ok;
-}
-
-// --- The whole ---------------------------------------------------------------
-
-static bool all_strips(tl_reducer *r, bool direct) {
-  const tl_split *split = &r->split;
-  int columns = split->kept - 1;
-  size_t itemsize = tl_itemsize(r->from), nrows = (size_t)split->length;
-  size_t width = (size_t)direct_width(r), buffer_size = 0;
-  if (!direct) {
-    size_t both = itemsize + tl_itemsize(r->dtype);
-    width = STRIP_BYTES / (nrows * both);
-    if (width > 1024)
-      width = 1024;
-    if (width < 4)
-      width = 4;
-  }
-  if (width > (size_t)split->kept_shape[columns]) {
-    width = (size_t)split->kept_shape[columns];
-  }
-  if (!direct) {
-    buffer_size = tl_align_64(nrows * width * itemsize) +
-                  tl_align_64(nrows * width * tl_itemsize(r->dtype));
-  }
-  size_t nbytes = buffer_size + scratch_nbytes(r, nrows, width);
+  const int columns = split->kept - 1;
+  column_blocks s = {r, direct ? direct_width(split) : gathered_width(r), NULL,
+                     NULL, NULL};
+  if (s.width > split->kept_shape[columns])
+    s.width = split->kept_shape[columns];
+  const size_t width = (size_t)s.width, nrows = (size_t)split->length;
+  const size_t items = tl_align_64(nrows * width * tl_itemsize(r->from));
+  const size_t converted = tl_align_64(nrows * width * tl_itemsize(r->dtype));
+  const size_t nbytes =
+      (direct ? 0 : items + converted) + scratch_nbytes(r, nrows, width);
   char *block = NULL;
-  if (nbytes > 0) {
-    block = tl_alloc(r->vm, nbytes, "columns to reduce");
-    if (block == NULL)
-      return false;
+  if (nbytes > 0 &&
+      (block = tl_alloc(r->vm, nbytes, "columns to reduce")) == NULL)
+    return false;
+  s.scratch = block;
+  if (!direct) {
+    s.buffer = block;
+    s.converted = s.buffer + items;
+    s.scratch = s.converted + converted;
   }
-  char *scratch = block == NULL ? NULL : block + buffer_size;
   bool ok = true;
   char *out = r->out;
   tl_counter counter;
   tl_counter_begin(&counter, columns, split->kept_shape, split->kept_strides,
                    split->array->data);
   for (; ok && !counter.done; tl_counter_next(&counter)) {
-    ok = direct ? direct_strips(r, counter.at, out, scratch)
-                : gathered_strips(r, counter.at, out, width, block, scratch);
+    ok = fold_blocks(&s, counter.at, out);
     out += (size_t)split->kept_shape[columns] * tl_itemsize(r->result);
   }
   if (block != NULL)
     tl_free(r->vm, block, nbytes);
+  return ok;
+}
+
+// --- On several threads ------------------------------------------------------
+
+// Parts of columns; or, where these are few and long, of rows: then a part is a
+// whole subtree of the sums' tree, which the caller completes.
+enum { FEW_COLUMNS = 8192, PART_ROWS = 64, EAGER_ROWS = 8 };
+
+typedef struct spread {
+  tl_reducer *r;
+  int64_t step;  // columns or rows of a part
+  char *block;   // for each part its results, if it has some, then its scratch
+  size_t results_size, part_size;
+} spread;
+
+static void fold_part_columns(void *context, int64_t part) {
+  const spread *p = context;
+  const tl_split *split = &p->r->split;
+  const int64_t at = part * p->step, left = split->kept_shape[0] - at;
+  const column_blocks s = {p->r, 0, NULL, NULL,
+                           p->block + (size_t)part * p->part_size};
+  fold_block(&s, split->array->data + at * split->kept_strides[0],
+             p->r->out + (size_t)at * tl_itemsize(p->r->result),
+             left < p->step ? left : p->step);
+}
+
+static void fold_part_rows(void *context, int64_t part) {
+  const spread *p = context;
+  const tl_split *split = &p->r->split;
+  const int64_t from = part * p->step, left = split->length - from;
+  char *results = p->block + (size_t)part * p->part_size;
+  fold_rows(
+      p->r, results, split->array->data + from * split->reduced_strides[0],
+      split->reduced_strides[0], (size_t)(left < p->step ? left : p->step),
+      (size_t)split->kept_shape[0], results + p->results_size);
+}
+
+static bool may_spread_rows(const tl_reducer *r) {
+  return !r->varies && r->method.join != NULL &&
+         r->split.kept_shape[0] <= FEW_COLUMNS &&
+         r->split.length >= 2 * PART_ROWS;
+}
+
+static int64_t columns_of_part(const tl_reducer *r) {
+  const int64_t ncols = r->split.kept_shape[0];
+  const int64_t step =
+      (int64_t)tl_align_64((size_t)(ncols + PARTS - 1) / PARTS);
+  return step < LEAST && !r->vm->pool.eager ? LEAST : step;
+}
+
+static int64_t rows_of_part(const tl_reducer *r) {
+  int64_t step = r->vm->pool.eager ? EAGER_ROWS : PART_ROWS;
+  while (step * PARTS < r->split.length) step *= 2;
+  return step;
+}
+
+static void join_parts(const spread *p, int64_t parts) {
+  const tl_reducer *r = p->r;
+  const size_t ncols = (size_t)r->split.kept_shape[0];
+  tl_column_join join = {.method = &r->method, .ncols = ncols};
+  for (int64_t i = 0; i < parts; i++)
+    tl_column_join_push(&join, p->block + (size_t)i * p->part_size);
+  memcpy(r->out, tl_column_join_end(&join), ncols * tl_itemsize(r->result));
+}
+
+// *done: there was memory for it. One thread needs less.
+static bool spread_columns(tl_reducer *r, bool *done) {
+  const tl_split *split = &r->split;
+  const bool rows = may_spread_rows(r);
+  const int64_t ncols = split->kept_shape[0], nrows = split->length;
+  spread p = {.r = r, .step = rows ? rows_of_part(r) : columns_of_part(r)};
+  const int64_t whole = rows ? nrows : ncols, other = rows ? ncols : nrows;
+  const int64_t parts = (whole + p.step - 1) / p.step;
+  p.results_size =
+      rows ? tl_align_64((size_t)ncols * tl_itemsize(r->result)) : 0;
+  p.part_size = p.results_size +
+                tl_align_64(scratch_nbytes(r, (size_t)(rows ? p.step : nrows),
+                                           (size_t)(rows ? ncols : p.step)));
+  const size_t nbytes = p.part_size * (size_t)parts + 64;
+  char *block = tl_alloc(r->vm, nbytes, "partial results");
+  if (block == NULL) {
+    tl_error_clear(r->vm);
+    return true;
+  }
+  p.block = (char *)tl_align_64((size_t)block);
+  const bool ok =
+      tl_pool_spread(r->vm, parts, rows ? fold_part_rows : fold_part_columns,
+                     &p, (uint64_t)(p.step * other) / 1024);
+  if (ok && rows)
+    join_parts(&p, parts);
+  tl_free(r->vm, block, nbytes);
+  *done = true;
   return ok;
 }
 
@@ -307,11 +268,7 @@ bool tl_reduce_across(tl_reducer *r) {
   const bool direct = is_direct(r);
   bool done = false;
   if (direct && split->kept == 1 && split->reduced == 1 &&
-      tl_reduce_may_spread(r)) {
-    bool ok =
-        may_spread_rows(r) ? spread_rows(r, &done) : spread_strips(r, &done);
-    if (!ok)
-      return false;
-  }
-  return done || all_strips(r, direct);
+      tl_reduce_may_spread(r) && !spread_columns(r, &done))
+    return false;
+  return done || all_blocks(r, direct);
 }

@@ -85,7 +85,7 @@ static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
 
 bool tl_var_rows_fit(tl_dtype dtype) {
   return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
-         tl_kernels()->fold_spans[TL_FOLD_SUM][dtype] != NULL;
+         tl_kernels()->fold_segments[TL_FOLD_SUM][dtype] != NULL;
 }
 
 bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
@@ -101,7 +101,7 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
     while (n < VARIED_ROWS && i + n < rows &&
            at[i + n + 1] - at[i] <= VARIED_ITEMS)
       n++;
-    const tl_rows some = {items->data, at + i, 0, n, items->size};
+    const tl_rows some = {items->data, at + i, 0, n, items->size, 0};
     vary_some(&r, &some, out);
     out += (size_t)n * tl_itemsize(dtype);
     if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 512 + 1))
@@ -190,7 +190,7 @@ static bool pass_parts(const void *context, tl_consumer *c) {
   return true;
 }
 
-// --- Many lanes -------------------------------------------------------------
+// --- Lanes, one after the other ----------------------------------------------
 
 typedef struct lane_pass {
   tl_vm *vm;  // NULL: a worker's
@@ -203,29 +203,41 @@ static bool pass_lane(const void *context, tl_consumer *c) {
   return tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, c);
 }
 
-// [n] lanes whose first items are [step] bytes apart, to [out]; through a panel
-// where they lie side by side. A worker has no VM.
-static bool fold_lanes(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
-                       const tl_panel *panel, const char *base, int64_t step,
-                       int64_t n, char *out) {
+// Results of an array, or of a part of it: one for each of [n] rows whose first
+// items are [step] bytes apart, to [out].
+typedef struct results {
+  const tl_reducer *r;
+  tl_vm *vm;  // NULL: a worker's, which polls nothing
+  int64_t *unpolled;
+  const char *base;
+  int64_t step, n;
+  char *out;
+  bool multi;               // rows are folded several at a time
+  const tl_row_tile *tile;  // NULL: they are read as they lie
+} results;
+
+static bool fold_lanes(const results *s) {
+  const tl_reducer *r = s->r;
   const tl_split *split = &r->split;
+  const tl_row_tile *tile = s->tile;
   const int64_t itemsize = (int64_t)tl_itemsize(r->from);
-  lane_pass p = {vm,
-                 unpolled,
-                 {base, split->reduced, split->reduced_shape,
+  char *out = s->out;
+  lane_pass p = {s->vm,
+                 s->unpolled,
+                 {s->base, split->reduced, split->reduced_shape,
                   split->reduced_strides, r->from, r->dtype}};
-  if (panel != NULL) {
-    p.lane.shape = &panel->length;
+  if (tile != NULL) {
+    p.lane.shape = &tile->length;
     p.lane.strides = &itemsize;
   }
-  for (int64_t i = 0; i < n; i++, out += tl_itemsize(r->result)) {
-    p.lane.base = base + i * step;
-    if (panel != NULL) {
-      const int64_t at = i % panel->rows, left = n - i;
+  for (int64_t i = 0; i < s->n; i++, out += tl_itemsize(r->result)) {
+    p.lane.base = s->base + i * s->step;
+    if (tile != NULL) {
+      const int64_t at = i % tile->rows, left = s->n - i;
       if (at == 0)
-        tl_panel_fill(panel, p.lane.base, step, split->reduced_strides[0],
-                      left < panel->rows ? left : panel->rows);
-      p.lane.base = panel->items + at * panel->row;
+        tl_row_tile_fill(tile, p.lane.base, s->step, split->reduced_strides[0],
+                         left < tile->rows ? left : tile->rows);
+      p.lane.base = tile->items + at * tile->row;
     }
     if (!make_result(r, pass_lane, &p, out))
       return false;
@@ -233,83 +245,17 @@ static bool fold_lanes(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
   return true;
 }
 
-typedef struct lane_spread {
-  const tl_reducer *r;
-  int64_t part;           // results
-  const tl_panel *panel;  // NULL: none
-} lane_spread;
-
-static void fold_part(void *context, int64_t part) {
-  const lane_spread *s = context;
-  const tl_split *split = &s->r->split;
-  const int64_t from = part * s->part, left = split->count - from;
-  int64_t unpolled = 0;
-  tl_panel own;
-  if (s->panel != NULL) {
-    own = *s->panel;
-    own.items += (size_t)part * own.nbytes;
-  }
-  fold_lanes(s->r, NULL, &unpolled, s->panel == NULL ? NULL : &own,
-             split->array->data + from * split->kept_strides[0],
-             split->kept_strides[0], left < s->part ? left : s->part,
-             s->r->out + (size_t)from * tl_itemsize(s->r->result));
-}
-
-static bool spread_lanes(tl_reducer *r, const tl_panel *panel) {
-  const tl_split *split = &r->split;
-  lane_spread s = {r, (split->count + PARTS - 1) / PARTS, panel};
-  return tl_pool_spread(r->vm, (split->count + s.part - 1) / s.part, fold_part,
-                        &s, (uint64_t)(s.part * split->length) / 1024);
-}
-
-static bool each_lane(tl_reducer *r, const tl_panel *panel) {
-  const tl_split *split = &r->split;
-  const int last = split->kept - 1;
-  const int64_t n = last < 0 ? 1 : split->kept_shape[last];
-  char *out = r->out;
-  bool ok = true;
-  tl_counter counter;
-  tl_counter_begin(&counter, last < 0 ? 0 : last, split->kept_shape,
-                   split->kept_strides, split->array->data);
-  for (; ok && !counter.done; tl_counter_next(&counter)) {
-    ok = fold_lanes(r, r->vm, &r->unpolled, panel, counter.at,
-                    last < 0 ? 0 : split->kept_strides[last], n, out);
-    out += (size_t)n * tl_itemsize(r->result);
-  }
-  return ok;
-}
-
-static bool all_lanes(tl_reducer *r) {
-  const tl_split *split = &r->split;
-  const int last = split->kept - 1;
-  const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
-  tl_panel panel;
-  const bool has_panel =
-      split->kept > 0 && split->reduced == 1 &&
-      tl_panel_open(r->vm, &panel, r->from, split->length,
-                    split->kept_shape[last], split->kept_strides[last],
-                    split->reduced_strides[0], spreads ? PARTS : 1);
-  const tl_panel *through = has_panel ? &panel : NULL;
-  const bool ok = spreads ? spread_lanes(r, through) : each_lane(r, through);
-  if (has_panel)
-    tl_panel_close(r->vm, &panel);
-  return ok;
-}
-
 // --- Many rows at a time ----------------------------------------------------
 
-enum { TILE_ITEMS = 2048, SIDE_BY_SIDE = 8 };
-
-static int64_t row_stride(const tl_split *split) {
-  return split->kept == 0 ? 0 : split->kept_strides[0];
-}
+enum { TILE_ITEMS = 2048, SIDE_BY_SIDE = 8, DENSE_ITEMS = 64 * 1024 };
 
 // Whether each row begins where the one before it ends.
 static bool is_dense(const tl_reducer *r) {
   const tl_split *split = &r->split;
   const int64_t itemsize = (int64_t)tl_itemsize(r->from);
   return r->from == r->dtype && split->reduced_strides[0] == itemsize &&
-         (split->count == 1 || row_stride(split) == split->length * itemsize);
+         (split->count == 1 ||
+          split->kept_strides[0] == split->length * itemsize);
 }
 
 // Whether kernels of several rows may take them: enough rows, of few items.
@@ -328,7 +274,7 @@ static bool has_rows(const tl_reducer *r) {
 }
 
 // Rows one behind the other, of r->dtype.
-static void fold_rows(const tl_reducer *r, const tl_rows *rows, char *out) {
+static void fold_dense(const tl_reducer *r, const tl_rows *rows, char *out) {
   if (!r->varies) {
     tl_rows_fold(&r->method, rows, NULL, out);
     return;
@@ -343,78 +289,143 @@ static void fold_rows(const tl_reducer *r, const tl_rows *rows, char *out) {
   }
 }
 
-typedef struct row_spread {
-  const tl_reducer *r;
-  int64_t rows;  // of a part
-} row_spread;
+typedef char tile[TILE_ITEMS * sizeof(uint64_t)];
 
-// Rows [from, from + n): as they lie, or some at a time put one behind the
-// other, or turned over where kernels of columns take them.
-static void fold_some_rows(const tl_reducer *r, int64_t from, int64_t n) {
+// [n] rows from [at] on, put one behind the other in a tile.
+static const char *pack_rows(const results *s, const char *at, int64_t n,
+                             tile packed, tile converted) {
   const tl_kernel_table *kernels = tl_kernels();
-  const tl_split *split = &r->split;
-  const size_t length = (size_t)split->length, itemsize = tl_itemsize(r->from);
-  const int64_t step = row_stride(split), most = TILE_ITEMS / split->length;
-  const char *at = split->array->data + from * step;
-  char *out = r->out + (size_t)from * tl_itemsize(r->result);
-  if (is_dense(r)) {
-    const tl_rows rows = {at, NULL, split->length, n,
-                          (split->count - from) * split->length};
-    fold_rows(r, &rows, out);
-    return;
-  }
-  if (!r->varies && tl_rows_turn(&r->method, split->length)) {
-    tl_rows_fold_transposed(&r->method, r->from, at, split->length,
-                            split->reduced_strides[0], n, step, out);
-    return;
-  }
-  _Alignas(64) char tile[TILE_ITEMS * sizeof(uint64_t)];
-  _Alignas(64) char converted[TILE_ITEMS * sizeof(uint64_t)];
-  const bool converts = r->from != r->dtype;
-  for (int64_t left = n, some; left > 0; left -= some, at += some * step) {
-    some = left < most ? left : most;
-    kernels->pack_tile[tl_move_size(itemsize)](
-        tile, (ptrdiff_t)(length * itemsize), at, step,
-        split->reduced_strides[0], (size_t)some, length);
-    if (converts)
-      kernels->cast[r->from][r->dtype](converted, tile, (size_t)some * length);
-    const tl_rows rows = {converts ? converted : tile, NULL, split->length,
-                          some, some * split->length};
-    fold_rows(r, &rows, out);
-    out += (size_t)some * tl_itemsize(r->result);
-  }
+  const tl_reducer *r = s->r;
+  const size_t length = (size_t)r->split.length,
+               itemsize = tl_itemsize(r->from);
+  kernels->pack_tile[tl_move_size(itemsize)](
+      packed, (ptrdiff_t)(length * itemsize), at, s->step,
+      r->split.reduced_strides[0], (size_t)n, length);
+  if (r->from == r->dtype)
+    return packed;
+  kernels->cast[r->from][r->dtype](converted, packed, (size_t)n * length);
+  return converted;
 }
 
-static void fold_part_rows(void *context, int64_t part) {
-  const row_spread *s = context;
-  const int64_t from = part * s->rows, left = s->r->split.count - from;
-  fold_some_rows(s->r, from, left < s->rows ? left : s->rows);
+static void fold_packed(const results *s, const char *at, int64_t n,
+                        char *out) {
+  _Alignas(64) tile packed;
+  _Alignas(64) tile converted;
+  const int64_t length = s->r->split.length;
+  const tl_rows rows = {
+      pack_rows(s, at, n, packed, converted), NULL, length, n, n * length, 0};
+  fold_dense(s->r, &rows, out);
 }
 
-static bool all_rows(tl_reducer *r) {
-  enum { PART_ITEMS = 64 * 1024, PART_ROWS = 4096 };  // for threads and polls
-  const tl_split *split = &r->split;
-  row_spread s = {r, PART_ROWS};
-  if (split->length > PART_ITEMS / PART_ROWS)
-    s.rows = (PART_ITEMS / split->length + 7) / 8 * 8;
-  const int64_t parts = (split->count + s.rows - 1) / s.rows;
-  const uint64_t cost = (uint64_t)(s.rows * split->length) / 1024;
-  if (parts > 1 && tl_reduce_may_spread(r))
-    return tl_pool_spread(r->vm, parts, fold_part_rows, &s, cost);
-  for (int64_t i = 0; i < parts; i++) {
-    fold_part_rows(&s, i);
-    if (!tl_poll(r->vm, cost))
+static bool fold_rows(const results *s) {
+  const tl_reducer *r = s->r;
+  const int64_t length = r->split.length;
+  const bool dense = is_dense(r);
+  const bool transposes = !r->varies && r->from == r->dtype &&
+                          tl_rows_transpose(&r->method, length);
+  const int64_t most =
+      (dense || transposes ? DENSE_ITEMS : TILE_ITEMS) / length;
+  const char *at = s->base;
+  char *out = s->out;
+  for (int64_t left = s->n, n; left > 0; left -= n, at += n * s->step) {
+    n = left < most ? left : most;
+    if (dense) {
+      const tl_rows rows = {at, NULL, length, n, left * length, 0};
+      fold_dense(r, &rows, out);
+    } else if (transposes) {
+      tl_rows_fold_transposed(&r->method, at, length,
+                              r->split.reduced_strides[0], n, s->step, out);
+    } else {
+      fold_packed(s, at, n, out);
+    }
+    out += (size_t)n * tl_itemsize(r->result);
+    if (!tl_lane_poll(s->vm, s->unpolled, n * length))
       return false;
   }
   return true;
 }
 
+// --- All results ------------------------------------------------------------
+
+static bool fold_results(const results *s) {
+  return s->multi ? fold_rows(s) : fold_lanes(s);
+}
+
+typedef struct spread {
+  const results *all;
+  int64_t part;  // results
+} spread;
+
+static void fold_part(void *context, int64_t part) {
+  const spread *p = context;
+  results s = *p->all;
+  const int64_t from = part * p->part, left = s.n - from;
+  int64_t unpolled = 0;
+  tl_row_tile own;
+  s.vm = NULL;
+  s.unpolled = &unpolled;
+  s.base += from * s.step;
+  s.out += (size_t)from * tl_itemsize(s.r->result);
+  s.n = left < p->part ? left : p->part;
+  if (s.tile != NULL) {
+    own = *s.tile;
+    own.items += (size_t)part * own.nbytes;
+    s.tile = &own;
+  }
+  fold_results(&s);
+}
+
+static bool spread_results(tl_vm *vm, const results *s) {
+  const int64_t length = s->r->split.length;
+  spread p = {s, (s->n + PARTS - 1) / PARTS};
+  if (s->multi && p.part * length < DENSE_ITEMS && !vm->pool.eager)
+    p.part = (DENSE_ITEMS / length + 7) / 8 * 8;
+  return tl_pool_spread(vm, (s->n + p.part - 1) / p.part, fold_part, &p,
+                        (uint64_t)(p.part * length) / 1024);
+}
+
+// Those of each position of the outer axes.
+static bool each_position(results *s) {
+  const tl_split *split = &s->r->split;
+  bool ok = true;
+  tl_counter counter;
+  tl_counter_begin(&counter, split->kept > 1 ? split->kept - 1 : 0,
+                   split->kept_shape, split->kept_strides, s->base);
+  for (; ok && !counter.done; tl_counter_next(&counter)) {
+    s->base = counter.at;
+    ok = fold_results(s);
+    s->out += (size_t)s->n * tl_itemsize(s->r->result);
+  }
+  return ok;
+}
+
+static bool all_results(tl_reducer *r) {
+  const tl_split *split = &r->split;
+  const int last = split->kept - 1;
+  const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
+  results s = {.r = r,
+               .vm = r->vm,
+               .unpolled = &r->unpolled,
+               .base = split->array->data,
+               .step = last < 0 ? 0 : split->kept_strides[last],
+               .n = last < 0 ? 1 : split->kept_shape[last],
+               .out = r->out,
+               .multi = has_rows(r)};
+  tl_row_tile tile;
+  if (!s.multi && last >= 0 && split->reduced == 1 &&
+      tl_row_tile_open(r->vm, &tile, r->from, split->length, s.n, s.step,
+                       split->reduced_strides[0], spreads ? PARTS : 1))
+    s.tile = &tile;
+  const bool ok = spreads ? spread_results(r->vm, &s) : each_position(&s);
+  if (s.tile != NULL)
+    tl_row_tile_close(r->vm, &tile);
+  return ok;
+}
+
 bool tl_reduce_along(tl_reducer *r) {
   TL_CHECK(r->split.count > 0);
   part_pass parts = {.r = r};
-  if (has_rows(r))
-    return all_rows(r);
-  if (may_part(r, &parts))
-    return make_result(r, pass_parts, &parts, r->out);
-  return all_lanes(r);
+  return !has_rows(r) && may_part(r, &parts)
+             ? make_result(r, pass_parts, &parts, r->out)
+             : all_results(r);
 }

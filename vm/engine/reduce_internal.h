@@ -7,8 +7,9 @@
 //   tl_reduce ─ dtypes, shape ─ tl_reducer ─┬─ tl_reduce_along    (last axis
 //                                           │    folded: rows, lanes, parts)
 //                                           ├─ tl_reduce_across   (last axis
-//                                           │    kept: strips of columns)
-//                                           └─ tl_reduce_upright  (folded, but
+//                                           │    kept: blocks of columns)
+//                                           └─ tl_reduce_interleaved  (folded,
+//                                           but
 //                                                results lie side by side)
 //
 // All of them hand items to consumers (consumer.h), as fused regions do.
@@ -62,8 +63,8 @@ tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 bool tl_reduce_along(tl_reducer *r);
 bool tl_reduce_across(tl_reducer *r);
 // Sums and real products whose lanes lie side by side.
-bool tl_reduce_is_upright(const tl_reducer *r);
-bool tl_reduce_upright(tl_reducer *r);
+bool tl_reduce_is_interleaved(const tl_reducer *r);
+bool tl_reduce_interleaved(tl_reducer *r);
 
 // Whether it is long enough for several threads, and there are some.
 bool tl_reduce_may_spread(const tl_reducer *r);

@@ -35,7 +35,7 @@ typedef struct tl_scanner {
 // tl_cumulative_dtype says. Where items come, length and inner are not 0.
 void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                      int64_t length, int64_t inner, bool initial, void *to);
-// A tl_plan_sink.
+// A tl_plan_consume.
 void tl_scanner_take(void *scanner, const void *const *blocks, size_t n);
 
 #endif

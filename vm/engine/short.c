@@ -327,42 +327,15 @@ typedef struct two {
   unsigned modes, then_modes;
 } two;
 
-// An operand of a pair: an array's items or one scalar.
-typedef struct side {
-  const void *items;
-  uint64_t item;
-  bool is_scalar;
-} side;
-
-INLINE bool open_side(tl_slot s, tl_slot model, side *out) {
-  out->is_scalar = !tl_is_array(s);
-  if (out->is_scalar) {
-    out->items = &out->item;
-    return scalar_item(s, (tl_dtype)tl_dtype_of(model), &out->item);
-  }
-  out->items = s.array->data;
-  return ((s.tag ^ model.tag) & TAG_TYPE) == 0 &&
-         same_shape(s.array, model.array);
-}
-
-INLINE tl_kernel2 *find_kernel(const tl_kernel_table *kernels, tl_op op,
-                               tl_dtype dtype, bool left_scalar,
-                               bool right_scalar) {
-  return left_scalar    ? kernels->binary_sv[op][dtype]
-         : right_scalar ? kernels->binary_vs[op][dtype]
-                        : kernels->binary[op][dtype];
-}
-
-// A dying array among the three: the intermediate result is apart, so that
-// only the last operand is read while it is written.
+// A dying array among the three: the intermediate result has memory of its own,
+// so that only the last operand is read while it is written.
 INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
-  if (tl_is_array(x[2]) && tl_is_dying(vm, x[2])) {
+  if (tl_is_dying(vm, x[2])) {
     *out = tl_take_over(vm, &x[2]);
     return true;
   }
   for (int i = 0; i < 2; i++) {
-    if (tl_is_array(x[i]) && tl_is_dying(vm, x[i]) &&
-        (!tl_is_array(x[2]) || is_disjoint(x[i], x[2]))) {
+    if (tl_is_dying(vm, x[i]) && is_disjoint(x[i], x[2])) {
       *out = tl_take_over(vm, &x[i]);
       return true;
     }
@@ -370,69 +343,42 @@ INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
   return false;
 }
 
-// Runs both over a model's items; false: no memory, nothing has changed.
-INLINE bool run_two(tl_vm *vm, const two *p, tl_slot model, tl_kernel2 *first,
-                    tl_kernel2 *second, const void *b, const void *c,
-                    const void *d, tl_slot *a) {
-  bool left = p->side == 0;
+INLINE tl_slot *slot_of(tl_slot *base, uint16_t offset) {
+  return (tl_slot *)(void *)((char *)base + offset);
+}
+
+// Both of three arrays of one type; false where that is not so, or there is no
+// memory: nothing has changed then.
+INLINE bool run_two(tl_vm *vm, const two *p, tl_slot *a) {
+  const bool left = p->side == 0;
+  const tl_slot model = *p->b;
+  const uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
+  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
+    return false;
+  const tl_array *b = model.array, *c = p->c->array, *d = p->d->array;
+  const tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
+  tl_kernel2 *first = tl_kernels()->binary[p->op][dtype];
+  tl_kernel2 *second = tl_kernels()->binary[p->then][dtype];
+  if (b->size > PAIR_ITEMS || first == NULL || second == NULL || vm->no_reuse ||
+      !same_shape(b, c) || !same_shape(b, d))
+    return false;
   tl_slot x[3] = {read(p->b, p->modes), read(p->c, p->modes >> 2),
                   read(p->d, left ? p->then_modes >> 2 : p->then_modes)};
   tl_slot result;
-  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
   if (!take_one(vm, x, &result) && !fresh_like(vm, model, dtype, &result))
     return false;
   _Alignas(64) char between[PAIR_ITEMS * sizeof(tl_c128)];
-  size_t n = (size_t)model.array->size;
-  first(between, b, c, n);
+  const size_t n = (size_t)b->size;
+  first(between, b->data, c->data, n);
   if (left)
-    second(result.array->data, between, d, n);
+    second(result.array->data, between, d->data, n);
   else
-    second(result.array->data, d, between, n);
+    second(result.array->data, d->data, between, n);
   for (int i = 0; i < 3; i++) end(vm, x[i]);
   vm->stats.fused_ops++;
   vm->stats.temps_ended++;
   tl_copy_slot(a, &result);
   return true;
-}
-
-// Some of the three are scalars.
-static bool two_mixed(tl_vm *vm, const two *p, tl_slot *a) {
-  tl_slot model = tl_is_array(*p->b) ? *p->b : *p->c;
-  if (!is_plain(model.tag) || model.array->size > PAIR_ITEMS || vm->no_reuse)
-    return false;
-  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
-  side b, c, d;
-  if (!open_side(*p->b, model, &b) || !open_side(*p->c, model, &c) ||
-      !open_side(*p->d, model, &d)) {
-    return false;
-  }
-  const tl_kernel_table *kernels = tl_kernels();
-  bool left = p->side == 0;
-  tl_kernel2 *first =
-      find_kernel(kernels, p->op, dtype, b.is_scalar, c.is_scalar);
-  tl_kernel2 *second = find_kernel(kernels, p->then, dtype,
-                                   !left && d.is_scalar, left && d.is_scalar);
-  return first != NULL && second != NULL &&
-         run_two(vm, p, model, first, second, b.items, c.items, d.items, a);
-}
-
-INLINE tl_slot *slot_of(tl_slot *base, uint16_t offset) {
-  return (tl_slot *)(void *)((char *)base + offset);
-}
-
-INLINE bool run_joined(tl_vm *vm, const two *p, tl_slot *a) {
-  tl_slot model = *p->b;
-  uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
-  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
-    return two_mixed(vm, p, a);
-  const tl_array *b = model.array, *c = p->c->array, *d = p->d->array;
-  int dtype = tl_dtype_of(model);
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_kernel2 *first = kernels->binary[p->op][dtype];
-  tl_kernel2 *second = kernels->binary[p->then][dtype];
-  return b->size <= PAIR_ITEMS && first != NULL && second != NULL &&
-         !vm->no_reuse && same_shape(b, c) && same_shape(b, d) &&
-         run_two(vm, p, model, first, second, b->data, c->data, d->data, a);
 }
 
 bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
@@ -450,7 +396,7 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
            .d = slot_of(base, is_left ? next->c : next->b),
            .modes = ins->modes,
            .then_modes = next->modes};
-  return !vm->has_contracts && run_joined(vm, &p, slot_of(base, next->a));
+  return !vm->has_contracts && run_two(vm, &p, slot_of(base, next->a));
 }
 
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,

@@ -14,18 +14,6 @@ typedef uint16_t word_int16, word_uint16;
 typedef uint32_t word_int32, word_uint32, word_float32;
 typedef int64_t word_int64, word_uint64, word_float64;
 
-// What tells of a NaN among items, for less than a comparison: their sum is a
-// NaN then, and else rarely (infinities of both signs).
-#define SUM_IS_NAN_FLOAT(x, y) ((x) + (y))
-#define SUM_IS_NAN_INTEGER(x, y) (x)
-
-// Whether places are sought with sums, too: float64, where registers are many.
-#ifdef __AVX512F__
-#define HAS_ROOM(T) (sizeof(T) == 8 && (T)0.5 != 0)
-#else
-#define HAS_ROOM(T) false
-#endif
-
 // What all lanes come to by JOIN(x, y), halves meeting.
 #define FOLD_LANES(lanes, JOIN)                      \
   TL_SPELL_OUT                                       \
@@ -39,23 +27,6 @@ typedef int64_t word_int64, word_uint64, word_float64;
   TL_INLINE T better_##name##_##sfx(T x, T y) {                                \
     return BETTER(x, y, beats, IS_NAN);                                        \
   }                                                                            \
-  /* Each lane's best of some turns, if there is surely no NaN. */             \
-  TL_INLINE bool numbers_##name##_##sfx(T *lanes, const T *items,              \
-                                        size_t turns) {                        \
-    T sum[LANES];                                                              \
-    memcpy(lanes, items, sizeof(T) * LANES);                                   \
-    memcpy(sum, items, sizeof sum);                                            \
-    TL_SPELL_OUT                                                               \
-    for (size_t t = 1; t < turns; t++) {                                       \
-      const T *row = items + t * LANES;                                        \
-      for (size_t k = 0; k < LANES; k++) {                                     \
-        lanes[k] = row[k] beats lanes[k] ? row[k] : lanes[k];                  \
-        sum[k] = SUM_##IS_NAN(sum[k], row[k]);                                 \
-      }                                                                        \
-    }                                                                          \
-    FOLD_LANES(sum, SUM_##IS_NAN)                                              \
-    return !IS_NAN(sum[0]);                                                    \
-  }                                                                            \
   static void betters_##name##_##sfx(T *lanes, const T *items, size_t turns) { \
     memcpy(lanes, items, sizeof(T) * LANES);                                   \
     for (size_t t = 1; t < turns; t++)                                         \
@@ -67,8 +38,7 @@ typedef int64_t word_int64, word_uint64, word_float64;
     size_t i = 0;                                                              \
     if (n >= LANES) {                                                          \
       T lanes[LANES];                                                          \
-      if (TL_SMALL || !numbers_##name##_##sfx(lanes, items, n / LANES))        \
-        betters_##name##_##sfx(lanes, items, n / LANES);                       \
+      betters_##name##_##sfx(lanes, items, n / LANES);                         \
       FOLD_LANES(lanes, better_##name##_##sfx)                                 \
       best = lanes[0];                                                         \
       i = n / LANES * LANES;                                                   \
@@ -94,38 +64,16 @@ typedef int64_t word_int64, word_uint64, word_float64;
       TL_K(feed_##name##_##sfx)(state, next->lanes.item, 1);                   \
     state->count = count;                                                      \
   }                                                                            \
-  /* The same with its turn, in a form that compilers make no branch of. */    \
-  TL_INLINE bool turns_of_numbers_##name##_##sfx(                              \
-      T *lanes, word_##sfx *turn, const T *items, size_t turns) {              \
-    T sum[LANES];                                                              \
-    memcpy(sum, lanes, sizeof sum);                                            \
-    for (size_t t = 1; t < turns; t++) {                                       \
-      const T *row = items + t * LANES;                                        \
-      for (size_t k = 0; k < LANES; k++) {                                     \
-        const word_##sfx since = row[k] beats lanes[k] ? (word_##sfx)t : 0;    \
-        turn[k] = since < turn[k] ? turn[k] : since;                           \
-        lanes[k] = row[k] beats lanes[k] ? row[k] : lanes[k];                  \
-        sum[k] = SUM_##IS_NAN(sum[k], row[k]);                                 \
-      }                                                                        \
-    }                                                                          \
-    FOLD_LANES(sum, SUM_##IS_NAN)                                              \
-    return !IS_NAN(sum[0]);                                                    \
-  }                                                                            \
   /* The place of the best among whole turns of items, and what it is. */      \
   static size_t arg_turns_##name##_##sfx(const T *items, size_t turns,         \
                                          T *found) {                           \
     T lanes[LANES];                                                            \
     word_##sfx turn[LANES] = {0}, lane[LANES];                                 \
     memcpy(lanes, items, sizeof lanes);                                        \
-    if (!HAS_ROOM(T) ||                                                        \
-        !turns_of_numbers_##name##_##sfx(lanes, turn, items, turns)) {         \
-      memcpy(lanes, items, sizeof lanes);                                      \
-      memset(turn, 0, sizeof turn);                                            \
-      for (size_t t = 1; t < turns; t++)                                       \
-        for (size_t k = 0; k < LANES; k++)                                     \
-          MOVING_STEP(lanes[k], turn[k], items[t * LANES + k], (word_##sfx)t,  \
-                      beats, IS_NAN)                                           \
-    }                                                                          \
+    for (size_t t = 1; t < turns; t++)                                         \
+      for (size_t k = 0; k < LANES; k++)                                       \
+        MOVING_STEP(lanes[k], turn[k], items[t * LANES + k], (word_##sfx)t,    \
+                    beats, IS_NAN)                                             \
     T best[LANES];                                                             \
     memcpy(best, lanes, sizeof best);                                          \
     FOLD_LANES(best, better_##name##_##sfx)                                    \

@@ -58,35 +58,35 @@ TL_FOLDS(X)
 tl_sum_rows TL_K(sum_rows_float32), TL_K(sum_rows_float64);
 
 // X(FOLD, DTYPE, function): reductions of many rows at a time.
-#define TL_SPANS(X)                          \
-  X(SUM, BOOL, TL_K(count_spans_uint8))      \
-  X(ANY, BOOL, TL_K(any_spans_uint8))        \
-  X(ALL, BOOL, TL_K(all_spans_uint8))        \
-  X(COUNT, BOOL, TL_K(count_spans_uint8))    \
-  X(SUM, INT64, TL_K(sum_spans_uint64))      \
-  X(SUM, UINT64, TL_K(sum_spans_uint64))     \
-  X(MIN, INT64, TL_K(min_spans_int64))       \
-  X(MAX, INT64, TL_K(max_spans_int64))       \
-  X(SUM, FLOAT32, TL_K(sum_spans_float32))   \
-  X(PROD, FLOAT32, TL_K(prod_spans_float32)) \
-  X(MIN, FLOAT32, TL_K(min_spans_float32))   \
-  X(MAX, FLOAT32, TL_K(max_spans_float32))   \
-  X(SUM, FLOAT64, TL_K(sum_spans_float64))   \
-  X(PROD, FLOAT64, TL_K(prod_spans_float64)) \
-  X(MIN, FLOAT64, TL_K(min_spans_float64))   \
-  X(MAX, FLOAT64, TL_K(max_spans_float64))
-#define X(FOLD, DTYPE, function) tl_fold_spans function;
-TL_SPANS(X)
+#define TL_SEGMENTS(X)                          \
+  X(SUM, BOOL, TL_K(count_segments_uint8))      \
+  X(ANY, BOOL, TL_K(any_segments_uint8))        \
+  X(ALL, BOOL, TL_K(all_segments_uint8))        \
+  X(COUNT, BOOL, TL_K(count_segments_uint8))    \
+  X(SUM, INT64, TL_K(sum_segments_uint64))      \
+  X(SUM, UINT64, TL_K(sum_segments_uint64))     \
+  X(MIN, INT64, TL_K(min_segments_int64))       \
+  X(MAX, INT64, TL_K(max_segments_int64))       \
+  X(SUM, FLOAT32, TL_K(sum_segments_float32))   \
+  X(PROD, FLOAT32, TL_K(prod_segments_float32)) \
+  X(MIN, FLOAT32, TL_K(min_segments_float32))   \
+  X(MAX, FLOAT32, TL_K(max_segments_float32))   \
+  X(SUM, FLOAT64, TL_K(sum_segments_float64))   \
+  X(PROD, FLOAT64, TL_K(prod_segments_float64)) \
+  X(MIN, FLOAT64, TL_K(min_segments_float64))   \
+  X(MAX, FLOAT64, TL_K(max_segments_float64))
+#define X(FOLD, DTYPE, function) tl_fold_segments function;
+TL_SEGMENTS(X)
 #undef X
 // X(DTYPE, suffix): the dtypes whose places are found so.
-#define TL_PLACE_SPANS(X) \
-  X(INT64, int64)         \
-  X(FLOAT32, float32)     \
+#define TL_PLACE_SEGMENTS(X) \
+  X(INT64, int64)            \
+  X(FLOAT32, float32)        \
   X(FLOAT64, float64)
-#define X(DTYPE, sfx)                     \
-  tl_fold_spans TL_K(argmin_spans_##sfx); \
-  tl_fold_spans TL_K(argmax_spans_##sfx);
-TL_PLACE_SPANS(X)
+#define X(DTYPE, sfx)                           \
+  tl_fold_segments TL_K(argmin_segments_##sfx); \
+  tl_fold_segments TL_K(argmax_segments_##sfx);
+TL_PLACE_SEGMENTS(X)
 #undef X
 
 // X(DTYPE, suffix): the dtypes that have an order.

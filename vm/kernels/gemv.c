@@ -114,8 +114,8 @@ enum { FEW = 8 };
       lanes[lane] += a[i + lane] * x[i + lane];                              \
     return folded_##sfx(lanes, n);                                           \
   }                                                                          \
-  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x,   \
-                           ptrdiff_t x_step, size_t n) {                     \
+  static T dot_strided_##sfx(const char *a, ptrdiff_t a_step, const char *x, \
+                             ptrdiff_t x_step, size_t n) {                   \
     if (n < FEW) {                                                           \
       T sum = 0;                                                             \
       for (size_t i = 0; i < n; i++, a += a_step, x += x_step)               \
@@ -140,18 +140,18 @@ enum { FEW = 8 };
   }
 
 // The same of integers, whose sums wrap and need no order.
-#define INTEGER_LEAF(sfx, T, W)                                            \
-  static T dot_##sfx(const T *a, const T *x, size_t n) {                   \
-    T sum = 0;                                                             \
-    for (size_t i = 0; i < n; i++) sum = (T)((W)sum + (W)a[i] * (W)x[i]);  \
-    return sum;                                                            \
-  }                                                                        \
-  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x, \
-                           ptrdiff_t x_step, size_t n) {                   \
-    T sum = 0;                                                             \
-    for (size_t i = 0; i < n; i++, a += a_step, x += x_step)               \
-      sum = (T)((W)sum + (W)ITEM(T, a) * (W)ITEM(T, x));                   \
-    return sum;                                                            \
+#define INTEGER_LEAF(sfx, T, W)                                              \
+  static T dot_##sfx(const T *a, const T *x, size_t n) {                     \
+    T sum = 0;                                                               \
+    for (size_t i = 0; i < n; i++) sum = (T)((W)sum + (W)a[i] * (W)x[i]);    \
+    return sum;                                                              \
+  }                                                                          \
+  static T dot_strided_##sfx(const char *a, ptrdiff_t a_step, const char *x, \
+                             ptrdiff_t x_step, size_t n) {                   \
+    T sum = 0;                                                               \
+    for (size_t i = 0; i < n; i++, a += a_step, x += x_step)                 \
+      sum = (T)((W)sum + (W)ITEM(T, a) * (W)ITEM(T, x));                     \
+    return sum;                                                              \
   }
 
 // Adds one column, or four, to the result.

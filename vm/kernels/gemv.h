@@ -33,7 +33,7 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
 // Defines the kernel of items T from these functions:
 //
 //   T dot_sfx(const T *a, const T *x, size_t n), with n <= GEMV_LEAF
-//   T dot_apart_sfx(const char *a, ptrdiff_t a_step, const char *x,
+//   T dot_strided_sfx(const char *a, ptrdiff_t a_step, const char *x,
 //                   ptrdiff_t x_step, size_t n): the same of strided items
 //   T plus_sfx(T, T)
 //   void axpy1_sfx(T *out, const T *a, T x, size_t n): out += a * x
@@ -54,7 +54,7 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
                             const char *x, ptrdiff_t x_step, size_t k) {       \
     for (size_t p = 0; p < k; p += GEMV_LEAF) {                                \
       const size_t n = leaf_of(k - p);                                         \
-      const T dot = dot_apart_##sfx(a, a_step, x, x_step, n);                  \
+      const T dot = dot_strided_##sfx(a, a_step, x, x_step, n);                \
       *out = plus_##sfx(*out, dot);                                            \
       a += (ptrdiff_t)n * a_step;                                              \
       x += (ptrdiff_t)n * x_step;                                              \

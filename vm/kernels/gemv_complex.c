@@ -34,8 +34,8 @@ enum { LANES = 16 };
     }                                                                          \
     return (T){.re = re[0], .im = im[0]};                                      \
   }                                                                            \
-  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x,     \
-                           ptrdiff_t x_step, size_t n) {                       \
+  static T dot_strided_##sfx(const char *a, ptrdiff_t a_step, const char *x,   \
+                             ptrdiff_t x_step, size_t n) {                     \
     T p[GEMV_LEAF], q[GEMV_LEAF];                                              \
     gather_items(p, a, a_step, n, sizeof(T));                                  \
     gather_items(q, x, x_step, n, sizeof(T));                                  \

@@ -117,8 +117,8 @@ typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
 // read, those from [first] on and below [end].
 //
 //   a 1 2 3 4 5, first 0, at 0 2 5     sums 3 12
-typedef void tl_fold_spans(void *out, const void *a, int64_t first, int64_t end,
-                           const int64_t *at, size_t nrows);
+typedef void tl_fold_segments(void *out, const void *a, int64_t first,
+                              int64_t end, const int64_t *at, size_t nrows);
 
 // out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in
 // this order, for i in [0, n). The m - 1 items before a are read. out is
@@ -345,9 +345,10 @@ typedef struct tl_kernel_table {
   tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   // Many short rows, and rows of any lengths, with one call.
   tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];  // float32, float64; else NULL
-  tl_fold_spans *fold_spans[TL_FOLD_KINDS][TL_KERNEL_DTYPES];  // NULL: none
-  tl_fold_spans *argmin_spans[TL_KERNEL_DTYPES];  // to int64; NULL: none
-  tl_fold_spans *argmax_spans[TL_KERNEL_DTYPES];
+  tl_fold_segments
+      *fold_segments[TL_FOLD_KINDS][TL_KERNEL_DTYPES];  // NULL: none
+  tl_fold_segments *argmin_segments[TL_KERNEL_DTYPES];  // to int64; NULL: none
+  tl_fold_segments *argmax_segments[TL_KERNEL_DTYPES];
   // Reductions down the columns of rows.
   tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   // Places of extremes: of a sequence, and down the columns.

@@ -5,8 +5,8 @@
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith fused integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
-                extreme extreme_outer extreme_spans outer search gemm gemv gemv_complex \
-                decimal rotate spans convolve
+                extreme extreme_outer extreme_segments outer search gemm gemv gemv_complex \
+                decimal rotate segments convolve
 # Compiled once.
 KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge
 
@@ -39,9 +39,9 @@ endif
 SPELLED_OUT := -O3
 KERNEL_FLAGS_gemm := $(SPELLED_OUT) -ffp-contract=fast
 KERNEL_FLAGS_reduce := $(SPELLED_OUT)
-KERNEL_FLAGS_spans := $(SPELLED_OUT)
+KERNEL_FLAGS_segments := $(SPELLED_OUT)
 KERNEL_FLAGS_extreme := $(SPELLED_OUT)
-KERNEL_FLAGS_extreme_spans := $(SPELLED_OUT)
+KERNEL_FLAGS_extreme_segments := $(SPELLED_OUT)
 KERNEL_FLAGS_convolve := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)

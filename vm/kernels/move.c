@@ -153,9 +153,10 @@ STRETCH(16, tl_word16)
     tl_word##size *to = out, *to_next = next;                                 \
     size_t i = 0;                                                             \
     for (; i + 4 <= n; i += 4, from += 4 * stride, from_next += 4 * stride) { \
-      *(tl_four##size *)(void *)(to + i) = TL_FOUR_APART(size, from, stride); \
+      *(tl_four##size *)(void *)(to + i) =                                    \
+          TL_FOUR_STRIDED(size, from, stride);                                \
       *(tl_four##size *)(void *)(to_next + i) =                               \
-          TL_FOUR_APART(size, from_next, stride);                             \
+          TL_FOUR_STRIDED(size, from_next, stride);                           \
     }                                                                         \
     gather_##size(to + i, from, stride, n - i);                               \
     gather_##size(to_next + i, from_next, stride, n - i);                     \

@@ -13,33 +13,6 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
 // first and does not count.
 enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
 
-// Of a column whose items lie side by side: eight vectors of eight become the
-// sums of each, by the tree of a group, and these one in the tree of groups.
-enum { EIGHT = 8, RUN = EIGHT * EIGHT };
-#if TL_SHUFFLES
-#define ADD_NEIGHBOURS(to, x, y)                                  \
-  to = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14) + \
-       __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15)
-#define X(D, sfx, T, W)                                                  \
-  typedef T eight_##sfx __attribute__((vector_size(EIGHT * sizeof(T)))); \
-  TL_INLINE void group_sums_##sfx(T *sums, const T *a) {                 \
-    eight_##sfx v[EIGHT];                                                \
-    memcpy(v, a, sizeof v);                                              \
-    TL_SPELL_OUT for (int n = EIGHT / 2; n > 0; n /= 2)                  \
-        TL_SPELL_OUT for (int i = 0; i < n; i++)                         \
-            ADD_NEIGHBOURS(v[i], v[2 * i], v[2 * i + 1]);                \
-    memcpy(sums, v, sizeof *v);                                          \
-  }
-#else
-#define X(D, sfx, T, W)                                                      \
-  TL_INLINE void group_sums_##sfx(T *sums, const T *a) {                     \
-    for (int i = 0; i < EIGHT; i++, a += EIGHT)                              \
-      sums[i] =                                                              \
-          ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])); \
-  }
-#endif
-TL_FLOATS(X)
-#undef X
 #define X(D, sfx, T, W)                                                        \
   TL_INLINE void add_row_##sfx(T *into, const T *row, size_t n) {              \
     TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                  \
@@ -123,36 +96,6 @@ TL_FLOATS(X)
       sum = counter[--waiting] + sum;                                          \
     memcpy(out, &sum, n * sizeof(T));                                          \
   }                                                                            \
-  /* A node of 2^level groups behind [groups] others. */                       \
-  TL_INLINE size_t push_sum_##sfx(T *counter, size_t groups, unsigned level,   \
-                                  T sum) {                                     \
-    size_t at = (size_t)__builtin_popcountll(groups);                          \
-    for (size_t q = groups >> level; q & 1; q >>= 1)                           \
-      sum = counter[--at] + sum;                                               \
-    counter[at] = sum;                                                         \
-    return groups + ((size_t)1 << level);                                      \
-  }                                                                            \
-  static void add_run_##sfx(T *out, const T *a, size_t n, T *counter) {        \
-    T sums[EIGHT], sum;                                                        \
-    size_t groups = 0, i = 0;                                                  \
-    for (; n - i >= RUN; i += RUN) {                                           \
-      group_sums_##sfx(sums, a + i);                                           \
-      sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +                      \
-            ((sums[4] + sums[5]) + (sums[6] + sums[7]));                       \
-      groups = push_sum_##sfx(counter, groups, 3, sum);                        \
-    }                                                                          \
-    for (size_t few; i < n; i += few) {                                        \
-      few = n - i < TL_OUTER_GROUP ? n - i : TL_OUTER_GROUP;                   \
-      if (few == TL_OUTER_GROUP)                                               \
-        add_group_##sfx(&sum, a + i, sizeof(T), 1);                            \
-      else                                                                     \
-        add_few_##sfx(&sum, a + i, sizeof(T), few, 1);                         \
-      groups = push_sum_##sfx(counter, groups, 0, sum);                        \
-    }                                                                          \
-    size_t at = (size_t)__builtin_popcountll(groups) - 1;                      \
-    for (sum = counter[at]; at > 0;) sum = counter[--at] + sum;                \
-    *out = sum;                                                                \
-  }                                                                            \
   static void add_rows_##sfx(T *out, const T *a, ptrdiff_t row_stride,         \
                              size_t nrows, size_t nreals, T *counter) {        \
     if (nrows == 0) {                                                          \
@@ -164,8 +107,6 @@ TL_FLOATS(X)
       size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;    \
       if (TL_SMALL)                                                            \
         add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
-      else if (n == 1 && row_stride == (ptrdiff_t)sizeof(T))                   \
-        add_run_##sfx(out + i, a + i, nrows, counter);                         \
       else if (n == 2)                                                         \
         add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);        \
       else if (n == 3 && ahead)                                                \

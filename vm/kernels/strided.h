@@ -1,4 +1,4 @@
-// Items that lie apart, gathered side by side.
+// Strided items, gathered side by side.
 #ifndef TALLY_VM_KERNELS_STRIDED_H
 #define TALLY_VM_KERNELS_STRIDED_H
 
@@ -13,24 +13,24 @@
   }
 
 // Four are stored at once: stores are what such a loop waits for.
-#define TL_FOUR_APART(size, from, step)                          \
+#define TL_FOUR_STRIDED(size, from, step)                        \
   (const tl_four##size) {                                        \
     *(const tl_word##size *)(const void *)(from),                \
         *(const tl_word##size *)(const void *)(from + step),     \
         *(const tl_word##size *)(const void *)(from + 2 * step), \
         *(const tl_word##size *)(const void *)(from + 3 * step)  \
   }
-#define TL_STRIDED_BY_FOUR(size)                                            \
-  typedef tl_word##size tl_four##size                                       \
-      __attribute__((vector_size(4 * size), aligned(size), may_alias));     \
-  TL_INLINE void gather_##size(void *out, const char *from, ptrdiff_t step, \
-                               size_t n) {                                  \
-    tl_word##size *to = out;                                                \
-    size_t i = 0;                                                           \
-    for (; i + 4 <= n; i += 4, from += 4 * step)                            \
-      *(tl_four##size *)(void *)(to + i) = TL_FOUR_APART(size, from, step); \
-    for (; i < n; i++, from += step)                                        \
-      to[i] = *(const tl_word##size *)(const void *)from;                   \
+#define TL_STRIDED_BY_FOUR(size)                                              \
+  typedef tl_word##size tl_four##size                                         \
+      __attribute__((vector_size(4 * size), aligned(size), may_alias));       \
+  TL_INLINE void gather_##size(void *out, const char *from, ptrdiff_t step,   \
+                               size_t n) {                                    \
+    tl_word##size *to = out;                                                  \
+    size_t i = 0;                                                             \
+    for (; i + 4 <= n; i += 4, from += 4 * step)                              \
+      *(tl_four##size *)(void *)(to + i) = TL_FOUR_STRIDED(size, from, step); \
+    for (; i < n; i++, from += step)                                          \
+      to[i] = *(const tl_word##size *)(const void *)from;                     \
   }
 
 TL_STRIDED_BY_ONE(1)

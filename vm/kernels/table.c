@@ -162,13 +162,13 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .sum_rows = {TL_FLOATS(X)},
 #undef X
 #define X(FOLD, DTYPE, function) [TL_FOLD_##FOLD][TL_##DTYPE] = function,
-    .fold_spans = {TL_SPANS(X)},
+    .fold_segments = {TL_SEGMENTS(X)},
 #undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_spans_##sfx),
-    .argmin_spans = {TL_PLACE_SPANS(X)},
+#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_segments_##sfx),
+    .argmin_segments = {TL_PLACE_SEGMENTS(X)},
 #undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_spans_##sfx),
-    .argmax_spans = {TL_PLACE_SPANS(X)},
+#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_segments_##sfx),
+    .argmax_segments = {TL_PLACE_SEGMENTS(X)},
 #undef X
     .fold_outer = {TL_ROWS(OUTER)},
     .scan = {TL_ROWS(SCAN)},

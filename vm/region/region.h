@@ -60,7 +60,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 // What the layers below call of all this (objects.h).
 extern const struct tl_fusion_ops tl_fusion_ops;
 
-// Forgets the graphs and plans that are kept for a unit's code; NULL: all but
+// Forgets the cached graphs and plans for a unit's code; NULL: all but
 // one in use. Returns whether there were any.
 bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
 
@@ -74,9 +74,9 @@ typedef enum tl_region_step {
   TL_STEP_LOAD,  // of a literal, a capture or a module's variable
   TL_STEP_MOVE,
   TL_STEP_DROP,
-  TL_STEP_HOLD,    // a view's hold on its block
-  TL_STEP_SETTLE,  // of one variable's ownership into another's
-  TL_STEP_VIEW,    // a slice, an item, a transpose
+  TL_STEP_HOLD,      // a view's hold on its block
+  TL_STEP_TRANSFER,  // of one variable's ownership into another's
+  TL_STEP_VIEW,      // a slice, an item, a transpose
   TL_STEP_OPERATION,
   TL_STEP_PLACE,   // the result goes to a part of an array: the last step
   TL_STEP_CAST,    // a call of astype, int, float or bool

@@ -1,9 +1,9 @@
-// Stage "cache": regions that have run before: their graphs and plans are kept
-// beside the code and used again where the operands are of the same types,
-// shapes and strides. Reading the instructions, deciding dtypes and planning
-// then come down to a few comparisons for each operand.
+// Stage "cache": regions that have run before: their graphs and plans are
+// cached beside the code and used again where the operands are of the same
+// types, shapes and strides. Reading the instructions, deciding dtypes and
+// planning then come down to a few comparisons for each operand.
 //
-// A graph says how it was read as a list of facts, one for each value that it
+// A graph says how it was read as a list of guards, one for each value that it
 // takes from outside. Taking these values again in order, and finding each as
 // the graph expects it, shows that reading would give the same graph. Numbers
 // may differ, where dtypes do not depend on them; views are moved to where
@@ -11,7 +11,7 @@
 //
 // What ends in a new array of one block needs nothing but the array, the
 // streams' places and the kernels then: where results might go otherwise, all
-// of that has been asked when the graph was kept.
+// of that has been asked when the graph was cached.
 #include <string.h>
 
 #include "vm/error.h"
@@ -152,11 +152,11 @@ static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
   return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
 }
 
-static bool settle(tl_region_graph *g, const tl_region_guard *f) {
+static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
-  if (tl_region_settles(x->value, y->value) != f->settled)
+  if (tl_region_transfers(x->value, y->value) != f->transferred)
     return false;
-  if (!f->settled)
+  if (!f->transferred)
     return true;
   x->value.tag &= ~TL_OWNED;
   y->value.tag |= TL_OWNED;
@@ -190,7 +190,7 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
       return tl_function_prototype(g->uses[f->use].value) ==
              g->callees[f->at].function;
     case TL_FROM_OWNED:
-      return tl_is_owned(g->uses[f->use].value) == f->settled;
+      return tl_is_owned(g->uses[f->use].value) == f->transferred;
     case TL_FROM_BORROWED:
       return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
     case TL_FROM_VIEW:
@@ -201,7 +201,7 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_CAST:
       return take_scalars(k, f);
     default:
-      return settle(g, f);
+      return transfer(g, f);
   }
 }
 
@@ -256,18 +256,18 @@ bool tl_region_take_again(tl_region_cached *k) {
 }
 
 static void move_to_front(tl_region *where, tl_region_cached *k) {
-  tl_region_cached **at = &where->kept;
+  tl_region_cached **at = &where->cached;
   if (*at == k)
     return;
   while (*at != k) at = &(*at)->next;
   *at = k->next;
-  k->next = where->kept;
-  where->kept = k;
+  k->next = where->cached;
+  where->cached = k;
 }
 
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base) {
-  for (tl_region_cached *k = where->kept; k != NULL; k = k->next) {
+  for (tl_region_cached *k = where->cached; k != NULL; k = k->next) {
     if (k->pc != pc || k->is_busy)
       continue;
     k->graph.base = base;
@@ -281,7 +281,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
 
 // --- Keeping ----------------------------------------------------------------
 
-// The memory of a kept graph, cut into its arrays; first without memory, to
+// The memory of a cached graph, cut into its arrays; first without memory, to
 // measure.
 typedef struct cutter {
   char *at;
@@ -300,7 +300,7 @@ static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
 // Room for the views of a place, which each run makes anew, twice for a copy of
 // the target.
 static int place_words(const tl_region_graph *g) {
-  int places = g->sink == TL_SINK_PLACE ? 2 : 0;
+  int places = g->consumer == TL_CONSUMER_PLACE ? 2 : 0;
   for (int i = 0; i < g->result_count; i++) places += g->results[i].target >= 0;
   return places * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
                    2 * g->shapes[g->nodes[g->value].shape].ndim + 1);
@@ -353,14 +353,15 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   to->view_room = view_words + place_words(g);
   to->binding_count = 0;
   for (int i = 0; i < g->binding_count; i++) {
-    if (g->bindings[i].kept)
+    if (g->bindings[i].binds)
       to->bindings[to->binding_count++] = g->bindings[i];
   }
   move_views(to, g);
 }
 
+// Whether a graph makes an array of one block, and does nothing else.
 static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
-  tl_region_cached **at = &k->where->kept;
+  tl_region_cached **at = &k->where->cached;
   while (*at != k) at = &(*at)->next;
   *at = k->next;
   *(k->newer != NULL ? &k->newer->older : &vm->regions) = k->older;
@@ -370,14 +371,13 @@ static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
 
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
   unlink_cached(vm, k);
-  tl_region_drop_tiles(&k->graph);
   tl_spare_free(vm, k, k->nbytes);
 }
 
 static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
   k->where = where;
-  k->next = where->kept;
-  where->kept = k;
+  k->next = where->cached;
+  where->cached = k;
   k->newer = NULL;
   k->older = vm->regions;
   *(vm->regions != NULL ? &vm->regions->newer : &vm->oldest_region) = k;
@@ -389,7 +389,7 @@ static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
 static void make_room(tl_vm *vm, tl_region *where) {
   int count = 0;
   tl_region_cached *last = NULL;
-  for (tl_region_cached *k = where->kept; k != NULL; k = k->next, count++) {
+  for (tl_region_cached *k = where->cached; k != NULL; k = k->next, count++) {
     last = k;
   }
   if (count < CACHED_OF_A_REGION)
@@ -398,12 +398,35 @@ static void make_room(tl_vm *vm, tl_region *where) {
     tl_region_drop_cached(vm, last);
 }
 
-void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
+// Whether a new array lies as the plan writes it.
+static bool is_row_major(const tl_region_planned *planned, int ndim,
+                         const int64_t *shape) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
+  return memcmp(strides, planned->out_strides,
+                (size_t)ndim * sizeof *strides) == 0;
+}
+
+// Whether a graph makes an array of one block, and does nothing else.
+static bool is_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_planned *planned = &k->planned;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
+         planned->has_output && planned->target_count == 0 &&
+         planned->plan.delay == NULL && !planned->plan.is_hosts &&
+         tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
+         g->transfer_count == 0 && !tl_region_has_wrap(g) &&
+         is_row_major(planned, shape->ndim, shape->lengths);
+}
+
+tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc) {
   tl_vm *vm = g->vm;
   const tl_region_planned *planned = g->fresh;
   int view_words = g->view_words;
   if (g->uncacheable || g->rows != NULL)
-    return;
+    return NULL;
   cutter c = {NULL, 0};
   tl_region_graph unused;
   copy_graph(&c, g, view_words, &unused);
@@ -413,7 +436,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   make_room(vm, where);
   tl_region_cached *k = tl_spare_alloc(vm, nbytes);
   if (k == NULL)
-    return;
+    return NULL;
   c = (cutter){(char *)k + header, 0};
   k->graph = *g;
   copy_graph(&c, g, view_words, &k->graph);
@@ -424,18 +447,19 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
     tl_plan_copy(&k->planned.plan, c.at + c.nbytes, &planned->plan);
   }
   k->planned.room = NULL;
-  k->graph.kept = &k->planned;
+  k->graph.cached = &k->planned;
   k->graph.fresh = NULL;
   k->unit = g->function->unit;
   k->pc = pc;
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
-  k->iterations = tl_region_may_iterate(k);
+  k->iterations = false;
   k->iterations_refused = 0;
   k->iterations_wait = 0;
-  k->is_short = !k->iterations && tl_region_is_short(k);
+  k->is_short = is_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
+  return k;
 }
 
 static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
@@ -457,29 +481,7 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
   return any;
 }
 
-// === Short arrays
-// =============================================================
-
-// Whether a new array lies as the plan writes it.
-static bool is_row_major(const tl_region_planned *planned, int ndim,
-                         const int64_t *shape) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
-  return memcmp(strides, planned->out_strides,
-                (size_t)ndim * sizeof *strides) == 0;
-}
-
-bool tl_region_is_short(const tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  const tl_region_planned *planned = &k->planned;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  return g->sink == TL_SINK_ARRAY && planned->is_ready && planned->has_output &&
-         planned->target_count == 0 && planned->plan.delay == NULL &&
-         !planned->plan.is_hosts && tl_plan_is_short(&planned->plan) &&
-         g->hoisted_count == 0 && g->settled_count == 0 &&
-         !tl_region_has_wrap(g) &&
-         is_row_major(planned, shape->ndim, shape->lengths);
-}
+// --- Short arrays -----------------------------------------------------------
 
 bool tl_region_runs_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
@@ -496,7 +498,7 @@ bool tl_region_run_short(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  k->is_busy = true;  // where memory is short, what is kept goes
+  k->is_busy = true;  // where memory is short, what is cached goes
   tl_array *made =
       tl_array_new(vm, k->planned.dtype, shape->ndim, shape->lengths);
   k->is_busy = false;

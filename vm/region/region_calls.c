@@ -15,8 +15,7 @@
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
 
-// === Writers
-// ==================================================================
+// === Writers =================================================================
 
 size_t tl_writers_size(const tl_prototype *p) {
   size_t size = (size_t)p->slot_count + 2;
@@ -88,8 +87,7 @@ bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
   return true;
 }
 
-// === Known functions
-// ==========================================================
+// === Known functions =========================================================
 
 // --- Branches ---------------------------------------------------------------
 
@@ -299,8 +297,7 @@ bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call) {
   return false;
 }
 
-// === Functions that only a run knows
-// ==========================================
+// === Functions that only a run knows =========================================
 
 // --- What the code tells ----------------------------------------------------
 
@@ -348,53 +345,6 @@ bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
 
 // --- Whose code is read -----------------------------------------------------
 
-static const tl_prototype *callee_code(const tl_region_graph *g, int callee) {
-  return callee < 0 ? g->function : g->callees[callee].function;
-}
-
-static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
-  if (callee < 0)
-    return g->vm->frame->closure;
-  tl_slot value = g->uses[g->callees[callee].use].value;
-  return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
-}
-
-tl_slot tl_region_variable(const tl_region_graph *g, int callee,
-                           uint32_t variable) {
-  const tl_module *module = callee_code(g, callee)->unit->module;
-  return tl_borrow(module->variables[variable]);
-}
-
-tl_slot tl_region_capture(const tl_region_graph *g, int callee,
-                          uint32_t capture) {
-  const tl_closure *closure = callee_closure(g, callee);
-  return closure == NULL ? tl_unset() : tl_borrow(closure->captures[capture]);
-}
-
-tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
-  const tl_closure *closure = callee_closure(g, callee);
-  tl_slot value = tl_unset();
-  if (closure != NULL) {
-    value.pointer = (void *)(uintptr_t)closure;
-    value.tag = TL_TAG_CLOSURE | (uint64_t)member << 32;
-  }
-  return value;
-}
-
-bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
-                      tl_slot module, tl_slot *value) {
-  if (!tl_is_kind(module, TL_KIND_MODULE) ||
-      !tl_module_get(g->vm, module.pointer,
-                     callee_code(g, callee)->unit->names[name], value))
-    return false;
-  // Borrowed: no code that could assign it anew runs before it is called.
-  bool stays =
-      !tl_is_owned(*value) || ((const tl_object *)value->pointer)->count > 1;
-  tl_drop(g->vm, *value);
-  *value = tl_borrow(*value);
-  return stays;
-}
-
 // --- Reading ----------------------------------------------------------------
 
 // mm.f: the member of a module, where it is a function.
@@ -425,9 +375,9 @@ bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot value = tl_reader_use(rd, in)->value;
   if (!tl_is_function(value))
     return false;
-  tl_reader_add_guard(
-      rd, in,
-      (tl_region_guard){.from = TL_FROM_OWNED, .settled = tl_is_owned(value)});
+  tl_reader_add_guard(rd, in,
+                      (tl_region_guard){.from = TL_FROM_OWNED,
+                                        .transferred = tl_is_owned(value)});
   if (tl_is_owned(value))
     return true;
   borrowed = tl_reader_add_use(rd, value, -1, true);

@@ -1,10 +1,9 @@
 // Items in an order that is given, to a consumer: by one plan, or, where
-// operands are rolled, in chunks that are computed box by box into a buffer.
-// Two kinds of calls at a region's end take them so: histograms and counts,
-// once or several times over, and running folds.
+// operands are rolled, in chunks that are computed tile by tile into a buffer.
+// Histograms and counts take them so, once or several times over.
 #include "vm/error.h"
 #include "vm/region/region_internal.h"
-#include "vm/region/region_sinks.h"
+#include "vm/region/region_consumers.h"
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 
@@ -63,7 +62,7 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
 }
 
 static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
-                                    tl_dtype dtype, tl_plan_sink *sink,
+                                    tl_dtype dtype, tl_plan_consume *consumer,
                                     void *context) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   int64_t size = tl_region_size(g);
@@ -80,14 +79,14 @@ static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
     const void *items = buffer;
     status = fill(g, axes, at, n, dtype, buffer);
     if (status == TL_REGION_DONE)
-      sink(context, &items, (size_t)n);
+      consumer(context, &items, (size_t)n);
   }
   tl_free(g->vm, buffer, nbytes);
   return status;
 }
 
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
-                                tl_dtype dtype, tl_plan_sink *sink,
+                                tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split) {
   const tl_region_shape *of = &g->shapes[g->nodes[g->value].shape];
   int64_t shape[TL_MAX_DIMS];
@@ -97,12 +96,12 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
     shape[i] = of->lengths[order[i]];
   }
   if (tl_region_has_wrap(g))
-    return feed_chunks(g, order, dtype, sink, context);
+    return feed_chunks(g, order, dtype, consumer, context);
   tl_region_tile tile = {of->ndim, shape, axes, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  plan->sink = sink;
+  plan->consume = consumer;
   plan->context = context;
   plan->split = split;
   return tl_plan_run(g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
@@ -158,46 +157,4 @@ tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out) {
     status = take_all(g, &in, out);
   in.close(&in);
   return status;
-}
-
-// --- Running folds ----------------------------------------------------------
-
-static bool read_call(tl_region_graph *g, tl_scan_call *call) {
-  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  return g->vm->library->fused->scan(g->vm, g->fold, ndim, g->arguments, call);
-}
-
-bool tl_region_scan_fits(tl_region_graph *g) {
-  tl_scan_call call;
-  if (tl_region_has_wrap(g) || !read_call(g, &call) || call.initial)
-    return false;
-  g->scan_dtype =
-      tl_cumulative_dtype((tl_reduction)call.reduction,
-                          g->nodes[g->value].typing.result, call.dtype);
-  return g->scan_dtype != TL_DTYPE_COUNT;
-}
-
-void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
-                            tl_dtype dtype, int ndim, const int64_t *shape,
-                            void *to) {
-  int64_t inner = 1;
-  for (int i = call->axis + 1; i < ndim; i++) inner *= shape[i];
-  tl_scanner_open(s, (tl_reduction)call->reduction, dtype, shape[call->axis],
-                  inner, false, to);
-}
-
-tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
-                                     tl_dtype dtype, bool may_stop) {
-  tl_scan_call call;
-  if (!read_call(g, &call))
-    return TL_REGION_DECLINED;
-  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  tl_scanner s;
-  tl_region_open_scanner(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
-  plan->sink = tl_scanner_take;
-  plan->context = &s;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }

@@ -3,8 +3,9 @@
 // one of vm/engine/reduce.c, so the bits are the same.
 //
 //   last axis folded   items of one result after the other, to a row stream
-//   last axis kept     rows are computed some at a time into a buffer, a strip
-//                      of columns at a time, and go to a column stream
+//   last axis kept     rows are computed some at a time into a buffer, a block
+//   of
+//                      columns at a time, and go to a column stream
 #include <string.h>
 
 #include "vm/region/region_internal.h"
@@ -72,17 +73,14 @@ static tl_region_status fold_lanes(folder *f, const tl_method *method,
 // --- Results side by side ----------------------------------------------------
 
 enum {
-  STRIP = 1024,              // columns at a time
+  BLOCK_COLUMNS = 1024,      // columns at a time
   CHUNK_BYTES = 128 * 1024,  // computed at a time
   LEAST_ITEMS = 8 * 1024,    // of one position of the outer axes
 };
 
-// A strip of columns, and the rows that are computed for it.
-typedef struct strip {
+// A block of columns, and the rows that are computed for it.
+typedef struct column_block {
   tl_column_stream fold;
-  char *items;
-  size_t nbytes;
-  void *block;
   int axis_count;  // those that are reduced, their rows in row-major order
   int axes[TL_MAX_DIMS];
   int64_t from[TL_MAX_DIMS];
@@ -91,33 +89,26 @@ typedef struct strip {
     int64_t first;  // its row of the chunk
     int64_t shape[TL_MAX_DIMS];
   } planned;
-} strip;
+} column_block;
 
-static bool open_strip(folder *f, strip *s) {
+static bool open_block(folder *f, column_block *s) {
   int64_t ncols = f->lengths[f->column];
   s->planned.ndim = 0;
-  tl_column_stream_open(&s->fold, &f->r.method, ncols < STRIP ? ncols : STRIP,
+  tl_column_stream_open(&s->fold, &f->r.method,
+                        ncols < BLOCK_COLUMNS ? ncols : BLOCK_COLUMNS,
                         f->length, CHUNK_BYTES);
-  size_t items = tl_align_64((size_t)s->fold.rows * (size_t)s->fold.width *
-                             f->r.method.in);
-  s->nbytes = items + tl_column_stream_nbytes(&s->fold, f->length) + 64;
-  s->block = tl_alloc(f->g->vm, s->nbytes, "columns to reduce");
-  if (s->block == NULL)
-    return false;
-  s->items = (char *)tl_align_64((size_t)s->block);
-  tl_column_stream_place(&s->fold, s->items + items);
-  return true;
+  return tl_column_stream_alloc(&s->fold, f->g->vm);
 }
 
-// Whether the plan that is there writes such a box to the same place.
-static bool is_planned(const strip *s, const tl_region_tile *tile,
+// Whether the plan that is there writes such a tile to the same place.
+static bool is_planned(const column_block *s, const tl_region_tile *tile,
                        int64_t first) {
   return s->planned.ndim == tile->ndim && s->planned.first == first &&
          memcmp(s->planned.shape, tile->shape,
                 (size_t)tile->ndim * sizeof *tile->shape) == 0;
 }
 
-static tl_region_status run_tile(folder *f, strip *s,
+static tl_region_status run_tile(folder *f, column_block *s,
                                  const tl_region_found_tile *found,
                                  int64_t first) {
   tl_region_planned *planned = f->g->fresh;
@@ -127,7 +118,7 @@ static tl_region_status run_tile(folder *f, strip *s,
     strides[i] = step;
     step *= tile.shape[i];
   }
-  char *to = s->items +
+  char *to = s->fold.items +
              (size_t)first * (size_t)tile.shape[tile.ndim - 1] * f->r.method.in;
   if (f->has_wrap)
     return tl_region_run_tile(f->g, &tile, to, f->dtype, strides);
@@ -148,7 +139,7 @@ static tl_region_status run_tile(folder *f, strip *s,
 }
 
 // Computes [rows] rows from row [at] on, of [width] columns.
-static tl_region_status compute_rows(folder *f, strip *s, int64_t at,
+static tl_region_status compute_rows(folder *f, column_block *s, int64_t at,
                                      int64_t rows, int64_t width) {
   tl_region_found_tile tile;
   for (int64_t done = 0, take; done < rows; done += take) {
@@ -163,7 +154,7 @@ static tl_region_status compute_rows(folder *f, strip *s, int64_t at,
   return TL_REGION_DONE;
 }
 
-static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
+static tl_region_status fold_block(folder *f, column_block *s, int64_t width,
                                    char *to) {
   tl_column_stream_begin(&s->fold, to);
   for (int64_t at = 0; at < f->length; at += s->fold.rows) {
@@ -172,21 +163,21 @@ static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
     tl_region_status status = compute_rows(f, s, at, rows, width);
     if (status != TL_REGION_DONE)
       return status;
-    tl_column_stream_take(&s->fold, s->items, rows, width);
+    tl_column_stream_take(&s->fold, s->fold.items, rows, width);
   }
   tl_column_stream_end(&s->fold, width);
   return TL_REGION_DONE;
 }
 
-// All strips of one position of the outer axes.
-static tl_region_status fold_strips(folder *f, strip *s, char *to) {
+// All blocks of one position of the outer axes.
+static tl_region_status fold_blocks(folder *f, column_block *s, char *to) {
   int column = f->column;
   int64_t ncols = f->lengths[column];
   for (int64_t at = 0; at < ncols; at += s->fold.width) {
     int64_t width = ncols - at < s->fold.width ? ncols - at : s->fold.width;
     s->from[column] = at;
     tl_region_status status =
-        fold_strip(f, s, width, to + (size_t)at * f->r.method.out);
+        fold_block(f, s, width, to + (size_t)at * f->r.method.out);
     if (status != TL_REGION_DONE)
       return status;
   }
@@ -194,7 +185,7 @@ static tl_region_status fold_strips(folder *f, strip *s, char *to) {
 }
 
 // The axes that are reduced, but for those of length 1; false: there are none.
-static bool find_axes(const folder *f, strip *s) {
+static bool find_axes(const folder *f, column_block *s) {
   s->axis_count = 0;
   for (int i = f->kept; i < f->ndim; i++) {
     if (f->lengths[f->axes[i]] != 1)
@@ -204,20 +195,20 @@ static bool find_axes(const folder *f, strip *s) {
 }
 
 static tl_region_status fold_columns(folder *f) {
-  strip s;
+  column_block s;
   int64_t ncols = f->lengths[f->column];
   if (!find_axes(f, &s) || f->r.varies ||
       !tl_column_stream_fits(&f->r.method) ||
       (f->count > ncols && f->length * ncols < LEAST_ITEMS)) {
     return TL_REGION_DECLINED;
   }
-  if (!open_strip(f, &s))
+  if (!open_block(f, &s))
     return TL_REGION_FAILED;
   tl_region_status status = TL_REGION_DONE;
   char *to = f->r.out;
   memset(s.from, 0, sizeof s.from);
   while (status == TL_REGION_DONE) {
-    status = fold_strips(f, &s, to);
+    status = fold_blocks(f, &s, to);
     to += (size_t)ncols * f->r.method.out;
     int i = f->kept - 1;  // the next position of the outer axes
     for (; i >= 0; i--) {
@@ -229,26 +220,11 @@ static tl_region_status fold_columns(folder *f) {
     if (i < 0)
       break;
   }
-  tl_free(f->g->vm, s.block, s.nbytes);
+  tl_column_stream_free(&s.fold, f->g->vm);
   return status;
 }
 
 // --- Variances --------------------------------------------------------------
-
-static bool is_costly(tl_op op) {
-  return op == TL_OP_POW || op == TL_OP_CBRT ||
-         (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
-}
-
-bool tl_region_is_cheap(const tl_region_graph *g) {
-  enum { MOST = 6 };
-  int count = 0;
-  for (int i = 0; i <= g->value; i++) {
-    if (g->nodes[i].needed && (is_costly(g->nodes[i].op) || ++count > MOST))
-      return false;
-  }
-  return true;
-}
 
 // The means, then the squared deviations, along the last axes.
 static tl_region_status fold_variance(folder *f, char *to) {

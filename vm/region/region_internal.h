@@ -1,22 +1,26 @@
 // Shared by the files of the fused regions. Each file is a part of one stage of
-// region.h's diagram:
+// region.h's diagram, and needs only its own and those above it here:
 //
-//   read      region_read.c      what instructions are; operations, the whole
-//             region_operands.c  what slots hold, views of arrays
+//   all       region_graph.c     what every stage asks of a graph
+//   read      region_slots.c     what slots hold; loads, moves, ends
+//             region_views.c     slices, transposes, rolled arrays, selections
 //             region_calls.c     calls, read as if they stood in the caller
+//             region_read.c      what instructions are; operations, the whole
 //   shape     region_resolve.c   shapes and dtypes; parts computed first
 //   match     region_match.c     which nodes one fused kernel computes
 //   plan      region_plan.c      graph to streams and steps
-//   run       region.c           where the VM meets a region: what is tried
-//             region_write.c     results into memory, box by box at seams
+//   run       region_target.c    which memory a result may go to
+//             region_write.c     results into it, tile by tile at wraps
+//             region_store.c     arrays, and parts of arrays
 //   consume   region_feed.c      items to a consumer, in an order;
-//                                running folds, histograms and counts
+//                                histograms and counts
 //             region_fold.c      reductions
 //             region_select.c    the items that a mask takes
 //             region_rows.c      ragged rows
-//   multi     region_several.c   several results, with region_sinks.c
-//             region_turns.c     several iterations of a loop at a time
+//   multi     region_multi.c     several results, with region_consumers.c
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
+//             region_iterations.c  several iterations of a loop at a time
+//   driver    region.c           where the VM meets a region: what is tried
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
 
@@ -24,21 +28,22 @@
 #include "vm/api/host.h"
 #include "vm/nested/nested.h"
 #include "vm/engine/reduce_internal.h"
+#include "vm/engine/scan.h"
 #include "vm/region/region.h"
 #include "vm/index/select.h"
 
 enum {
   TL_REGION_NODES = 48,
-  TL_REGION_USES = 120,  // int8_t, as facts
+  TL_REGION_USES = 120,  // int8_t, as guards
   TL_REGION_ROOTS = 24,
-  TL_REGION_SETTLED = 8,
+  TL_REGION_TRANSFERS = 8,
   TL_REGION_BINDINGS = 240,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
   TL_REGION_GUARDS = 120,
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
-  TL_REGION_EARLY = 8,
+  TL_REGION_HOISTED = 8,
   TL_REGION_WRAPS = 16,
   TL_REGION_CUTS = 16,  // of an axis
 };
@@ -66,11 +71,11 @@ typedef struct tl_region_use {
   int root;       // whose memory an array is, -1: nobody's who may die here
   bool direct;    // the root itself, no view of it
   bool read;      // by a node that is needed
-  int8_t wrap;    // rolled: its number among the seams, from 1; 0: not
+  int8_t wrap;    // rolled: its number among the wraps, from 1; 0: not
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
-  const int64_t *dims;  // of an array in a kept graph: ndim, shape, strides
+  const int64_t *dims;  // of an array in a cached graph: ndim, shape, strides
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
@@ -83,13 +88,13 @@ typedef struct tl_region_root {
 } tl_region_root;
 
 // What a slot holds while the region is read: nothing is written until all is
-// computed. [kept]: a scalar or constant that the slot gets in the end. From
+// computed. [binds]: a scalar or constant that the slot gets in the end. From
 // TL_REGION_FOLDED on [in] is a reduction among several results.
 enum { TL_REGION_FOLDED = 1000 };
 typedef struct tl_region_binding {
   uint32_t slot;
   int in;
-  bool kept;
+  bool binds;
   bool over;  // the slot has been used up, or holds something else
 } tl_region_binding;
 
@@ -109,15 +114,15 @@ typedef enum tl_region_source {
   TL_FROM_AXES,      // all of it, its axes in another order, or rolled
   TL_FROM_SCALARS,   // operation [at] of the uses
   TL_FROM_CAST,      // the use of[0] as dtype [at]
-  TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
+  TL_FROM_TRANSFER,  // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
 typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
   int8_t of[3];
-  bool again;    // of a view that an earlier fact has made
-  bool settled;  // the ownership went over; a use is owned
+  bool again;        // of a view that an earlier guard has made
+  bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
 } tl_region_guard;
@@ -150,14 +155,14 @@ typedef struct tl_region_shape {
 } tl_region_shape;
 
 // Where the result goes.
-typedef enum tl_region_sink {
-  TL_SINK_ARRAY,   // a new array, or a dying operand's memory
-  TL_SINK_PLACE,   // a part of an array: a[i:j] = …
-  TL_SINK_FOLD,    // a reduction
-  TL_SINK_SCAN,    // a running fold, into what an array would go into
-  TL_SINK_SELECT,  // those items of it that a mask takes
-  TL_SINK_MULTI,   // g->results, each an array or a reduction
-} tl_region_sink;
+typedef enum tl_region_consumer {
+  TL_CONSUMER_ARRAY,   // a new array, or a dying operand's memory
+  TL_CONSUMER_PLACE,   // a part of an array: a[i:j] = …
+  TL_CONSUMER_FOLD,    // a reduction
+  TL_CONSUMER_SCAN,    // a running fold, into what an array would go into
+  TL_CONSUMER_SELECT,  // those items of it that a mask takes
+  TL_CONSUMER_MULTI,   // g->results, each an array or a reduction
+} tl_region_consumer;
 
 // One of several results.
 typedef struct tl_region_result {
@@ -193,44 +198,44 @@ typedef struct tl_region_graph {
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
   int hoisted_count;
-  tl_slot hoisted[TL_REGION_EARLY];  // arrays of its own
+  tl_slot hoisted[TL_REGION_HOISTED];  // arrays of its own
   int callee_count;
   tl_region_callee callees[TL_REGION_CALLEES];
-  int settled_count;
+  int transfer_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
-  } settled[TL_REGION_SETTLED];
+  } transferred[TL_REGION_TRANSFERS];
   bool uncacheable;  // it depends on values: good for this run alone
-  int value;         // the node that is the result, or goes to the sink
+  int value;         // the node that is the result, or goes to the consumer
   uint32_t result;   // the slot of the result
-  tl_region_sink sink;
+  tl_region_consumer consumer;
   uint32_t stop;  // the instruction that did not fit the others; 0: none
   uint32_t skip;  // where the reading failed: no use to begin before it
   uint32_t end;   // where to go on
-  // Without the sink, whose instruction is then run after the region.
-  uint32_t sink_pc;
-  uint32_t unsunk;  // the slot of what it takes
-  bool unsinks;     // that is possible
+  // Without the consumer, whose instruction is then run after the region.
+  uint32_t consumer_pc;
+  uint32_t consumed_slot;  // the slot of what it takes
+  bool detaches;           // that is possible
 
-  // TL_SINK_PLACE
-  int target;  // the root that is updated; of TL_SINK_SELECT, one of two
+  // TL_CONSUMER_PLACE
+  int target;  // the root that is updated; of TL_CONSUMER_SELECT, one of two
                // operands that is no node and ends there; or -1
   tl_region_index place;
 
-  // TL_SINK_SELECT: nodes, or -1 - the number of a use; one is a node
+  // TL_CONSUMER_SELECT: nodes, or -1 - the number of a use; one is a node
   int selected, mask;
   int64_t selected_before;  // items, of an earlier run; 0: not known
   bool selected_over;       // the result stands in an operand, as long as that
 
-  // TL_SINK_SCAN, and fold and arguments
+  // TL_CONSUMER_SCAN, and fold and arguments
   tl_dtype scan_dtype;
 
-  // TL_SINK_FOLD
+  // TL_CONSUMER_FOLD
   const tl_builtin *fold;
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
   int before_norm;  // the node whose norm it is, value being of it; or -1
 
-  // TL_SINK_MULTI, while [together] is read
+  // TL_CONSUMER_MULTI, while [together] is read
   bool together;
   int result_count;
   tl_region_result results[TL_REGION_RESULTS];
@@ -245,9 +250,8 @@ typedef struct tl_region_graph {
   int wrap_count;
   int64_t (*wraps)[TL_MAX_DIMS];
 
-  struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
-  struct tl_region_tiles *tiles;    // likewise, of boxes between seams
-  struct tl_region_planned *fresh;  // memory for one
+  struct tl_region_planned *cached;  // an earlier run's plan; NULL: none
+  struct tl_region_planned *fresh;   // memory for one
 } tl_region_graph;
 
 // Memory for the largest graph.
@@ -266,7 +270,7 @@ typedef struct tl_region_room {
 
 // Whether a node's items are wanted, whatever other nodes do with them.
 static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
-  if (g->sink == TL_SINK_SELECT)
+  if (g->consumer == TL_CONSUMER_SELECT)
     return node == g->selected || node == g->mask;
   for (int i = 0; i < g->result_count; i++) {
     if (g->results[i].node == node)
@@ -278,6 +282,8 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 // An empty graph in [room], which need not be cleared.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
+// Forgets what was read, not where it stands.
+void tl_region_clear(tl_region_graph *g);
 
 // Reads the instructions from [pc] to [end], or to one before that at which
 // only one result is left; false where the region cannot be run as one from
@@ -293,7 +299,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // An error may be pending.
 bool tl_region_check_types(const tl_region_graph *g);
 
-// What a callee's code reads, all borrowed (region_calls.c); unset: there is
+// What a callee's code reads, all borrowed (region_graph.c); unset: there is
 // none. A member that is no value of the module: false, with an error pending.
 tl_slot tl_region_variable(const tl_region_graph *g, int callee,
                            uint32_t variable);
@@ -375,14 +381,14 @@ typedef struct tl_region_planned {
   tl_plan_room *room;  // for making it
 } tl_region_planned;
 
-// Makes the plan that writes a box of the result, as [dtype], to [out]. With
-// out NULL the items go to the plan's sink, in the order of the box. false:
-// too much for one plan.
+// Makes the plan that writes a tile of the result, as [dtype], to [out]. With
+// out NULL the items go to the plan's consumer, in the order of the tile.
+// false: too much for one plan.
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
-// The plan that was made for another box of the same shape, for this one, to
+// The plan that was made for another tile of the same shape, for this one, to
 // the same memory. No operand is rolled.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
@@ -399,23 +405,24 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
                                void *out, tl_dtype dtype,
                                const int64_t *out_strides);
 
-// Computes a box into memory, its axes [strides] bytes apart, whatever operands
-// are rolled (region_write.c). To be thrown away where it is declined.
+// Computes a tile into memory, its axes [strides] bytes apart, whatever
+// operands are rolled (region_write.c). To be thrown away where it is declined.
 tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides);
 
 // --- region_feed.c ----------------------------------------------------------
 
-// Feeds g->value's items, as [dtype], to a sink: in the order of [axes] (NULL:
-// as they are).
+// Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
+// (NULL: as they are).
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
-                                tl_dtype dtype, tl_plan_sink *sink,
+                                tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split);
 
-// The largest box from position [at] on, of at most [most] positions of [count]
-// axes in row-major order, whose order is theirs: a part of one axis, with the
-// axes behind it whole. Returns how many it has; from[] is set for the axes.
+// The largest tile from position [at] on, of at most [most] positions of
+// [count] axes in row-major order, whose order is theirs: a part of one axis,
+// with the axes behind it whole. Returns how many it has; from[] is set for the
+// axes.
 typedef struct tl_region_found_tile {
   int ndim;
   int64_t shape[TL_MAX_DIMS + 1];
@@ -425,7 +432,8 @@ int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
                             int64_t at, int64_t most, int64_t *from,
                             tl_region_found_tile *tile);
 
-// A kept plan, its streams where the operands are now, and its output at [out].
+// A cached plan, its streams where the operands are now, and its output at
+// [out].
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out);
 
@@ -433,7 +441,7 @@ tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
 typedef struct tl_region_target {
   int node;                // or -1 - the number of a use
   tl_dtype dtype;          // of the items
-  void *out;               // NULL: they go to the plan's sink
+  void *out;               // NULL: they go to the plan's consumer
   const int64_t *strides;  // NULL: dense
   bool last;               // out is memory that others may read
 } tl_region_target;
@@ -448,7 +456,8 @@ int tl_region_count_fused(const tl_region_graph *g);
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count);
 
-// --- Kept graphs: region_cache.c ---------------------------------------------
+// --- Cached graphs: region_cache.c
+// ---------------------------------------------
 
 // The graph and plan of an earlier run from one instruction on.
 struct tl_region_cached {
@@ -460,7 +469,7 @@ struct tl_region_cached {
   bool is_busy;                // a run is under way
   bool is_stale;               // its values are of different runs
   bool is_good;                // to be used again
-  bool iterations;             // several turns of a loop may run at a time
+  bool iterations;             // several iterations of a loop may run at a time
   bool is_short;               // tl_region_run_short does it
   uint16_t fused;              // operations that make no array of their own
   uint8_t iterations_refused;  // so often that could not be, in a row,
@@ -476,37 +485,37 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
-// Without memory nothing is kept.
-void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
+// NULL: without memory nothing is cached. The caller says of what it gets
+// whether several iterations may run at a time.
+tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc);
 
-void tl_region_drop_cached(tl_vm *vm, tl_region_cached *kept);
+void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 
-// Takes the values of a kept graph from what the frame holds now; false where
+// Takes the values of a cached graph from what the frame holds now; false where
 // it is not good for them.
-bool tl_region_take_again(tl_region_cached *kept);
+bool tl_region_take_again(tl_region_cached *cached);
 
 // --- Short arrays: region_cache.c --------------------------------------------
 
-// Whether a graph that is being kept makes an array of one block, and does
-// nothing else.
-bool tl_region_is_short(const tl_region_cached *kept);
-
-// Whether that is all to be done with the values that are taken: no array ends
-// whose memory the result could get, and no promise is to be kept.
-bool tl_region_runs_short(const tl_region_cached *kept);
+// Whether an array of one block is all that is to be made of the values that
+// are taken: no array ends whose memory the result could get, and no contract
+// is to be kept.
+bool tl_region_runs_short(const tl_region_cached *cached);
 
 // Makes the array; false: no memory, with an error pending.
-bool tl_region_run_short(tl_region_cached *kept);
+bool tl_region_run_short(tl_region_cached *cached);
 
-// --- Several turns of a loop: region_turns.c ---------------------------------
+// --- Several iterations of a loop: region_iterations.c
+// ---------------------------------
 
-// Whether a turn of the loop around a kept graph does nothing else.
-bool tl_region_may_iterate(const tl_region_cached *kept);
+// Whether an iteration of the loop around a cached graph does nothing else.
+bool tl_region_may_iterate(const tl_region_cached *cached);
 
-// Runs the turn whose values are taken with as many as fit of those behind it,
-// and leaves the loop in the last of them. Returns how many; 0: nothing has
+// Runs the iteration whose values are taken with as many as fit of those behind
+// it, and leaves the loop in the last of them. Returns how many; 0: nothing has
 // changed. -1: nor has anything, but the values can be taken no more.
-int tl_region_iterations(tl_region_cached *kept, tl_slot *result);
+int tl_region_iterations(tl_region_cached *cached, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
@@ -530,27 +539,27 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index);
 
-// All results of TL_SINK_MULTI, into results[]. Nothing is written where it
+// All results of TL_CONSUMER_MULTI, into results[]. Nothing is written where it
 // is declined.
 tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 
 // The items of g->selected that g->mask takes, as a vector.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 // Cuts a result that stands in an operand to its length: no sooner than the
-// graph has been kept, which the operand's shape is part of.
+// graph has been cached, which the operand's shape is part of.
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
 bool tl_region_scan_fits(tl_region_graph *g);
-// Folds into [to], a dense array of the result's shape.
-tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
-                                     tl_dtype dtype, bool may_stop);
+// Begins a running fold into a dense array of such a shape.
+void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            void *to);
+// The dtype of what the region makes: of a running fold that of its results.
+tl_dtype tl_region_result_dtype(const tl_region_graph *g);
 
-// Whether an operand that is read has a seam.
+// Whether an operand that is read has a wrap.
 bool tl_region_has_wrap(const tl_region_graph *g);
-// Forgets the plans of a kept graph's boxes.
-typedef struct tl_region_tiles tl_region_tiles;
-void tl_region_drop_tiles(tl_region_graph *g);
 
 // The shift of a rolled operand along each axis of it.
 static inline const int64_t *tl_region_shift(const tl_region_graph *g,
@@ -595,9 +604,14 @@ int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays);
 bool tl_region_lies_otherwise(const tl_region_graph *g);
 // The result as a new array, its layout that of what is read; *out is owned.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
-// The same into [to], which has the result's shape (region_write.c).
-tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
-                                    tl_dtype dtype, bool may_stop);
+// The same into [to], which has the result's shape (region_write.c); it is
+// dense where a running fold goes there.
+tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
+                                 tl_dtype dtype, bool may_stop);
+// The result of a region of an operation, in a dying operand's memory or a new
+// array; or stored to g->place (region_store.c). *out is owned.
+tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Whether [target] may be written while the others are read: none of them may
 // be read at another place of its memory.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
@@ -605,13 +619,13 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // for before.
 bool tl_region_pay(tl_vm *vm, int64_t size);
 
-// The value of a fact that is computed of numbers alone (region_cache.c); false
-// where it is none.
+// The value of a guard that is computed of numbers alone (region_cache.c);
+// false where it is none.
 bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out);
 
 // Whether x's ownership of an object goes to y, which shows the same one.
-static inline bool tl_region_settles(tl_slot x, tl_slot y) {
+static inline bool tl_region_transfers(tl_slot x, tl_slot y) {
   return tl_is_owned(x) && tl_is_heap(y) && !tl_is_owned(y) &&
          x.pointer == y.pointer;
 }

@@ -1,12 +1,13 @@
-// Turns of a loop that are one region each, on columns: several at a time (see
-// plan_turns.h). That is so where nothing but the region is done in a turn, and
-// it assigns a column of an array of which nothing but columns is read:
+// Iterations of a loop that are one region each, on columns: several at a time
+// (see plan_iterations.h). That is so where nothing but the region is done in
+// an iteration, and it assigns a column of an array of which nothing but
+// columns is read:
 //
 //   for j in 2..n { f[:, j] = a * x[:, j] + b * f[:, j - 1] }
 //
-// Each turn's values are taken as it would take them, with the loop's variable
-// as it will be, so what does not fit ends the row of turns before it. Numbers
-// that are computed with must be the same in all of them.
+// Each iteration's values are taken as it would take them, with the loop's
+// variable as it will be, so what does not fit ends the row of iterations
+// before it. Numbers that are computed with must be the same in all of them.
 //
 // Built for size.
 #include <string.h>
@@ -20,8 +21,8 @@ enum { WAIT_MOST = 10, BEFORE_MOST = 8 };
 
 // --- The loop around it -----------------------------------------------------
 
-// Whether an instruction before the region says nothing but where the turn is:
-// it loads a constant, or copies the loop's variable, or adds one to that.
+// Whether an instruction before the region says nothing but where the iteration
+// is: it loads a constant, or copies the loop's variable, or adds one to that.
 static bool is_simple(const tl_decoded *d, const tl_decoded *loop) {
   switch (d->op) {
     case TL_BC_LOADK:
@@ -36,7 +37,7 @@ static bool is_simple(const tl_decoded *d, const tl_decoded *loop) {
   }
 }
 
-// The end of a turn, where the region ends.
+// The end of an iteration, where the region ends.
 static bool find_loop(const tl_region_cached *k, tl_decoded *loop) {
   const tl_prototype *f = k->graph.function;
   tl_decode(f, k->graph.end, loop);
@@ -53,7 +54,7 @@ static bool find_loop(const tl_region_cached *k, tl_decoded *loop) {
   return true;
 }
 
-// Whether a slot is set before the region in each turn.
+// Whether a slot is set before the region in each iteration.
 static bool is_set_before(const tl_region_cached *k, const tl_decoded *loop,
                           uint32_t slot) {
   tl_decoded d;
@@ -65,7 +66,7 @@ static bool is_set_before(const tl_region_cached *k, const tl_decoded *loop,
   return false;
 }
 
-// Whether a turn reads a number that the one before it has left.
+// Whether an iteration reads a number that the one before it has left.
 static bool hands_on(const tl_region_cached *k, const tl_decoded *loop) {
   const tl_region_graph *g = &k->graph;
   for (int i = 0; i < g->binding_count; i++) {
@@ -103,10 +104,11 @@ static void begin_iteration(const tl_region_cached *k, const tl_decoded *loop,
   }
 }
 
-// --- What a turn may be -----------------------------------------------------
+// --- What an iteration may be
+// -----------------------------------------------------
 
 static bool is_plain(const tl_region_graph *g) {
-  return g->sink == TL_SINK_PLACE && g->settled_count == 0 &&
+  return g->consumer == TL_CONSUMER_PLACE && g->transfer_count == 0 &&
          g->hoisted_count == 0 && g->rows == NULL && g->wrap_count == 0 &&
          g->result == g->roots[g->target].slot;
 }
@@ -133,8 +135,8 @@ static bool ends_target_alone(const tl_region_graph *g) {
   return true;
 }
 
-// Whether a number that is computed with is another one in this turn, or may
-// be: that of an array without axes.
+// Whether a number that is computed with is another one in this iteration, or
+// may be: that of an array without axes.
 static bool has_new_number(const tl_region_graph *g) {
   for (int i = 0; i <= g->value; i++) {
     const tl_region_node *n = &g->nodes[i];
@@ -151,7 +153,7 @@ static bool has_new_number(const tl_region_graph *g) {
 
 // --- Several of them --------------------------------------------------------
 
-// The plan of the turn whose values are taken; NULL: it is another one.
+// The plan of the iteration whose values are taken; NULL: it is another one.
 static tl_plan *plan_iteration(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_array *place = tl_region_find_place(g, g->roots[g->target].value.array,

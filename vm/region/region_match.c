@@ -76,8 +76,8 @@ typedef enum class {
 typedef struct operation {
   const char *name;
   class class;
-  bool may_iteration;  // its operands may change places
-  bool is_turned;      // they do
+  bool may_swap;    // its operands may change places
+  bool is_swapped;  // they do
 } operation;
 
 static const operation operations[TL_OP_COUNT] = {
@@ -166,14 +166,14 @@ static bool comes_first(const term *x, const term *y) {
 }
 
 // An operation on the parts, one more term.
-static void add_term(terms *out, const operation *op, bool may_iteration,
+static void add_term(terms *out, const operation *op, bool may_swap,
                      const term *const *parts, int count) {
   if (out->count == MOST_TERMS)
     return;
   term *t = &out->of[out->count];
   *t = (term){.operations = 1};
   bool turned =
-      op->is_turned || (may_iteration && !comes_first(parts[0], parts[1]));
+      op->is_swapped || (may_swap && !comes_first(parts[0], parts[1]));
   if (!append_text(t, op->name) || !append_text(t, "_"))
     return;
   for (int k = 0; k < count; k++) {
@@ -230,9 +230,9 @@ static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
   }
   // Of integers it does not matter which one of equal operands wins.
   const operation *op = &operations[n->op];
-  bool may_iteration = op->may_iteration ||
-                       ((n->op == TL_OP_MINIMUM || n->op == TL_OP_MAXIMUM) &&
-                        tl_dtype_is_integer(dtype));
+  bool may_swap =
+      op->may_swap || ((n->op == TL_OP_MINIMUM || n->op == TL_OP_MAXIMUM) &&
+                       tl_dtype_is_integer(dtype));
   terms operands[3];
   int counts[3] = {1, 1, 1};
   for (int k = 0; k < n->arity; k++) {
@@ -244,7 +244,7 @@ static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
       for (int k = 0; k < counts[2]; k++) {
         const term *parts[] = {&operands[0].of[i], &operands[1].of[j],
                                &operands[2].of[k]};
-        add_term(out, op, may_iteration, parts, n->arity);
+        add_term(out, op, may_swap, parts, n->arity);
       }
     }
   }

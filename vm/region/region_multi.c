@@ -2,14 +2,14 @@
 // running folds of values that share their operands, computed block by block in
 // one pass (a = x + y; b = x - y). Where that would need more memory than one
 // after the other, or anything is in the way, nothing has been written and they
-// run apart.
+// run one by one.
 //
 // Built for size.
 #include <string.h>
 
 #include "vm/error.h"
 #include "vm/events.h"
-#include "vm/region/region_sinks.h"
+#include "vm/region/region_consumers.h"
 
 _Static_assert((int)TL_REGION_RESULTS <= (int)TL_PLAN_RESULTS,
                "a plan makes all results");
@@ -27,7 +27,7 @@ typedef struct multi {
   tl_reduced reduced[TL_REGION_RESULTS];
   tl_reducer reducers[TL_REGION_RESULTS];
   tl_c128 items[TL_REGION_RESULTS];  // single ones
-  tl_result_sink sinks[TL_REGION_RESULTS];
+  tl_result_consumer consumers[TL_REGION_RESULTS];
 } multi;
 
 static bool is_place(const multi *s, int i) {
@@ -35,8 +35,8 @@ static bool is_place(const multi *s, int i) {
 }
 
 static bool is_fold(const multi *s, int i) {
-  return s->sinks[i].kind == TL_SINKS_LANES ||
-         s->sinks[i].kind == TL_SINKS_COLUMNS;
+  return s->consumers[i].kind == TL_CONSUMES_ROWS ||
+         s->consumers[i].kind == TL_CONSUMES_COLUMNS;
 }
 
 // --- Parts of arrays --------------------------------------------------------
@@ -69,7 +69,7 @@ static bool choose_places(multi *s) {
   bool places = false, norms = false;
   for (int i = 0; i < g->result_count; i++) {
     s->reused[i] = -1;
-    s->sinks[i].kind = TL_SINKS_NONE;
+    s->consumers[i].kind = TL_CONSUMES_NONE;
     places = places || is_place(s, i);
     norms = norms || (g->results[i].fold != NULL &&
                       g->results[i].fold->fused == TL_FUSED_NORM);
@@ -119,7 +119,7 @@ static bool choose_running(multi *s, int i) {
   tl_dtype dtype = tl_cumulative_dtype((tl_reduction)result->scan.reduction,
                                        s->g->nodes[result->node].typing.result,
                                        result->scan.dtype);
-  s->sinks[i].kind = TL_SINKS_RUNNING;
+  s->consumers[i].kind = TL_CONSUMES_RUNNING;
   s->targets[i] = (tl_region_target){.node = result->node, .dtype = dtype};
   return dtype != TL_DTYPE_COUNT && !result->scan.initial;
 }
@@ -145,8 +145,8 @@ static bool choose_arrays(multi *s) {
     g->roots[g->uses[over].root].consumed = false;
   }
   for (int i = 0; i < g->result_count; i++) {
-    bool made =
-        g->results[i].fold == NULL || s->sinks[i].kind == TL_SINKS_RUNNING;
+    bool made = g->results[i].fold == NULL ||
+                s->consumers[i].kind == TL_CONSUMES_RUNNING;
     if (made && !is_place(s, i) && s->reused[i] < 0 &&
         keeps_longer(s, g->results[i].node)) {
       return false;
@@ -161,14 +161,14 @@ static bool choose_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   const tl_fold_call *call = &result->call;
   tl_reduction reduction = (tl_reduction)call->reduction;
-  // What takes two passes, or may fail at its end, runs apart.
+  // What takes two passes, or may fail at its end, runs by itself.
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
       call->dtype != TL_DTYPE_COUNT ||
       !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {
     return false;
   }
-  s->sinks[i].kind =
-      s->reduced[i].width > 1 ? TL_SINKS_COLUMNS : TL_SINKS_LANES;
+  s->consumers[i].kind =
+      s->reduced[i].width > 1 ? TL_CONSUMES_COLUMNS : TL_CONSUMES_ROWS;
   s->targets[i] = (tl_region_target){.node = result->node};
   return tl_region_reducer(s->g, result->node, call, &s->reducers[i],
                            &s->targets[i].dtype) &&
@@ -220,35 +220,37 @@ static bool make_result(multi *s, int i) {
   s->results[i] = tl_own_array(made);
   if (is_fold(s, i)) {
     s->reducers[i].out = made->data;
-  } else if (s->sinks[i].kind == TL_SINKS_NONE) {
+  } else if (s->consumers[i].kind == TL_CONSUMES_NONE) {
     s->targets[i].out = made->data;
   }
   return true;
 }
 
-static void close_sinks(multi *s, int count) {
+static void close_consumers(multi *s, int count) {
   for (int i = 0; i < count; i++) {
-    if (s->sinks[i].kind == TL_SINKS_COLUMNS)
-      tl_columns_close(&s->sinks[i].columns, s->g->vm);
+    if (s->consumers[i].kind == TL_CONSUMES_COLUMNS)
+      tl_columns_close(&s->consumers[i].columns, s->g->vm);
   }
 }
 
-static bool open_sink(multi *s, int i) {
+static bool open_consumer(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
-  tl_result_sink *sink = &s->sinks[i];
+  tl_result_consumer *consumer = &s->consumers[i];
   tl_slot to =
       s->reused[i] >= 0 ? s->g->uses[s->reused[i]].value : s->results[i];
-  switch (sink->kind) {
-    case TL_SINKS_LANES:
-      tl_row_stream_open(&sink->lanes, &s->reducers[i].method,
+  switch (consumer->kind) {
+    case TL_CONSUMES_ROWS:
+      tl_row_stream_open(&consumer->lanes, &s->reducers[i].method,
                          s->reduced[i].count, s->reduced[i].length, NULL,
                          s->reducers[i].out);
       return true;
-    case TL_SINKS_COLUMNS:
-      return tl_columns_open(&sink->columns, &s->reducers[i], &s->reduced[i]);
-    case TL_SINKS_RUNNING:
-      tl_region_open_scanner(&sink->running, &result->scan, s->targets[i].dtype,
-                             s->ndim, s->shape, to.array->data);
+    case TL_CONSUMES_COLUMNS:
+      return tl_columns_open(&consumer->columns, &s->reducers[i],
+                             &s->reduced[i]);
+    case TL_CONSUMES_RUNNING:
+      tl_region_open_scanner(&consumer->running, &result->scan,
+                             s->targets[i].dtype, s->ndim, s->shape,
+                             to.array->data);
       return true;
     default:
       return true;
@@ -263,9 +265,9 @@ static bool make_results(multi *s) {
     return false;
   }
   for (int i = 0; i < s->g->result_count; i++) {
-    if (open_sink(s, i))
+    if (open_consumer(s, i))
       continue;
-    close_sinks(s, i);
+    close_consumers(s, i);
     drop_made(s, s->g->result_count);
     return false;
   }
@@ -317,7 +319,7 @@ static void end_arrays(multi *s) {
 
 static tl_region_status run(multi *s) {
   tl_region_graph *g = s->g;
-  tl_result_sink *sinks[TL_REGION_RESULTS];
+  tl_result_consumer *consumers[TL_REGION_RESULTS];
   int count = 0;
   bool may_stop = true;
   tl_plan *plan = tl_region_plan_multi(g, s->targets, g->result_count);
@@ -325,13 +327,14 @@ static tl_region_status run(multi *s) {
     return TL_REGION_DECLINED;
   for (int i = 0; i < g->result_count; i++) {
     may_stop = may_stop && s->reused[i] < 0 && !is_place(s, i);
-    if (s->sinks[i].kind != TL_SINKS_NONE)
-      sinks[count++] = &s->sinks[i];
+    if (s->consumers[i].kind != TL_CONSUMES_NONE)
+      consumers[count++] = &s->consumers[i];
   }
   if (!may_stop && !tl_region_pay(g->vm, tl_region_size(g)))
     return TL_REGION_FAILED;
-  bool ok = count > 0 ? tl_run_sinks(g->vm, plan, sinks, count, may_stop)
-                      : tl_plan_run(g->vm, plan, may_stop);
+  bool ok = count > 0
+                ? tl_run_consumers(g->vm, plan, consumers, count, may_stop)
+                : tl_plan_run(g->vm, plan, may_stop);
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
@@ -390,7 +393,7 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
     return TL_REGION_DECLINED;
   }
   tl_region_status status = run(&s);
-  close_sinks(&s, g->result_count);
+  close_consumers(&s, g->result_count);
   if (status == TL_REGION_DONE && !end_folds(&s))
     status = TL_REGION_FAILED;
   if (status == TL_REGION_DONE) {

@@ -33,7 +33,7 @@ static int add_stream(planner *p, int node, int operand, const void *data,
   return tl_plan_stream(p->plan, data, itemsize, strides);
 }
 
-// Where a use's items of a box begin; [strides] are those of all axes.
+// Where a use's items of a tile begin; [strides] are those of all axes.
 static char *tile_data(const tl_region_graph *g, const tl_region_use *use,
                        const tl_region_tile *tile, int64_t *strides) {
   const tl_array *a = use->items.array;
@@ -329,18 +329,18 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                        const tl_region_target *targets, int count) {
   planner p;
   tl_plan_result results[TL_REGION_RESULTS];
-  bool sinks = false;
+  bool consumers = false;
   open_plan(&p, g, planned, tile);
   int first = add_targets(&p, targets, count, results);
   for (int i = 0; i < count; i++) {
     int u = -1 - targets[i].node;
-    sinks = sinks || targets[i].out == NULL;
+    consumers = consumers || targets[i].out == NULL;
     if (u >= 0 && p.streams[u] < 0)
       p.streams[u] = add_use(&p, u);
   }
   if (p.plan->failed)
     return false;
-  tl_plan_arrange(p.plan, sinks ? -1 : first);
+  tl_plan_arrange(p.plan, consumers ? -1 : first);
   for (int i = 0; i < count; i++) {
     int s = results[i].stream;  // written where it is
     if (s >= 0 && (p.plan->streams[s].packed || p.plan->values[s].single))
@@ -387,7 +387,7 @@ static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
 }
 
 static tl_plan *use_again(tl_region_planned *planned) {
-  planned->plan.sink = NULL;
+  planned->plan.consume = NULL;
   planned->plan.split = NULL;
   planned->plan.delay = NULL;
   return &planned->plan;
@@ -415,7 +415,7 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
 tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
                                void *out, tl_dtype dtype,
                                const int64_t *out_strides) {
-  tl_region_planned *planned = g->kept;
+  tl_region_planned *planned = g->cached;
   if (planned == NULL || !fits(planned, tile, out, dtype, out_strides))
     return NULL;
   return tl_region_plan_to(g, planned, out);
@@ -424,9 +424,9 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides) {
-  tl_plan *kept = tl_region_plan_cached(g, tile, out, dtype, out_strides);
-  if (kept != NULL)
-    return kept;
+  tl_plan *cached = tl_region_plan_cached(g, tile, out, dtype, out_strides);
+  if (cached != NULL)
+    return cached;
   tl_region_planned *planned = g->fresh;
   planned->is_ready = false;
   if (!tl_region_plan(g, planned, tile, out, dtype, out_strides))
@@ -463,7 +463,7 @@ tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
-  tl_region_planned *planned = g->kept;
+  tl_region_planned *planned = g->cached;
   if (planned != NULL && fits_targets(planned, targets, count, tile.ndim)) {
     point_streams(g, planned, NULL, targets);
     return use_again(planned);

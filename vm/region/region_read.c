@@ -1,7 +1,7 @@
 // Stage "read": a region's instructions as a graph: what they would do. Nothing
 // is written meanwhile, so that a region may be given up at any point. What
-// slots hold, and views of arrays, are read in region_operands.c, calls in
-// region_calls.c.
+// slots hold is read in region_slots.c, parts of arrays in region_views.c,
+// calls in region_calls.c.
 //
 // Built for size.
 #include "vm/api/host.h"
@@ -9,8 +9,7 @@
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
 
-// === What instructions are
-// ====================================================
+// === What instructions are ===================================================
 
 tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
   static const uint8_t ops[TL_OPCODE_COUNT] = {
@@ -72,7 +71,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_KEEPOF:
       return TL_STEP_HOLD;
     case TL_BC_SETTLE:
-      return TL_STEP_SETTLE;
+      return TL_STEP_TRANSFER;
     case TL_BC_GETEL:
     case TL_BC_GETEL2:
     case TL_BC_INDEX:
@@ -112,8 +111,7 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
   }
 }
 
-// === The reading
-// ==============================================================
+// === The reading =============================================================
 
 // --- Operations -------------------------------------------------------------
 
@@ -324,7 +322,8 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
          tl_reader_bind(rd, (uint32_t)d->result, g->node_count++, false);
 }
 
-// --- Sinks ------------------------------------------------------------------
+// --- Consumers
+// ------------------------------------------------------------------
 
 // One of several results, which nothing may read before all is computed.
 static bool add_result(tl_region_reader *rd, uint32_t slot,
@@ -360,9 +359,9 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     tl_reader_consume(rd, d->operands[1], value, d->modes[1]);
     return add_result(rd, target, &result);
   }
-  g->sink = TL_SINK_PLACE;
-  g->sink_pc = pc;
-  g->unsunk = d->operands[1];
+  g->consumer = TL_CONSUMER_PLACE;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->operands[1];
   g->target = u->root;
   g->value = value;
   g->result = target;
@@ -395,9 +394,10 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
-  g->sink = g->fold->fused == TL_FUSED_SCAN ? TL_SINK_SCAN : TL_SINK_FOLD;
-  g->sink_pc = pc;
-  g->unsunk = d->window;
+  g->consumer =
+      g->fold->fused == TL_FUSED_SCAN ? TL_CONSUMER_SCAN : TL_CONSUMER_FOLD;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->window;
   g->value = in;
   g->result = (uint32_t)d->result;
   return true;
@@ -429,9 +429,9 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_DROP:
       return tl_reader_drop(rd, d);
     case TL_STEP_HOLD:
-      return tl_reader_hold(rd, d);
-    case TL_STEP_SETTLE:
-      return tl_reader_settle(rd, d);
+      return d->op == TL_BC_OWN ? tl_reader_own(rd, d) : tl_reader_hold(rd, d);
+    case TL_STEP_TRANSFER:
+      return tl_reader_transfer(rd, d);
     case TL_STEP_VIEW:
       if (rd->depth == 0 && rd->end == rd->last)
         return tl_reader_select(rd, pc, d);
@@ -456,7 +456,7 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 // would be lost.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
-  if (g->sink != TL_SINK_ARRAY)
+  if (g->consumer != TL_CONSUMER_ARRAY)
     return g->value == g->node_count - 1;
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
@@ -509,7 +509,7 @@ static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
 }
 
 static bool find_all_left(tl_region_graph *g) {
-  g->sink = TL_SINK_MULTI;
+  g->consumer = TL_CONSUMER_MULTI;
   g->value = -1;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
@@ -524,42 +524,6 @@ static bool find_all_left(tl_region_graph *g) {
   }
   g->result = g->result_count > 0 ? g->results[0].slot : 0;
   return g->result_count > 1 && g->value == g->node_count - 1;
-}
-
-static void clear(tl_region_graph *g) {
-  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->guard_count = g->index_count = g->shape_count = g->settled_count = 0;
-  g->view_words = g->wrap_count = g->result_count = 0;
-  g->check_count = g->callee_count = g->hoisted_count = 0;
-  g->uncacheable = false;
-  g->before_norm = -1;
-  g->sink = TL_SINK_ARRAY;
-  g->place.count = 0;
-  g->selected_before = 0;
-  g->selected_over = false;
-  g->unsinks = true;
-}
-
-void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
-                    const tl_prototype *function, tl_slot *base) {
-  clear(g);
-  g->vm = vm;
-  g->function = function;
-  g->base = base;
-  g->nodes = room->nodes;
-  g->uses = room->uses;
-  g->roots = room->roots;
-  g->bindings = room->bindings;
-  g->guards = room->guards;
-  g->indices = room->indices;
-  g->shapes = room->shapes;
-  g->views = room->views;
-  g->wraps = room->wraps;
-  g->result_arguments = room->result_arguments;
-  g->together = false;
-  g->view_room = TL_REGION_VIEW_WORDS;
-  g->kept = g->fresh = NULL;
-  g->tiles = NULL;
 }
 
 // The instructions to [end], or how far it comes; *last is the last one.
@@ -585,14 +549,14 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
   tl_decoded last;
-  clear(g);
+  tl_region_clear(g);
   g->together = true;
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == pc)
     return false;
   if (to < end) {
     tl_error_clear(g->vm);
-    clear(g);
+    tl_region_clear(g);
     read_to(&rd, pc, to, &last);
   }
   g->together = false;
@@ -603,7 +567,7 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {
       .g = g, .function = g->function, .callee = -1, .last = end};
   tl_decoded last;
-  clear(g);
+  tl_region_clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
@@ -616,7 +580,7 @@ bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_decoded last;
   uint32_t skip = g->skip;
   tl_error_clear(g->vm);
-  clear(g);
+  tl_region_clear(g);
   bool ok = read_to(&rd, pc, end, &last) == end && find_left(g);
   g->skip = skip;
   return ok;

@@ -1,10 +1,9 @@
 // Shared by the files that read a region's instructions as a graph:
 //
-//   region_read.c      operations, the sink, the whole
-//   region_operands.c  what slots hold; loads, moves and ends; slices,
-//                      transposes, rolled arrays
-//   region_calls.c     calls of small functions, also such that only a run
-//   knows
+//   region_slots.c   what slots hold; loads, moves and ends
+//   region_views.c   slices, transposes, rolled arrays, selections
+//   region_calls.c   calls of small functions, also such that only a run knows
+//   region_read.c    operations, what a region ends in, the whole
 //
 // All that read return false where the region cannot be read on; nothing but
 // the graph has been written then.
@@ -37,8 +36,8 @@ tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot);
 // before, or what it gets in the end. Views are not made, nor moves of arrays.
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b);
 
-// From here on [slot] holds [in]. [kept]: see tl_region_binding.
-bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept);
+// From here on [slot] holds [in]. [binds]: see tl_region_binding.
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds);
 
 // A use's value; NULL for a node.
 static inline tl_region_use *tl_reader_use(const tl_region_reader *rd, int in) {
@@ -85,7 +84,7 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
-bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT

@@ -107,7 +107,7 @@ static void need(tl_region_graph *g, int in) {
 static void mark_needed(tl_region_graph *g) {
   for (int i = 0; i < g->node_count; i++)
     g->nodes[i].needed = i <= g->value && tl_region_is_result(g, i);
-  if (g->sink == TL_SINK_SELECT) {
+  if (g->consumer == TL_CONSUMER_SELECT) {
     need(g, g->selected);
     need(g, g->mask);
   }
@@ -142,15 +142,6 @@ static bool find_shapes(tl_region_graph *g) {
     return stop_at(g, i);
   }
   return true;
-}
-
-int64_t tl_region_size(const tl_region_graph *g) {
-  int shape = g->nodes[g->value].shape;
-  int64_t size = 1;
-  for (int i = 0; i < g->shapes[shape].ndim; i++) {
-    size *= g->shapes[shape].lengths[i];
-  }
-  return size;
 }
 
 // --- Dtypes -----------------------------------------------------------------
@@ -387,12 +378,12 @@ bool tl_region_resolve(tl_region_graph *g) {
       continue;
     return stop_at(g, i);
   }
-  bool norm = g->sink == TL_SINK_FOLD && g->fold->fused == TL_FUSED_NORM;
+  bool norm =
+      g->consumer == TL_CONSUMER_FOLD && g->fold->fused == TL_FUSED_NORM;
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
 }
 
-// === Parts that are computed first
-// ============================================
+// === Parts that are computed first ===========================================
 
 // So much smaller than the result: else it is an array that one by one could
 // have stood in an operand's memory.
@@ -434,7 +425,7 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   tl_slot operands[3], made;
   if (tl_region_size(g) < TL_REGION_LARGE ||
       size_of(g, n) > tl_region_size(g) / PART_OF || !is_given(g, n) ||
-      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_EARLY ||
+      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_HOISTED ||
       g->use_count == TL_REGION_USES)
     return false;
   for (int i = 0; i < n->arity; i++)

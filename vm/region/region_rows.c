@@ -73,7 +73,7 @@ static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
   tl_slot *items = &x->value.nested->parts[1];
   if (!tl_region_pay(g->vm, items->array->size))
     return TL_REGION_FAILED;
-  tl_region_status status = tl_region_run_into(g, items->array, dtype, false);
+  tl_region_status status = tl_region_write(g, items->array, dtype, false);
   if (status != TL_REGION_DONE)
     return status;
   *items = tl_own_array(tl_reuse(g->vm, items, dtype, 1, g->shapes[0].lengths));
@@ -103,97 +103,7 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
   return status;
 }
 
-static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
-                                   tl_slot *slots, tl_slot *out) {
-  tl_region_graph g;
-  tl_region_room room;  // large: not cleared
-  tl_region_planned fresh;
-  tl_plan_room plan_room;
-  tl_region_open(&g, &room, vm, NULL, NULL);
-  fresh.room = &plan_room;
-  g.fresh = &fresh;
-  g.node_count = 1;
-  g.use_count = g.root_count = arity;
-  g.value = 0;
-  tl_region_node *n = &g.nodes[0];
-  n->op = op;
-  n->cast = TL_DTYPE_COUNT;
-  n->host = NULL;
-  n->is_power = op == TL_OP_POW;
-  n->arity = (int8_t)arity;
-  for (int i = 0; i < arity; i++) {
-    tl_slot items = tl_region_items(slots[i]);
-    if (!tl_is_number(items) &&
-        (!tl_is_array(items) || tl_array_dtype(items.array) >= TL_STRING)) {
-      return TL_REGION_DECLINED;
-    }
-    n->in[i] = -1 - i;
-    g.uses[i] = (tl_region_use){
-        .value = slots[i], .items = items, .root = i, .direct = true};
-    g.roots[i] = (tl_region_root){.value = slots[i], .consumed = true};
-  }
-  tl_region_status status = TL_REGION_DECLINED;
-  if (!vm->no_reuse && tl_region_resolve(&g) && tl_region_makes_rows(&g))
-    status = tl_region_rows_to_array(&g, out);
-  if (status == TL_REGION_DECLINED)
-    tl_error_clear(vm);
-  for (int i = 0; status == TL_REGION_DONE && i < arity; i++) {
-    if (!g.roots[i].consumed)
-      slots[i].tag &= ~TL_OWNED;
-  }
-  return status;
-}
-
 // --- Reductions of each row -------------------------------------------------
-
-typedef struct feeder {
-  tl_fold_feed *feed;
-  tl_fold_end *end;
-  tl_fold_spans *spans;  // of whole rows; NULL: they are fed one by one
-  size_t in, out;        // item sizes
-  const int64_t *at;     // the offsets
-  int64_t row, item;     // next
-  char *to;
-  tl_fold_state state;
-} feeder;
-
-// Reduces the rows that lie wholly in a block of items [first, end).
-static bool feed_spans(feeder *f, const char *items, int64_t first,
-                       int64_t end) {
-  const int64_t *at = f->at + f->row;
-  size_t count = 0;
-  // The item after the last row begins a row: there is none past the last one.
-  while (at[count] < end && at[count + 1] <= end) count++;
-  if (count == 0)
-    return false;
-  f->spans(f->to, items, first, end, at, count);
-  f->to += count * f->out;
-  f->row += (int64_t)count;
-  f->item = at[count];
-  return true;
-}
-
-static void feed_rows(void *context, const void *const *blocks, size_t n) {
-  feeder *f = context;
-  const char *items = blocks[0];
-  int64_t first = f->item, end = first + (int64_t)n;
-  while (f->item < end) {
-    if (f->spans != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
-        feed_spans(f, items, first, end)) {
-      continue;
-    }
-    int64_t stop = f->at[f->row + 1];
-    int64_t take = (stop < end ? stop : end) - f->item;
-    f->feed(&f->state, items + (size_t)(f->item - first) * f->in, (size_t)take);
-    f->item += take;
-    if (f->item < stop)
-      break;
-    f->end(&f->state, f->to);
-    f->to += f->out;
-    f->row++;
-    tl_fold_begin(&f->state);
-  }
-}
 
 static bool any_empty(const int64_t *at, int64_t rows) {
   for (int64_t i = 0; i < rows; i++) {
@@ -206,45 +116,36 @@ static bool any_empty(const int64_t *at, int64_t rows) {
 static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
                                   tl_slot *out) {
   tl_vm *vm = g->vm;
-  const tl_kernel_table *kernels = tl_kernels();
   const int64_t *at = tl_ragged_offsets(g->rows);
   int64_t rows = tl_ragged_rows(g->rows);
-  tl_fold fold = tl_reduction_fold(reduction);
   tl_dtype dtype = g->nodes[g->value].typing.result;
   bool mean = reduction == TL_REDUCE_MEAN;
+  bool extreme = reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX;
   if (mean && dtype < TL_FLOAT32)
     dtype = TL_FLOAT64;
-  bool extreme = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
-  if (kernels->fold_feed[fold][dtype] == NULL ||
-      (extreme && any_empty(at, rows)))
+  tl_method method;
+  tl_method_choose(&method, reduction, dtype);
+  if (method.feed == NULL || (extreme && any_empty(at, rows)))
     return TL_REGION_DECLINED;
   tl_region_tile tile = {1, g->shapes[0].lengths, NULL, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  tl_dtype made = tl_fold_result(fold, dtype);
+  tl_dtype made = tl_fold_result(method.fold, dtype);
   tl_array *to = tl_array_new(vm, made, 1, &rows);
   if (to == NULL)
     return TL_REGION_FAILED;
-  feeder f;  // large: not cleared
-  f.feed = kernels->fold_feed[fold][dtype];
-  f.end = kernels->fold_end[fold][dtype];
-  f.spans = kernels->fold_spans[fold][dtype];
-  f.in = tl_itemsize(dtype);
-  f.out = tl_itemsize(made);
-  f.at = at;
-  f.row = f.item = 0;
-  f.to = to->data;
-  tl_fold_begin(&f.state);
-  plan->sink = feed_rows;
-  plan->context = &f;
+  tl_row_stream stream;  // large: not cleared
+  tl_row_stream_open_rows(&stream, &method, rows, at, to->data);
+  plan->consume = tl_row_stream_take;
+  plan->context = &stream;
   if (!tl_plan_run(vm, plan, true)) {
     tl_drop(vm, tl_own_array(to));
     return TL_REGION_FAILED;
   }
-  for (; f.row < rows; f.row++, f.to += f.out) f.end(&f.state, f.to);
+  tl_row_stream_close(&stream);
   for (int64_t i = 0; mean && i < rows; i++) {
-    tl_reduce_divide(made, to->data + (size_t)i * f.out, 1,
+    tl_reduce_divide(made, to->data + (size_t)i * method.out, 1,
                      (double)(at[i + 1] - at[i]));
   }
   *out = tl_own_array(to);
@@ -269,15 +170,3 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
              ? fold_each(g, reduction, out)
              : TL_REGION_DECLINED;
 }
-
-static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
-                       tl_slot *out, bool *done) {
-  tl_region_status status = rows_apply(vm, (tl_op)op, arity, slots, out);
-  *done = status == TL_REGION_DONE;
-  return status != TL_REGION_FAILED;
-}
-
-const struct tl_fusion_ops tl_fusion_ops = {
-    .forget = tl_region_forget,
-    .apply_rows = apply_rows,
-};

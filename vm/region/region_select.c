@@ -119,16 +119,16 @@ static packer open_packer(const selecting *s, void *to) {
                   .size = s->size};
 }
 
-// Items and mask, block by block, to [sink].
-static tl_region_status pack(const selecting *s, tl_plan_sink *sink, packer *p,
-                             bool may_stop) {
+// Items and mask, block by block, to [consumer].
+static tl_region_status pack(const selecting *s, tl_plan_consume *consumer,
+                             packer *p, bool may_stop) {
   tl_region_graph *g = s->g;
   tl_region_target targets[2] = {{.node = g->selected, .dtype = s->dtype},
                                  {.node = g->mask, .dtype = TL_BOOL}};
   tl_plan *plan = tl_region_plan_multi(g, targets, 2);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  plan->sink = sink;
+  plan->consume = consumer;
   plan->context = p;
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
@@ -158,7 +158,7 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
 }
 
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
-  if (g->sink != TL_SINK_SELECT || !g->selected_over)
+  if (g->consumer != TL_CONSUMER_SELECT || !g->selected_over)
     return;
   tl_slot owner = *out;
   g->selected_over = false;

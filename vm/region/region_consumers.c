@@ -1,5 +1,5 @@
-// The sinks of several results: see region_sinks.h.
-#include "vm/region/region_sinks.h"
+// The consumers of several results: see region_consumers.h.
+#include "vm/region/region_consumers.h"
 
 #include <string.h>
 
@@ -30,23 +30,17 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
 
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced) {
-  const size_t item = r->method.in;
   if (!tl_column_stream_fits(&r->method))
     return false;
   c->width = reduced->width;
   c->length = reduced->length;
   tl_column_stream_open(&c->fold, &r->method, c->width, c->length, CHUNK_BYTES);
-  size_t rows = tl_align_64((size_t)c->fold.rows * (size_t)c->width * item);
-  size_t all =
-      (size_t)reduced->count * (size_t)c->length * (size_t)c->width * item;
-  c->nbytes = rows + tl_column_stream_nbytes(&c->fold, c->length) + 64;
-  if (c->nbytes > 2 * CHUNK_BYTES && c->nbytes > all / PART_OF)
+  size_t all = (size_t)reduced->count * (size_t)c->length * (size_t)c->width *
+               r->method.in;
+  if ((c->fold.nbytes > 2 * CHUNK_BYTES && c->fold.nbytes > all / PART_OF) ||
+      !tl_column_stream_alloc(&c->fold, r->vm)) {
     return false;
-  c->block = tl_alloc(r->vm, c->nbytes, "columns to reduce");
-  if (c->block == NULL)
-    return false;
-  c->rows = (char *)tl_align_64((size_t)c->block);
-  tl_column_stream_place(&c->fold, c->rows + rows);
+  }
   c->to = r->out;
   c->filled = 0;
   tl_column_stream_begin(&c->fold, c->to);
@@ -54,11 +48,12 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
 }
 
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
-  tl_free(vm, c->block, c->nbytes);
+  tl_column_stream_free(&c->fold, vm);
 }
 
 static void take_chunk(tl_column_feeder *c) {
-  tl_column_stream_take(&c->fold, c->rows, c->filled / c->width, c->width);
+  tl_column_stream_take(&c->fold, c->fold.items, c->filled / c->width,
+                        c->width);
   c->filled = 0;
   if (c->fold.at < c->length)
     return;
@@ -75,7 +70,7 @@ static void feed_columns(void *context, const void *const *blocks, size_t n) {
     int64_t chunk = (left < c->fold.rows ? left : c->fold.rows) * c->width;
     size_t take =
         (int64_t)n < chunk - c->filled ? n : (size_t)(chunk - c->filled);
-    memcpy(c->rows + (size_t)c->filled * c->fold.method->in, at,
+    memcpy(c->fold.items + (size_t)c->filled * c->fold.method->in, at,
            take * c->fold.method->in);
     at += take * c->fold.method->in;
     n -= take;
@@ -87,40 +82,42 @@ static void feed_columns(void *context, const void *const *blocks, size_t n) {
 
 // --- All together -----------------------------------------------------------
 
-// All of them as one sink of the plan.
-typedef struct sinks {
+// All of them as one consumer of the plan.
+typedef struct consumers {
   int count;
-  tl_plan_sink *feed[TL_REGION_RESULTS];
+  tl_plan_consume *feed[TL_REGION_RESULTS];
   void *context[TL_REGION_RESULTS];
   void *(*begin[TL_REGION_RESULTS])(void *context, int64_t first, void *local);
-} sinks;
+} consumers;
 
 static void feed_all(void *context, const void *const *items, size_t n) {
-  const sinks *all = context;
+  const consumers *all = context;
   for (int i = 0; i < all->count; i++)
     all->feed[i](all->context[i], &items[i], n);
 }
 
-_Static_assert(sizeof(sinks) <= TL_SINK_BYTES, "sinks fit a part's memory");
+_Static_assert(sizeof(consumers) <= TL_CONSUMER_BYTES,
+               "consumers fit a part's memory");
 
 static void *begin_all(void *context, int64_t first, void *local) {
-  const sinks *all = context;
-  sinks *own = local;
+  const consumers *all = context;
+  consumers *own = local;
   *own = *all;
   for (int i = 0; i < all->count; i++) {
-    own->context[i] = all->begin[i](all->context[i], first,
-                                    (char *)local + (i + 1) * TL_SINK_BYTES);
+    own->context[i] = all->begin[i](
+        all->context[i], first, (char *)local + (i + 1) * TL_CONSUMER_BYTES);
   }
   return own;
 }
 
 // How threads may share the reductions; false: they may not. [parts] has room
 // for each one's, or is NULL.
-static bool split_all(tl_vm *vm, tl_result_sink **from, int count, sinks *all,
-                      tl_consumer *parts, tl_plan_split *split) {
+static bool split_all(tl_vm *vm, tl_result_consumer **from, int count,
+                      consumers *all, tl_consumer *parts,
+                      tl_plan_split *split) {
   for (int i = 0; i < count; i++) {
     const tl_plan_split *one =
-        from[i]->kind != TL_SINKS_LANES
+        from[i]->kind != TL_CONSUMES_ROWS
             ? NULL
             : tl_row_stream_split(
                   &from[i]->lanes, vm,
@@ -135,23 +132,23 @@ static bool split_all(tl_vm *vm, tl_result_sink **from, int count, sinks *all,
   return count > 0;
 }
 
-static bool is_single(tl_result_sink **from, int count) {
+static bool is_single(tl_result_consumer **from, int count) {
   for (int i = 0; i < count; i++) {
-    if (from[i]->kind != TL_SINKS_LANES || from[i]->lanes.count != 1)
+    if (from[i]->kind != TL_CONSUMES_ROWS || from[i]->lanes.count != 1)
       return false;
   }
   return true;
 }
 
-static void open_all(tl_result_sink **from, int count, sinks *all) {
+static void open_all(tl_result_consumer **from, int count, consumers *all) {
   all->count = count;
   for (int i = 0; i < count; i++) {
     switch (from[i]->kind) {
-      case TL_SINKS_COLUMNS:
+      case TL_CONSUMES_COLUMNS:
         all->feed[i] = feed_columns;
         all->context[i] = &from[i]->columns;
         break;
-      case TL_SINKS_RUNNING:
+      case TL_CONSUMES_RUNNING:
         all->feed[i] = tl_scanner_take;
         all->context[i] = &from[i]->running;
         break;
@@ -162,21 +159,21 @@ static void open_all(tl_result_sink **from, int count, sinks *all) {
   }
 }
 
-bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **from, int count,
-                  bool may_stop) {
-  sinks all;
+bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
+                      int count, bool may_stop) {
+  consumers all;
   tl_plan_split split = {0};
   open_all(from, count, &all);
   size_t nbytes = (size_t)count * TL_STREAM_PARTS * sizeof(tl_consumer);
   tl_consumer *parts = NULL;
   if (is_single(from, count) && tl_pool_threads(vm) > 1)
     parts = tl_spare_alloc(vm, nbytes);
-  plan->sink = feed_all;
+  plan->consume = feed_all;
   plan->context = &all;
   plan->split = split_all(vm, from, count, &all, parts, &split) ? &split : NULL;
   bool ok = tl_plan_run(vm, plan, may_stop);
   for (int i = 0; ok && i < count; i++) {
-    if (from[i]->kind == TL_SINKS_LANES)
+    if (from[i]->kind == TL_CONSUMES_ROWS)
       tl_row_stream_close(&from[i]->lanes);
   }
   if (parts != NULL)

@@ -12,14 +12,14 @@
 #include "vm/vm.h"
 
 enum {
-  STRIP_BYTES = 2048,
+  BLOCK_BYTES = 2048,
   LEAST_LANES = 16,
   LEVELS = 64,
   ROWS_AHEAD = 2,
   LINE_BYTES = 64,
 };
 
-bool tl_reduce_is_upright(const tl_reducer *r) {
+bool tl_reduce_is_interleaved(const tl_reducer *r) {
   const tl_split *s = &r->split;
   const tl_fold fold = r->method.fold;
   const bool is_product = fold == TL_FOLD_PROD && tl_dtype_is_real(r->dtype);
@@ -35,7 +35,7 @@ bool tl_reduce_is_upright(const tl_reducer *r) {
 }
 
 // The folds of [width] lanes under way, each a row of as many items.
-typedef struct upright {
+typedef struct interleaved {
   tl_kernel2 *join;
   tl_kernel1 *fill;
   _Alignas(16) char unit[sizeof(tl_c128)];  // changes nothing
@@ -44,13 +44,13 @@ typedef struct upright {
   uint64_t count;  // items of each lane
   char *lanes;     // TL_FOLD_LANES rows, then one for what is cast
   char *partial;   // finished leaves and nodes that wait: bits of their count
-} upright;
+} interleaved;
 
-static void join_row(const upright *u, char *to, const char *from) {
+static void join_row(const interleaved *u, char *to, const char *from) {
   u->join(to, to, from, u->width);
 }
 
-static char *fold_lanes(const upright *u) {
+static char *fold_lanes(const interleaved *u) {
   for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2) {
     for (size_t k = 0; k < half; k++)
       join_row(u, u->lanes + k * u->nbytes, u->lanes + (k + half) * u->nbytes);
@@ -65,7 +65,7 @@ static size_t waiting(uint64_t leaves) {
 
 // A node joins those of its size before it, which are in front of it in the
 // fold: theirs are the rows that it goes to.
-static void push_leaf(const upright *u) {
+static void push_leaf(const interleaved *u) {
   uint64_t leaves = u->count / TL_FOLD_LEAF - 1;
   size_t at = waiting(leaves);
   memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
@@ -73,7 +73,7 @@ static void push_leaf(const upright *u) {
     join_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
 }
 
-static void feed_row(upright *u, const char *row) {
+static void feed_row(interleaved *u, const char *row) {
   size_t used = u->count % TL_FOLD_LEAF;
   if (used == 0)
     u->fill(u->lanes, u->unit, TL_FOLD_LANES * u->width);
@@ -88,7 +88,7 @@ static void feed_row(upright *u, const char *row) {
     push_leaf(u);
 }
 
-static void end_folds(upright *u, char *out) {
+static void end_folds(interleaved *u, char *out) {
   size_t at = waiting(u->count / TL_FOLD_LEAF);
   if (u->count % TL_FOLD_LEAF != 0) {
     memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
@@ -101,14 +101,14 @@ static void end_folds(upright *u, char *out) {
 }
 
 // Rows lie too far apart for the processor to see what comes next.
-static void ask_for_row(const upright *u, uintptr_t row) {
+static void prefetch_row(const interleaved *u, uintptr_t row) {
   for (size_t at = 0; at < u->nbytes; at += LINE_BYTES)
     tl_prefetch((const void *)row, at);
 }
 
 // The folds of [width] lanes from [base] on.
-static bool fold_upright(tl_reducer *r, upright *u, const char *base,
-                         char *out) {
+static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
+                             char *out) {
   const tl_split *s = &r->split;
   u->count = 0;
   tl_counter counter;
@@ -117,7 +117,7 @@ static bool fold_upright(tl_reducer *r, upright *u, const char *base,
   const uintptr_t ahead =
       (uintptr_t)s->reduced_strides[s->reduced - 1] * ROWS_AHEAD;
   for (; !counter.done; tl_counter_next(&counter)) {
-    ask_for_row(u, (uintptr_t)counter.at + ahead);
+    prefetch_row(u, (uintptr_t)counter.at + ahead);
     feed_row(u, counter.at);
     if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
       return false;
@@ -126,24 +126,24 @@ static bool fold_upright(tl_reducer *r, upright *u, const char *base,
   return true;
 }
 
-bool tl_reduce_upright(tl_reducer *r) {
-  TL_CHECK(tl_reduce_is_upright(r));
+bool tl_reduce_interleaved(tl_reducer *r) {
+  TL_CHECK(tl_reduce_is_interleaved(r));
   const tl_split *s = &r->split;
   int last = s->kept - 1;
-  size_t itemsize = tl_itemsize(r->dtype), most = STRIP_BYTES / itemsize;
-  size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)STRIP_BYTES;
+  size_t itemsize = tl_itemsize(r->dtype), most = BLOCK_BYTES / itemsize;
+  size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)BLOCK_BYTES;
   char *block = tl_alloc(r->vm, nbytes, "folds side by side");
   if (block == NULL)
     return false;
   const tl_kernel_table *kernels = tl_kernels();
   const bool is_product = r->method.fold == TL_FOLD_PROD;
-  upright u = {
+  interleaved u = {
       .join =
           kernels->binary[is_product ? TL_OP_MULTIPLY : TL_OP_ADD][r->dtype],
       .fill = kernels->fill[tl_move_size(itemsize)],
       .cast = r->from == r->dtype ? NULL : kernels->cast[r->from][r->dtype],
       .lanes = block,
-      .partial = block + (TL_FOLD_LANES + 1) * (size_t)STRIP_BYTES};
+      .partial = block + (TL_FOLD_LANES + 1) * (size_t)BLOCK_BYTES};
   if (is_product)
     kernels->cast[TL_BOOL][r->dtype](u.unit, &is_product, 1);
   bool ok = true;
@@ -157,7 +157,7 @@ bool tl_reduce_upright(tl_reducer *r) {
          at += u.width * tl_itemsize(r->from)) {
       u.width = left < most ? left : most;
       u.nbytes = u.width * itemsize;
-      ok = fold_upright(r, &u, at, out);
+      ok = fold_interleaved(r, &u, at, out);
       out += u.nbytes;
       left -= u.width;
     }

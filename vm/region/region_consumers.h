@@ -1,36 +1,34 @@
 // What takes the items of several results as one plan computes them: reductions
 // of lanes or down columns, and running folds.
-#ifndef TALLY_VM_REGION_SINKS_H
-#define TALLY_VM_REGION_SINKS_H
+#ifndef TALLY_VM_REGION_CONSUMERS_H
+#define TALLY_VM_REGION_CONSUMERS_H
 
 #include "vm/engine/scan.h"
 #include "vm/region/region_internal.h"
 
-typedef enum tl_sink_kind {
-  TL_SINKS_NONE,  // the plan itself writes the items to an array
-  TL_SINKS_LANES,
-  TL_SINKS_COLUMNS,
-  TL_SINKS_RUNNING,
-} tl_sink_kind;
+typedef enum tl_consumer_kind {
+  TL_CONSUMES_NONE,  // the plan itself writes the items to an array
+  TL_CONSUMES_ROWS,
+  TL_CONSUMES_COLUMNS,
+  TL_CONSUMES_RUNNING,
+} tl_consumer_kind;
 
 // Columns: rows are gathered until there are enough of them for a chunk.
 typedef struct tl_column_feeder {
   tl_column_stream fold;
   int64_t width, length;  // columns, and rows of each result
   int64_t filled;         // items
-  char *rows, *to;
-  char *block;
-  size_t nbytes;
+  char *to;
 } tl_column_feeder;
 
-typedef struct tl_result_sink {
-  tl_sink_kind kind;
+typedef struct tl_result_consumer {
+  tl_consumer_kind kind;
   union {
     tl_row_stream lanes;
     tl_column_feeder columns;
     tl_scanner running;
   };
-} tl_result_sink;
+} tl_result_consumer;
 
 // How [axes] of a shape are reduced: [count] results one after the other, or,
 // each of the [count] positions having [width] columns side by side, these.
@@ -46,14 +44,9 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced);
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
 
-// A running fold into a dense array of such a shape (region_feed.c).
-void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
-                            tl_dtype dtype, int ndim, const int64_t *shape,
-                            void *to);
-
 // Runs the plan, whose results go to [count] of these in order; those of lanes
 // are open, and end here.
-bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **sinks, int count,
-                  bool may_stop);
+bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **consumers,
+                      int count, bool may_stop);
 
 #endif

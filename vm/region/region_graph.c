@@ -1,0 +1,194 @@
+// What all stages ask of a graph: how large it is, which arrays it reads, what
+// the functions that it calls refer to.
+#include "vm/bytecode/module.h"
+#include "vm/error.h"
+#include "vm/region/region_internal.h"
+
+void tl_region_clear(tl_region_graph *g) {
+  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
+  g->guard_count = g->index_count = g->shape_count = g->transfer_count = 0;
+  g->view_words = g->wrap_count = g->result_count = 0;
+  g->check_count = g->callee_count = g->hoisted_count = 0;
+  g->uncacheable = false;
+  g->before_norm = -1;
+  g->consumer = TL_CONSUMER_ARRAY;
+  g->place.count = 0;
+  g->selected_before = 0;
+  g->selected_over = false;
+  g->detaches = true;
+}
+
+void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
+                    const tl_prototype *function, tl_slot *base) {
+  tl_region_clear(g);
+  g->vm = vm;
+  g->function = function;
+  g->base = base;
+  g->nodes = room->nodes;
+  g->uses = room->uses;
+  g->roots = room->roots;
+  g->bindings = room->bindings;
+  g->guards = room->guards;
+  g->indices = room->indices;
+  g->shapes = room->shapes;
+  g->views = room->views;
+  g->wraps = room->wraps;
+  g->result_arguments = room->result_arguments;
+  g->together = false;
+  g->view_room = TL_REGION_VIEW_WORDS;
+  g->cached = g->fresh = NULL;
+}
+
+// --- Nodes and results ------------------------------------------------------
+
+int64_t tl_region_size(const tl_region_graph *g) {
+  int shape = g->nodes[g->value].shape;
+  int64_t size = 1;
+  for (int i = 0; i < g->shapes[shape].ndim; i++) {
+    size *= g->shapes[shape].lengths[i];
+  }
+  return size;
+}
+
+bool tl_region_has_wrap(const tl_region_graph *g) {
+  for (int u = 0; u < g->use_count; u++) {
+    if (g->uses[u].read && g->uses[u].wrap > 0)
+      return true;
+  }
+  return false;
+}
+
+int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
+  int count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (g->uses[u].read && tl_region_is_array(g->uses[u].items))
+      arrays[count++] = g->uses[u].items.array;
+  }
+  return count;
+}
+
+static bool is_costly(tl_op op) {
+  return op == TL_OP_POW || op == TL_OP_CBRT ||
+         (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
+}
+
+bool tl_region_is_cheap(const tl_region_graph *g) {
+  enum { MOST = 6 };
+  int count = 0;
+  for (int i = 0; i <= g->value; i++) {
+    if (g->nodes[i].needed && (is_costly(g->nodes[i].op) || ++count > MOST))
+      return false;
+  }
+  return true;
+}
+
+int tl_region_count_fused(const tl_region_graph *g) {
+  int fused = 0;
+  for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
+  if (g->consumer == TL_CONSUMER_ARRAY)
+    fused--;
+  for (int i = 0; i < g->result_count; i++)
+    fused -= g->results[i].fold == NULL && g->results[i].target < 0;
+  return fused;
+}
+
+void tl_region_bind(const tl_region_graph *g) {
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (b->binds) {
+      tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
+      tl_copy_slot(&g->base[b->slot], &value);
+    }
+  }
+}
+
+// --- Views -------------------------------------------------------------------
+
+tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
+                         tl_dtype dtype, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides) {
+  int words = (int)(sizeof(tl_array) / sizeof(int64_t)) + 2 * ndim + 1;
+  if (g->view_words + words > g->view_room)
+    return NULL;
+  tl_array *view = (tl_array *)(void *)&g->views[g->view_words];
+  g->view_words += words;
+  view->head = (tl_object){
+      .count = 1,
+      .kind = TL_KIND_ARRAY,
+      .flags = (uint8_t)(TL_VIEW | (base->head.flags & TL_READONLY)),
+      .dtype = (uint8_t)dtype,
+      .ndim = (uint8_t)ndim,
+      .nbytes = (size_t)words * sizeof(int64_t)};
+  view->data = data;
+  view->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    view->size *= shape[i];
+    view->dims[i] = shape[i];
+    view->dims[ndim + i] = strides[i];
+  }
+  tl_array_more(view)->owner = tl_array_owner(base);
+  return view;
+}
+
+bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
+                          const tl_region_index *index, tl_selection *out) {
+  tl_slot parts[TL_MAX_DIMS];
+  for (int i = 0; i < index->count; i++) {
+    parts[i] = tl_borrow(g->uses[index->parts[i]].value);
+  }
+  if (!tl_select(g->vm, base, &index->step, parts, out))
+    return false;
+  if (!out->is_fancy)
+    return true;
+  tl_selection_close(g->vm, out);
+  return false;
+}
+
+// --- What a callee's code reads ----------------------------------------------
+
+static const tl_prototype *callee_code(const tl_region_graph *g, int callee) {
+  return callee < 0 ? g->function : g->callees[callee].function;
+}
+
+static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
+  if (callee < 0)
+    return g->vm->frame->closure;
+  tl_slot value = g->uses[g->callees[callee].use].value;
+  return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
+}
+
+tl_slot tl_region_variable(const tl_region_graph *g, int callee,
+                           uint32_t variable) {
+  const tl_module *module = callee_code(g, callee)->unit->module;
+  return tl_borrow(module->variables[variable]);
+}
+
+tl_slot tl_region_capture(const tl_region_graph *g, int callee,
+                          uint32_t capture) {
+  const tl_closure *closure = callee_closure(g, callee);
+  return closure == NULL ? tl_unset() : tl_borrow(closure->captures[capture]);
+}
+
+tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
+  const tl_closure *closure = callee_closure(g, callee);
+  tl_slot value = tl_unset();
+  if (closure != NULL) {
+    value.pointer = (void *)(uintptr_t)closure;
+    value.tag = TL_TAG_CLOSURE | (uint64_t)member << 32;
+  }
+  return value;
+}
+
+bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
+                      tl_slot module, tl_slot *value) {
+  if (!tl_is_kind(module, TL_KIND_MODULE) ||
+      !tl_module_get(g->vm, module.pointer,
+                     callee_code(g, callee)->unit->names[name], value))
+    return false;
+  // Borrowed: no code that could assign it anew runs before it is called.
+  bool stays =
+      !tl_is_owned(*value) || ((const tl_object *)value->pointer)->count > 1;
+  tl_drop(g->vm, *value);
+  *value = tl_borrow(*value);
+  return stays;
+}

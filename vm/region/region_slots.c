@@ -1,0 +1,276 @@
+// Stage "read": what slots hold while a region is read. Values from outside are
+// uses, with a guard that says where each came from; loads, moves and ends of
+// them are only noted.
+//
+// Built for size.
+#include "vm/region/region_reader.h"
+#include "vm/types/type.h"
+
+// --- Slots -------------------------------------------------------------------
+
+tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
+  for (int i = g->binding_count - 1; i >= 0; i--) {
+    if (g->bindings[i].slot == slot)
+      return &g->bindings[i];
+  }
+  return NULL;
+}
+
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
+  tl_region_graph *g = rd->g;
+  if (g->binding_count == TL_REGION_BINDINGS)
+    return false;
+  tl_region_binding *before = tl_reader_binding(g, slot);
+  if (before != NULL)
+    before->over = true;
+  g->bindings[g->binding_count++] = (tl_region_binding){
+      .slot = slot, .in = in, .binds = binds && rd->depth == 0};
+  return true;
+}
+
+bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
+  const tl_region_use *u = &g->uses[-1 - b->in];
+  return b->binds || (u->direct && !tl_is_heap(u->value)) ||
+         (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
+}
+
+int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
+                      bool direct) {
+  tl_region_graph *g = rd->g;
+  if (g->use_count == TL_REGION_USES)
+    return 0;
+  g->uses[g->use_count] = (tl_region_use){.value = value,
+                                          .items = tl_region_items(value),
+                                          .root = root,
+                                          .direct = direct};
+  return -1 - g->use_count++;
+}
+
+int tl_reader_add_literal(tl_region_reader *rd, tl_slot value) {
+  int in = tl_reader_add_use(rd, value, -1, true);
+  if (in < 0)
+    rd->g->uses[-1 - in].fixed = true;
+  return in;
+}
+
+// Notes where the use [in] comes from.
+void tl_reader_add_guard(tl_region_reader *rd, int in, tl_region_guard guard) {
+  tl_region_graph *g = rd->g;
+  if (in >= 0)
+    return;
+  if (g->guard_count == TL_REGION_GUARDS) {
+    g->uncacheable = true;
+    return;
+  }
+  guard.use = (int8_t)(-1 - in);
+  g->guards[g->guard_count++] = guard;
+}
+
+// The value of a slot that the region has not seen yet: 0 is a failure.
+static int add_root(tl_region_reader *rd, uint32_t slot) {
+  tl_region_graph *g = rd->g;
+  tl_slot value = g->base[slot];
+  int root = -1;
+  if (tl_is_heap(value)) {
+    if (g->root_count == TL_REGION_ROOTS)
+      return 0;
+    root = g->root_count++;
+    g->roots[root] = (tl_region_root){.slot = slot, .value = value};
+  }
+  int in = tl_reader_add_use(rd, value, root, true);
+  tl_reader_add_guard(rd, in,
+                      (tl_region_guard){.from = TL_FROM_SLOT, .at = slot});
+  return in;
+}
+
+// What a slot holds: a node's number or a use's, in *in.
+bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
+  return tl_reader_look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
+}
+
+bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
+  const tl_region_binding *binding = tl_reader_binding(rd->g, slot);
+  if (binding != NULL) {
+    *in = binding->in;
+    return true;
+  }
+  if (rd->depth > 0)
+    return false;
+  *in = add_root(rd, slot);
+  return *in < 0 && tl_reader_bind(rd, slot, *in, false);
+}
+
+// An instruction ends what it reads: of a view only the view's object, which
+// here there is none of.
+void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
+                       uint8_t mode) {
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
+    return;
+  tl_reader_binding(rd->g, slot)->over = true;
+  if (u != NULL && u->direct && u->root >= 0) {
+    rd->g->roots[u->root].ends = true;
+    rd->g->roots[u->root].ended = (int8_t)(rd->g->node_count + 1);
+  }
+}
+
+bool tl_region_is_operand(const tl_region_use *u) {
+  return u == NULL || tl_is_number(u->items) ||
+         (tl_is_array(u->items) && u->items.array->head.dtype < TL_STRING);
+}
+
+bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
+                       int *in) {
+  if (!tl_reader_look_up(rd, d->operands[i], in) ||
+      !tl_region_is_operand(tl_reader_use(rd, *in))) {
+    return false;
+  }
+  tl_reader_consume(rd, d->operands[i], *in, d->modes[i]);
+  return true;
+}
+
+// --- Loads, moves and ends --------------------------------------------------
+
+// The highest bit of a capture says that it is surely set.
+static uint32_t capture_of(const tl_decoded *d) {
+  return d->extra & 0x7fffffffu;
+}
+
+static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
+  const tl_prototype *f = rd->function;
+  switch (d->op) {
+    case TL_BC_LOADK:
+      return f->constants[d->extra];
+    case TL_BC_LOADI:
+      return tl_weak_int((int32_t)d->extra);
+    case TL_BC_GETC:
+      return tl_region_capture(rd->g, rd->callee, capture_of(d));
+    case TL_BC_SELF:
+      return tl_region_self(rd->g, rd->callee, d->extra);
+    default:
+      return tl_region_variable(rd->g, rd->callee, d->extra);
+  }
+}
+
+bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
+  tl_slot value = load_value(rd, d);
+  if (tl_is_unset(value))
+    return false;
+  bool is_literal = d->op == TL_BC_LOADK || d->op == TL_BC_LOADI;
+  int in = is_literal ? tl_reader_add_literal(rd, value)
+                      : tl_reader_add_use(rd, value, -1, true);
+  if (!is_literal) {
+    bool captured = d->op == TL_BC_GETC;
+    tl_region_guard guard = {.from = captured              ? TL_FROM_CAPTURE
+                                     : d->op == TL_BC_SELF ? TL_FROM_SELF
+                                                           : TL_FROM_VARIABLE,
+                             .at = captured ? capture_of(d) : d->extra,
+                             .of = {rd->callee}};
+    tl_reader_add_guard(rd, in, guard);
+  }
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
+}
+
+// A number or constant goes to the slot in the end; an array is used up here.
+bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
+    return false;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  bool borrowed = d->op == TL_BC_MOVB;
+  if (u != NULL && u->root >= 0 && u->direct && borrowed) {
+    tl_region_guard guard = {.from = TL_FROM_BORROWED,
+                             .of = {(int8_t)(-1 - in)}};
+    in = tl_reader_add_use(rd, tl_borrow(u->value), -1, true);
+    if (in >= 0)
+      return false;
+    tl_reader_add_guard(rd, in, guard);
+  }
+  bool binds = u != NULL && (borrowed ? u->direct : !tl_is_heap(u->value));
+  if (!borrowed)
+    tl_reader_binding(rd->g, d->operands[0])->over = true;
+  return tl_reader_bind(rd, (uint32_t)d->result, in, binds);
+}
+
+bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
+    return false;
+  tl_reader_consume(rd, d->operands[0], in, TL_MODE_EITHER);
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u != NULL && u->direct && u->root >= 0)  // before the next node
+    rd->g->roots[u->root].ended = (int8_t)rd->g->node_count;
+  return true;
+}
+
+// A view that the region alone knows needs no hold on its block, and has no
+// items of its own: what it shows ends after the region.
+bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ? 0 : 1;
+  if (!tl_reader_look_up(rd, d->operands[view], &in))
+    return false;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u != NULL && u->direct && tl_is_heap(u->value))
+    return false;
+  return d->op != TL_BC_LEAVE || tl_reader_drop(rd, d);
+}
+
+// x's ownership of an object goes to y, which shows the same one
+// (tl_do_settle). What the region makes itself has no such owner.
+bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int x_in, y_in;
+  if (!tl_reader_look_up(rd, d->operands[0], &x_in) ||
+      !tl_reader_look_up(rd, d->operands[1], &y_in) || x_in == y_in) {
+    return false;
+  }
+  tl_region_use *x = tl_reader_use(rd, x_in), *y = tl_reader_use(rd, y_in);
+  if (x == NULL || y == NULL || !x->direct || !y->direct)
+    return true;
+  bool transfers = tl_region_transfers(x->value, y->value);
+  tl_reader_add_guard(
+      rd, x_in,
+      (tl_region_guard){.from = TL_FROM_TRANSFER,
+                        .of = {(int8_t)(-1 - x_in), (int8_t)(-1 - y_in)},
+                        .transferred = transfers});
+  if (!transfers)
+    return true;
+  if (x->root < 0 || y->root < 0 || g->roots[x->root].ends ||
+      g->transfer_count == TL_REGION_TRANSFERS) {
+    return false;
+  }
+  g->transferred[g->transfer_count].from = (int8_t)x->root;
+  g->transferred[g->transfer_count++].to = (int8_t)y->root;
+  x->value.tag &= ~TL_OWNED;
+  y->value.tag |= TL_OWNED;
+  g->roots[x->root].value = x->value;
+  g->roots[y->root].value = y->value;
+  return true;
+}
+
+// --- Arguments ---------------------------------------------------------------
+
+// An argument of a call, which ends there: a scalar, a constant or a list.
+static bool read_argument(tl_region_reader *rd, uint32_t slot, tl_slot *out) {
+  int in;
+  if (!tl_reader_look_up(rd, slot, &in) || in >= 0)
+    return false;
+  tl_region_use *u = tl_reader_use(rd, in);
+  tl_slot value = u->value;
+  *out = tl_borrow(value);
+  u->exact = true;
+  if (!u->fixed && tl_is_heap(value) && !tl_is_type(value))
+    rd->g->uncacheable = true;
+  tl_reader_consume(rd, slot, in, TL_MODE_CONSUME);
+  return !tl_is_array(value) || !tl_is_owned(value);
+}
+
+bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
+                         tl_slot *out) {
+  for (uint32_t i = 1; i < d->window_count; i++) {
+    if (!read_argument(rd, d->window + i, &out[i]))
+      return false;
+  }
+  return d->window_count > 0 && d->window_count <= TL_MAX_PARAMS;
+}

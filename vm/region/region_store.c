@@ -1,0 +1,228 @@
+// Stage "run": results into memory. An array goes over an operand that ends
+// here, or into a new one; a part of an array is written where it stands if
+// nothing else of it is read, or in an order in which that does no harm.
+#include "vm/engine/plan_delay.h"
+#include "vm/error.h"
+#include "vm/events.h"
+#include "vm/region/region_internal.h"
+
+// --- Small parts of the target, copied first --------------------------------
+
+// Where a row and a column of the target are all that is read at other places,
+// they are copied, and the result is written over the rest:
+// D = minimum(D, D[:, k, none] + D[none, k, :]).
+enum { PARTS_MOST = 4, PART_OF = 8 };
+
+typedef struct small_parts {
+  int count;
+  int use[PARTS_MOST];
+  tl_slot value[PARTS_MOST];  // before
+} small_parts;
+
+static bool is_other_place(const tl_region_use *u, const tl_array *target) {
+  const tl_array *a = u->items.array;
+  return u->read && tl_region_is_array(u->items) && a != target &&
+         tl_arrays_collide(a, target);
+}
+
+static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
+  int count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    if (g->uses[u].items.array->size > target->size / PART_OF)
+      return false;
+    count++;
+  }
+  return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_wrap(g);
+}
+
+static void give_back_parts(tl_region_graph *g, small_parts *p) {
+  for (int i = 0; i < p->count; i++) {
+    tl_region_use *u = &g->uses[p->use[i]];
+    tl_drop(g->vm, tl_own_array(u->items.array));
+    u->value = u->items = p->value[i];
+  }
+}
+
+static bool copy_parts(tl_region_graph *g, const tl_array *target,
+                       small_parts *p) {
+  p->count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    tl_array *copy = tl_array_copy(g->vm, g->uses[u].items.array);
+    if (copy == NULL) {
+      give_back_parts(g, p);
+      return false;
+    }
+    p->use[p->count] = u;
+    p->value[p->count++] = g->uses[u].value;
+    g->uses[u].value = g->uses[u].items = tl_borrow(tl_own_array(copy));
+  }
+  return true;
+}
+
+// As tl_region_write, where the target has small parts. The plan is good
+// for the copies alone.
+static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
+                                       tl_dtype dtype) {
+  small_parts parts;
+  if (!copy_parts(g, to, &parts))
+    return TL_REGION_DECLINED;
+  tl_region_planned *cached = g->cached;
+  g->cached = NULL;
+  g->uncacheable = true;
+  tl_region_status status = tl_region_write(g, to, dtype, false);
+  g->cached = cached;
+  give_back_parts(g, &parts);
+  return status;
+}
+
+// --- Into an array ----------------------------------------------------------
+
+// A running fold goes in the order of the items.
+static bool is_dense_target(const tl_region_graph *g, const tl_array *target) {
+  return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
+}
+
+tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype dtype = tl_region_result_dtype(g);
+  int ndim = g->shapes[n->shape].ndim;
+  const int64_t *shape = g->shapes[n->shape].lengths;
+  int reused = tl_region_find_target(g, dtype, ndim, shape,
+                                     g->consumer == TL_CONSUMER_SCAN
+                                         ? is_dense_target
+                                         : tl_region_is_safe_target);
+  bool whole = reused >= 0;
+  if (!whole && g->consumer == TL_CONSUMER_ARRAY)
+    reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
+  tl_array *target;
+  if (reused < 0) {
+    // One by one, the instruction at fault says why.
+    if (tl_is_under_contract(g->vm))
+      return TL_REGION_DECLINED;
+    tl_region_status status = tl_region_make_array(g, &target);
+    if (status == TL_REGION_DONE)
+      *out = tl_own_array(target);
+    return status;
+  }
+  tl_slot owner = g->uses[reused].value;
+  if (!tl_region_pay(g->vm, owner.array->size))
+    return TL_REGION_FAILED;
+  tl_region_status status = whole
+                                ? tl_region_write(g, owner.array, dtype, false)
+                                : run_over_parts(g, owner.array, dtype);
+  if (status != TL_REGION_DONE)
+    return status;
+  *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
+  g->roots[g->uses[reused].root].consumed = false;
+  return status;
+}
+
+// --- Into a part of an array ------------------------------------------------
+
+// Whether two arrays of one memory are walked by the same steps.
+static bool is_shifted(const tl_array *a, const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where [target] is read at other places, all of them as far from the ones that
+// are written: the bytes to the place farthest behind; else -1.
+static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
+  int64_t behind = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
+      continue;
+    const tl_array *other = g->uses[u].items.array;
+    if (!tl_arrays_overlap(other, target))
+      continue;
+    if (g->uses[u].wrap > 0 || !is_shifted(other, target))
+      return -1;
+    if (target->data - other->data > behind)
+      behind = target->data - other->data;
+  }
+  return behind;
+}
+
+// Where the operands are other places of the target, at one distance each:
+// into its memory, results waiting until what they overwrite has been read.
+static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
+  tl_plan_delay delay;
+  tl_region_tile tile = {tl_ndim(place), tl_shape(place), NULL, NULL};
+  int64_t behind = find_behind(g, place);
+  if (behind < 0 || tl_region_has_wrap(g))
+    return TL_REGION_DECLINED;
+  tl_plan *plan = tl_region_plan_whole(
+      g, &tile, place->data, tl_array_dtype(place), tl_strides(place));
+  if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
+    return TL_REGION_DECLINED;
+  if (!tl_region_pay(g->vm, place->size))
+    return TL_REGION_FAILED;
+  plan->delay = &delay;
+  return tl_plan_run(g->vm, plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// Computed by itself, then copied: where the operands are other places of the
+// target in other ways.
+static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_array *made;
+  if (n->typing.result != tl_array_dtype(place))
+    return TL_REGION_DECLINED;
+  tl_region_status status = tl_region_make_array(g, &made);
+  if (status != TL_REGION_DONE)
+    return status;
+  bool ok = tl_array_assign(g->vm, place, made);
+  tl_drop(g->vm, tl_own_array(made));
+  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
+  tl_region_root *root = &g->roots[g->target];
+  tl_array *a = root->value.array;
+  bool in_place = root->consumed && tl_is_unique(root->value) &&
+                  (root->value.tag & TL_DIRECT) != 0;
+  tl_array *place = tl_region_find_place(g, a, g->value, &g->place);
+  if (place == NULL)
+    return TL_REGION_DECLINED;
+  if (!in_place) {
+    a = tl_array_copy(g->vm, a);
+    place = a == NULL ? NULL : tl_region_find_place(g, a, g->value, &g->place);
+  }
+  if (a == NULL)
+    return TL_REGION_FAILED;
+  tl_region_status status = TL_REGION_DECLINED;
+  if (place == NULL) {
+    status = TL_REGION_DECLINED;
+  } else if (in_place && !tl_region_is_safe_target(g, place)) {
+    status = store_delayed(g, place);
+    if (status == TL_REGION_DECLINED)
+      status = store_disjoint(g, place);
+  } else if (!in_place || tl_region_pay(g->vm, place->size)) {
+    status = tl_region_write(g, place, tl_array_dtype(place), !in_place);
+  } else {
+    status = TL_REGION_FAILED;
+  }
+  if (status != TL_REGION_DONE) {
+    if (!in_place)
+      tl_drop(g->vm, tl_own_array(a));
+    return status;
+  }
+  if (in_place) {
+    root->consumed = false;
+    tl_written_in_place(g->vm, a);
+  }
+  *out = tl_own_array(a);
+  return status;
+}

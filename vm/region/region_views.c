@@ -1,0 +1,327 @@
+// Stage "read": parts of arrays: slices and items, transposes, rolled arrays,
+// and the selection by a mask that a region may end in. Views have their
+// headers in the region's own memory.
+//
+// Built for size.
+#include <string.h>
+
+#include "vm/region/region_reader.h"
+
+static bool same_view(const tl_array *a, const tl_array *b) {
+  return tl_array_dtype(a) == tl_array_dtype(b) && a->data == b->data &&
+         tl_ndim(a) == tl_ndim(b) &&
+         memcmp(a->dims, b->dims, (size_t)tl_ndim(a) * 2 * sizeof(int64_t)) ==
+             0;
+}
+
+// The use that is this view already, 0: none.
+static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (!u->direct && u->wrap == 0 && u->root == root &&
+        tl_is_array(u->value) && same_view(u->value.array, view)) {
+      return -1 - i;
+    }
+  }
+  return 0;
+}
+
+// Where a view or an item stands: [guard] says how it was found.
+typedef struct place {
+  const tl_region_use *from;
+  int ndim;
+  char *data;
+  const int64_t *shape, *strides;
+  tl_region_guard guard;
+} place;
+
+// The same view twice is one use.
+static int add_view(tl_region_reader *rd, const place *p) {
+  tl_region_graph *g = rd->g;
+  const tl_array *base = p->from->value.array;
+  tl_region_guard guard = p->guard;
+  int words = g->view_words, root = p->from->root;
+  tl_array *view = tl_region_view(g, base, tl_array_dtype(base), p->data,
+                                  p->ndim, p->shape, p->strides);
+  if (view == NULL)
+    return 0;
+  int in = find_view(g, view, root);
+  guard.again = in < 0;
+  if (guard.again) {
+    g->view_words = words;
+  } else {
+    tl_slot value = {.tag = tl_array_tag(view), .array = view};
+    in = tl_reader_add_use(rd, value, root, false);
+  }
+  tl_reader_add_guard(rd, in, guard);
+  return in;
+}
+
+static bool bind_view(tl_region_reader *rd, const tl_decoded *d, place *p) {
+  uint32_t to = (uint32_t)d->result;
+  const tl_array *base = p->from->value.array;
+  int in;
+  p->guard.offset = p->data - base->data;
+  if (p->ndim > 0) {
+    in = add_view(rd, p);
+    return in < 0 && tl_reader_bind(rd, to, in, false);
+  }
+  tl_dtype dtype = tl_array_dtype(base);
+  if (dtype >= TL_COMPLEX128)
+    return false;
+  in = tl_reader_add_use(rd, tl_scalar_load(dtype, p->data), -1, true);
+  p->guard.from = TL_FROM_ITEM;
+  tl_reader_add_guard(rd, in, p->guard);
+  return in < 0 && tl_reader_bind(rd, to, in, true);
+}
+
+// A value between the brackets: integers, none and parts of slices alone.
+static bool read_part(tl_region_reader *rd, uint32_t slot,
+                      tl_region_index *index) {
+  int in;
+  if (!tl_reader_look_up(rd, slot, &in) || in >= 0)
+    return false;
+  index->parts[index->count++] = (int8_t)(-1 - in);
+  return !tl_is_heap(tl_reader_use(rd, in)->value);
+}
+
+static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
+                                             {TL_ITEM_VALUE, 0}};
+
+// The index of an instruction, whose operands before [first] are others.
+bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
+                     tl_region_index *index) {
+  const tl_path *paths = rd->function->unit->paths;
+  index->count = 0;
+  if (d->window_count > TL_MAX_DIMS)
+    return false;
+  for (uint32_t i = 0; i < d->window_count; i++) {
+    if (!read_part(rd, d->window + i, index))
+      return false;
+  }
+  if (d->op == TL_BC_INDEX || d->op == TL_BC_SETPATH) {
+    if (paths[d->extra].step_count != 1 || paths[d->extra].spreads)
+      return false;
+    index->step = paths[d->extra].steps[0];
+    return index->step.field == NULL;
+  }
+  uint32_t count = d->operand_count - first - (d->op == TL_BC_REPLACE);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!read_part(rd, d->operands[first + i], index))
+      return false;
+  }
+  index->step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
+  return true;
+}
+
+// The array that is indexed: its number among the uses, -1 where it is none.
+static int read_base(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (!tl_reader_look_up(rd, d->operands[0], &in))
+    return -1;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) ||
+      tl_array_dtype(u->value.array) >= TL_STRING) {
+    return -1;
+  }
+  if (u->wrap > 0)
+    return -1;
+  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  return -1 - in;
+}
+
+bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_region_index index;
+  tl_selection s;
+  int from = read_base(rd, d);
+  if (from < 0 || !tl_reader_index(rd, d, 1, &index))
+    return false;
+  if (!tl_region_find_index(g, g->uses[from].value.array, &index, &s))
+    return false;
+  place p = {.from = &g->uses[from],
+             .ndim = s.ndim,
+             .data = s.data,
+             .shape = s.shape,
+             .strides = s.strides,
+             .guard = {.from = TL_FROM_VIEW,
+                       .of = {(int8_t)from},
+                       .at = (uint32_t)g->index_count}};
+  if (g->index_count < TL_REGION_INDICES) {
+    g->indices[g->index_count++] = index;
+  } else {
+    g->uncacheable = true;
+  }
+  return bind_view(rd, d, &p);
+}
+
+// --- Selections -------------------------------------------------------------
+
+// Whether it is a mask whatever its operands are.
+static bool is_mask(const tl_region_graph *g, int in) {
+  if (in < 0) {
+    const tl_region_use *u = &g->uses[-1 - in];
+    return tl_region_is_array(u->value) && u->wrap == 0 &&
+           tl_array_dtype(u->value.array) == TL_BOOL;
+  }
+  const tl_region_node *n = &g->nodes[in];
+  if (n->host != NULL)
+    return n->host->result->dtype == TL_BOOL;
+  if (n->cast != TL_DTYPE_COUNT)
+    return n->cast == TL_BOOL;
+  switch (n->op) {
+    case TL_OP_BITWISE_AND:
+    case TL_OP_BITWISE_OR:
+    case TL_OP_BITWISE_XOR:
+      return is_mask(g, n->in[0]) && is_mask(g, n->in[1]);
+    case TL_OP_BITWISE_INVERT:
+      return is_mask(g, n->in[0]);
+    default:
+      return tl_op_result(n->op, TL_FLOAT64) == TL_BOOL;
+  }
+}
+
+// The root of a use that ends here, which nothing has taken yet; -1: none.
+static int ending_root(const tl_region_graph *g, int in, uint8_t mode) {
+  if (in >= 0 || (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER))
+    return -1;
+  const tl_region_use *u = &g->uses[-1 - in];
+  return u->direct ? u->root : -1;
+}
+
+// items[mask], of which at least one is computed here: the region's last
+// instruction.
+bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in, mask;
+  if (d->op != TL_BC_GETEL || !tl_reader_look_up(rd, d->operands[0], &in) ||
+      !tl_reader_look_up(rd, d->operands[1], &mask) || (in < 0 && mask < 0) ||
+      !is_mask(g, mask)) {
+    return false;
+  }
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u != NULL && (!tl_region_is_array(u->value) || !tl_region_is_operand(u)))
+    return false;
+  int at = in >= 0 ? 1 : 0;  // the operand that may be no node
+  g->target = ending_root(g, in >= 0 ? mask : in, d->modes[at]);
+  if (g->target >= 0 && g->roots[g->target].ends)
+    return false;
+  // What is no node must be there for the instruction to run alone.
+  g->detaches = (in < 0 || mask < 0) &&
+                tl_reader_is_there(g, tl_reader_binding(g, d->operands[at]));
+  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  tl_reader_consume(rd, d->operands[1], mask, d->modes[1]);
+  g->consumer = TL_CONSUMER_SELECT;
+  g->consumer_pc = pc;
+  g->consumed_slot = d->operands[in >= 0 ? 0 : 1];
+  g->selected = in;
+  g->mask = mask;
+  g->value = in > mask ? in : mask;
+  g->result = (uint32_t)d->result;
+  return true;
+}
+
+// --- Rolled views -----------------------------------------------------------
+
+// The use that is this array rolled by this shift already, 0: none.
+static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
+                       const int64_t *shift) {
+  const tl_array *a = from->value.array;
+  size_t nbytes = (size_t)tl_ndim(a) * sizeof *shift;
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (u->wrap > 0 && u->root == from->root && same_view(u->value.array, a) &&
+        memcmp(tl_region_shift(g, u), shift, nbytes) == 0) {
+      return -1 - i;
+    }
+  }
+  return 0;
+}
+
+static int make_rolled(tl_region_reader *rd, const tl_region_use *from,
+                       const int64_t *shift) {
+  tl_region_graph *g = rd->g;
+  const tl_array *a = from->value.array;
+  if (g->wrap_count == TL_REGION_WRAPS)
+    return 0;
+  tl_array *view = tl_region_view(g, a, tl_array_dtype(a), a->data, tl_ndim(a),
+                                  tl_shape(a), tl_strides(a));
+  if (view == NULL)
+    return 0;
+  tl_slot value = {.tag = tl_array_tag(view), .array = view};
+  int in = tl_reader_add_use(rd, value, from->root, false);
+  if (in >= 0)
+    return 0;
+  memcpy(g->wraps[g->wrap_count], shift, (size_t)tl_ndim(a) * sizeof *shift);
+  tl_reader_use(rd, in)->wrap = (int8_t)++g->wrap_count;
+  return in;
+}
+
+// Use [-1 - of], which is [from], rolled.
+static int add_rolled(tl_region_reader *rd, int of, const tl_region_use *from,
+                      const int64_t *shift) {
+  int in = find_rolled(rd->g, from, shift);
+  tl_region_guard guard = {
+      .from = TL_FROM_AXES, .of = {(int8_t)(-1 - of)}, .again = in < 0};
+  if (in == 0)
+    in = make_rolled(rd, from, shift);
+  tl_reader_add_guard(rd, in, guard);
+  return in;
+}
+
+bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  tl_slot arguments[TL_MAX_PARAMS];
+  if (!tl_reader_arguments(rd, d, arguments) ||
+      !tl_reader_look_up(rd, d->window, &in)) {
+    return false;
+  }
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) || !tl_region_is_operand(u))
+    return false;
+  tl_region_use from = *u;
+  const tl_array *a = from.value.array;
+  int64_t shift[TL_MAX_DIMS];
+  if (!rd->g->vm->library->fused->roll(rd->g->vm, tl_ndim(a), tl_shape(a),
+                                       arguments, shift))
+    return false;
+  for (int i = 0; from.wrap > 0 && i < tl_ndim(a); i++) {
+    shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
+               (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
+  }
+  tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
+  in = add_rolled(rd, in, &from, shift);
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
+}
+
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
+// .T and .mT
+bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
+  const tl_string *name = rd->function->unit->names[d->extra];
+  bool all = is_named(name, "T");
+  if (!all && !is_named(name, "mT"))
+    return false;
+  int from = read_base(rd, d);
+  if (from < 0)
+    return false;
+  const tl_array *a = rd->g->uses[from].value.array;
+  int ndim = tl_ndim(a), first = all ? 0 : ndim - 2;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  if (first < 0)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    int axis = i < first ? i : ndim - 1 - (i - first);
+    shape[i] = tl_shape(a)[axis];
+    strides[i] = tl_strides(a)[axis];
+  }
+  place p = {.from = &rd->g->uses[from],
+             .ndim = ndim,
+             .data = a->data,
+             .shape = shape,
+             .strides = strides,
+             .guard = {.from = TL_FROM_AXES, .of = {(int8_t)from}}};
+  return bind_view(rd, d, &p);
+}
