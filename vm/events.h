@@ -46,9 +46,9 @@ struct tl_observer {
   void (*fused)(tl_vm *vm, const struct tl_ins *begin, const struct tl_ins *end,
                 const tl_array *array, bool together, uint64_t iterations);
 
-  // In-place contracts (#:inplace, vm/observe/promise.h). Called only where
-  // vm->has_contracts: then every operation says where it stands. Whether the
-  // instruction under way has a contract.
+  // In-place contracts (#:inplace, vm/observe/in_place_contract.h). Called only
+  // where vm->has_contracts: then every operation says where it stands. Whether
+  // the instruction under way has a contract.
   bool (*is_under_contract)(const tl_vm *vm);
   // An operand's memory could not be used by the instruction under way.
   void (*contract_refused)(tl_vm *vm, tl_rejection why, tl_slot operand);

@@ -1,5 +1,5 @@
 // Names from other languages and libraries: three tables and their search
-// (habits.h). The first has sentences, the second code that does the same here,
+// (hints.h). The first has sentences, the second code that does the same here,
 // the third parameters.
 #include "vm/hints.h"
 

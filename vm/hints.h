@@ -1,6 +1,6 @@
 // Names from other languages and libraries, for messages about unknown names:
-// whoever writes cumsum(x) gets "write cumulative_sum(x)". habits.c has the
-// tables; a new habit is one more row there.
+// whoever writes cumsum(x) gets "write cumulative_sum(x)". hints.c has the
+// tables; a new hint is one more row there.
 #ifndef TALLY_VM_HINTS_H
 #define TALLY_VM_HINTS_H
 

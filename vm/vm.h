@@ -183,8 +183,8 @@ struct tally_vm {
   struct tl_watch *watch;  // NULL: nobody watches
   // Depth of records within each other that are becoming an array.
   int stacking;
-  // Some code says #:inplace (observe/promise.h). The fields below are of the
-  // operand whose memory could not be reused last.
+  // Some code says #:inplace (observe/in_place_contract.h). The fields below are
+  // of the operand whose memory could not be reused last.
   bool has_contracts;
   uint8_t refused_why;
   // The slot of a call's operand; UINT32_MAX: none.

@@ -415,7 +415,7 @@ enum {
   TL_FRAME_ENTRY = 1,
   // Its caller knows no summary, so its result has to be owned.
   TL_FRAME_OWNS = 2,
-  // It is the library's, and its caller has an in-place contract (promise.h).
+  // It is the library's, and its caller has an in-place contract.
   TL_FRAME_HELD = 4,
 };
 

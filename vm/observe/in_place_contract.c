@@ -1,4 +1,4 @@
-// In-place contracts at run time: see promise.h.
+// In-place contracts at run time: see in_place_contract.h.
 //
 // Three steps: whether the instruction under way stands under a contract (by
 // its place in the source), which operand's memory was refused last, and the

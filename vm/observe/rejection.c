@@ -1,4 +1,4 @@
-// Why an operand's memory did not take a result, in words: see refusal.h. Who
+// Why an operand's memory did not take a result, in words: see rejection.h. Who
 // shares an object is found by walking all references (references.h), once for
 // each message.
 #include "vm/observe/rejection.h"

@@ -18,9 +18,9 @@
 // nothing that is watched; where there is none left, something is forgotten and
 // nothing fails.
 //
-// The same observer checks in-place contracts (promise.h), and beside it stand
-// the readers of who refers to what (references.h) and what nothing refers to
-// any longer (reclaim.c).
+// The same observer checks in-place contracts (in_place_contract.h), and beside
+// it stand the readers of who refers to what (references.h) and what nothing
+// refers to any longer (reclaim.c).
 #ifndef TALLY_VM_WATCH_H
 #define TALLY_VM_WATCH_H
 
