@@ -321,7 +321,7 @@ static bool fold_rows(const results *s) {
   const tl_reducer *r = s->r;
   const int64_t length = r->split.length;
   const bool dense = is_dense(r);
-  const bool transposes = !r->varies && r->from == r->dtype &&
+  const bool transposes = !dense && !r->varies && r->from == r->dtype &&
                           tl_rows_transpose(&r->method, length);
   const int64_t most =
       (dense || transposes ? DENSE_ITEMS : TILE_ITEMS) / length;
@@ -388,9 +388,11 @@ static bool spread_results(tl_vm *vm, const results *s) {
 static bool each_position(results *s) {
   const tl_split *split = &s->r->split;
   bool ok = true;
+  if (split->kept <= 1)
+    return fold_results(s);
   tl_counter counter;
-  tl_counter_begin(&counter, split->kept > 1 ? split->kept - 1 : 0,
-                   split->kept_shape, split->kept_strides, s->base);
+  tl_counter_begin(&counter, split->kept - 1, split->kept_shape,
+                   split->kept_strides, s->base);
   for (; ok && !counter.done; tl_counter_next(&counter)) {
     s->base = counter.at;
     ok = fold_results(s);
@@ -399,7 +401,7 @@ static bool each_position(results *s) {
   return ok;
 }
 
-static bool all_results(tl_reducer *r) {
+static bool all_results(tl_reducer *r, bool multi) {
   const tl_split *split = &r->split;
   const int last = split->kept - 1;
   const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
@@ -410,9 +412,9 @@ static bool all_results(tl_reducer *r) {
                .step = last < 0 ? 0 : split->kept_strides[last],
                .n = last < 0 ? 1 : split->kept_shape[last],
                .out = r->out,
-               .multi = has_rows(r)};
+               .multi = multi};
   tl_row_tile tile;
-  if (!s.multi && last >= 0 && split->reduced == 1 &&
+  if (!multi && last >= 0 && split->reduced == 1 &&
       tl_row_tile_open(r->vm, &tile, r->from, split->length, s.n, s.step,
                        split->reduced_strides[0], spreads ? PARTS : 1))
     s.tile = &tile;
@@ -424,8 +426,9 @@ static bool all_results(tl_reducer *r) {
 
 bool tl_reduce_along(tl_reducer *r) {
   TL_CHECK(r->split.count > 0);
+  const bool multi = has_rows(r);
   part_pass parts = {.r = r};
-  return !has_rows(r) && may_part(r, &parts)
+  return !multi && may_part(r, &parts)
              ? make_result(r, pass_parts, &parts, r->out)
-             : all_results(r);
+             : all_results(r, multi);
 }

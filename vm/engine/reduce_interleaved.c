@@ -22,12 +22,13 @@ enum {
 bool tl_reduce_is_interleaved(const tl_reducer *r) {
   const tl_split *s = &r->split;
   const tl_fold fold = r->method.fold;
+  if (s->kept == 0 || s->reduced == 0 || s->length == 0)
+    return false;
   const bool is_product = fold == TL_FOLD_PROD && tl_dtype_is_real(r->dtype);
   // Short lanes are rows, of which many go at a time.
   const bool is_rows = s->kept == 1 && s->reduced == 1 &&
                        s->length <= TL_SHORT_ROW && tl_dtype_is_real(r->dtype);
   if ((fold != TL_FOLD_SUM && !is_product) || r->varies || is_rows ||
-      s->kept == 0 || s->reduced == 0 || s->length == 0 ||
       s->kept_shape[s->kept - 1] < LEAST_LANES)
     return false;
   return s->kept_strides[s->kept - 1] == (int64_t)tl_itemsize(r->from) &&

@@ -25,9 +25,11 @@ void tl_text_excerpt(tl_text *out, const char *text, int line, size_t begin,
   // The number takes five columns, so the bars stand below each other.
   tl_text_printf(out, "%5d | %s", line, from > begin ? "…" : "");
   size_t shown = out->length;
-  for (size_t i = from; i < to; i++) {
-    unsigned char c = (unsigned char)text[i];
-    tl_text_putc(out, c < 0x20 || c == 0x7f ? ' ' : (char)c);
+  tl_text_add(out, text + from, to - from);
+  for (size_t i = shown; !out->failed && i < out->length; i++) {
+    unsigned char c = (unsigned char)out->bytes[i];
+    if (c < 0x20 || c == 0x7f)
+      out->bytes[i] = ' ';
   }
   int indent = from > begin;
   if (!out->failed)
