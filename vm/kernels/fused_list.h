@@ -89,6 +89,7 @@
   X(add_mul_vs_mul_vs, v, s, v, s, n, n, a *b + c * d, __VA_ARGS__)            \
   X(add_mul_vv_mul_vs, v, v, v, s, n, n, a *b + c * d, __VA_ARGS__)            \
   X(sub_mul_vs_mul_vs, v, s, v, s, n, n, a *b - c * d, __VA_ARGS__)            \
+  X(sub_div_vs_mul_vs, v, s, v, s, n, n, a / b - c * d, __VA_ARGS__)           \
   X(mul_sub_vv_sub_vv, v, v, v, v, n, n, (a - b) * (c - d), __VA_ARGS__)       \
   X(mul_add_vv_add_vv, v, v, v, v, n, n, (a + b) * (c + d), __VA_ARGS__)       \
   X(mul_sub_vv_add_vv, v, v, v, v, n, n, (a - b) * (c + d), __VA_ARGS__)       \
