@@ -22,7 +22,7 @@ KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
                 --param vect-epilogues-nomask=0 -fno-trapping-math
 # A debugger knows lines then, and not where each variable of a loop lies, which
 # takes the compiler a fifth of its time.
-KERNEL_FLAGS += -fno-var-tracking
+KERNEL_DEBUG := -fno-var-tracking
 # The vectors that a turn works on are interleaved.
 KERNEL_FLAGS_vmath_exp := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_log := -fschedule-insns -fsched-pressure
@@ -71,8 +71,9 @@ KERNEL_OBJS_$(1) := $(patsubst %,$(BUILD)/vm/kernels/%.$(1).o,\
   $(filter-out $(KERNEL_NOT_$(1)),$(KERNEL_LOOPS)))
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
-	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) $$(KERNEL_FLAGS_$$*) \
-	  $$(KERNEL_FLAGS_$$*_$(1)) $$(KERNEL_SET_$(1)) -DTL_ISA=$(1) -c $$< -o $$@
+	$$(COMPILE) $$(KERNEL_DEBUG) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) \
+	  $$(KERNEL_FLAGS_$$*) $$(KERNEL_FLAGS_$$*_$(1)) $$(KERNEL_SET_$(1)) \
+	  -DTL_ISA=$(1) -c $$< -o $$@
 KERNEL_OBJS += $$(KERNEL_OBJS_$(1))
 endef
 $(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
@@ -82,7 +83,7 @@ KERNEL_PLAIN_OBJS := $(KERNEL_PLAIN:%=$(BUILD)/vm/kernels/%.o)
 $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)
-	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
+	$(COMPILE) $(KERNEL_DEBUG) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 
 # libtally.so has the base set and loads one of the others from an object beside
