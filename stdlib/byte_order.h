@@ -4,6 +4,7 @@
 
 #include "vm/types/dtype.h"
 
+// Whether this machine stores the most significant byte of a number first.
 bool tl_is_big_endian(void);  // this machine
 // Turns each of [count] words of [width] bytes around.
 void tl_swap_bytes(char *data, size_t width, size_t count);

@@ -20,6 +20,8 @@ static const char *name_in(tl_slot s) {
   return tl_is_string(s) ? s.string->text : "x";
 }
 
+// The array that was made of a list stays in the argument's slot and moves on
+// from there, so that a check costs no copy.
 static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_numeric(vm, "numbers", &args[0]))
     return false;
@@ -56,6 +58,8 @@ static bool inexact(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Each becomes an array in a new list. What tl_arg_arrays borrows from the list
+// given is retained by the push.
 static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_arrays given;
   if (!tl_arg_arrays(vm, "arrays", args[0], &given))
@@ -70,6 +74,8 @@ static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// The value that is read is not the one that is given back: an integer stays an
+// integer, and a weak number weak. So do all that follow.
 static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   double value;
@@ -114,6 +120,8 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// For sort and its like, which order an axis of structs by fields. The message
+// says what to write for lists of other things.
 static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_has_fields(args[0]))
     return tl_arg_fail(vm, "structs", "p",
