@@ -54,10 +54,10 @@ static bool check_categories(tl_vm *vm, tl_slot *given) {
   return ok;
 }
 
-// Given categories are copied, as the array may outlive the argument's memory;
-// codes are then looked up, which fails (kind value) for a value that is none
-// of them. Found ones come with codes, except where values may be missing: then
-// the codes are made again over all places, -1 where there is no value.
+// Codes among given categories are looked up, which fails (kind value) for a
+// value that is none of them. Categories that are found come with codes, except
+// where values may be missing: those codes are of the present values alone, and
+// are made again over all places, missing where there is no value.
 static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot codes = tl_none(), categories = tl_none(), there;
   int64_t missing;
