@@ -213,7 +213,7 @@ static void become_floats(const tl_csv_column *column, tl_csv_part *part,
     tl_csv_to_floats(column->items, part->first, part->rows);
 }
 
-// A number keeps its own kind until the column has turned to floats: an integer
+// A number keeps its own kind until the column becomes floats: an integer
 // in a column of floats is stored by its double, which tl_number_read gives as
 // well.
 static void take_number(const tl_csv_column *column, tl_csv_part *part,
@@ -227,7 +227,7 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
-// Whether a time was there is told by the length: a date alone has 10
+// The length says whether a time was there: a date alone has 10
 // characters.
 static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
@@ -276,7 +276,7 @@ static bool take_cell(const tl_csv_source *source, tl_csv_part *part, int64_t k,
 
 // --- Rows -------------------------------------------------------------------
 
-// A number is read while its end is looked for, which is the fast way; it
+// A number is read while its end is looked for, which is fastest; it
 // counts only if a cell may end where the number does. Everything else is read
 // as text first: "1 2", quotes, marks, dates.
 static bool scan_cell(const tl_csv_source *source, tl_csv_part *part,

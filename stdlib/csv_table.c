@@ -604,7 +604,7 @@ static void finish(const tl_csv_table *t, tl_csv_target *target) {
 //
 //   guess          kinds of the first row
 //   scan_windows   numbers, dates and texts, window by window
-//   scan_texts     once more for columns that turned out to be texts
+//   scan_texts     once more for columns whose cells are texts after all
 //   finish         length and dtype of each array
 bool tl_csv_table_read(tl_csv_table *t, const tl_csv_part *from) {
   t->first_offset = t->window.offset + (from->at - t->source.text);

@@ -118,7 +118,7 @@ static bool show(tl_csv_window *w, size_t at, size_t want) {
 // --- Windows ----------------------------------------------------------------
 
 // A file whose size is known is read as a whole if it is smaller than a window;
-// what has no size (a pipe) or is compressed cannot be sought in, and is held.
+// what has no size (a pipe) or is compressed cannot be sought in, and is read whole.
 bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
                         size_t step, tl_csv_window *out) {
   tl_packing packing;
@@ -159,7 +159,7 @@ bool tl_csv_window_next(tl_csv_window *w, const char *at) {
   return show(w, from, want);
 }
 
-// The text held moves nothing; a file is read again from there.
+// Of a whole text nothing moves; a file is read again from there.
 bool tl_csv_window_seek(tl_csv_window *w, int64_t offset) {
   uncover(w);
   w->end = NULL;

@@ -172,6 +172,8 @@ static tl_c128 times(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
+// The items here are the VM's struct and not C's complex type, which real code
+// does not include.
 static tl_c128 plus(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re + b.re, a.im + b.im};
 }
@@ -183,6 +185,8 @@ static tl_c128 conjugate(tl_c128 a) {
 // Multiplies rows k and k + 1 of a pair by the unitary [x y; -conj(y)
 // conj(x)], and columns by its adjoint: t becomes triangular there. z's
 // columns are multiplied alike.
+// The eigenvector of the block [a b; c d] for [value] is (value - d, c): with
+// it as the first column of the rotation, the block becomes triangular.
 static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
                        tl_c128 value) {
   tl_c128 x = {value.re - t[(k + 1) * n + k + 1].re, value.im};

@@ -13,6 +13,7 @@
 
 // --- From a word alone ------------------------------------------------------
 
+// low + (high - low) u for u from 0 on and below 1.
 void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
                  double *out) {
   // Rounding may reach the end, which is not part of the interval.
@@ -38,6 +39,8 @@ void tl_exponentials(const uint64_t *words, size_t n, double mean,
 // 2000. 256 layers of equal area cover exp(-x²/2); layer i reaches from
 // edges[i + 1] inside to edges[i]. Layer 0 is the base with the tail.
 
+// As many as 8 bits choose, so that no word is rejected for its layer. TAIL is
+// the edge for which they all have one area.
 enum { LAYERS = 256 };
 static const double TAIL = 3.6541528853610087963;
 
@@ -170,6 +173,8 @@ static double next_beta(const tl_gamma *a, const tl_gamma *b, tl_draws *s) {
   return x / (x + y);
 }
 
+// Each item begins with its own words: how many another item needed makes no
+// difference to it.
 void tl_gammas(const tl_stream *stream, const tl_gamma *g, uint64_t first,
                const uint64_t *words, size_t n, double *out) {
   for (size_t i = 0; i < n; i++, words += g->words) {
@@ -183,6 +188,7 @@ int tl_beta_words(const tl_gamma *a, const tl_gamma *b) {
   return 2 * (a->words > b->words ? a->words : b->words);
 }
 
+// The words of an item serve both gamma numbers, one after the other.
 void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
               uint64_t first, const uint64_t *words, size_t n, double *out) {
   const int each = tl_beta_words(a, b);
