@@ -71,6 +71,7 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 //   (2, 3)      2: 2 3
 //   0..3        3: 0 1 2
 //   [1.0]       false, kind type
+//
 // On failure *count and [out] have no meaning, and the message shows all of
 // [s].
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
@@ -92,8 +93,8 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // The same, or for none all axes in order.
 bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
                         int *count, int axes[TL_MAX_DIMS]);
-// One axis, from 0 on; none gives [otherwise], which may be negative.
-// An array of no dimension has no axis at all, and fails for any (kind index).
+// One axis, from 0 on; none gives [otherwise], which may be negative. An array
+// of no dimension has no axis at all, and fails for any (kind index).
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int otherwise, int *out);
 
@@ -144,9 +145,8 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
 
 // Copies [from], converted and broadcast, into the part of the new array [to]
 // at [data] with this geometry (strides in bytes). It polls, so [to] may be
-// half written when it fails.
-// [from] must broadcast to [shape]; the caller checks that the part lies within
-// the block of [to].
+// half written when it fails. [from] must broadcast to [shape]; the caller
+// checks that the part lies within the block of [to].
 bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
                     const int64_t *shape, const int64_t *strides,
                     const tl_array *from);

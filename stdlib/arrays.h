@@ -44,6 +44,8 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
 // items of 8 bytes; stable.
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending);
+// The order of n items: out[i] is the place of the one that comes i-th. [items]
+// are only read, unless [out] lies over them.
 //
 //   items   30 10 20     sorted   10 20 30     order   1 2 0
 //
@@ -88,8 +90,8 @@ typedef struct tl_lanes {
   int64_t step[3];  // bytes between a lane's items
   bool done;
 } tl_lanes;
-// The lane that comes first is ready after this, unless [done]: an axis of
-// another length than 0 may still have no lanes.
+// The first lane is ready after this, unless [done]: where another axis has
+// length 0 there are no lanes.
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);
 // Goes to the next lane, or sets [done]. Not to be called after that.
 void tl_lanes_next(tl_lanes *lanes);

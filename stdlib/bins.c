@@ -32,9 +32,9 @@ typedef struct counting {
   tl_array *counts;
 } counting;
 
-// The largest item, negative ones counting as larger than all others.
-// One fold says both whether an item is negative and how long the counts must
-// be: as unsigned numbers, negative ones are above INT64_MAX.
+// The largest item, negative ones counting as larger than all others. One fold
+// says both whether an item is negative and how long the counts must be: as
+// unsigned numbers, negative ones are above INT64_MAX.
 static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -148,10 +148,10 @@ typedef struct binning {
 // stack and in the first cache.
 enum { BIN_BLOCK = 1024 };
 
-// Adds the items whose bins are known, each 1 or its weight.
-// [all]: every item has a bin. Else some are TL_BIN_NONE, below 0; without
-// weights these are squeezed out of [bin], which is overwritten, so that the
-// kernel needs no test.
+// Adds the items whose bins are known, each 1 or its weight. [all]: every item
+// has a bin. Else some are TL_BIN_NONE, below 0; without weights these are
+// squeezed out of [bin], which is overwritten, so that the kernel needs no
+// test.
 static void add_to_bins(const binning *b, int64_t *bin, bool all,
                         const double *weight, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -358,10 +358,9 @@ static binning open_bins(const tl_array *edges, bool even, tl_array *sums) {
                    .sums = sums->data};
 }
 
-// Takes [sums].
-// The result of a histogram: the sums themselves, or as a density divided by
-// their total and by the width of each bin, so that its integral is 1. Without
-// any item a density is NaN, as in NumPy.
+// Takes [sums]. The result of a histogram: the sums themselves, or as a density
+// divided by their total and by the width of each bin, so that its integral is
+// 1. Without any item a density is NaN, as in NumPy.
 static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
                      bool density, tl_slot *out) {
   const double *edge = (const double *)edges->data;
@@ -444,6 +443,7 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // for, then to their bins.
 typedef struct bin_intake {
   even_bins even;
+  // What each pass over the items finds:
   //
   //   pass      bincount             histogram(bins)      histogram(edges)
   //   0         largest item         lowest, highest      counts

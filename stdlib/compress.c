@@ -68,9 +68,9 @@ static tl_shared_library zlib_library = {
 
 // --- Zstandard --------------------------------------------------------------
 
-// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout.
-// The state that Zstandard makes for itself does not come from the VM's memory:
-// its stable interface takes no allocator.
+// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout. The state that
+// Zstandard makes for itself does not come from the VM's memory: its stable
+// interface takes no allocator.
 typedef struct zstd_buffer {
   void *data;
   size_t nbytes, at;
@@ -301,9 +301,8 @@ static bool deflate_all(z_stream *z, expansion *e) {
   return status == Z_STREAM_END || damaged(e, "cannot be made");
 }
 
-// Compresses at once into room for the worst case.
-// Nothing polls meanwhile, as the library's simple call does not come back
-// before its end.
+// Compresses at once into room for the worst case. Nothing polls meanwhile, as
+// the library's simple call does not come back before its end.
 static bool compress_zstd(expansion *e, int level) {
   tl_bytes *out = e->out;
   out->capacity = zstd.bound(e->nbytes) + 1;

@@ -277,7 +277,7 @@ static tl_array *if_filled(tl_vm *vm, tl_array *a, bool ok) {
 //   (distance - 1) / |step| + 1
 //
 // An empty array where the step leads away from stop. Items are made as int64
-// and then converted: one that [dtype] cannot hold is an error, and never wraps.
+// and then converted: one that [dtype] cannot hold is an error and never wraps.
 static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                             int64_t step, tl_dtype dtype, tl_slot *out) {
   // Unsigned: the distance of two int64 may be too large for one.

@@ -213,9 +213,8 @@ static void become_floats(const tl_csv_column *column, tl_csv_part *part,
     tl_csv_to_floats(column->items, part->first, part->rows);
 }
 
-// A number keeps its own kind until the column becomes floats: an integer
-// in a column of floats is stored by its double, which tl_number_read gives as
-// well.
+// A number keeps its own kind until the column becomes floats: an integer in a
+// column of floats is stored by its double, which tl_number_read gives as well.
 static void take_number(const tl_csv_column *column, tl_csv_part *part,
                         tl_csv_learned *learned, const tl_number *number) {
   learned->any = true;
@@ -227,8 +226,7 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
-// The length says whether a time was there: a date alone has 10
-// characters.
+// The length says whether a time was there: a date alone has 10 characters.
 static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
                       bool blank) {
@@ -276,9 +274,9 @@ static bool take_cell(const tl_csv_source *source, tl_csv_part *part, int64_t k,
 
 // --- Rows -------------------------------------------------------------------
 
-// A number is read while its end is looked for, which is fastest; it
-// counts only if a cell may end where the number does. Everything else is read
-// as text first: "1 2", quotes, marks, dates.
+// A number is read while its end is looked for, which is fastest; it counts
+// only if a cell may end where the number does. Everything else is read as text
+// first: "1 2", quotes, marks, dates.
 static bool scan_cell(const tl_csv_source *source, tl_csv_part *part,
                       int64_t k) {
   const tl_csv_column *column = k < source->count ? &source->columns[k] : NULL;
@@ -434,9 +432,9 @@ static bool has_batches(const tl_csv_source *source, const tl_csv_part *part) {
 }
 
 // Takes rows up to [to]; false where none could be taken. A fault among them is
-// left to be found row by row, as the first of the text.
-// The kernels load 16 bytes in front of a cell's end, so the first bytes of the
-// text are not for them.
+// left to be found row by row, as the first of the text. The kernels load 16
+// bytes in front of a cell's end, so the first bytes of the text are not for
+// them.
 static bool scan_batch(const tl_csv_source *source, tl_csv_part *part,
                        batch *b) {
   if (part->at - source->text < 16)

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 // What a column holds: a cell that is no integer makes it floats, one that is
-// no number texts. Dates are asked for.
-// The order is that of generality: what two parts of a column learn is the
-// greater of both, and a column never goes back.
+// no number texts. Dates are asked for. The order is that of generality: what
+// two parts of a column learn is the greater of both, and a column never goes
+// back.
 //
 //   1  2  3        INTEGERS        1  2.5  3      FLOATS
 //   1  x  3        TEXTS           1  -    3      TEXTS (- is no number)
@@ -138,13 +138,11 @@ bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
                  tl_csv_cell *out);
 
 // Reads rows until [to], [most] or a fault, whose row is then at [at]; may be
-// called again.
-// Sets part->fault where it stops early; the rows before the fault are all
-// stored and counted.
+// called again. Sets part->fault where it stops early; the rows before the
+// fault are all stored and counted.
 void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part);
 
-// How many lines end in [at, end).
-// \r\n is one end. Quotes are not looked at.
+// How many lines end in [at, end). \r\n is one end. Quotes are not looked at.
 int64_t tl_csv_line_ends(const char *at, const char *end);
 
 // The integers of a column in these rows as floats.

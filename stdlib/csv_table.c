@@ -601,6 +601,7 @@ static void finish(const tl_csv_table *t, tl_csv_target *target) {
   target->missing = tl_none();
 }
 
+// In four steps, each of which may fail:
 //
 //   guess          kinds of the first row
 //   scan_windows   numbers, dates and texts, window by window

@@ -48,15 +48,14 @@ bool tl_csv_table_open(tl_vm *vm, const char *path, char separator,
 // Closes the file and drops names, arrays and places that nobody took.
 void tl_csv_table_close(tl_vm *vm, tl_csv_table *table);
 
-// Gets more text into the first window.
-// All pointers into the old window are void then. Fails (kind memory) where one
-// row has more bytes than there is memory for.
+// Gets more text into the first window. All pointers into the old window are
+// void then. Fails (kind memory) where one row has more bytes than there is
+// memory for.
 bool tl_csv_table_more(tl_csv_table *table);
 
 // Reads the rows from [from] on, whose columns have targets; then these have
-// their arrays.
-// Fails with the first fault in the text (kind value), or where the file
-// changes meanwhile (kind io). What was read so far is dropped by
+// their arrays. Fails with the first fault in the text (kind value), or where
+// the file changes meanwhile (kind io). What was read so far is dropped by
 // tl_csv_table_close.
 bool tl_csv_table_read(tl_csv_table *table, const tl_csv_part *from);
 

@@ -23,8 +23,8 @@ tl_csv_kind tl_csv_kind_of(const tl_type *type);
 
 // Makes of a scanned column the items of its type, which in structs may be
 // narrower still; [missing] flags those that are (or is none). False without an
-// error where a cell is not of the type: tl_csv_is_of finds it.
-// *column is replaced and owned, unless it is text, which stays.
+// error where a cell is not of the type: tl_csv_is_of finds it. *column is
+// replaced and owned, unless it is text, which stays.
 bool tl_csv_convert(tl_vm *vm, const tl_type *type, tl_csv_kind kind,
                     const tl_slot *missing, tl_slot *column);
 

@@ -118,7 +118,8 @@ static bool show(tl_csv_window *w, size_t at, size_t want) {
 // --- Windows ----------------------------------------------------------------
 
 // A file whose size is known is read as a whole if it is smaller than a window;
-// what has no size (a pipe) or is compressed cannot be sought in, and is read whole.
+// what has no size (a pipe) or is compressed cannot be sought in, and is read
+// whole.
 bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
                         size_t step, tl_csv_window *out) {
   tl_packing packing;

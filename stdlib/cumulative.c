@@ -96,6 +96,7 @@ static bool with_missing(tl_vm *vm, tl_slot mask, tl_slot values,
          tl_rows_close(vm, true, &offsets, &items, out);
 }
 
+// Running values where some are missing; of a sum:
 //
 //   x                1   none  3
 //   results          1   none  none

@@ -13,9 +13,8 @@
 
 #include "vm/value.h"
 
-// How a factorisation ended.
-// Only TL_DENSE_STOPPED leaves an error in the VM: of the others the caller
-// says what they mean for its function.
+// How a factorisation ended. Only TL_DENSE_STOPPED leaves an error in the VM:
+// of the others the caller says what they mean for its function.
 typedef enum tl_dense_result {
   TL_DENSE_DONE,
   TL_DENSE_STOPPED,   // after tl_fail: no memory, or a poll

@@ -175,10 +175,9 @@ static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
   return true;
 }
 
-// Subtracts the panel times its adjoint from the rest of the lower triangle,
-// in strips that end at the diagonal.
-// The strips reach a little above the diagonal, into items that nothing reads
-// and that are cleared in the end.
+// Subtracts the panel times its adjoint from the rest of the lower triangle, in
+// strips that end at the diagonal. The strips reach a little above the
+// diagonal, into items that nothing reads and that are cleared in the end.
 static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
                           T *adjoint) {
   const int64_t terms = end - from;

@@ -21,8 +21,8 @@ typedef struct tl_distinct {
 
 // Finds them in an array, or what can be one; [function] is for the error where
 // it cannot. [positions] asks for the inverse, with [counts] for the indices
-// too. Takes what *x owns, where no positions are asked for.
-// On failure nothing is open: *d is then all NULL or dropped already.
+// too. Takes what *x owns, where no positions are asked for. On failure nothing
+// is open: *d is then all NULL or dropped already.
 bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
                       bool positions, bool counts, tl_distinct *d);
 // Drops the parts that nobody took.

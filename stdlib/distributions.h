@@ -12,8 +12,8 @@
 // word each.
 void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
                  double *out);
-// The exponential distribution of a mean, from a word each.
-// -mean log(1 - u), so 0 can come and infinity cannot.
+// The exponential distribution of a mean, from a word each. -mean log(1 - u),
+// so 0 can come and infinity cannot.
 void tl_exponentials(const uint64_t *words, size_t n, double mean, double *out);
 
 // The standard normal distribution: items first to first + n of a draw, from a
@@ -31,8 +31,8 @@ typedef struct tl_gamma {
   int words;    // that an item is made of, nearly always
 } tl_gamma;
 
-// Prepares the distribution of shape a.
-// From any a above 0. A tl_gamma owns nothing.
+// Prepares the distribution of shape a. From any a above 0. A tl_gamma owns
+// nothing.
 tl_gamma tl_gamma_of(double a);
 
 // Items first to first + n, from g->words words each, and where that is not
@@ -74,11 +74,11 @@ typedef struct tl_counts {
   uint8_t guides[TL_GUIDES];
 } tl_counts;
 
-// Counts of events where [mean] are expected, from 0 to 2^53.
-// Fills all of *out that tl_count_many reads. A mean of 0 gives zeros.
+// Counts of events where [mean] are expected, from 0 to 2^53. Fills all of *out
+// that tl_count_many reads. A mean of 0 gives zeros.
 void tl_counts_poisson(double mean, tl_counts *out);
-// Counts of successes among n trials, n up to 2^53 and p from 0 to 1.
-// p of 0 gives zeros, p of 1 gives n.
+// Counts of successes among n trials, n up to 2^53 and p from 0 to 1. p of 0
+// gives zeros, p of 1 gives n.
 void tl_counts_binomial(double n, double p, tl_counts *out);
 // Items first to first + n of a draw, from c->words words each.
 void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
