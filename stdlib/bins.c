@@ -532,6 +532,7 @@ static bool open_sums(tl_intake *in) {
   return b->sums != NULL;
 }
 
+// The edges come out of the intake with the counts, of which pair() takes both.
 static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
   bin_intake *b = bins_of(in);
   if (pass < in->passes - 1)

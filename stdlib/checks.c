@@ -85,6 +85,7 @@ static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Any integer dtype that int64 holds; a bool is none.
 static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t value;
   if (!tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value))
@@ -93,6 +94,7 @@ static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   int64_t value;
@@ -102,6 +104,7 @@ static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Also not a number that is 0 or 1.
 static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   bool value;
@@ -111,6 +114,7 @@ static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Strings alone: what has a text form is not converted.
 static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   tl_string *value;

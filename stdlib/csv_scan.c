@@ -26,6 +26,7 @@ tl_csv_source tl_csv_source_of(char separator) {
   return source;
 }
 
+// The marks stay the caller's, and must live as long as the source.
 void tl_csv_mark_missing(tl_csv_source *source, const tl_csv_mark *marks,
                          int64_t count) {
   source->missing = true;

@@ -54,7 +54,8 @@ typedef struct tl_csv_source {
   int64_t count;
 } tl_csv_source;
 
-// What a part's cells tell about a column.
+// What a part's cells tell about a column. The threads' results are joined when
+// all parts are scanned.
 typedef struct tl_csv_learned {
   tl_csv_kind kind;
   bool any;    // a number was there
@@ -81,6 +82,8 @@ typedef enum tl_csv_fault {
 //                            first + rows is the row at [at]
 //
 // A row that begins before [to] is read whole, even where it ends behind it.
+// [first] counts the lines of the window before the part, of which some may be
+// no rows: the rows of parts then have gaps between them.
 typedef struct tl_csv_part {
   const char *from, *to;
   int64_t from_line;  // from 1

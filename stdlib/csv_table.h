@@ -22,6 +22,12 @@ typedef struct tl_csv_target {
   int64_t *places;  // of the window's texts
 } tl_csv_target;
 
+// A table while it is read. The arrays of its columns, of which the rows so far
+// are filled:
+//
+//   |.. rows ..|.. rows of this window ..|.. memory for more ..|room
+//
+// [most] is INT64_MAX where all rows are wanted; else one thread reads them.
 typedef struct tl_csv_table {
   tl_vm *vm;
   const char *path;  // borrowed

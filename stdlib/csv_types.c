@@ -98,6 +98,7 @@ static bool number_fits(tl_dtype dtype, const tl_number *number) {
   return number->i <= most && number->i >= (negative ? -most - 1 : 0);
 }
 
+// Also of a quoted cell; tabs are text.
 bool tl_csv_is_blank(const tl_csv_cell *cell) {
   for (size_t i = 0; i < cell->nbytes; i++)
     if (cell->text[i] != ' ')
@@ -190,6 +191,7 @@ static bool cast(tl_vm *vm, tl_dtype dtype, tl_slot *column) {
   return true;
 }
 
+// The mask is bytes of 0 and 1.
 static bool has_gap(const tl_slot *missing) {
   return !tl_is_none(*missing) &&
          memchr(missing->array->data, 1, (size_t)tl_shape(missing->array)[0]);

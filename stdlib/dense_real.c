@@ -172,8 +172,6 @@ static tl_c128 times(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-// The items here are the VM's struct and not C's complex type, which real code
-// does not include.
 static tl_c128 plus(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re + b.re, a.im + b.im};
 }

@@ -11,6 +11,7 @@
 // doubles is 48 KiB: it stays in the second cache while it is used again.
 enum { BLOCK = 48, STRIP = 128 };
 
+// Half the distance from 1 to the next double: what rounding may be off by.
 static const double EPSILON = 0x1p-53;
 
 // Polls for the work of n multiplications.

@@ -36,7 +36,6 @@ static int64_t extreme(tl_fold fold, const int64_t *items, size_t n) {
   return item;
 }
 
-// The smaller of the two.
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }

@@ -203,7 +203,8 @@ void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
 // Logarithms of probabilities by Loader: "Fast and accurate computation of
 // binomial probabilities", 2000: no cancellation however large the counts.
 
-// log(n!) less Stirling's approximation of it.
+// log(n!) less Stirling's approximation of it. log(n!) is (n + 1/2) log n - n +
+// log(2π) / 2 and this; the series needs n of 16 or more for all digits.
 static double stirling_rest(double n) {
   if (n < 16)
     return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.91893853320467274178;
@@ -277,6 +278,7 @@ static int64_t by_limits(const tl_counts *c, uint64_t word) {
   return k;
 }
 
+// Hörmann's methods are made for 10 and more.
 enum { FEW = 10 };  // expected: by limits
 
 // Below FEW by limits; else the constants of Hörmann's method.

@@ -31,8 +31,7 @@ typedef struct tl_gamma {
   int words;    // that an item is made of, nearly always
 } tl_gamma;
 
-// Prepares the distribution of shape a. From any a above 0. A tl_gamma owns
-// nothing.
+// Prepares the distribution of shape a, above 0. There is nothing to free.
 tl_gamma tl_gamma_of(double a);
 
 // Items first to first + n, from g->words words each, and where that is not

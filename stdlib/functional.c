@@ -155,6 +155,7 @@ static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
 // dtype. Blocks are packed first, as the kernel reads contiguous items only.
 static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
                         int64_t from, tl_slot *result) {
+  // Both buffers together are 8 KiB of the widest items.
   enum { BLOCK = 256 };
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
   _Alignas(64) char running[BLOCK * sizeof(tl_c128)];
@@ -750,8 +751,8 @@ static const tl_builtin composed_builtin = {
     "compose", "f, g, ...arguments", composed, TL_CALLS,
     .doc = "A composition of two functions.\n"};
 
-// compose(f, g): a native function that holds both. The native function retains
-// both; they are dropped with its last use.
+// compose(f, g): a native function, which retains both and drops them with its
+// last use.
 static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Both are checked when they are composed, not when the result is called.
   callee unused;

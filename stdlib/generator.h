@@ -14,6 +14,7 @@
 // others. A purpose is part of the counter and not of the key. PCG64 has none:
 // its words come in sequence, whatever they are for.
 typedef enum tl_draw_purpose {
+  // The words as they are.
   TL_DRAW_RAW,
   TL_DRAW_UNIFORM,
   TL_DRAW_INTEGERS,

@@ -16,6 +16,7 @@ typedef struct tl_pixels {
   int64_t height, width;
   int channels;
   size_t itemsize;
+  // height * width * channels * itemsize bytes.
   const unsigned char *rows;
 } tl_pixels;
 

@@ -9,6 +9,8 @@
 #include "vm/vm.h"
 
 enum {
+  // Each place of a table costs 8 bytes to clear, so half a byte for each of
+  // text.
   LEAST_TEXT = 4096,  // bytes; a shorter text is not worth a table
   BYTES = 16,         // of text for each place of the table
   MOST_PLACES = 65536,

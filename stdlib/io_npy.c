@@ -188,6 +188,7 @@ static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Calls [each] on all items in row-major order, until it gives false.
 typedef bool item_visitor(void *context, const char *item);
+// Views of any strides are walked; nothing is copied.
 static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
   tl_walk walk;
   char *data = a->data;
