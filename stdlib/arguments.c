@@ -81,6 +81,8 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+// A string of length 0 is a string, too: functions that want a text check that
+// themselves.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
                    tl_string **out) {
   if (!tl_is_string(s))
@@ -107,6 +109,8 @@ bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s) {
   }
 }
 
+// What is no dtype fails in tl_dtype_argument, whose message is the same for
+// all functions that take one.
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out) {
   *out = otherwise;
@@ -186,6 +190,8 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return tl_arg_int(vm, function, name, s, out);
 }
 
+// More than TL_MAX_DIMS dimensions fail in tl_arg_ints already, before anything
+// is written behind the end of [shape].
 bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int *ndim, int64_t shape[TL_MAX_DIMS]) {
   if (!tl_arg_ints(vm, function, name, s, TL_MAX_DIMS, ndim, shape))
@@ -218,6 +224,7 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
   return true;
 }
 
+// None of an array without axes is an empty list of axes, and no error.
 bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
                         int *count, int axes[TL_MAX_DIMS]) {
   if (!tl_is_none(s))
@@ -301,6 +308,8 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
   return true;
 }
 
+// A scalar or a range stays what it is: the function may look at its other
+// arguments before an array is made of it.
 bool tl_arg_items(tl_vm *vm, const char *function, tl_slot *s) {
   if (!tl_arg_numbers(vm, s))
     return false;
@@ -321,6 +330,8 @@ bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
   return ok;
 }
 
+// Lists and scalars become arrays first, so that the message shows the dtype
+// that the items have together.
 bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
   if (!tl_arg_array(vm, function, s))
     return false;

@@ -71,19 +71,30 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 //   (2, 3)      2: 2 3
 //   0..3        3: 0 1 2
 //   [1.0]       false, kind type
+//
+// On failure *count and [out] have no meaning, and the message shows all of
+// [s].
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out);
 // The same as a shape: a negative dimension fails (kind value).
+//
+//   zeros(3)            ndim 1, 3
+//   zeros((2, -1))      false: "axis 1 of shape is -1, but must not be …"
 bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int *ndim, int64_t shape[TL_MAX_DIMS]);
 // The same as axes of an array of [ndim] dimensions: negative ones count from
 // the end, results are from 0 on; one that is given twice fails (kind value).
+//
+//   (0, -1) of 3 dimensions    0 2
+//   (1, -2) of 3 dimensions    false, kind value: axis 1 is given twice
+//   3       of 3 dimensions    false, kind index
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]);
 // The same, or for none all axes in order.
 bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
                         int *count, int axes[TL_MAX_DIMS]);
-// One axis, from 0 on; none gives [otherwise], which may be negative.
+// One axis, from 0 on; none gives [otherwise], which may be negative. An array
+// of no dimension has no axis at all, and fails for any (kind index).
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int otherwise, int *out);
 
@@ -117,6 +128,7 @@ typedef struct tl_arrays {
 } tl_arrays;
 // Opens *out on success; close it with tl_arrays_close().
 bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out);
+// Drops what the slots own and frees them. Only for what tl_arg_arrays opened.
 void tl_arrays_close(tl_vm *vm, tl_arrays *arrays);
 
 // The dtype that holds the items of both values, by promotion; fails (kind
@@ -133,7 +145,8 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
 
 // Copies [from], converted and broadcast, into the part of the new array [to]
 // at [data] with this geometry (strides in bytes). It polls, so [to] may be
-// half written when it fails.
+// half written when it fails. [from] must broadcast to [shape]; the caller
+// checks that the part lies within the block of [to].
 bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
                     const int64_t *shape, const int64_t *strides,
                     const tl_array *from);

@@ -4,9 +4,9 @@
 
 #include "vm/array/array.h"
 
-// Takes the array, or NULL where it could not be made: where [ok], *out is what the script sees of it, of rank 0
-// the item, for which there may be no memory; else it is given up, and so is
-// false.
+// Takes the array, or NULL where it could not be made. Where [ok], *out is what
+// the script sees of it: of rank 0 the item, for which there may be no memory.
+// Else the array is dropped, and the result is false.
 bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);
 // A new vector of uint8 with these bytes.
 bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out);
@@ -44,8 +44,15 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
 // items of 8 bytes; stable.
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending);
+// The order of n items: out[i] is the place of the one that comes i-th. [items]
+// are only read, unless [out] lies over them.
+//
+//   items   30 10 20     sorted   10 20 30     order   1 2 0
+//
+// [out] has n int64. NaN comes last in ascending order.
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending);
+// The same of strings, in code-point order; items are only read.
 bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending);
 // Sorts every lane of a dense array in place; on failure each has its items
@@ -56,12 +63,19 @@ bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending);
 bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
                       int axis, bool descending);
 // Where each run of equal items begins in n sorted ones; returns how many.
+//
+//   sorted  1 1 4 5 5     out  0 2 3     returns 3
+//
+// [out] has room for n. Items that are not sorted have runs, too: each begins
+// where an item differs from the one before.
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n);
 
 // Where each of the dense queries goes in a dense sorted array of their dtype:
 // before equal items, or with [right] behind them. [out] may be where the
 // queries are.
+//
+//   sorted 1 3 3 5, query 3:    1, with [right] 3
 bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
                       const tl_array *queries, bool right, int64_t *out);
 
@@ -76,7 +90,10 @@ typedef struct tl_lanes {
   int64_t step[3];  // bytes between a lane's items
   bool done;
 } tl_lanes;
+// The first lane is ready after this, unless [done]: where another axis has
+// length 0 there are no lanes.
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);
+// Goes to the next lane, or sets [done]. Not to be called after that.
 void tl_lanes_next(tl_lanes *lanes);
 
 #endif

@@ -17,6 +17,10 @@ static bool check_copy(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_none(s) || tl_arg_bool(vm, function, "copy", s, &copy);
 }
 
+// In the order of what is cheapest: a list is stacked in one step to the dtype
+// wanted, nested forms and arrays of the right dtype are given back as they
+// are, and only then is anything converted. Rank 0 goes through tl_result_give,
+// since a script sees an item there.
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if ((!tl_is_list(args[0]) && !tl_arg_items(vm, "asarray", &args[0])) ||
       !check_copy(vm, "asarray", args[2]))

@@ -25,12 +25,16 @@ enum { COUNT_BLOCK = 4096 };
 typedef struct counting {
   tl_vm *vm;
   const int64_t *items;
+  // Both borrow from arguments that are alive until the call is over.
   const double *weights;  // NULL: each item counts 1
   int64_t n;
+  // Owned; int64, or float64 with weights. It is replaced when it grows.
   tl_array *counts;
 } counting;
 
-// The largest item, negative ones counting as larger than all others.
+// The largest item, negative ones counting as larger than all others. One fold
+// says both whether an item is negative and how long the counts must be: as
+// unsigned numbers, negative ones are above INT64_MAX.
 static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -41,6 +45,8 @@ static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
   return item;
 }
 
+// Names the first negative item from i on, of which the caller knows that there
+// is one.
 static bool fail_negative(const counting *c, int64_t i) {
   while (c->items[i] >= 0) i++;
   return tl_fail(c->vm, TALLY_ERR_VALUE,
@@ -64,6 +70,8 @@ static bool counts_grow(counting *c, int64_t at) {
   return true;
 }
 
+// Counts all items, block by block. False after tl_fail; the counts are then
+// partly made and still owned by [c].
 static bool count_items(counting *c) {
   const tl_kernel_table *kernels = tl_kernels();
   for (int64_t at = 0; at < c->n; at += COUNT_BLOCK) {
@@ -82,6 +90,8 @@ static bool count_items(counting *c) {
   return true;
 }
 
+// Weights may have any shape with as many items as x: they are read in
+// row-major order.
 static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t length;
   tl_slot index, weights = tl_none();
@@ -112,6 +122,8 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_array_finish(vm, ok, c.counts, out);
 }
 
+// Equal neighbours are allowed, as bins without a width. The comparison is
+// written so that NaN fails, too.
 static bool check_increasing(tl_vm *vm, const char *function, const char *name,
                              const double *edges, int64_t n) {
   for (int64_t i = 1; i < n; i++)
@@ -132,9 +144,14 @@ typedef struct binning {
   void *sums;
 } binning;
 
+// Items whose bins are found before they are counted: 8 KiB of bins, on the
+// stack and in the first cache.
 enum { BIN_BLOCK = 1024 };
 
-// Adds the items whose bins are known, each 1 or its weight.
+// Adds the items whose bins are known, each 1 or its weight. [all]: every item
+// has a bin. Else some are TL_BIN_NONE, below 0; without weights these are
+// squeezed out of [bin], which is overwritten, so that the kernel needs no
+// test.
 static void add_to_bins(const binning *b, int64_t *bin, bool all,
                         const double *weight, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -197,6 +214,8 @@ static void count_even(const binning *b, const double *item,
   add_to_bins(b, bin, all, weight, n);
 }
 
+// At most BIN_BLOCK items. Even bins are computed, others are searched for: the
+// factor between them is the length of the search.
 static void count_block(const binning *b, const double *item,
                         const double *weight, int64_t n) {
   (b->even ? count_even : count_sorted)(b, item, weight, n);
@@ -209,6 +228,8 @@ typedef struct even_bins {
   double low, high;
 } even_bins;
 
+// Reads bins and range of histogram. Fails (kind value) for less than one bin;
+// the ends are checked when edges are made of them.
 static bool read_even_bins(tl_vm *vm, const tl_slot *args, even_bins *out) {
   *out = (even_bins){.high = 1};
   if (!tl_arg_count(vm, "histogram", "bins", args[1], &out->bins))
@@ -226,6 +247,9 @@ static bool read_even_bins(tl_vm *vm, const tl_slot *args, even_bins *out) {
                       &out->high);
 }
 
+// The bins + 1 edges of a range, as NumPy has them: a range of no width becomes
+// one of width 1 around its value, and the last edge is [high] itself, whatever
+// rounding makes of the sum. *out is owned.
 static bool make_edges(tl_vm *vm, const even_bins *b, tl_slot *out) {
   double low = b->low, high = b->high;
   if (!(low <= high) || !isfinite(low) || !isfinite(high))
@@ -239,6 +263,7 @@ static bool make_edges(tl_vm *vm, const even_bins *b, tl_slot *out) {
     return false;
   double *edge = (double *)edges->data;
   double step = (high - low) / (double)bins;
+  // The width of the range overflows though its ends do not.
   if (!isfinite(step))
     step = high / (double)bins - low / (double)bins;
   for (int64_t i = 0; i < bins; i++) edge[i] = low + (double)i * step;
@@ -260,6 +285,9 @@ static int64_t widen(even_bins *b, const double *item, int64_t n) {
   return n;
 }
 
+// Without a range the bins go from the least to the greatest item; an item that
+// is not finite has no place in them and fails (kind value). No items at all:
+// from 0 to 1.
 static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
                        tl_slot *out) {
   even_bins b;
@@ -278,6 +306,9 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
   return make_edges(vm, &b, out);
 }
 
+// The edges as float64, given or made; *out owns or borrows them, and the
+// caller drops it. [x] is read only where bins is a number and no range is
+// given: a region passes NULL where it has no items yet.
 static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
                             tl_slot *out) {
   if (!tl_is_array(args[1]))
@@ -296,6 +327,8 @@ static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
   return false;
 }
 
+// A list of two values, which move into it: on success neither slot owns
+// anything, on failure what was moved is dropped with the list.
 static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 2);
   if (!list)
@@ -325,7 +358,9 @@ static binning open_bins(const tl_array *edges, bool even, tl_array *sums) {
                    .sums = sums->data};
 }
 
-// Takes [sums].
+// Takes [sums]. The result of a histogram: the sums themselves, or as a density
+// divided by their total and by the width of each bin, so that its integral is
+// 1. Without any item a density is NaN, as in NumPy.
 static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
                      bool density, tl_slot *out) {
   const double *edge = (const double *)edges->data;
@@ -342,6 +377,8 @@ static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
   return true;
 }
 
+// Polls once a block, so that a long histogram can be stopped; the sums are
+// then dropped.
 static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
                              const tl_array *edges, tl_slot *out) {
   bool density;
@@ -381,6 +418,8 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
   return end_bins(vm, sums, edges, density, out);
 }
 
+// The counts come before the edges in the result, but are made after them. What
+// was moved into the pair drops as nothing.
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x, edges, counts;
   if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
@@ -398,13 +437,19 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// --- In regions (vm/region/region_feed.c)
-// -----------------------------------------
+// --- In regions (vm/region/region_feed.c) -----------------------------------
 
 // Items as they are computed: first how large they are, where that is asked
 // for, then to their bins.
 typedef struct bin_intake {
   even_bins even;
+  // What each pass over the items finds:
+  //
+  //   pass      bincount             histogram(bins)      histogram(edges)
+  //   0         largest item         lowest, highest      counts
+  //   1         counts               counts               -
+  //
+  // A range that is given leaves out the first pass of a histogram, too.
   bool any;  // an item was seen
   bool density;
   uint64_t last;  // of bincount: the largest item
@@ -419,12 +464,16 @@ static bin_intake *bins_of(tl_intake *in) {
   return (bin_intake *)(void *)in->room;
 }
 
+// Also after a failure in the middle: what was given away by then is NULL or
+// none.
 static void close_intake(tl_intake *in) {
   bin_intake *b = bins_of(in);
   tl_drop(in->vm, b->edges);
   tl_array_drop(in->vm, b->sums);
 }
 
+// A negative item is above INT64_MAX when unsigned. It only sets [failed]: the
+// call is then made as usual, and its message names the item.
 static void take_integers(tl_intake *in, int pass, const void *items,
                           size_t n) {
   bin_intake *b = bins_of(in);
@@ -437,6 +486,8 @@ static void take_integers(tl_intake *in, int pass, const void *items,
   }
 }
 
+// Between the passes the counts are made, of the length that the first one
+// found or of minlength, if that is more.
 static bool end_integers(tl_intake *in, int pass, tl_slot *out) {
   bin_intake *b = bins_of(in);
   if (pass == 0) {
@@ -451,6 +502,8 @@ static bool end_integers(tl_intake *in, int pass, tl_slot *out) {
   return true;
 }
 
+// The last pass counts; the one before it, if there are two, widens the range.
+// An item that is not finite only sets [failed], as a negative one does above.
 static void take_floats(tl_intake *in, int pass, const void *items, size_t n) {
   bin_intake *b = bins_of(in);
   const double *item = items;
@@ -468,6 +521,8 @@ static void take_floats(tl_intake *in, int pass, const void *items, size_t n) {
   }
 }
 
+// Edges of even bins exist only now: the range is known after the first pass,
+// or was given.
 static bool open_sums(tl_intake *in) {
   bin_intake *b = bins_of(in);
   if (b->even.bins > 0 && !make_edges(in->vm, &b->even, &b->edges))
@@ -477,6 +532,7 @@ static bool open_sums(tl_intake *in) {
   return b->sums != NULL;
 }
 
+// The edges come out of the intake with the counts, of which pair() takes both.
 static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
   bin_intake *b = bins_of(in);
   if (pass < in->passes - 1)
@@ -491,6 +547,8 @@ static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
   return ok;
 }
 
+// Weights are not fed to a region, so that a call with them declines, as does
+// one of more axes.
 static bool open_integers(tl_intake *in, tl_dtype from, int ndim,
                           const tl_slot *args) {
   in->dtype = TL_INT64;
@@ -502,6 +560,8 @@ static bool open_integers(tl_intake *in, tl_dtype from, int ndim,
                       &bins_of(in)->even.bins);
 }
 
+// Edges that are given are checked here, once, and stay in the intake; those of
+// even bins follow from the range, which is given or takes a pass of its own.
 static bool open_floats(tl_intake *in, const tl_slot *args) {
   bin_intake *b = bins_of(in);
   in->dtype = TL_FLOAT64;
@@ -525,6 +585,8 @@ static bool open_floats(tl_intake *in, const tl_slot *args) {
   return in->passes == 2 || open_sums(in);
 }
 
+// Any function but bincount is histogram: the two rows of the table below that
+// are TL_FUSED_CONSUMER.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args, tl_intake *out) {
   out->vm = vm;
@@ -598,6 +660,9 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- interp -----------------------------------------------------------------
 
+// Points are searched for 1024 at a time, so that their places stay in the
+// cache. A point that is equal to xp[k - 1] gets fp[k - 1] itself, so that an
+// infinite neighbour cannot make it NaN.
 static void interpolate(double *out, const double *x, int64_t n,
                         const double *xp, const double *fp, int64_t m) {
   for (int64_t at = 0; at < n; at += 1024) {
@@ -620,6 +685,8 @@ static void interpolate(double *out, const double *x, int64_t n,
   }
 }
 
+// *points may be dying: the result is then written over it, item by item, after
+// each item was read.
 static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
                           const tl_array *fp, tl_slot *out) {
   const tl_array *x = points->array;
@@ -639,6 +706,8 @@ static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
   return true;
 }
 
+// Only x is put back on failure: xp and fp are read and never written, so that
+// dropping what they were taken as is enough.
 static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot a[3];
   int made = 0;

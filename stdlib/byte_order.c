@@ -3,11 +3,14 @@
 // Built for speed.
 #include "stdlib/byte_order.h"
 
+// Read from memory, as C11 has no macro for it; compilers fold it to a
+// constant.
 bool tl_is_big_endian(void) {
   const uint16_t one = 1;
   return *(const uint8_t *)&one == 0;
 }
 
+// Any even width; the middle byte of an odd one stays where it is.
 static inline void swap(char *data, size_t width, size_t count) {
   for (; count > 0; count--, data += width)
     for (size_t i = 0; i < width / 2; i++) {
@@ -29,6 +32,8 @@ void tl_swap_bytes(char *data, size_t width, size_t count) {
     swap(data, width, count);
 }
 
+// A complex number is two words, each with its own order of bytes. Bools are
+// brought to 0 or 1 even where nothing is swapped: a file may hold any byte.
 void tl_settle_items(char *data, tl_dtype dtype, size_t count, bool swapped) {
   size_t words = tl_dtype_is_complex(dtype) ? 2 : 1;
   if (swapped)

@@ -4,8 +4,10 @@
 
 #include "vm/types/dtype.h"
 
+// Whether this machine stores the most significant byte of a number first.
 bool tl_is_big_endian(void);  // this machine
-// Turns each of [count] words of [width] bytes around.
+// Turns each of [count] words of [width] bytes around. A width of 1 changes
+// nothing. [data] need not be aligned.
 void tl_swap_bytes(char *data, size_t width, size_t count);
 // Makes [count] items from outside ours, or where [swapped] is false and they
 // are no bools leaves them: bytes in this machine's order, halves of complex

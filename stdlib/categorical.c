@@ -10,6 +10,11 @@
 #include "vm/vm.h"
 
 // The distinct values in order, and the place of each value among them.
+//
+//   values  b a b c      categories  a b c      codes  1 0 1 2
+//
+// Sets both, which are owned, or neither. Codes are int32, which is the dtype
+// of every categorical array.
 static bool find_categories(tl_vm *vm, tl_array *x, tl_slot *categories,
                             tl_slot *codes) {
   tl_array *values, *inverse;
@@ -49,6 +54,10 @@ static bool check_categories(tl_vm *vm, tl_slot *given) {
   return ok;
 }
 
+// Codes among given categories are looked up, which fails (kind value) for a
+// value that is none of them. Categories that are found come with codes, except
+// where values may be missing: those codes are of the present values alone, and
+// are made again over all places, missing where there is no value.
 static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot codes = tl_none(), categories = tl_none(), there;
   int64_t missing;

@@ -20,6 +20,8 @@ static const char *name_in(tl_slot s) {
   return tl_is_string(s) ? s.string->text : "x";
 }
 
+// The array that was made of a list stays in the argument's slot and moves on
+// from there, so that a check costs no copy.
 static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_numeric(vm, "numbers", &args[0]))
     return false;
@@ -56,6 +58,8 @@ static bool inexact(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Each becomes an array in a new list. What tl_arg_arrays borrows from the list
+// given is retained by the push.
 static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_arrays given;
   if (!tl_arg_arrays(vm, "arrays", args[0], &given))
@@ -70,6 +74,8 @@ static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// The value that is read is not the one that is given back: an integer stays an
+// integer, and a weak number weak. So do all that follow.
 static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   double value;
@@ -79,6 +85,7 @@ static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Any integer dtype that int64 holds; a bool is none.
 static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t value;
   if (!tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value))
@@ -87,6 +94,7 @@ static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   int64_t value;
@@ -96,6 +104,7 @@ static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Also not a number that is 0 or 1.
 static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   bool value;
@@ -105,6 +114,7 @@ static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Strings alone: what has a text form is not converted.
 static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
   tl_string *value;
@@ -114,6 +124,8 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// For sort and its like, which order an axis of structs by fields. The message
+// says what to write for lists of other things.
 static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_has_fields(args[0]))
     return tl_arg_fail(vm, "structs", "p",

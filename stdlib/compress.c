@@ -30,8 +30,11 @@ typedef struct z_stream {
   unsigned long adler, reserved;
 } z_stream;
 
+// The few constants of zlib.h that are used, by its values.
 enum { Z_NO_FLUSH = 0, Z_FINISH = 4, Z_OK = 0, Z_STREAM_END = 1, Z_BUF = -5 };
 
+// Filled in the order of ZLIB(X) when the library is loaded; called only after
+// tl_shared_library_need returned true.
 static struct {
   int (*inflate_init)(z_stream *z, int window, const char *version, int size);
   int (*inflate)(z_stream *z, int flush);
@@ -65,7 +68,9 @@ static tl_shared_library zlib_library = {
 
 // --- Zstandard --------------------------------------------------------------
 
-// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout.
+// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout. The state that
+// Zstandard makes for itself does not come from the VM's memory: its stable
+// interface takes no allocator.
 typedef struct zstd_buffer {
   void *data;
   size_t nbytes, at;
@@ -109,6 +114,11 @@ static tl_shared_library zstd_library = {
 
 // Data that are expanded or compressed: read from [at] on, written to *out, at
 // most [most] bytes.
+//
+//   data  [ taken | at ........ nbytes ]
+//   out   [ written, nbytes | room ... ]  capacity
+//
+// The capacity is at most [most] + 2: one byte shows an excess, one is the NUL.
 typedef struct expansion {
   tl_vm *vm;
   const char *what, *path;
@@ -291,7 +301,8 @@ static bool deflate_all(z_stream *z, expansion *e) {
   return status == Z_STREAM_END || damaged(e, "cannot be made");
 }
 
-// Compresses at once into room for the worst case.
+// Compresses at once into room for the worst case. Nothing polls meanwhile, as
+// the library's simple call does not come back before its end.
 static bool compress_zstd(expansion *e, int level) {
   tl_bytes *out = e->out;
   out->capacity = zstd.bound(e->nbytes) + 1;
@@ -381,11 +392,14 @@ bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
   return ok;
 }
 
+// The first bytes decide and not the name, so that a renamed file is read, too.
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out) {
   return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
 }
 
+// A path that is nothing but the ending, such as ".gz", does not end so: it
+// names a hidden file.
 bool tl_path_ends(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;

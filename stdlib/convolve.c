@@ -20,13 +20,19 @@ typedef struct part {
 static int64_t first_of(part p, int64_t k) {
   return k < p.skip ? p.skip - k : 0;
 }
+// The end of that range; it may lie before the range's begin where item k of b
+// meets nothing that is wanted.
 static int64_t end_of(part p, int64_t k, int64_t n) {
   return p.length + p.skip - k < n ? p.length + p.skip - k : n;
 }
 
+// out[i + k - skip] += a[i] * b[k], for one k and all i whose sum is wanted. a
+// has n items, of the dtype that the function is for.
 typedef void add_product(void *out, const void *a, int64_t n, const void *b,
                          int64_t k, part p);
 
+// [sum] may point in front of [out]: it is indexed only from first_of on, which
+// brings it back inside.
 static void add_reals(void *out, const void *a, int64_t n, const void *b,
                       int64_t k, part p) {
   const double *x = a, y = ((const double *)b)[k];
@@ -44,6 +50,8 @@ static void add_integers(void *out, const void *a, int64_t n, const void *b,
   for (int64_t i = first_of(p, k); i < end; i++) sum[i] += x[i] * y;
 }
 
+// Written out on pairs of doubles, as the kernels do it: the compiler's complex
+// product would look for infinities in each item.
 static void add_complex(void *out, const void *a, int64_t n, const void *b,
                         int64_t k, part p) {
   const double *x = a, *y = (const double *)b + 2 * k;
@@ -56,6 +64,14 @@ static void add_complex(void *out, const void *a, int64_t n, const void *b,
   }
 }
 
+// Which of all sums are wanted, by the argument mode:
+//
+//   mode      skip               length
+//   full      0                  longer + shorter - 1
+//   same      (shorter - 1) / 2  longer
+//   valid     shorter - 1        longer - shorter + 1
+//
+// Anything else fails (kind value).
 static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
                           int64_t *skip, int64_t *length) {
   tl_string *mode = NULL;
@@ -115,11 +131,19 @@ static bool add_whole(tl_vm *vm, const tl_array *a, const tl_array *b,
   return true;
 }
 
+// [at], moved into [from, end] where it lies outside.
 static int64_t within(int64_t at, int64_t from, int64_t end) {
   return at < from ? from : at > end ? end : at;
 }
 
 // [a] is the longer one; both are dense and of [dtype].
+//
+//   sums  skip      b - 1            a             end
+//          |  edge   |     whole      |    edge     |
+//            add_all     add_whole        add_all
+//
+// Where all of b meets items of a, a kernel makes each sum at once. Towards
+// both ends terms are lacking, and sums are added up term by term.
 static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
                            tl_dtype dtype, part p, tl_slot *out) {
   tl_array *c = tl_array_zeros(vm, dtype, 1, &p.length);
@@ -140,6 +164,9 @@ static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
   return false;
 }
 
+// Sums are made as wide as the machine has them and narrowed in the end: for
+// floats that is more exact, for integers, which wrap, the low bits are the
+// same.
 static tl_dtype computed_in(tl_dtype dtype) {
   return tl_dtype_is_complex(dtype) ? TL_COMPLEX128
          : tl_dtype_is_real(dtype)  ? TL_FLOAT64

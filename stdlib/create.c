@@ -65,11 +65,15 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
   return tl_result_give(vm, a, true, out);
 }
 
+// A new array of zeros, whose memory the system may hand out cleared; in the
+// order of the axes of *like, unless that is NULL. *out is owned.
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
   return tl_result_give(vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
 }
 
+// As zeros_of, in the memory of *like where it dies. Bools get true, as an
+// integer does not go into them.
 static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,
                     tl_dtype dtype, int ndim, const int64_t *shape,
                     tl_slot *out) {
@@ -84,6 +88,8 @@ static bool asks_bytes(tl_slot s) {
   return tl_is_type(s) && s.type->kind == TL_TYPE_BYTES;
 }
 
+// Of a type as the first argument, one value of that type; of a type as dtype,
+// an array of such. Only a plain dtype takes the short way.
 static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -105,6 +111,7 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
          zeros_of(vm, NULL, dtype, ndim, shape, out);
 }
 
+// Types of structs and options have no one, so that only a dtype is taken here.
 static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -142,6 +149,8 @@ static bool full_of_bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_raw_bytes_close(vm, &texts, out);
 }
 
+// A record fills an array of structs, field by field; bytes an array of bytes;
+// anything else is one item, converted to dtype by the rule of assignment.
 static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -165,6 +174,9 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Like another -----------------------------------------------------------
 
+// A dying array is cleared in place. What is nested is zeroed item by item
+// before this is called (TL_OF_ITEMS), except structs, whose fields are known
+// here.
 static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (tl_has_fields(args[0]) && tl_is_none(args[1])) {
@@ -184,6 +196,8 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_result_give(vm, a, true, out);
 }
 
+// In the memory of x where it dies and has the dtype; on failure x is back in
+// its argument.
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (!tl_arg_array(vm, "ones_like", &args[0]))
@@ -200,6 +214,8 @@ static bool full_of_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_elementwise(vm, TL_OP_WHERE, choice, out);
 }
 
+// The dtype is that of x and not of the value: a value of a higher kind fails
+// (kind type), as in an assignment x[:] = value.
 static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype own, dtype;
   if (tl_has_fields(args[0]) && tl_is_record(args[1]) && tl_is_none(args[2]))
@@ -214,6 +230,7 @@ static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Counted up -------------------------------------------------------------
 
+// Bools are no integers here, so that arange(true) fails.
 static bool is_integer(tl_slot s) {
   return tl_is_scalar(s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(s));
 }
@@ -233,6 +250,8 @@ static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
   return true;
 }
 
+// Item i is start + i step. Computed unsigned from the start of each piece:
+// steps may wrap in between where the last item does not.
 static bool fill_counted(tl_vm *vm, tl_array *a, int64_t start, int64_t step) {
   int64_t *item = (int64_t *)a->data;
   for (int64_t i = 0, end; i < a->size; i = end) {
@@ -253,6 +272,12 @@ static tl_array *if_filled(tl_vm *vm, tl_array *a, bool ok) {
   return NULL;
 }
 
+// The number of items is ceil((stop - start) / step):
+//
+//   (distance - 1) / |step| + 1
+//
+// An empty array where the step leads away from stop. Items are made as int64
+// and then converted: one that [dtype] cannot hold is an error and never wraps.
 static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                             int64_t step, tl_dtype dtype, tl_slot *out) {
   // Unsigned: the distance of two int64 may be too large for one.
@@ -271,6 +296,8 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
+// The same of doubles. Items are start + i step and not sums, whose errors
+// would add up; so the last one may reach stop where rounding takes n up.
 static bool arange_floats(tl_vm *vm, double start, double stop, double step,
                           tl_dtype dtype, tl_slot *out) {
   double n = ceil((stop - start) / step);
@@ -333,6 +360,8 @@ static bool fill_line(tl_vm *vm, double *item, int64_t apart, int64_t n,
   return true;
 }
 
+// Whether start or stop is complex. complex64 is a scalar, complex128 an array
+// of rank 0: that is how a slot holds them.
 static bool complex_ends(tl_slot *args) {
   for (int i = 0; i < 2; i++)
     if ((tl_is_scalar(args[i]) || tl_is_number(args[i])) &&
@@ -341,6 +370,7 @@ static bool complex_ends(tl_slot *args) {
   return false;
 }
 
+// One end as a complex number, whatever real or complex number it is.
 static bool complex_end(tl_vm *vm, const char *name, tl_slot s, tl_c128 *out) {
   *out = (tl_c128){0, 0};
   if (tl_is_number(s) && tl_is_array(s))
@@ -458,9 +488,12 @@ static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
   return true;
 }
 
+// The part on and below the diagonal.
 static bool tril(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return triangle(vm, "tril", args, true, out);
 }
+// The part on and above it: diagonal k itself stays, so that what is cleared
+// ends at diagonal k - 1.
 static bool triu(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return triangle(vm, "triu", args, false, out);
 }

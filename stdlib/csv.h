@@ -5,7 +5,8 @@
 #include "vm/value.h"
 
 // The character between cells: one of ASCII, no quote or line end; none is a
-// comma. Fails with kind value.
+// comma. Fails with kind value. On failure *out may have been set, and nothing
+// depends on it.
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out);
 
 #endif

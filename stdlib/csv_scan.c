@@ -16,6 +16,8 @@
 #include "stdlib/number.h"
 #include "vm/kernels/kernels.h"
 
+// A NUL is among the ends, so that a scan over a cell stops at the one behind
+// the text without looking at the end.
 tl_csv_source tl_csv_source_of(char separator) {
   tl_csv_source source = {.separator = separator};
   source.ends[0] = source.ends['\n'] = source.ends['\r'] = true;
@@ -24,6 +26,7 @@ tl_csv_source tl_csv_source_of(char separator) {
   return source;
 }
 
+// The marks stay the caller's, and must live as long as the source.
 void tl_csv_mark_missing(tl_csv_source *source, const tl_csv_mark *marks,
                          int64_t count) {
   source->missing = true;
@@ -36,6 +39,9 @@ void tl_csv_mark_missing(tl_csv_source *source, const tl_csv_mark *marks,
       source->digits = false;
 }
 
+// Each lane of a vector counts for itself, as -1 for each hit, until its byte
+// may be full: a sum over lanes for every 16 bytes would cost more than the
+// comparison.
 int64_t tl_csv_line_ends(const char *at, const char *end) {
   typedef unsigned char bytes __attribute__((vector_size(16)));
   enum { TURNS = 255 };  // after which a byte's count is full
@@ -59,6 +65,7 @@ int64_t tl_csv_line_ends(const char *at, const char *end) {
 
 // --- Cells ------------------------------------------------------------------
 
+// Always false, so that a function can end with it.
 static bool note_fault(tl_csv_part *part, tl_csv_fault fault, int64_t line) {
   part->fault = fault;
   part->fault_line = line;
@@ -73,6 +80,7 @@ static bool note_cell(tl_csv_part *part, tl_csv_fault fault,
   return note_fault(part, fault, part->line);
 }
 
+// at[1] may be the NUL behind the text.
 void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part) {
   if (part->at >= source->end)
     return;
@@ -82,6 +90,8 @@ void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part) {
   part->line++;
 }
 
+// Lines without text are no rows: they leave gaps among the rows that lines
+// were counted for (close_ranks in csv_table.c).
 bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part) {
   while (part->at < source->end && tl_is_line_end(*part->at))
     tl_csv_skip_line_end(source, part);
@@ -146,6 +156,7 @@ static bool read_bytes(const tl_csv_source *source, tl_csv_part *part,
   return true;
 }
 
+// Marks are compared once a cell has an end, quoted or not.
 static bool read_cell(const tl_csv_source *source, tl_csv_part *part,
                       tl_csv_cell *out) {
   if (!read_bytes(source, part, out))
@@ -165,6 +176,7 @@ static bool has_another(const tl_csv_source *source, tl_csv_part *part) {
   return false;
 }
 
+// For cells that are few: names of columns, and texts by their places.
 bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
                  tl_csv_cell *out) {
   if (!read_cell(source, part, out))
@@ -175,6 +187,8 @@ bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
 
 // --- What cells hold --------------------------------------------------------
 
+// By memcpy, as the bytes are integers before and doubles after. Integers above
+// 2^53 are rounded, as they would be if they had been read as floats.
 void tl_csv_to_floats(char *items, int64_t first, int64_t rows) {
   for (int64_t i = first; i < first + rows; i++) {
     int64_t whole;
@@ -184,12 +198,15 @@ void tl_csv_to_floats(char *items, int64_t first, int64_t rows) {
   }
 }
 
+// The item of the present row; nothing where a scan only looks at kinds.
 static void store(const tl_csv_column *column, const tl_csv_part *part,
                   const void *item) {
   if (column->items)
     memcpy(column->items + 8 * (part->first + part->rows), item, 8);
 }
 
+// The rows of this part that were stored as integers; other parts do the same,
+// or the table does it for them in the end.
 static void become_floats(const tl_csv_column *column, tl_csv_part *part,
                           tl_csv_learned *learned) {
   learned->kind = TL_CSV_FLOATS;
@@ -197,6 +214,8 @@ static void become_floats(const tl_csv_column *column, tl_csv_part *part,
     tl_csv_to_floats(column->items, part->first, part->rows);
 }
 
+// A number keeps its own kind until the column becomes floats: an integer in a
+// column of floats is stored by its double, which tl_number_read gives as well.
 static void take_number(const tl_csv_column *column, tl_csv_part *part,
                         tl_csv_learned *learned, const tl_number *number) {
   learned->any = true;
@@ -208,6 +227,7 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
+// The length says whether a time was there: a date alone has 10 characters.
 static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
                       bool blank) {
@@ -255,6 +275,9 @@ static bool take_cell(const tl_csv_source *source, tl_csv_part *part, int64_t k,
 
 // --- Rows -------------------------------------------------------------------
 
+// A number is read while its end is looked for, which is fastest; it counts
+// only if a cell may end where the number does. Everything else is read as text
+// first: "1 2", quotes, marks, dates.
 static bool scan_cell(const tl_csv_source *source, tl_csv_part *part,
                       int64_t k) {
   const tl_csv_column *column = k < source->count ? &source->columns[k] : NULL;
@@ -277,6 +300,8 @@ static bool scan_cell(const tl_csv_source *source, tl_csv_part *part,
          (!wanted || take_cell(source, part, k, &cell, start));
 }
 
+// One row and its line end. A fault among the cells comes before one of their
+// number.
 static bool scan_row(const tl_csv_source *source, tl_csv_part *part) {
   int64_t line = part->line, k = 0;
   do {
@@ -381,6 +406,8 @@ static bool take_cells(const tl_csv_source *source, tl_csv_part *part,
   return true;
 }
 
+// Column by column, so that the kernel reads the same column of many rows; a
+// piece that has other cells than plain numbers is read cell by cell.
 static bool take_column(const tl_csv_source *source, tl_csv_part *part,
                         int64_t k, const batch *b) {
   const int64_t first = part->rows;
@@ -406,7 +433,9 @@ static bool has_batches(const tl_csv_source *source, const tl_csv_part *part) {
 }
 
 // Takes rows up to [to]; false where none could be taken. A fault among them is
-// left to be found row by row, as the first of the text.
+// left to be found row by row, as the first of the text. The kernels load 16
+// bytes in front of a cell's end, so the first bytes of the text are not for
+// them.
 static bool scan_batch(const tl_csv_source *source, tl_csv_part *part,
                        batch *b) {
   if (part->at - source->text < 16)
@@ -425,6 +454,8 @@ static bool scan_batch(const tl_csv_source *source, tl_csv_part *part,
   return true;
 }
 
+// After each batch that fails the next try waits twice as long, up to 512 rows:
+// text in which no batch succeeds costs little more than reading row by row.
 void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part) {
   const bool batches = has_batches(source, part);
   // After rows that were not plain, more of that kind are likely to follow.

@@ -10,7 +10,12 @@
 #include <stdint.h>
 
 // What a column holds: a cell that is no integer makes it floats, one that is
-// no number texts. Dates are asked for.
+// no number texts. Dates are asked for. The order is that of generality: what
+// two parts of a column learn is the greater of both, and a column never goes
+// back.
+//
+//   1  2  3        INTEGERS        1  2.5  3      FLOATS
+//   1  x  3        TEXTS           1  -    3      TEXTS (- is no number)
 typedef enum tl_csv_kind {
   TL_CSV_INTEGERS,
   TL_CSV_FLOATS,
@@ -34,6 +39,9 @@ typedef struct tl_csv_mark {
   size_t nbytes;
 } tl_csv_mark;
 
+// The text as it lies in memory, and what all threads that scan it share.
+// Nothing of it changes during a scan but the columns' items and gaps, each
+// thread writing the rows of its own part.
 typedef struct tl_csv_source {
   const char *text, *end;  // whole lines; a NUL follows
   char separator;
@@ -46,7 +54,8 @@ typedef struct tl_csv_source {
   int64_t count;
 } tl_csv_source;
 
-// What a part's cells tell about a column.
+// What a part's cells tell about a column. The threads' results are joined when
+// all parts are scanned.
 typedef struct tl_csv_learned {
   tl_csv_kind kind;
   bool any;    // a number was there
@@ -54,6 +63,9 @@ typedef struct tl_csv_learned {
   bool gap;
 } tl_csv_learned;
 
+// What is wrong where a scan stopped: an open quote (the text may end early),
+// something between a closing quote and the separator, a NUL, too few or too
+// many cells, no date, no value of the type asked for.
 typedef enum tl_csv_fault {
   TL_CSV_FINE,
   TL_CSV_OPEN_QUOTE,
@@ -65,6 +77,13 @@ typedef enum tl_csv_fault {
 } tl_csv_fault;
 
 // The rows that begin in [from, to).
+//
+//   text  |.. rows before ..|from .. read .. |at .. left .. |to .. other parts
+//                            first + rows is the row at [at]
+//
+// A row that begins before [to] is read whole, even where it ends behind it.
+// [first] counts the lines of the window before the part, of which some may be
+// no rows: the rows of parts then have gaps between them.
 typedef struct tl_csv_part {
   const char *from, *to;
   int64_t from_line;  // from 1
@@ -77,6 +96,8 @@ typedef struct tl_csv_part {
   tl_csv_fault fault;
   int64_t fault_line;
   int64_t fault_cell;  // from 0; of CELL_COUNT how many there are
+  // The cell that is wrong, borrowed from the source; of TL_CSV_NO_DATE and
+  // TL_CSV_OTHER_TYPE alone.
   const char *fault_text;
   size_t fault_nbytes;
 } tl_csv_part;
@@ -89,6 +110,7 @@ typedef struct tl_csv_cell {
   bool last;     // of its row
 } tl_csv_cell;
 
+// A lone \r ends a line, too, as in files of old Macintoshes.
 static inline bool tl_is_line_end(char c) {
   return c == '\n' || c == '\r';
 }
@@ -113,14 +135,17 @@ bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part);
 void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part);
 
 // Reads a cell and goes past what ends it; false after noting a fault.
+// out->text borrows from the source; quotes that are written twice are still so
+// in it (out->doubled).
 bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
                  tl_csv_cell *out);
 
 // Reads rows until [to], [most] or a fault, whose row is then at [at]; may be
-// called again.
+// called again. Sets part->fault where it stops early; the rows before the
+// fault are all stored and counted.
 void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part);
 
-// How many lines end in [at, end).
+// How many lines end in [at, end). \r\n is one end. Quotes are not looked at.
 int64_t tl_csv_line_ends(const char *at, const char *end);
 
 // The integers of a column in these rows as floats.

@@ -23,11 +23,14 @@ enum {
 
 // --- A table ----------------------------------------------------------------
 
+// The source follows the window; places in the old text are void now.
 static void show_window(tl_csv_table *t) {
   t->source.text = t->window.begin;
   t->source.end = t->window.end;
 }
 
+// Threads share a window, so it has a part for each; one thread reads as much
+// as the cache holds.
 bool tl_csv_table_open(tl_vm *vm, const char *path, char separator,
                        tl_csv_table *out) {
   size_t step = PART_BYTES;
@@ -42,6 +45,8 @@ bool tl_csv_table_open(tl_vm *vm, const char *path, char separator,
   return true;
 }
 
+// For the header and the first rows, which are looked for in the first window
+// alone: that grows until it has them.
 bool tl_csv_table_more(tl_csv_table *t) {
   if (!tl_csv_window_next(&t->window, t->window.begin))
     return false;
@@ -49,21 +54,25 @@ bool tl_csv_table_more(tl_csv_table *t) {
   return true;
 }
 
+// Also of a target that has none, and more than once.
 static void drop_arrays(tl_vm *vm, tl_csv_target *target) {
   tl_drop(vm, target->array);
   tl_drop(vm, target->missing);
   target->array = target->missing = tl_none();
 }
 
+// They are as long as [expected] says: dropped before that changes.
 static void drop_places(const tl_csv_table *t, tl_csv_target *target) {
   tl_free(t->vm, target->places, (size_t)t->expected * sizeof(int64_t));
   target->places = NULL;
 }
 
+// One table for all parts: part i has the entries from i * count on.
 static size_t learned_nbytes(const tl_csv_table *t) {
   return (size_t)(TL_CSV_PARTS * t->count) * sizeof *t->learned;
 }
 
+// A table that was opened in part has NULL and none for the rest.
 void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
   for (int64_t i = 0; i < t->count; i++) {
     if (t->targets[i].name)
@@ -79,6 +88,8 @@ void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
   tl_csv_window_close(&t->window);
 }
 
+// An empty cell is named as such, with the type that would allow it. Texts in
+// messages are cut at 60 bytes.
 static bool fail_cell(const tl_csv_table *t, const tl_csv_part *part) {
   const tl_csv_target *target = &t->targets[part->fault_cell];
   tl_string *type = tl_type_text(t->vm, target->type);
@@ -100,6 +111,7 @@ static bool fail_cell(const tl_csv_table *t, const tl_csv_part *part) {
   return false;
 }
 
+// Lines count from 1 in the file as it is, cells from 1 in their row.
 bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
   long long cell = (long long)part->fault_cell + 1;
   const char *message = "";
@@ -138,6 +150,7 @@ bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
 
 // --- Room -------------------------------------------------------------------
 
+// What a row takes in the arrays, at least 1 so that it can divide.
 static size_t row_nbytes(const tl_csv_table *t) {
   size_t nbytes = 1;
   for (int64_t k = 0; k < t->count; k++) {
@@ -186,6 +199,8 @@ static bool enlarge(const tl_csv_table *t, tl_slot *array, tl_dtype dtype) {
   return true;
 }
 
+// Only the wanted columns have arrays. False leaves some of them enlarged: all
+// are dropped when the table is closed.
 static bool enlarge_all(const tl_csv_table *t) {
   for (int64_t k = 0; k < t->count; k++) {
     tl_csv_target *target = &t->targets[k];
@@ -200,6 +215,8 @@ static bool enlarge_all(const tl_csv_table *t) {
   return true;
 }
 
+// Texts of a window are made when all its parts are scanned, so each has a
+// place meanwhile; the memory serves all windows, and grows with the largest.
 static bool find_places(tl_csv_table *t, int64_t rows) {
   if (rows > t->expected) {
     for (int64_t k = 0; k < t->count; k++) drop_places(t, &t->targets[k]);
@@ -241,6 +258,7 @@ static bool make_room(tl_csv_table *t, int64_t more) {
 
 // --- Texts ------------------------------------------------------------------
 
+// [first]: there is no item before this one.
 static bool store_text(tl_vm *vm, tl_string_item *item, bool first,
                        const char *text, size_t nbytes) {
   if (nbytes == 0)
@@ -271,6 +289,9 @@ static bool cell_text(const tl_csv_cell *cell, tl_text *buffer,
   return !buffer->failed;
 }
 
+// The cells are read a second time, by their places, while their text is likely
+// to be in the cache. Here and not in the parts, since strings are the VM's
+// memory and parts belong to threads.
 static bool make_texts(const tl_csv_table *t, const tl_csv_target *target,
                        int64_t rows) {
   tl_string_item *items = tl_string_items(target->array.array) + t->rows;
@@ -302,6 +323,8 @@ static void learn(tl_csv_learned *all, const tl_csv_learned *one) {
   all->gap = all->gap || one->gap;
 }
 
+// The part begins with the kinds that the columns have, so that its first rows
+// are stored as the rows before were.
 static void start_part(tl_csv_table *t, int64_t i, const char *from,
                        const char *to, int64_t first, int64_t line) {
   tl_csv_part *part = &t->parts[i];
@@ -412,11 +435,15 @@ static int64_t divide(tl_csv_table *t, const char *at) {
   return first + (end[-1] != '\n' && end[-1] != '\r');
 }
 
+// Runs in any thread: it touches the part, the rows of the part and nothing
+// else.
 static void scan_part(void *context, int64_t i) {
   tl_csv_table *t = context;
   tl_csv_scan(&t->source, &t->parts[i]);
 }
 
+// The first part with a fault is the first one in the text, as parts are in
+// order.
 static bool scan_parts(tl_csv_table *t, int64_t rows) {
   if (!make_room(t, rows) ||
       !tl_pool_spread(t->vm, t->part_count, scan_part, t, 64))
@@ -476,11 +503,14 @@ static bool scan_windows(tl_csv_table *t, const char *at) {
   }
 }
 
+// The second reading must find what the first found; the file was written to
+// between them.
 static bool fail_changed(const tl_csv_table *t) {
   return tl_fail(t->vm, TALLY_ERR_IO,
                  "read_csv: \"%s\" changed while it was read", t->path);
 }
 
+// From the first row on, with the columns that are wanted now.
 static bool scan_again(tl_csv_table *t) {
   if (!tl_csv_window_seek(&t->window, t->first_offset))
     return false;
@@ -501,6 +531,9 @@ static bool scan_texts(tl_csv_table *t) {
   return !any || (scan_again(t) && (t->rows == rows || fail_changed(t)));
 }
 
+// No column is wanted: each cell is only compared with its type, so the scan
+// stops at the first one that is none of it. That it finds none means that the
+// file changed.
 bool tl_csv_table_fail_type(tl_csv_table *t) {
   for (int64_t k = 0; k < t->count; k++) {
     t->source.columns[k].wanted = false;
@@ -568,6 +601,12 @@ static void finish(const tl_csv_table *t, tl_csv_target *target) {
   target->missing = tl_none();
 }
 
+// In four steps, each of which may fail:
+//
+//   guess          kinds of the first row
+//   scan_windows   numbers, dates and texts, window by window
+//   scan_texts     once more for columns whose cells are texts after all
+//   finish         length and dtype of each array
 bool tl_csv_table_read(tl_csv_table *t, const tl_csv_part *from) {
   t->first_offset = t->window.offset + (from->at - t->source.text);
   t->first_line = from->line;

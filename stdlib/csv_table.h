@@ -22,6 +22,12 @@ typedef struct tl_csv_target {
   int64_t *places;  // of the window's texts
 } tl_csv_target;
 
+// A table while it is read. The arrays of its columns, of which the rows so far
+// are filled:
+//
+//   |.. rows ..|.. rows of this window ..|.. memory for more ..|room
+//
+// [most] is INT64_MAX where all rows are wanted; else one thread reads them.
 typedef struct tl_csv_table {
   tl_vm *vm;
   const char *path;  // borrowed
@@ -29,6 +35,7 @@ typedef struct tl_csv_table {
   tl_csv_source source;
   tl_csv_target *targets;  // of each column
   int64_t count, capacity;
+  // Only parts[0 .. part_count) are of the present window.
   tl_csv_part parts[TL_CSV_PARTS];
   int64_t part_count;
   tl_csv_learned *learned;  // of each part, each column
@@ -44,13 +51,18 @@ typedef struct tl_csv_table {
 // Opens the file with a first window. Must be closed, also after a failure.
 bool tl_csv_table_open(tl_vm *vm, const char *path, char separator,
                        tl_csv_table *out);
+// Closes the file and drops names, arrays and places that nobody took.
 void tl_csv_table_close(tl_vm *vm, tl_csv_table *table);
 
-// Gets more text into the first window.
+// Gets more text into the first window. All pointers into the old window are
+// void then. Fails (kind memory) where one row has more bytes than there is
+// memory for.
 bool tl_csv_table_more(tl_csv_table *table);
 
 // Reads the rows from [from] on, whose columns have targets; then these have
-// their arrays.
+// their arrays. Fails with the first fault in the text (kind value), or where
+// the file changes meanwhile (kind io). What was read so far is dropped by
+// tl_csv_table_close.
 bool tl_csv_table_read(tl_csv_table *table, const tl_csv_part *from);
 
 // Fails with the first cell that is not of the type given for its column: there

@@ -10,15 +10,18 @@
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
+// T of ?T, else the type itself: what a cell with text is compared with.
 static const tl_type *present(const tl_type *type) {
   return type->kind == TL_TYPE_OPTION ? type->of : type;
 }
 
+// Any of the types whose values are strings before they go into structs.
 static bool is_text(const tl_type *type) {
   return type->kind == TL_TYPE_FIXED_STRING || type->kind == TL_TYPE_CHAR ||
          (type->kind == TL_TYPE_DTYPE && type->dtype == TL_STRING);
 }
 
+// The dtypes up to TL_FLOAT64 are bools, integers and floats.
 bool tl_csv_can_hold(const tl_type *type) {
   type = present(type);
   return is_text(type) ||
@@ -30,6 +33,8 @@ static bool is_read_from_texts(const tl_type *type) {
   return type->dtype == TL_BOOL || type->dtype == TL_UINT64;
 }
 
+// Bools and uint64 are scanned as texts and converted at the end: no scanned
+// number holds all of them.
 tl_csv_kind tl_csv_kind_of(const tl_type *type) {
   type = present(type);
   if (is_text(type) || is_read_from_texts(type))
@@ -39,6 +44,7 @@ tl_csv_kind tl_csv_kind_of(const tl_type *type) {
 
 // --- Cells ------------------------------------------------------------------
 
+// The words of C, Python and SQL, and 0 and 1; nothing else is a bool.
 static bool read_bool(const char *text, size_t nbytes, uint64_t *out) {
   static const char *const words[] = {"false", "true", "False", "True",
                                       "FALSE", "TRUE", "0",     "1"};
@@ -50,6 +56,7 @@ static bool read_bool(const char *text, size_t nbytes, uint64_t *out) {
   return false;
 }
 
+// Digits alone, without a sign; a number above 2^64 - 1 is none.
 static bool read_unsigned(const char *text, size_t nbytes, uint64_t *out) {
   *out = 0;
   for (size_t i = 0; i < nbytes; i++) {
@@ -79,6 +86,7 @@ static bool text_fits(const tl_type *type, const char *text, size_t nbytes) {
   return type->kind != TL_TYPE_CHAR || points <= 1;
 }
 
+// An integer of a narrow dtype must be in its range; a float may be rounded.
 static bool number_fits(tl_dtype dtype, const tl_number *number) {
   if (!tl_dtype_is_integer(dtype))
     return number->kind != TL_NUMBER_NONE;
@@ -90,6 +98,7 @@ static bool number_fits(tl_dtype dtype, const tl_number *number) {
   return number->i <= most && number->i >= (negative ? -most - 1 : 0);
 }
 
+// Also of a quoted cell; tabs are text.
 bool tl_csv_is_blank(const tl_csv_cell *cell) {
   for (size_t i = 0; i < cell->nbytes; i++)
     if (cell->text[i] != ' ')
@@ -97,6 +106,8 @@ bool tl_csv_is_blank(const tl_csv_cell *cell) {
   return true;
 }
 
+// By the text, as the column may have been scanned as something wider. Quotes
+// that are written twice count once.
 bool tl_csv_is_of(const tl_type *type, const tl_csv_cell *cell) {
   const char *text = cell->text;
   size_t nbytes = cell->nbytes;
@@ -120,10 +131,12 @@ bool tl_csv_is_of(const tl_type *type, const tl_csv_cell *cell) {
 
 // --- Columns ----------------------------------------------------------------
 
+// [missing] is the mask of the column, or none where nothing is missing.
 static bool is_gap(const tl_slot *missing, int64_t i) {
   return !tl_is_none(*missing) && missing->array->data[i];
 }
 
+// Gaps are texts without bytes, which always fit.
 static bool all_fit(const tl_type *type, const tl_array *texts) {
   const tl_string_item *items = tl_string_items(texts);
   for (int64_t i = 0; i < tl_shape(texts)[0]; i++)
@@ -133,6 +146,8 @@ static bool all_fit(const tl_type *type, const tl_array *texts) {
   return true;
 }
 
+// The strings of the column become bools or uint64; gaps stay 0. False, without
+// an error, where a text is none: the caller then looks for its cell.
 static bool read_texts(tl_vm *vm, tl_dtype dtype, const tl_slot *missing,
                        tl_slot *column) {
   const tl_array *texts = column->array;
@@ -161,6 +176,8 @@ static bool read_texts(tl_vm *vm, tl_dtype dtype, const tl_slot *missing,
   return true;
 }
 
+// A number that does not fit fails without an error, as in read_texts; other
+// errors, such as short memory, stay.
 static bool cast(tl_vm *vm, tl_dtype dtype, tl_slot *column) {
   if (column->array->head.dtype == dtype)
     return true;
@@ -174,11 +191,14 @@ static bool cast(tl_vm *vm, tl_dtype dtype, tl_slot *column) {
   return true;
 }
 
+// The mask is bytes of 0 and 1.
 static bool has_gap(const tl_slot *missing) {
   return !tl_is_none(*missing) &&
          memchr(missing->array->data, 1, (size_t)tl_shape(missing->array)[0]);
 }
 
+// Three reasons for false: the scan found a more general kind than the type
+// has, a cell is empty though the type has no ?, or a value is not of it.
 bool tl_csv_convert(tl_vm *vm, const tl_type *type, tl_csv_kind kind,
                     const tl_slot *missing, tl_slot *column) {
   const tl_type *of = present(type);

@@ -8,6 +8,7 @@
 #include "vm/string.h"
 #include "vm/vm.h"
 
+// Bytes that the window shows, without the NUL.
 static size_t size_of(const tl_csv_window *w) {
   return (size_t)(w->end - w->begin);
 }
@@ -20,6 +21,8 @@ static void uncover(tl_csv_window *w) {
 
 // --- Reading ----------------------------------------------------------------
 
+// Two bytes more than asked for: one that shows whether there is more, one for
+// the NUL.
 static bool reserve(tl_csv_window *w, size_t nbytes) {
   tl_reader *r = &w->reader;
   size_t capacity;
@@ -53,6 +56,8 @@ static bool read_on(tl_csv_window *w, size_t nbytes, bool *ended) {
   return true;
 }
 
+// Twice as much each time, so that copying stays linear. The file is closed
+// then.
 static bool read_all(tl_csv_window *w) {
   bool ended = false;
   while (!ended)
@@ -75,6 +80,7 @@ static char *last_line_end(char *begin, char *end) {
   return begin;
 }
 
+// Windows end at lines, so no code point lies across two of them.
 static bool check_text(const tl_csv_window *w) {
   size_t bad;
   return tl_utf8_check(w->begin, size_of(w), &bad) ||
@@ -111,6 +117,9 @@ static bool show(tl_csv_window *w, size_t at, size_t want) {
 
 // --- Windows ----------------------------------------------------------------
 
+// A file whose size is known is read as a whole if it is smaller than a window;
+// what has no size (a pipe) or is compressed cannot be sought in, and is read
+// whole.
 bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
                         size_t step, tl_csv_window *out) {
   tl_packing packing;
@@ -131,6 +140,8 @@ bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
   return show(out, 0, first);
 }
 
+// What lies before [at] is given back: the rest moves to the front of the
+// memory, which is little, as a window mostly ends within a line.
 bool tl_csv_window_next(tl_csv_window *w, const char *at) {
   size_t passed = (size_t)(at - w->begin), shown = size_of(w);
   size_t from = (size_t)(at - w->bytes.data), want = w->step;
@@ -149,6 +160,7 @@ bool tl_csv_window_next(tl_csv_window *w, const char *at) {
   return show(w, from, want);
 }
 
+// Of a whole text nothing moves; a file is read again from there.
 bool tl_csv_window_seek(tl_csv_window *w, int64_t offset) {
   uncover(w);
   w->end = NULL;
@@ -159,6 +171,7 @@ bool tl_csv_window_seek(tl_csv_window *w, int64_t offset) {
   return tl_reader_seek(&w->reader, offset) && show(w, 0, w->step);
 }
 
+// Also of a window that did not open: its file is -1 and its memory NULL.
 void tl_csv_window_close(tl_csv_window *w) {
   tl_reader_close(&w->reader);
   tl_bytes_free(w->reader.vm, &w->bytes);

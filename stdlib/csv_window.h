@@ -8,6 +8,10 @@
 
 #include "vm/io.h"
 
+// What was read of the file, of which the window shows a part:
+//
+//   bytes  |.. given back ..|begin .. whole lines .. |end .. part of a line ..|
+//                                                     NUL, for [behind]
 typedef struct tl_csv_window {
   char *begin, *end;  // the lines; a NUL follows
   bool last;          // no text follows
@@ -27,12 +31,16 @@ bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
                         size_t step, tl_csv_window *out);
 
 // Goes on with the lines from [at] on, which lies within the window or is its
-// end: more than there were where it is the beginning.
+// end: more than there were where it is the beginning. False after tl_fail: the
+// file cannot be read, has no UTF-8 (kind value), or one line is longer than
+// memory.
 bool tl_csv_window_next(tl_csv_window *window, const char *at);
 
-// Goes back to a place of the text.
+// Goes back to a place of the text. [offset] is one that a window began at, or
+// the place of a line in it.
 bool tl_csv_window_seek(tl_csv_window *window, int64_t offset);
 
+// Closes the file and frees the text.
 void tl_csv_window_close(tl_csv_window *window);
 
 #endif

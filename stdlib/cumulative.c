@@ -9,6 +9,8 @@
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
+// One call of any of the functions, read from its arguments; it borrows the
+// axis.
 typedef struct running {
   const char *name;
   tl_reduction reduction;
@@ -18,6 +20,7 @@ typedef struct running {
   tl_dtype dtype;  // TL_DTYPE_COUNT: the reduction's own
 } running;
 
+// Parts of nested values are run by the same function: see below.
 static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out);
 
 // --- Missing values ---------------------------------------------------------
@@ -34,6 +37,8 @@ static bool part_of(tl_vm *vm, tl_slot x, int part, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
 }
 
+// Of values, or of rows of values; rows that are missing as a whole are no
+// such.
 static bool may_be_missing(tl_slot x) {
   return tl_is_form(x, TL_FORM_OPTION) ||
          (tl_is_form(x, TL_FORM_RAGGED) &&
@@ -91,6 +96,14 @@ static bool with_missing(tl_vm *vm, tl_slot mask, tl_slot values,
          tl_rows_close(vm, true, &offsets, &items, out);
 }
 
+// Running values where some are missing; of a sum:
+//
+//   x                1   none  3
+//   results          1   none  none
+//   skip_missing     1   none  4       none in its own place alone
+//
+// Values and flags are run separately and joined again. To skip, what is
+// missing is replaced by what changes no later result.
 static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   tl_slot flags, values, mask = tl_none(), results = tl_none(), neutral;
   if (r->initial) {
@@ -140,6 +153,7 @@ static bool find_axis(tl_vm *vm, const running *r, int ndim, int *axis) {
   return ndim == 0 || tl_arg_axis(vm, r->name, r->axis, ndim, 0, axis);
 }
 
+// *x may be dying: its memory is then the result's. It is not dropped here.
 static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out) {
   if (may_be_missing(*x))
     return run_optional(vm, r, *x, out);
@@ -160,6 +174,8 @@ typedef struct form {
   uint8_t dtype, initial, skip;
 } form;
 
+// [args] are in the order of the signature; the axis is read later, when it is
+// known of how many.
 static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
                       running *r) {
   *r = (running){.name = f->name,
@@ -197,6 +213,7 @@ static const form forms[] = {
 #undef X
 };
 
+// By the function and not by the name, as the row of a built-in has both.
 static const form *find_form(const tl_builtin *builtin) {
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     if (forms[i].call == builtin->call)
@@ -205,6 +222,8 @@ static const form *find_form(const tl_builtin *builtin) {
   return NULL;
 }
 
+// The arguments are read as for a call; what is missing never gets here, since
+// a region has plain arrays alone.
 bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
                    const tl_slot *args, tl_scan_call *out) {
   running r;

@@ -10,6 +10,12 @@
 // the Gregorian calendar, with a time behind a T or a blank or without one;
 // blanks around it are allowed. False: the text is no date. [text] need not
 // end with a NUL.
+//
+//   2024-05-31                   1717113600000000
+//   2024-05-31 12:30             + 45000000000
+//   2024-02-30, 24-5-31          false
+//
+// On failure *microseconds may have been written.
 bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds);
 
 #endif

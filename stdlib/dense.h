@@ -13,7 +13,8 @@
 
 #include "vm/value.h"
 
-// How a factorisation ended.
+// How a factorisation ended. Only TL_DENSE_STOPPED leaves an error in the VM:
+// of the others the caller says what they mean for its function.
 typedef enum tl_dense_result {
   TL_DENSE_DONE,
   TL_DENSE_STOPPED,   // after tl_fail: no memory, or a poll
@@ -37,6 +38,7 @@ typedef struct tl_dense {
   // and zeros elsewhere. NULL in LAPACK's tables.
   tl_dense_result (*banded)(tl_vm *vm, void *a, int64_t n, int64_t l, int64_t u,
                             void *b, int64_t m);
+  // a becomes its inverse; where it is singular it is overwritten all the same.
   tl_dense_result (*inverse)(tl_vm *vm, void *a, int64_t n);
   // a becomes the lower triangle, with zeros above it. Reads the lower half.
   tl_dense_result (*cholesky)(tl_vm *vm, void *a, int64_t n);

@@ -42,6 +42,7 @@ __attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
       add_row(b + i * m, -f, b + k * m, m);
     }
   }
+  // Substitution from below. U has l + u diagonals above the main one now.
   for (int64_t k = n - 1; k >= 0; k--) {
     int64_t end = k + l + u < n - 1 ? k + l + u : n - 1;
     for (int64_t j = k + 1; j <= end; j++)

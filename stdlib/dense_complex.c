@@ -77,6 +77,7 @@ static T wilkinson(const schur *s, int64_t hi) {
 
 // h, of Hessenberg's form, becomes triangular, from the last row up.
 static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
+  // For one eigenvalue; two or three are usual, and NaN must come to an end.
   enum { STEPS = 100 };
   const int64_t n = s->n;
   int steps = 0;

@@ -5,7 +5,9 @@
 
 // Columns are reduced in panels: the matrix stays as it was before the panel,
 // and its rank-2 updates so far are W's: row i of [vw] holds v of each column,
-// then w, so that A - V W^H - W V^H is the matrix now.
+// then w, so that A - V W^H - W V^H is the matrix now. The updates of a panel
+// cost its columns' length each time a column is needed, so it is narrower than
+// the BLOCK of other factorisations.
 enum { PANEL = 32, BOTH = 2 * PANEL };
 
 // The work of one panel.
@@ -260,7 +262,9 @@ static void complete_hermitian(T *a, int64_t n) {
 }
 
 // The eigenvectors so far are the columns of Q, which become the rows of z.
-// Also used for Hessenberg's form.
+// Also used for Hessenberg's form. Q is the product of the reflections below
+// the first row and column, which it leaves as they are. False where the VM was
+// stopped or memory is short.
 static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
                           T *z) {
   space s = {.vm = vm};

@@ -37,6 +37,11 @@ static void balance(T *a, int64_t n, double *scale) {
 // a becomes Q^H a Q with zeros below its second diagonal; the rows of z, if it
 // is not NULL, the columns of Q. [tau] has room for n, [w] for 2 n. False
 // where the VM was stopped.
+//
+//   x x x x         x x x x
+//   x x x x         x x x x
+//   x x x x   -->   0 x x x
+//   x x x x         0 0 x x
 static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
                                  T *z) {
   for (int64_t k = 0; k + 1 < n; k++) {

@@ -25,6 +25,8 @@ static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
   for (int64_t k = from; k < end; k++) {
     if (!poll_items(vm, (n - k) * (end - k)))
       return false;
+    // Any item of the largest magnitude serves; the cheaper ABS1 chooses one
+    // that is at most a root of 2 smaller.
     int64_t best = k;
     for (int64_t i = k + 1; i < n; i++)
       if (ABS1(a[i * n + k]) > ABS1(a[best * n + k]))
@@ -40,6 +42,7 @@ static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
     const T *row = a + k * n;
     for (int64_t i = k + 1; i < n; i++) {
       T f = a[i * n + k] /= row[k];
+      // Zeros are common in sparse matrices and cost nothing so.
       if (f != 0)
         add_row(a + i * n + k + 1, -f, row + k + 1, end - k - 1);
     }
@@ -172,8 +175,9 @@ static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
   return true;
 }
 
-// Subtracts the panel times its adjoint from the rest of the lower triangle,
-// in strips that end at the diagonal.
+// Subtracts the panel times its adjoint from the rest of the lower triangle, in
+// strips that end at the diagonal. The strips reach a little above the
+// diagonal, into items that nothing reads and that are cleared in the end.
 static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
                           T *adjoint) {
   const int64_t terms = end - from;

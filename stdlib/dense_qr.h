@@ -116,6 +116,11 @@ static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
 
 // a (m rows of n items) becomes R with the reflections below its diagonal.
 // False where the VM was stopped.
+//
+//   R  R  R     A block of columns is reduced one by one. The columns to its
+//   v  R  R     right are updated by all its reflections at once: there the
+//   v  v  R     product does the work.
+//   v  v  v
 static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
                                T *tau) {
   tl_vm *vm = r->products.vm;

@@ -180,9 +180,11 @@ static tl_c128 conjugate(tl_c128 a) {
   return (tl_c128){a.re, -a.im};
 }
 
-// Multiplies rows k and k + 1 of a pair by the unitary [x y; -conj(y)
-// conj(x)], and columns by its adjoint: t becomes triangular there. z's
-// columns are multiplied alike.
+// Multiplies rows k and k + 1 of a pair by the unitary [x y; -conj(y) conj(x)],
+// and columns by its adjoint: t becomes triangular there. z's columns are
+// multiplied alike. The eigenvector of the block [a b; c d] for [value] is
+// (value - d, c): with it as the first column of the rotation, the block
+// becomes triangular.
 static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
                        tl_c128 value) {
   tl_c128 x = {value.re - t[(k + 1) * n + k + 1].re, value.im};

@@ -101,6 +101,7 @@ static bool turn_rows(T *x, T *y, int64_t n, T *jx, T *jy, double *square_x,
 // orthogonal; j, if not NULL, is the product of the rotations.
 static tl_dense_result make_orthogonal(tl_vm *vm, T *x, int64_t n, T *j,
                                        double *square) {
+  // A few are usual; NaN must come to an end.
   enum { SWEEPS = 60 };
   for (int sweep = 0; sweep < SWEEPS; sweep++) {
     // A sweep in which nothing was rotated proves that all rows are
@@ -152,7 +153,8 @@ typedef struct jacobi {
   int64_t *order;
 } jacobi;
 
-// u = Q times the adjoint of the rotations, in order; with p columns.
+// u = Q times the adjoint of the rotations, in order; with p columns. Columns
+// from n on, of a full u, are those of Q as they are.
 static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
   const int64_t n = j->n, p = j->p;
   space s = {.vm = vm};

@@ -11,11 +11,13 @@
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
+// Parts that the caller took are to be NULL by then.
 void tl_distinct_close(tl_vm *vm, tl_distinct *d) {
   tl_array *parts[] = {d->values, d->indices, d->inverse, d->counts};
   for (int i = 0; i < 4; i++) tl_array_drop(vm, parts[i]);
 }
 
+// NULL after tl_fail.
 static tl_array *ints(tl_vm *vm, int64_t n) {
   return tl_array_new(vm, TL_INT64, 1, &n);
 }
@@ -38,6 +40,8 @@ static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
 // Moves the first of each run of equal items down, of n sorted ones; returns
 // how many there are.
 static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
+  // A block of the widest items and its positions are 12 KiB: they stay in the
+  // first cache while a kernel gathers them.
   enum { ITEMS = 512 };
   _Alignas(64) char firsts[ITEMS * sizeof(tl_c128)];
   int64_t start[ITEMS + 1], kept = 0;
@@ -198,6 +202,8 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
   return ok;
 }
 
+// Integers that are close together are counted in a table; all else is sorted.
+// The table says by NULL values that their range is too wide.
 static bool with_positions(tl_vm *vm, tl_array *flat, const tl_array *x,
                            bool counts, tl_distinct *d) {
   if (flat->size > 0 && tl_integers_counted(tl_array_dtype(flat))) {
@@ -209,6 +215,8 @@ static bool with_positions(tl_vm *vm, tl_array *flat, const tl_array *x,
   return by_order(vm, flat, x, counts, d);
 }
 
+// Without positions x may be taken: it is sorted where it lies. With them it is
+// only borrowed, as its items are read again for the inverse.
 bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
                       bool positions, bool counts, tl_distinct *d) {
   *d = (tl_distinct){NULL, NULL, NULL, NULL};
@@ -230,6 +238,7 @@ bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
   return ok;
 }
 
+// x stays the caller's: the slot made here does not own it.
 bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
                          tl_array **values, tl_array **inverse) {
   tl_distinct d;

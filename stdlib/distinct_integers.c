@@ -21,8 +21,11 @@ typedef struct table {
   bool counts;
 } table;
 
+// 16 KiB of int64: half of the first cache, the table's part that is in use
+// having the rest.
 enum { BLOCK = 2048 };
 
+// The least or greatest of n items, 1 or more.
 static int64_t extreme(tl_fold fold, const int64_t *items, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -71,6 +74,8 @@ static bool lengthen(table *t, int64_t low, int64_t high, bool *fits) {
   return true;
 }
 
+// False after tl_fail, or where *fits became false: the table is then as before
+// this block.
 static bool enter_block(table *t, const int64_t *items, size_t n, bool *fits) {
   int64_t low = extreme(TL_FOLD_MIN, items, n);
   int64_t high = extreme(TL_FOLD_MAX, items, n);
@@ -113,6 +118,7 @@ static bool enter(table *t, const tl_array *flat, bool *fits) {
   return true;
 }
 
+// How many distinct integers there are: what is not 0 in the table.
 static int64_t count_seen(const table *t) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(t->seen);
@@ -145,10 +151,14 @@ static void leave(const table *t, tl_array *values, tl_array *counts) {
   }
 }
 
+// A table's places are differences of int64, in which uint64 has no room.
 bool tl_integers_counted(tl_dtype dtype) {
   return dtype == TL_BOOL || (tl_dtype_is_integer(dtype) && dtype != TL_UINT64);
 }
 
+// The table may be as long as there are items: then clearing and reading it
+// costs no more than they do. Where *items is dying and may shrink, the values
+// go to its own memory, which was read by then.
 bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                           tl_array **counts) {
   const tl_array *flat = items->array;
@@ -182,6 +192,7 @@ static void rank_seen(const table *t) {
       count[i] = rank++;
 }
 
+// The place of each item among the values, after rank_seen.
 static bool place_items(const table *t, const tl_array *flat, int64_t *out) {
   const int64_t *rank = (const int64_t *)(const void *)t->seen->data;
   for (int64_t at = 0; at < flat->size; at += BLOCK) {
@@ -196,6 +207,8 @@ static bool place_items(const table *t, const tl_array *flat, int64_t *out) {
   return true;
 }
 
+// The first occurrence is found by going from the last item to the first, each
+// overwriting what came behind it: no test is needed.
 bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
                         bool all, tl_distinct *d) {
   table t = {vm, NULL, 0, flat->size, true};
@@ -234,6 +247,8 @@ static void look_up(const table *t, const int64_t *queries, size_t n,
   }
 }
 
+// A query outside of the table is answered by its place alone (look_up),
+// without a branch.
 bool tl_integers_among(tl_vm *vm, const tl_array *queries,
                        const tl_array *items, uint8_t *found, bool *fits) {
   // A table of more bytes would take longer to clear than the search does.

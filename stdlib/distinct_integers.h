@@ -12,6 +12,9 @@ bool tl_integers_counted(tl_dtype dtype);
 // not NULL. Both returns are owned. *values stays NULL, with true, where they
 // are fewer than the range from the least to the largest is wide: the items
 // are then as they were. May take what *items owns.
+//
+//   5 3 5 4             values 3 4 5, counts 1 1 2
+//   0 10^9              values NULL: the table would be longer than the items
 bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                           tl_array **counts);
 

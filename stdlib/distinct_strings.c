@@ -24,6 +24,8 @@ typedef struct table {
   size_t capacity, used;
 } table;
 
+// The entry of the item, or the free one where it belongs. The table always has
+// a free one, as it grows at two thirds.
 static entry *find(const table *t, const tl_string_item *item, uint64_t hash) {
   size_t mask = t->capacity - 1;
   for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
@@ -34,6 +36,7 @@ static entry *find(const table *t, const tl_string_item *item, uint64_t hash) {
   }
 }
 
+// False after tl_fail, with the old table unchanged.
 static bool grow(table *t) {
   table old = *t;
   t->capacity = old.capacity > 0 ? 2 * old.capacity : 256;
@@ -52,6 +55,8 @@ static bool grow(table *t) {
   return true;
 }
 
+// Counts every item of [flat], whose strings the entries borrow: [flat] must
+// live as long as the table.
 static bool count_all(table *t, const tl_array *flat) {
   const tl_string_item *items = tl_string_items(flat);
   for (int64_t i = 0; i < flat->size; i++) {
@@ -70,6 +75,7 @@ static bool count_all(table *t, const tl_array *flat) {
   return true;
 }
 
+// The items are copies of the bits alone, so nothing of them is dropped.
 static void close_table(table *t) {
   tl_free(t->vm, t->entries, t->capacity * sizeof *t->entries);
 }
@@ -86,6 +92,8 @@ static void list_entries(const table *t, tl_array *strings, tl_array *counts) {
   }
 }
 
+// Both results are owned; on failure neither is set that the caller would have
+// to drop, and what was made of them is gone.
 static bool in_order(tl_vm *vm, tl_array *strings, tl_array *counts,
                      tl_array **values, tl_array **ordered) {
   int64_t n = strings->size;
@@ -109,6 +117,8 @@ static bool in_order(tl_vm *vm, tl_array *strings, tl_array *counts,
   return ok;
 }
 
+// Sorting only the distinct strings is what makes it fast: there are few of
+// them in most columns.
 bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
                          tl_array **counts) {
   table t = {.vm = vm};
@@ -127,6 +137,7 @@ bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
   return ok;
 }
 
+// A table of the items, then one search for each query. found[i] is 0 or 1.
 bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
                       uint8_t *found) {
   table t = {.vm = vm};

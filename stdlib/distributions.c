@@ -13,6 +13,7 @@
 
 // --- From a word alone ------------------------------------------------------
 
+// low + (high - low) u for u from 0 on and below 1.
 void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
                  double *out) {
   // Rounding may reach the end, which is not part of the interval.
@@ -38,6 +39,8 @@ void tl_exponentials(const uint64_t *words, size_t n, double mean,
 // 2000. 256 layers of equal area cover exp(-x²/2); layer i reaches from
 // edges[i + 1] inside to edges[i]. Layer 0 is the base with the tail.
 
+// As many as 8 bits choose, so that no word is rejected for its layer. TAIL is
+// the edge for which they all have one area.
 enum { LAYERS = 256 };
 static const double TAIL = 3.6541528853610087963;
 
@@ -170,6 +173,8 @@ static double next_beta(const tl_gamma *a, const tl_gamma *b, tl_draws *s) {
   return x / (x + y);
 }
 
+// Each item begins with its own words: how many another item needed makes no
+// difference to it.
 void tl_gammas(const tl_stream *stream, const tl_gamma *g, uint64_t first,
                const uint64_t *words, size_t n, double *out) {
   for (size_t i = 0; i < n; i++, words += g->words) {
@@ -183,6 +188,7 @@ int tl_beta_words(const tl_gamma *a, const tl_gamma *b) {
   return 2 * (a->words > b->words ? a->words : b->words);
 }
 
+// The words of an item serve both gamma numbers, one after the other.
 void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
               uint64_t first, const uint64_t *words, size_t n, double *out) {
   const int each = tl_beta_words(a, b);
@@ -197,7 +203,8 @@ void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
 // Logarithms of probabilities by Loader: "Fast and accurate computation of
 // binomial probabilities", 2000: no cancellation however large the counts.
 
-// log(n!) less Stirling's approximation of it.
+// log(n!) less Stirling's approximation of it. log(n!) is (n + 1/2) log n - n +
+// log(2π) / 2 and this; the series needs n of 16 or more for all digits.
 static double stirling_rest(double n) {
   if (n < 16)
     return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.91893853320467274178;
@@ -271,6 +278,7 @@ static int64_t by_limits(const tl_counts *c, uint64_t word) {
   return k;
 }
 
+// Hörmann's methods are made for 10 and more.
 enum { FEW = 10 };  // expected: by limits
 
 // Below FEW by limits; else the constants of Hörmann's method.

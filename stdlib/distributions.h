@@ -12,7 +12,8 @@
 // word each.
 void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
                  double *out);
-// The exponential distribution of a mean, from a word each.
+// The exponential distribution of a mean, from a word each. -mean log(1 - u),
+// so 0 can come and infinity cannot.
 void tl_exponentials(const uint64_t *words, size_t n, double mean, double *out);
 
 // The standard normal distribution: items first to first + n of a draw, from a
@@ -30,7 +31,7 @@ typedef struct tl_gamma {
   int words;    // that an item is made of, nearly always
 } tl_gamma;
 
-// Prepares the distribution of shape a.
+// Prepares the distribution of shape a, above 0. There is nothing to free.
 tl_gamma tl_gamma_of(double a);
 
 // Items first to first + n, from g->words words each, and where that is not
@@ -48,7 +49,9 @@ void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
 // first k limits and no more says k; the guide to where its high bits begin
 // among them saves most of the search. Else by rejection.
 enum {
+  // With fewer than 10 expected, counts of 64 and more have less than 2^-64.
   TL_MOST_LIMITS = 64,
+  // One for each value of a word's highest byte.
   TL_GUIDES = 256,
 };
 // The distance of words between two guides.
@@ -61,15 +64,20 @@ typedef struct tl_counts {
   double mean;
   bool is_binomial, is_swapped;  // swapped: failures are counted
   double n, p;                   // of a binomial one
+  // Hörmann's constants, of use where [words] is 2; mode: the logarithm of the
+  // largest probability, of a binomial one.
   double a, b, centre, scale, quick, mode;
+  // The greatest count that the limits tell; limits[last] is the largest word.
   int last;
   uint64_t limits[TL_MOST_LIMITS];
   uint8_t guides[TL_GUIDES];
 } tl_counts;
 
-// Counts of events where [mean] are expected, from 0 to 2^53.
+// Counts of events where [mean] are expected, from 0 to 2^53. Fills all of *out
+// that tl_count_many reads. A mean of 0 gives zeros.
 void tl_counts_poisson(double mean, tl_counts *out);
-// Counts of successes among n trials, n up to 2^53 and p from 0 to 1.
+// Counts of successes among n trials, n up to 2^53 and p from 0 to 1. p of 0
+// gives zeros, p of 1 gives n.
 void tl_counts_binomial(double n, double p, tl_counts *out);
 // Items first to first + n of a draw, from c->words words each.
 void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,

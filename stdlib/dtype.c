@@ -35,11 +35,14 @@ static bool as_optional(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_option_of(vm, &mask, &made, out);
 }
 
+// Whether the value is a type ?T of a plain dtype T.
 static bool is_optional(tl_slot s) {
   return tl_is_type(s) && s.type->kind == TL_TYPE_OPTION &&
          s.type->of->kind == TL_TYPE_DTYPE;
 }
 
+// A scalar with a plain type needs no look at the other arguments: it is the
+// call that float32(x) becomes, and the most frequent one.
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool copy;
@@ -76,6 +79,8 @@ static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
   return true;
 }
 
+// Whether promotion with [from] leaves [to] as it is, which is the standard's
+// rule: int64 goes to float64 though that rounds it.
 static bool can_cast(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype from, to;
   if (!dtype_of(vm, "can_cast", args[0], &from) ||
@@ -88,6 +93,8 @@ static bool can_cast(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Only dtypes and weakness are promoted, in slots without a value. The result
+// is weak as long as all so far are.
 static bool result_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_list *list = args[0].list;
   tl_slot sofar = tl_unset();
@@ -126,6 +133,8 @@ static const struct {
     {"numeric", "IUFC"}, {"string", "S"},
 };
 
+// One dtype, one name of a group, or a list of such; lists are not nested.
+// [dtype] is TL_DTYPE_COUNT for a type that is no dtype: it is of no kind.
 static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
   if (tl_is_list(kind)) {
     *out = false;
@@ -164,6 +173,7 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
                  name->text);
 }
 
+// An optional type counts as the type of its values.
 static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool is = false;
@@ -185,11 +195,14 @@ static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- finfo and iinfo --------------------------------------------------------
 
+// A field of the record that finfo and iinfo give.
 typedef struct fact {
   const char *name;
   tl_slot value;
 } fact;
 
+// Memory may be short at any of the puts: the record is then NULL and so it
+// stays, which the last call reports.
 static bool facts_record(tl_vm *vm, const fact *facts, int count,
                          tl_slot *out) {
   tl_record *record = tl_record_new(vm, count);
@@ -198,6 +211,8 @@ static bool facts_record(tl_vm *vm, const fact *facts, int count,
   return tl_record_put_end(record, out);
 }
 
+// Of complex dtypes, of their parts. Values are weak float64, so that they
+// follow the dtype that they are used with.
 static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (!dtype_of(vm, "finfo", args[0], &dtype))
@@ -224,6 +239,7 @@ static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return facts_record(vm, facts, 6, out);
 }
 
+// [top] is the largest value: all bits of the dtype, less that of the sign.
 static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (!dtype_of(vm, "iinfo", args[0], &dtype))

@@ -37,6 +37,7 @@ static bool combine(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
   return tl_elementwise(vm, op, operands, out);
 }
 
+// What has numbers, in one piece: nested forms are divided before.
 static bool is_numeric(tl_slot s) {
   return tl_is_number(s) || tl_is_range(s) ||
          (tl_is_array(s) && tl_array_dtype(s.array) < TL_STRING);
@@ -60,6 +61,8 @@ static bool clips_in_place(const tl_vm *vm, const tl_slot *args) {
   return true;
 }
 
+// max(x, min) first and min(…, max) second, so that the upper bound wins where
+// the bounds cross, as in NumPy.
 static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!is_numeric(args[0])) {
     return tl_arg_fail(vm, "clip", "x", "a number or an array of numbers",
@@ -134,6 +137,9 @@ static bool round_scaled(tl_vm *vm, tl_slot x, double scale, bool up,
   return ok;
 }
 
+// Whole numbers are rounded by way of float64 and converted back. Where round
+// has nothing to scale, or x is none of these, the plain operation answers,
+// also with its message.
 static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t decimals;
   if (!tl_arg_int(vm, "round", "decimals", args[1], &decimals))

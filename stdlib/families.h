@@ -90,17 +90,24 @@ extern const tl_builtin tl_plot_module[];
 // How a region reads a call of a built-in that consumes the items of a fused
 // expression: each fills *out and returns true where the call with these
 // arguments is one that the region may fold into its own loop. False is no
-// failure: the call is made as usual. See tl_fused_calls.
+// failure: the call is made as usual. See tl_fused_calls. An argument that is
+// wrong may leave an error pending; the call that follows fails with the same
+// one.
 bool tl_fused_reduction(tl_vm *vm, const tl_builtin *builtin, int ndim,
                         const tl_slot *args, tl_fold_call *out);  // reduce.c
+// A running value along one axis. What *out borrows lives as long as [args].
 bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
                    const tl_slot *args, tl_scan_call *out);  // cumulative.c
+// A norm as a fold of |x|^p; the root is taken of the result.
 bool tl_fused_norm(tl_vm *vm, const tl_builtin *builtin, int ndim,
                    const tl_slot *args, tl_fold_call *out,
                    double *p);  // linalg_products.c
+// bincount and histogram. On success the region calls out->close, whatever
+// happens in between; on failure nothing is open.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args,
                        tl_intake *out);  // bins.c
+// Shifts are from 0 and below the length of their axis, one for each axis.
 bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
                    const tl_slot *args, int64_t *shift);  // shape.c
 

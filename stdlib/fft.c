@@ -33,6 +33,9 @@ typedef enum kind {
 } kind;
 
 // The transform of the lanes along one axis, with all that they share.
+//
+//   lane  | given: loaded | n - given: zeros |     n above the lane's length
+//   lane  | given: loaded | left out |             n below it
 typedef struct transform {
   kind kind;
   bool inverse;    // of kind COMPLEX
@@ -106,18 +109,21 @@ static tl_c128 load(const char *at) {
   return c;
 }
 
+// A memcpy, since the lanes of a view need not be aligned for a number.
 static double load_real(const char *at) {
   double f;
   memcpy(&f, at, sizeof f);
   return f;
 }
 
+// With the factor of the norm, which is 1 where nothing is scaled.
 static void store(char *at, tl_c128 c, double factor) {
   c.re *= factor;
   c.im *= factor;
   memcpy(at, &c, sizeof c);
 }
 
+// The same of a real number.
 static void store_real(char *at, double f, double factor) {
   f *= factor;
   memcpy(at, &f, sizeof f);
@@ -209,7 +215,9 @@ static void pack_half(const transform *t, const char *x, int64_t step) {
   }
 }
 
-// Transforms one lane of n / 2 + 1 complex items to n real ones.
+// Transforms one lane of n / 2 + 1 complex items to n real ones. A real result
+// needs no conjugation of the whole: the inverse is the transform with re and
+// im exchanged, so the result lies in the imaginary parts.
 static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                           char *out, int64_t out_step) {
   tl_c128 *a = t->a;
@@ -551,6 +559,7 @@ static bool fftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return frequencies(vm, "fftfreq", true, args, out);
 }
 
+// Only the frequencies that are not negative.
 static bool rfftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return frequencies(vm, "rfftfreq", false, args, out);
 }
@@ -571,10 +580,12 @@ static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
   return tl_roll(vm, args[0].array, by, out);
 }
 
+// By n / 2: the items of frequency 0 go to the middle.
 static bool fftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return shift(vm, "fftshift", false, args, out);
 }
 
+// By n - n / 2, which differs from it for odd lengths and undoes it.
 static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return shift(vm, "ifftshift", true, args, out);
 }

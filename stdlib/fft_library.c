@@ -19,6 +19,7 @@ typedef void destroy_plan(void *plan);
 enum { FORWARD = -1, UNALIGNED = 1 << 1, ESTIMATE = 1 << 6 };
 
 enum { PLAN, EXECUTE, DESTROY, FUNCTIONS };
+// In the order of the enum and of [symbols]; set once the library is loaded.
 static void (*functions[FUNCTIONS])(void);
 
 // FFTW 3 in double precision.
@@ -55,6 +56,7 @@ void *tl_fftw_plan(int64_t n) {
   return plan;
 }
 
+// Destroying a plan changes what FFTW shares among plans, like making one.
 void tl_fftw_close(void *plan) {
   pthread_mutex_lock(&planning);
   ((destroy_plan *)functions[DESTROY])(plan);

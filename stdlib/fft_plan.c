@@ -144,7 +144,9 @@ static tl_c128 root_at(const roots *r, int64_t k) {
 }
 
 // Fills the roots from place k on as mirror images of those before: of the
-// eighth, the quarter and the half of the circle.
+// eighth, the quarter and the half of the circle. With w = exp(-2πi / n):
+// w^(n/4 - k) = -i conj(w^k), w^(n/2 - k) = -conj(w^k) and w^(n - k) =
+// conj(w^k). Nothing is rounded on the way.
 static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
   for (; k < count && n % 4 == 0 && k <= n / 4; k++) {
     tl_c128 c = roots[n / 4 - k];
@@ -513,6 +515,9 @@ void tl_fft_close(tl_vm *vm, tl_fft *fft) {
   *fft = (tl_fft){0};
 }
 
+// Each pass exchanges the buffers. Bluestein's algorithm runs the inner
+// transform twice and has no passes of its own, so that it ends in the first
+// one.
 bool tl_fft_ends_in_second(const tl_fft *fft) {
   return fft->foreign || fft->count % 2 == 1;
 }

@@ -18,6 +18,7 @@ struct tl_fft {
   int64_t n;     // 1 or more
   int64_t size;  // items that both buffers of tl_fft_run need
   int count;     // of passes; 0 where [inner] does the work
+  // 40 are enough: n is at most 2^40, and each pass divides it by 2 or more.
   struct {
     int64_t radix, rest, stride;
   } passes[64];
@@ -31,6 +32,7 @@ struct tl_fft {
 // Opens a transform of n items, 1 or more. False after tl_fail. Close what was
 // opened; closing a zeroed one does nothing.
 bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out);
+// Sets all of it to zeros.
 void tl_fft_close(tl_vm *vm, tl_fft *fft);
 
 // Whether tl_fft_run() leaves its result in b, which the length alone decides.

@@ -38,6 +38,7 @@ typedef struct callee {
   tl_vm *vm;
   tl_slot f;
   tl_op op;  // TL_OP_COUNT: called as any function
+  // Of operations, which poll now and then.
   int64_t calls;
 } callee;
 
@@ -78,7 +79,8 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
 // --- Items ------------------------------------------------------------------
 
 // The items that a for loop would walk. A dying list gives its items away, so
-// that the function may write them in place.
+// that the function may write them in place. Borrows the source, which the
+// arguments own for the whole call.
 typedef struct items {
   tl_vm *vm;
   tl_slot *source;
@@ -150,9 +152,10 @@ static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
 }
 
 // Folds the items of a vector from [from] on onto [*result], which has its
-// dtype.
+// dtype. Blocks are packed first, as the kernel reads contiguous items only.
 static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
                         int64_t from, tl_slot *result) {
+  // Both buffers together are 8 KiB of the widest items.
   enum { BLOCK = 256 };
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
   _Alignas(64) char running[BLOCK * sizeof(tl_c128)];
@@ -181,7 +184,9 @@ static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
   return !tl_is_unset(*result);
 }
 
-// The rest of a fold once its first value is in *result.
+// The rest of a fold once its first value is in *result. Where *result and the
+// items have one dtype the kernel gives the same bits; a weak start, or one of
+// another dtype, is promoted by the first call.
 static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
   tl_slot source = *xs->source;
   tl_fold fold;
@@ -242,7 +247,7 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // The results of all calls of scan in a list, which owns the value that the
-// next call borrows.
+// next call borrows. NULL after tl_fail. *init stays the caller's.
 static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   tl_list *list = tl_list_new(c->vm, xs->count);
   if (list == NULL)
@@ -319,7 +324,8 @@ static bool call_with(callee *c, tl_slot item, const tl_list *more,
   return call(c, count, args, out);
 }
 
-// each(xs, f, …).
+// each(xs, f, …). What is more than the item is borrowed for each call, so that
+// f cannot write it.
 static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
@@ -451,6 +457,9 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
 }
 
 // An operation on every pair by broadcasting.
+//
+//   a (2, 3)     (2, 3, 1, 1)
+//   b (4, 5)     (      4, 5)     result (2, 3, 4, 5)
 static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
                      tl_slot *out) {
   tl_slot wide, operands[2], result;
@@ -742,7 +751,8 @@ static const tl_builtin composed_builtin = {
     "compose", "f, g, ...arguments", composed, TL_CALLS,
     .doc = "A composition of two functions.\n"};
 
-// compose(f, g): a native function that holds both.
+// compose(f, g): a native function, which retains both and drops them with its
+// last use.
 static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Both are checked when they are composed, not when the result is called.
   callee unused;

@@ -35,6 +35,8 @@ static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
 typedef struct generator {
   tl_vm *vm;
   bool is_pcg;
+  // The state steps by the golden ratio of 2^64, as SplitMix64 does, and each
+  // key is the mix of it.
   uint64_t state, stream;  // Philox: the next draw's key
   tl_pcg64 pcg;
 } generator;
@@ -149,7 +151,9 @@ static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// random.generator(seed, stream, kind).
+// random.generator(seed, stream, kind). The value owns [g] through its
+// resource, whose type releases it. A stream is an independent sequence of the
+// same seed.
 static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t seed, stream;
   tl_string *kind = NULL;

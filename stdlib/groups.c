@@ -15,6 +15,11 @@
 
 // A flag for each item: whether it differs from the one before. What is
 // missing differs from what is there, and is like what is missing.
+//
+//   items   7 7 8 none none 8
+//   flags   0 0 1 1    0    1
+//
+// Returns owned; NULL after tl_fail. The first item has no flag.
 static tl_array *flag_changes(tl_vm *vm, tl_slot items) {
   enum { ITEMS = 512 };
   bool option = tl_is_form(items, TL_FORM_OPTION);
@@ -48,6 +53,11 @@ static tl_array *flag_changes(tl_vm *vm, tl_slot items) {
 }
 
 // The lengths of the runs within each row, in rows. Takes the flags.
+//
+//   flags   0 0 1 | 0 0     at  0 3 5        (a row begins a run)
+//   counts  2 1   | 2       offsets  0 2 3
+//
+// Both results are owned, or neither is set.
 static bool count_runs(tl_vm *vm, tl_array *flags, const int64_t *at,
                        int64_t rows, tl_array **offsets, tl_array **counts) {
   *offsets = tl_offsets_new(vm, rows);
@@ -73,6 +83,7 @@ static bool count_runs(tl_vm *vm, tl_array *flags, const int64_t *at,
   return *counts != NULL;
 }
 
+// A vector is one row, of which only the counts are given.
 static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot at, items, made;
   tl_array *flags, *offsets, *counts;
@@ -167,6 +178,7 @@ static bool take_groups(tl_vm *vm, tl_slot *args, tl_slot *keys,
   return ok;
 }
 
+// Structs are grouped by their codes, which are a vector: see below.
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 // By structs: their codes stand for them.
@@ -192,6 +204,12 @@ static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The record of keys and values, which is owned:
+//
+//   keys b a b, values 1 2 3     order 1 0 2
+//   keys of the result  a b      values  [2] [1 3]
+//
+// The order is stable, so that the values of a key stay in the order they had.
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_has_fields(args[0]))
     return group_by_structs(vm, args, out);

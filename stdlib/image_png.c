@@ -18,6 +18,7 @@
 static const unsigned char signature[8] = {137, 'P',  'N', 'G',
                                            13,  '\n', 26,  '\n'};
 
+// The kinds of IHDR: bit 0 palette, bit 1 color, bit 2 opacity.
 enum { GRAY = 0, COLOR = 2, PALETTE = 3, GRAY_ALPHA = 4, COLOR_ALPHA = 6 };
 
 // An image being read; what its chunks said so far.
@@ -27,6 +28,7 @@ typedef struct png {
   uint32_t width, height;
   int depth, kind, interlaced;
   int channels;  // in the file
+  // Red, green, blue and opacity.
   unsigned char palette[256][4];
   int colors;
   bool transparent;  // some color of the palette is
@@ -95,7 +97,8 @@ static bool add_data(png *p, const unsigned char *data, size_t nbytes) {
   return tl_writer_write(&to, data, nbytes);
 }
 
-// Reads one chunk by its name; chunks of no interest are passed over.
+// Reads one chunk by its name; chunks of no interest are passed over. A palette
+// of an image that has none is a hint for poorer screens, and ignored.
 static bool read_chunk(png *p, const unsigned char *name,
                        const unsigned char *data, size_t nbytes, bool first) {
   // The header comes first, and only once.
@@ -266,7 +269,9 @@ static bool put_pixel(const png *p, const unsigned char *row, uint64_t from,
   return true;
 }
 
-// Unfilters and writes the rows of one pass; *raw goes behind them.
+// Unfilters and writes the rows of one pass; *raw goes behind them. A pixel's
+// predecessor is [step] bytes before, at least 1, also where several pixels
+// share a byte.
 static bool fill_pass(const png *p, pass s, unsigned char **raw, int channels,
                       tl_array *image) {
   uint64_t width = pass_width(p, s), height = pass_height(p, s);
@@ -383,7 +388,8 @@ static void filter_row(const unsigned char *row, const unsigned char *above,
     out[i] = (unsigned char)(row[i] - predicted(best, row, above, i, step));
 }
 
-// All rows are filtered first and compressed as one stream.
+// All rows are filtered first and compressed as one stream. Memory: all rows
+// once more, filtered, and the compressed stream.
 bool tl_png_write(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
   static const unsigned char kinds[5] = {0, GRAY, GRAY_ALPHA, COLOR,
                                          COLOR_ALPHA};

@@ -52,6 +52,10 @@ static void make_code(code *c, const uint8_t *lengths, int n) {
 
 // Reads one word, bit by bit. The words of a length are numbers in a row, from
 // [first] on.
+//
+//   lengths a 1, b 2, c 2     words a 0, b 10, c 11
+//
+// Word - first is the place of a symbol among those of its length.
 static int take_symbol(reader *r, const code *c) {
   int word = 0, first = 0, before = 0;
   for (int k = 1;; k++) {

@@ -9,6 +9,8 @@
 #include "vm/vm.h"
 
 enum {
+  // Each place of a table costs 8 bytes to clear, so half a byte for each of
+  // text.
   LEAST_TEXT = 4096,  // bytes; a shorter text is not worth a table
   BYTES = 16,         // of text for each place of the table
   MOST_PLACES = 65536,
@@ -16,6 +18,8 @@ enum {
   TRIAL = 4096,  // pieces, of which a quarter must have been met
 };
 
+// The table is about a sixteenth as long as the text has bytes, and a power of
+// two. Without memory for it, strings are made one by one.
 void tl_interner_open(tl_interner *interner, tl_vm *vm, size_t nbytes) {
   *interner = (tl_interner){.vm = vm};
   if (nbytes < LEAST_TEXT)
@@ -32,11 +36,14 @@ void tl_interner_open(tl_interner *interner, tl_vm *vm, size_t nbytes) {
   interner->count = count;
 }
 
+// The strings are not dropped: the table borrows them.
 void tl_interner_close(tl_interner *interner) {
   tl_free(interner->vm, interner->met, interner->count * sizeof *interner->met);
   interner->met = NULL;
 }
 
+// After each TRIAL pieces it is decided anew, since a text may change its
+// nature.
 static bool is_worth_it(tl_interner *interner) {
   if (interner->asked < TRIAL)
     return true;
@@ -45,6 +52,7 @@ static bool is_worth_it(tl_interner *interner) {
   return worth;
 }
 
+// The hash goes into the string, where a record would compute it again.
 tl_string *tl_intern(tl_interner *interner, const char *text, size_t nbytes) {
   if (interner->met == NULL || nbytes > LONGEST)
     return tl_string_new(interner->vm, text, nbytes);

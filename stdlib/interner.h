@@ -15,10 +15,12 @@ typedef struct tl_interner {
 } tl_interner;
 
 // For pieces of a text of [nbytes]. Every string that it gives must live until
-// it is closed.
+// it is closed. Never fails.
 void tl_interner_open(tl_interner *interner, tl_vm *vm, size_t nbytes);
+// Frees the table. To be called before any of the strings is dropped.
 void tl_interner_close(tl_interner *interner);
-// Returns owned, or NULL after tl_fail.
+// Returns owned, or NULL after tl_fail. A piece of more than 64 bytes is a new
+// string each time.
 tl_string *tl_intern(tl_interner *interner, const char *text, size_t nbytes);
 
 #endif

@@ -21,6 +21,7 @@
 
 // --- Names ------------------------------------------------------------------
 
+// A column without a name is called c and its number, from c0 on.
 static bool add_column(tl_vm *vm, tl_csv_table *t, const char *name,
                        size_t nbytes) {
   if (t->count == t->capacity) {
@@ -64,6 +65,8 @@ static bool read_names(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
 
 // --- Which columns ----------------------------------------------------------
 
+// Fails (kind value) where two columns have one name: a record could not have
+// both. They are found with a record, whose keys are hashed.
 static bool check_names(tl_vm *vm, const tl_csv_table *t) {
   tl_record *seen = tl_record_new(vm, t->count);
   bool ok = seen != NULL;
@@ -101,6 +104,8 @@ static bool fail_no_column(tl_vm *vm, const tl_csv_table *t,
                  t->path, name->text);
 }
 
+// The column has a count of its own of the name. On failure it has no name,
+// which tl_csv_table_close allows for.
 static bool rename_column(tl_vm *vm, tl_csv_target *column, tl_string *name) {
   tl_slot slot = {.tag = TL_TAG_STRING, .string = name};
   tl_drop(vm, tl_own_string(column->name));
@@ -173,6 +178,8 @@ static bool pair_column(tl_vm *vm, tl_csv_target *column) {
   return tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &column->array);
 }
 
+// Moves the column's array and name into the record; both leave the table, so
+// that it does not drop them again.
 static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
   if (!tl_is_none(column->missing) && !pair_column(vm, column))
     return false;
@@ -188,6 +195,7 @@ static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
   return ok;
 }
 
+// A column that is asked for twice comes once, at its first place.
 static bool make_record(tl_vm *vm, tl_csv_table *t, tl_slot order,
                         tl_slot *out) {
   tl_record *record = tl_record_new(vm, t->count);
@@ -218,6 +226,8 @@ static tl_csv_target *field_column(tl_csv_table *t, const tl_type *type,
   return named_column(t, type->fields[field].name);
 }
 
+// Fails (kind type) for a type that no cell holds, such as a complex dtype. The
+// kind and the gaps are set before the scan, which then begins with them.
 static bool give_type(tl_vm *vm, tl_csv_table *t, const tl_type_field *field,
                       tl_csv_target *column) {
   if (!column)
@@ -259,6 +269,7 @@ static bool apply_type(tl_vm *vm, tl_csv_table *t, tl_type *type, bool named) {
   return true;
 }
 
+// A cell that is not of the type is found by a second scan, which names it.
 static bool convert_column(tl_vm *vm, tl_csv_table *t, tl_csv_target *column) {
   if (!tl_csv_convert(vm, column->type, column->learned.kind, &column->missing,
                       &column->array))
@@ -282,6 +293,9 @@ static bool has_text_in_place(const tl_type *type) {
   return any;
 }
 
+// [names] and [columns] have room for all fields. Columns are joined as they
+// are; structs in which text lies in place are one block, to which they are
+// converted.
 static bool join_columns(tl_vm *vm, tl_csv_table *t, tl_type *type,
                          tl_string **names, tl_slot *columns, tl_slot *out) {
   for (int64_t i = 0; i < type->field_count; i++) {
@@ -300,6 +314,7 @@ static bool join_columns(tl_vm *vm, tl_csv_table *t, tl_type *type,
   return ok;
 }
 
+// Both tables of pointers share one allocation.
 static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
                          tl_slot *out) {
   for (int64_t k = 0; k < t->count; k++)
@@ -326,10 +341,12 @@ typedef struct gaps {
   int64_t count;
 } gaps;
 
+// The marks borrow their texts from the argument.
 static void gaps_close(tl_vm *vm, gaps *g) {
   tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
 }
 
+// Without the blanks at its ends, as cells are compared without theirs.
 static tl_csv_mark mark_of(const tl_string *text) {
   tl_csv_mark mark = {text->text, text->length};
   tl_csv_trim(&mark.text, &mark.nbytes);
@@ -368,6 +385,7 @@ static bool read_gaps(tl_vm *vm, tl_slot *s, gaps *g) {
 
 // --- read_csv ---------------------------------------------------------------
 
+// Lines of the file, and not rows: a quote does not join them.
 static void skip_lines(const tl_csv_table *t, tl_csv_part *part,
                        int64_t count) {
   for (; count > 0 && part->at < t->source.end; count--) {

@@ -18,6 +18,7 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// Bytes from 0x80 on are parts of code points, which a table has many of.
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
   tl_string *text;
   *out = ',';
@@ -37,6 +38,7 @@ bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
 
 // --- write_csv --------------------------------------------------------------
 
+// A row is made in memory and written at once.
 typedef struct csv_writer {
   tl_vm *vm;
   tl_writer file;
@@ -44,6 +46,7 @@ typedef struct csv_writer {
   char separator;
 } csv_writer;
 
+// Blanks at the ends need them too, as some readers leave them out.
 static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
   if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
     return true;
@@ -53,6 +56,7 @@ static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
   return false;
 }
 
+// A quote within is written twice (RFC 4180, 2.7).
 static void add_text(csv_writer *w, const char *text, size_t nbytes) {
   if (!needs_quotes(w, text, nbytes)) {
     tl_text_add(&w->row, text, nbytes);
@@ -67,6 +71,8 @@ static void add_text(csv_writer *w, const char *text, size_t nbytes) {
   tl_text_putc(&w->row, '"');
 }
 
+// [alone]: of the only column, where an empty cell would be an empty line,
+// which is no row. There NaN is written as a word.
 static bool add_value(csv_writer *w, tl_slot value, bool alone) {
   if (tl_is_string(value)) {
     // An empty row would be no row.
@@ -91,12 +97,15 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
   return tl_format_value(w->vm, &w->row, value, false, 0);
 }
 
+// Of a column that check_columns lets pass.
 static int64_t column_length(tl_slot s) {
   if (tl_is_range(s))
     return s.range->length;
   return tl_is_list(s) ? s.list->length : tl_value_length(s, 0);
 }
 
+// float64, the most frequent dtype, is written without a slot in between.
+// Nested columns give each item as a value of its own, to be dropped.
 static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   if (tl_is_list(column))
     return add_value(w, column.list->items[row], alone);
@@ -127,6 +136,7 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   return ok;
 }
 
+// Text that found no memory on the way is reported here, once a row.
 static bool end_row(csv_writer *w) {
   tl_text_putc(&w->row, '\n');
   if (w->row.failed)
@@ -136,6 +146,8 @@ static bool end_row(csv_writer *w) {
   return ok;
 }
 
+// Before the file is opened: a wrong column leaves the old file. Fails (kind
+// type) for what is no column, (kind shape) for lengths that differ.
 static bool check_columns(tl_vm *vm, const tl_record *columns) {
   if (!tl_record_check_names(vm, columns, "write_csv"))
     return false;
@@ -167,6 +179,7 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
   return true;
 }
 
+// A record without fields gives an empty file.
 static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   int64_t count = columns->length;
   int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;

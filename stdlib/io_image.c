@@ -40,7 +40,8 @@ static bool is_space(unsigned char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// A number of at most [most] behind blanks and comments.
+// A number of at most [most] behind blanks and comments. The number ends where
+// no digit follows; what comes next is left.
 static bool next_number(pnm *p, int64_t most, int64_t *out) {
   // A comment goes from # to the end of its line.
   for (bool comment = false;
@@ -111,7 +112,8 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   return tl_array_finish(p->vm, ok, image, out);
 }
 
-// Writes the formats of bytes.
+// Writes the formats of bytes. The rows are dense and have the higher byte
+// first already: see write_image.
 static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
   // The header is text, whatever the samples are.
   tl_string *header = tl_string_format(

@@ -67,7 +67,9 @@ static void rising_strides(const tl_npy *from, int64_t *strides) {
 
 // An array over the items of the file. Its pages belong to the system as long
 // as they are read; those that a script may write count as external memory.
-// [own]: copy-on-write.
+// [own]: copy-on-write. The mapping passes to the array, whose release closes
+// it; where no array is made it is released here. tl_reader_close does not end
+// it.
 static bool map_items(tl_reader *reader, const tl_npy *from, size_t offset,
                       bool own, tl_slot *out) {
   tl_vm *vm = reader->vm;

@@ -22,6 +22,7 @@
 
 // --- Items ------------------------------------------------------------------
 
+// Items are read into the array as they are and put in order there.
 static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
   if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
@@ -38,6 +39,12 @@ static bool store_bytes(tl_reader *reader, tl_array *a, int64_t index,
   return tl_string_item_set(reader->vm, &tl_string_items(a)[index], bytes, n);
 }
 
+// Reads strings of U, S or V, each of the same width in the file.
+//
+//   points   | width code points, 4 bytes each | their text in UTF-8, as many |
+//
+// One buffer serves all strings; U is read to its first half, S and V use that
+// too.
 static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t width = (size_t)from->width, nbytes = 8 * width;
   if (width == 0 || a->size == 0)
@@ -91,6 +98,10 @@ static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   return ok;
 }
 
+// Reads header and items. *out is owned.
+//
+//   file (2, 3) in Fortran's order:  a d b e c f
+//   array (3, 2) in ours:            a d | b e | c f     transposed: (2, 3)
 static bool read_array(tl_reader *reader, tl_slot *out) {
   tl_vm *vm = reader->vm;
   tl_npy from = {.width = 0};
@@ -131,6 +142,8 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   return tl_raw_bytes_close(vm, &texts, out);
 }
 
+// Only a name that ends in .gz or .zst is expanded; other files are read piece
+// by piece to where the items stay.
 static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_reader reader;
@@ -175,6 +188,7 @@ static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Calls [each] on all items in row-major order, until it gives false.
 typedef bool item_visitor(void *context, const char *item);
+// Views of any strides are walked; nothing is copied.
 static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
   tl_walk walk;
   char *data = a->data;
@@ -199,6 +213,7 @@ typedef struct output {
   int64_t least;  // the length of the shortest
 } output;
 
+// The longest and the shortest item, and whether one ends in a zero.
 static bool measure_bytes(void *context, const char *item) {
   output *o = context;
   const tl_string_item *s = tl_string_item_at(item);
@@ -211,6 +226,7 @@ static bool measure_bytes(void *context, const char *item) {
   return true;
 }
 
+// An item and zeros up to the common width.
 static bool write_bytes(void *context, const char *item) {
   static const char zeros[64];
   output *o = context;
@@ -224,6 +240,8 @@ static bool write_bytes(void *context, const char *item) {
   return ok;
 }
 
+// S drops zeros at the end and V keeps them, with those that fill an item up:
+// so a zero at an end is safe only where nothing is filled up.
 static bool fits_bytes(const output *o) {
   return !o->zero_ended || o->least == o->width ||
          tl_fail(o->vm, TALLY_ERR_VALUE,
@@ -232,6 +250,7 @@ static bool fits_bytes(const output *o) {
                  o->file.what);
 }
 
+// The longest string in code points, which is the width of U.
 static bool measure_string(void *context, const char *item) {
   output *o = context;
   int64_t n = tl_npy_count_points(tl_string_item_at(item));
@@ -240,6 +259,7 @@ static bool measure_string(void *context, const char *item) {
   return true;
 }
 
+// Four bytes for each code point, in this machine's order as the header says.
 static bool write_string(void *context, const char *item) {
   output *o = context;
   const char *text = tl_string_item_text(tl_string_item_at(item));
@@ -253,11 +273,19 @@ static bool write_string(void *context, const char *item) {
   return ok;
 }
 
+// For views, whose items do not lie in a row.
 static bool write_number(void *context, const char *item) {
   output *o = context;
   return tl_writer_write(&o->file, item, tl_itemsize(tl_array_dtype(o->a)));
 }
 
+// What stands before the items (npy_header.h):
+//
+//   magic, version 1.0 | length, 2 bytes | {'descr': '<f8', ...}  blanks, \n |
+//   a multiple of 64 bytes in all
+//
+// Fails (kind value) where the length needs more than 16 bits: version 1.0 has
+// no more.
 static bool write_header(output *o) {
   char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
@@ -308,6 +336,7 @@ static bool write_header(output *o) {
   return ok;
 }
 
+// One write for contiguous items, else item by item in row-major order.
 static bool write_items(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING)
     return visit_items(o->a, o->raw_bytes ? write_bytes : write_string, o);
@@ -371,6 +400,8 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   return true;
 }
 
+// The old file stays where anything fails, as tl_writer_end then abandons the
+// new one.
 static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   output o;
@@ -385,6 +416,7 @@ static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The same bytes in memory, for a container of several arrays.
 static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes = {NULL, 0, 0};
   output o;

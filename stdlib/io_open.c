@@ -14,6 +14,7 @@
 #include "vm/io.h"
 #include "vm/vm.h"
 
+// Bytes that are read at once: a call of the system costs little beside it.
 enum { PIECE = 1 << 16 };
 
 // An open file. Of its buffer, [start, end) is read and not given out yet:

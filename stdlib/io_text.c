@@ -15,6 +15,7 @@
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
+// U+FEFF in UTF-8, which some editors write in front.
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 
 // Fails (kind value) where the file is no UTF-8, at the first wrong byte.

@@ -8,6 +8,8 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// The number of items: of an array its rows, of a string its grapheme clusters,
+// of a record its fields. Rank 0 has none and fails (kind type).
 bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
   if (tl_is_list(s))
     *out = s.list->length;
@@ -27,6 +29,7 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
   return true;
 }
 
+// A row is a view that counts its block, since whoever gets it may store it.
 static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
   const tl_array *a = s.array;
   char *data = a->data + index * tl_strides(a)[0];
@@ -45,6 +48,9 @@ static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
   return true;
 }
 
+// *out is owned. *at is 0 at first and the byte where the next cluster of a
+// string begins: strings are walked in order, other values by [index] alone. Of
+// a record, its keys.
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out) {
   if (tl_is_list(s)) {
