@@ -2,6 +2,8 @@
 
 #include "stdlib/arrays.h"
 
+// The remaining axes are counted in index[], as in a number with one digit for
+// each axis. An axis without items ends the walk before it begins.
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
   *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
   for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
@@ -19,6 +21,8 @@ void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
   }
 }
 
+// Adds one to the last digit. A digit that is full goes back to 0, which takes
+// its whole way off the pointers again, and carries to the one before it.
 void tl_lanes_next(tl_lanes *lanes) {
   for (int k = lanes->ndim - 1; k >= 0; k--) {
     bool more = ++lanes->index[k] < lanes->shape[k];

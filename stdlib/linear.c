@@ -31,6 +31,12 @@ typedef struct contraction {
   int axes[2][TL_MAX_DIMS];
 } contraction;
 
+// Reads tensordot's axes into *c: a number k means the last k axes of the first
+// operand ([n] axes) and the first k of the second ([m]); a pair of lists names
+// them. Lengths are not compared here.
+//
+//   2            axes n-2, n-1   with  axes 0, 1
+//   ([0], [1])   axis 0          with  axis 1
 static bool parse_axes(tl_vm *vm, tl_slot s, int n, int m, contraction *c) {
   if (tl_is_list(s)) {
     int counts[2];
@@ -96,6 +102,10 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
          reshape_own(vm, transposed, 2, matrix, out);
 }
 
+// tensordot(x1, x2, axes) as one product of matrices: both operands become
+// matrices whose inner side is all summed axes, and the product's sides are the
+// remaining axes again. A transposed operand costs a copy here, which the
+// product repays.
 static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
   contraction c;
   if (!tl_arg_numeric(vm, "tensordot", &args[0]) ||
@@ -262,6 +272,8 @@ static bool diagonal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diagonal_view(vm, "diagonal", &args[0], args[1], out);
 }
 
+// trace(x, offset, dtype): the sum along the diagonal's view, so that dtypes
+// and the order of additions are those of sum.
 static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot view, x;
   tl_dtype dtype;
@@ -277,6 +289,8 @@ static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// diag of a vector: a square matrix of zeros with x on diagonal k, which makes
+// a side of n + |k|. k is not INT64_MIN, whose magnitude is no int64.
 static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
   int64_t n = x->size, shape[2], stride;
   int64_t away = k < 0 ? -k : k;

@@ -12,6 +12,10 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
+// Flags say which items there are; the offsets count those before each row.
+//
+//   rows   [1, none, 2]  [none]  [3]    offsets 0 3 4 5
+//   there  [1, 2]        []      [3]    offsets 0 2 2 3
 bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
                      tl_slot *out) {
   tl_slot flags, there;
@@ -52,6 +56,10 @@ static bool is_decided(tl_reduction reduction) {
   return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
 }
 
+// Rows whose items may be missing. Skipping, the items that are there are
+// reduced, and places among them translated back. Otherwise a row with a
+// missing item is missing, except where any or all is decided without it:
+// whatever a missing item were, any([true, none]) is true.
 static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
                                  tl_slot items, const tl_array *offsets,
                                  tl_slot *out) {
@@ -161,6 +169,7 @@ static bool reduce_table(tl_vm *vm, void *call, tl_slot *row, tl_slot *out) {
   return reduce_along(vm, call, row, 0, out);
 }
 
+// Rows whose items are arrays, structs or rows themselves.
 static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                           const int64_t *at, int64_t rows, tl_slot *out) {
   // Results that may differ in length are rows of their own.
@@ -182,6 +191,15 @@ static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   return reduce_tables(vm, call, items, at, rows, out);
 }
 
+// What an axis means for rows of different lengths:
+//
+//   none    all items of all rows
+//   0       across the rows, at each place those that have one (turn_rows)
+//   1       within each row
+//   2, …    inside of the items; the rows stay
+//
+// A place has no single row to stand for across rows: argmin and argmax along
+// axis 0 fail (kind value).
 static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
                           tl_slot *out) {
   tl_slot offsets, items, inner;
@@ -246,6 +264,8 @@ typedef struct lanes {
   int axis;
 } lanes;
 
+// Reduces across the rows of lane i, or of no rows where i is below 0: that is
+// how the loop asks for the type of a result without any.
 static bool reduce_lane(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const lanes *l = context;
   tl_slot rows;
@@ -280,6 +300,8 @@ static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
          tl_value_split_axis(vm, &whole, left, shape, out);
 }
 
+// Rows in a grid: an axis of the grid reduces across rows, one behind it within
+// them, whose results go back into the grid's shape.
 static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
                         const tl_nested *n, tl_slot *out) {
   const tl_array *places = n->parts[0].array;
@@ -306,6 +328,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
 
 // --- Missing values ---------------------------------------------------------
 
+// A shift by 32 is undefined, hence the case of its own.
 static uint32_t all_axes(const tl_array *a) {
   int ndim = tl_ndim(a);
   return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
@@ -314,6 +337,8 @@ static uint32_t all_axes(const tl_array *a) {
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
                        const tl_nested *n, tl_slot *out);
 
+// any and all of items of which some are missing: *out is the answer if those
+// that are there suffice for it, else none.
 static bool decide(tl_vm *vm, const tl_reduce_call *call, const tl_nested *n,
                    tl_slot *out) {
   tl_reduce_call known = *call;
@@ -477,6 +502,8 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   return ok;
 }
 
+// Several axes and keepdims are reduced to one axis without it; what remains is
+// a matter of the form. Structs have no reductions (kind type).
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   const tl_nested *n = x->nested;

@@ -19,11 +19,14 @@ const char tl_npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 typedef tl_npy_source header;
 
+// Always false, after a message with the function and the file.
 static bool npy_fail(const header *h, const char *message) {
   return tl_fail(h->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
                  h->what, h->path, message);
 }
 
+// Goes past blanks and a word if that comes next. Text ends at h->end, not with
+// a NUL, so lengths are compared first.
 static bool accept_word(header *h, const char *word) {
   size_t nbytes = strlen(word);
   while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
@@ -33,6 +36,7 @@ static bool accept_word(header *h, const char *word) {
   return true;
 }
 
+// A tuple such as (), (3,) or (3, 4). A comma may lack at the end only.
 static bool read_shape(header *h, tl_npy *out) {
   out->ndim = 0;
   if (!tl_npy_accept(h, '('))
@@ -49,6 +53,9 @@ static bool read_shape(header *h, tl_npy *out) {
   return true;
 }
 
+// Either a list of fields, which makes structs, or a string: byte order,
+// letter, item size. Letters without a dtype of Tally's fail with kind type, so
+// that a reader can tell them from a file that is broken.
 static bool read_descr(header *h, tl_npy *out) {
   char text[32];
   if (tl_npy_accept(h, '[')) {
@@ -80,6 +87,8 @@ static bool read_descr(header *h, tl_npy *out) {
                  h->what, h->path, text);
 }
 
+// A Python dict with exactly the three keys of the format, in any order; the
+// bits of [seen] say which were there.
 static bool read_dict(header *h, tl_npy *out) {
   unsigned seen = 0;
   if (!tl_npy_accept(h, '{'))
@@ -110,6 +119,8 @@ static bool read_dict(header *h, tl_npy *out) {
          npy_fail(h, "its header lacks descr, fortran_order or shape");
 }
 
+// A file may become shorter while it is read, so this is checked although sizes
+// were compared before.
 bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
   size_t got;
   if (!tl_reader_read(reader, to, nbytes, &got))

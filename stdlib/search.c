@@ -17,6 +17,8 @@
 
 // --- take -------------------------------------------------------------------
 
+// take of strings, whose counts rise with each copy. All places are written:
+// the string items of a new array are empty, not undefined.
 static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
                          const int64_t *index, int64_t n, int axis) {
   tl_lanes lanes;
@@ -49,8 +51,12 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   return true;
 }
 
+// Items between two looks at whether the host wants the call to end.
 enum { POLL_ITEMS = 1 << 17 };
 
+// take along an axis whose lanes a kernel can read by their step. Where a lane
+// of the result is not dense, its items are gathered in a row first and then
+// spread: the kernel has no step for what it writes.
 static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
                        const int64_t *index, int64_t n, int axis) {
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
@@ -78,6 +84,12 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
   return ok;
 }
 
+// Three ways, by how the items lie:
+//
+//   strings                           one by one, with their counts
+//   axes behind [axis], contiguous    whole rows by memcpy
+//   all else                          lanes, through the take kernel
+//
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
                   int axis, tl_slot *out) {
   int ndim = tl_ndim(x);
@@ -100,6 +112,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   return tl_array_finish(vm, ok, to, out);
 }
 
+// Makes the slot own a new array; false where there is none.
 static bool own_indices(tl_array *made, tl_slot *index) {
   if (made)
     *index = tl_own_array(made);
@@ -163,6 +176,9 @@ static bool take_shape(tl_vm *vm, const tl_array *index, int axis,
   return tl_reshape(vm, taken, ndim, shape, out);
 }
 
+// take(x, indices, axis): indices are checked and wrapped before anything is
+// copied. Indices of several axes are taken flat, and their shape stands in
+// place of the axis afterwards.
 static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (!tl_arg_array(vm, "take", &args[0]) ||
@@ -263,6 +279,8 @@ static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
   }
 }
 
+// Takes lane by lane; [x] and [index] are broadcast to each other already. Many
+// short lanes share one look at the host.
 static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
                              tl_array *index, int axis) {
   tl_lanes lanes;
@@ -381,6 +399,8 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
   return true;
 }
 
+// Positions come flat from a kernel, and are split into one index for each axis
+// only if there are several. *x is replaced where it becomes an array.
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   tl_slot mask;
   if (!truth(vm, function, x, &mask))

@@ -18,6 +18,8 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// Whether items have keys (sort.h): unsigned words in the same order. Strings
+// and complex numbers do not, and are sorted instead.
 static bool has_keys(tl_dtype dtype) {
   return dtype != TL_STRING && !tl_dtype_is_complex(dtype);
 }
@@ -32,6 +34,7 @@ typedef struct room {
   size_t nbytes;
 } room;
 
+// Makes r at least [nbytes] large; what was in it is lost. False after tl_fail.
 static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
   if (nbytes <= r->nbytes)
     return true;
@@ -57,6 +60,7 @@ typedef struct firsts {
   char *taken;
 } firsts;
 
+// One allocation serves all lanes: order, places and items of the k firsts.
 static bool firsts_open(firsts *f) {
   const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
   // One more place: it is written before it is known to be one.
@@ -74,6 +78,8 @@ static void firsts_close(firsts *f) {
   tl_free(f->ranks.vm, f->words.bytes, f->words.nbytes);
 }
 
+// Makes a lane the one that is looked at; it is copied only if its items do not
+// lie side by side.
 static bool firsts_read(firsts *f, char *data, int64_t step) {
   const size_t size = tl_itemsize(f->ranks.dtype), n = (size_t)f->ranks.n;
   f->ranks.items = data;
@@ -139,6 +145,8 @@ static bool firsts_find(firsts *f) {
                           r->descending);
 }
 
+// The k first items of each lane of x, with their places. k > 0, as an array
+// without items has no lanes to visit.
 static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
                        tl_array *places, int axis, bool largest) {
   const tl_dtype dtype = tl_array_dtype(x);
@@ -175,6 +183,8 @@ static bool give(tl_vm *vm, tl_slot values, tl_slot places, tl_slot *out) {
   return tl_record_put_end(record, out);
 }
 
+// topk(x, k, axis, largest): finds the k-th key in linear time and sorts only
+// what comes before it: n + k log k in place of n log n.
 static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t k, shape[TL_MAX_DIMS];
@@ -215,6 +225,7 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Two of three kinds of items, those that are less, the same and greater, keep
 // to their end of the lane; the others are put aside meanwhile.
 
+// Work memory of all lanes of a call, made when it is first needed.
 typedef struct container_end {
   tl_vm *vm;
   const char *function;
@@ -223,6 +234,8 @@ typedef struct container_end {
   room keys, order, moved, before;  // of argpartition
 } container_end;
 
+// Allocated, not on the stack: a call may come from deep inside a program.
+// Returns owned, NULL after tl_fail.
 static container_end *container_end_open(tl_vm *vm, const char *function,
                                          tl_dtype dtype) {
   container_end *p = tl_alloc(vm, sizeof *p, function);
@@ -252,6 +265,8 @@ static char *read_items(container_end *p, char *data, int64_t step, int64_t n) {
   return p->items.bytes;
 }
 
+// Keys of a lane's items, once for all places: splits move numbers of items and
+// read keys through them.
 static bool make_keys(container_end *p, const char *items, int64_t n) {
   tl_stop stop = tl_stop_of(p->vm);
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
@@ -261,6 +276,10 @@ static bool make_keys(container_end *p, const char *items, int64_t n) {
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
+// A lane that is divided at a key.
+//
+//   before    5 2 9 2 7 1    k = 2: the key is 2, one is less, two the same
+//   after     1 2 2 5 9 7    the same kinds together, each in its order
 typedef struct cut {
   char *items, *aside;
   int64_t n;
@@ -536,11 +555,13 @@ static bool fails_late(const tl_array *x, int axis, int count) {
   return !has_keys(tl_array_dtype(x)) || n > TL_NTH_FREE;
 }
 
+// Ascending, for qsort.
 static int compare_places(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
+// As many fit on the stack (8 KiB); more of them are nearly a sort.
 enum { MOST_PLACES = 1024 };
 
 // x, kth, axis
@@ -563,6 +584,8 @@ static bool partition_arguments(tl_vm *vm, const char *function, tl_slot *args,
   return true;
 }
 
+// argpartition(x, kth, axis). The order may be written over x itself, where
+// that ends here and has items of the same size.
 static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
@@ -581,6 +604,9 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
       vm, partition_places(vm, x, dtype, order, axis, kth, count), order, out);
 }
 
+// partition(x, kth, axis), in x's own memory where it ends here. Where a
+// failure must leave x as it was (vm->keeping) and one may come late, a copy is
+// divided.
 static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
