@@ -98,6 +98,7 @@ static bool open_pieces(tl_vm *vm, tl_slot x, tl_slot parts[2],
   return ok;
 }
 
+// Gives up what open_pieces made, all of it or a part.
 static void close_pieces(tl_vm *vm, tl_slot parts[2], tl_array *piece) {
   tl_array_drop(vm, piece);
   for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
@@ -312,6 +313,8 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   return false;
 }
 
+// diff within rows: one difference of plain items in one pass over all rows;
+// other axes, orders and ends row by row.
 static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot items = args[0].nested->parts[1], axis = args[1];
   bool last = tl_class(axis) == TL_CLASS_I64 && (axis.i == 1 || axis.i == -1);
@@ -324,6 +327,8 @@ static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diff_of_rows(vm, args[0], out);
 }
 
+// diff without care for x where it fails. n differences are n passes, each in
+// the memory of the one before where that may change its size.
 static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n;

@@ -111,10 +111,12 @@ static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   return a;
 }
 
+// Row-major, as kernels that walk a pointer want it.
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
   return take(vm, s, false);
 }
 
+// In whatever order the axes lie, for results that need no rows.
 tl_array *tl_take_kept(tl_vm *vm, tl_slot *s) {
   return take(vm, s, true);
 }

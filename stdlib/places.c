@@ -11,6 +11,7 @@
 
 // --- add_at -----------------------------------------------------------------
 
+// Wrapped indices stand on the stack: 4 KiB.
 enum { BLOCK = 512 };  // indices at once
 
 // X(dtype, item type, type to compute in): integers wrap.
@@ -96,6 +97,9 @@ static int kind_order(tl_dtype dtype) {
                                       : 0;
 }
 
+// x and values must be numbers, and a value's kind none that x's could not
+// hold: a sum of floats in an array of integers would be cut. Fails with kind
+// type. Widths may differ, as in x[i] += v.
 static bool check_kinds(tl_vm *vm, tl_slot *args) {
   if (!tl_arg_numeric(vm, "add_at", &args[0]) ||
       !tl_arg_numeric(vm, "add_at", &args[2]))
@@ -141,6 +145,8 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
   return true;
 }
 
+// The indices as dense int64, negative ones still unwrapped. An empty list has
+// no integers, and is allowed.
 static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
   if (!tl_arg_numeric(vm, "add_at", s))
     return false;
@@ -149,6 +155,8 @@ static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
   return tl_as_contiguous(vm, "add_at", *s, TL_INT64, out);
 }
 
+// add_at(x, indices, values): unlike x[indices] += values, an index that comes
+// twice adds twice. In x's own memory where it ends here.
 static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index = tl_none(), values = tl_none();
   if (!check_kinds(vm, args))
@@ -168,6 +176,13 @@ static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- sliding_windows --------------------------------------------------------
 
+// sliding_windows(x, size, axis): a view; items stand in as many windows as
+// contain them, without being copied.
+//
+//   x of 5, size 3     3 * 3, strides s and s
+//     0 1 2 3 4        0 1 2
+//                      1 2 3
+//                      2 3 4
 static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char name[] = "sliding_windows";
   int count, axis_count, axes[TL_MAX_DIMS];

@@ -52,6 +52,9 @@ static bool combine(tl_vm *vm, bool ok, tl_array *offsets, int64_t count,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// cartesian(a, b): in each row all pairs of an item of a with one of b, the
+// second changing fastest. The number of pairs is summed first, and fails (kind
+// shape) beyond int64.
 static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_ragged(vm, "cartesian", &args[0]) ||
       !tl_arg_ragged(vm, "cartesian", &args[1]))
@@ -132,6 +135,8 @@ static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
   return true;
 }
 
+// Offsets for the combinations of k items of each row; NULL after tl_fail (kind
+// shape) where they are too many to count.
 static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
                                int64_t k) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -218,6 +223,9 @@ static bool are_grids(const tl_record *r) {
   return all;
 }
 
+// zip_ragged(c): rows of structs with the record's names. The fields' rows must
+// have the same lengths; grids of one shape are zipped by their rows and then
+// get the shape again.
 static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_record(args[0]) || args[0].record->length == 0)
     return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",

@@ -28,6 +28,8 @@ enum {
 };
 
 typedef struct draw draw;
+// One call of a function of the module. [fill] and what it reads are set by the
+// function before draw_array; several threads read it at a time, none writes.
 struct draw {
   const char *function;
   int ndim;

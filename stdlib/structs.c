@@ -18,6 +18,7 @@
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
+// True for what has fields; else fails (kind type).
 static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_has_fields(s) ||
          tl_arg_fail(vm, function, "p", "an array of structs", s);
@@ -25,6 +26,8 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 
 // --- Columns ----------------------------------------------------------------
 
+// Columns in one block are views of it, which remains as long as one of them
+// does.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
   tl_slot *fields = tl_slots_new(vm, layout->field_count, "columns");
@@ -39,6 +42,7 @@ bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   return ok;
 }
 
+// columns(p).
 static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return struct_argument(vm, "columns", args[0]) &&
          tl_columns_of(vm, args[0], out);
@@ -63,6 +67,9 @@ static bool rows_of_list(tl_vm *vm, const tl_list *l, tl_slot *out) {
   return ok;
 }
 
+// rows(c): a record of columns, a list of columns (tuples) or a list of
+// records, each of which is one row. An empty list fails (kind value): nothing
+// says what the fields are.
 static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     tl_list *l = args[0].list;
