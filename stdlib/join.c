@@ -1,4 +1,11 @@
 // Making one array of several or of its own copies, and several of one.
+//
+//
+// A list of arrays becomes parts of one dtype and shape, and each is assigned
+// to its place in the result. Where the list ends with the call and is the only
+// owner of its first array, that array is lengthened instead:
+//
+//   xs = concat((xs, ys))     the items of xs stay, those of ys go behind them
 
 #include <string.h>
 

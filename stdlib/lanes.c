@@ -1,4 +1,9 @@
 // Walking the lanes of arrays along an axis.
+//
+//
+// Of a 2 * 3 array along axis 0 these are three lanes of two items, a column
+// each; steps between items and from lane to lane are the array's own, so that
+// views need no copy. Up to three arrays are walked in step.
 
 #include "stdlib/arrays.h"
 

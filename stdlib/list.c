@@ -74,6 +74,7 @@ static bool may_take_row(tl_vm *vm, tl_slot s, const tl_array *row) {
   return tl_array_resizes(vm, s);
 }
 
+// The row is written through a view of its place, as tl_array_assign wants one.
 // The view of the last row is made first: nothing fails once that is written.
 static bool grow_rows(tl_vm *vm, tl_slot *s, const tl_array *row,
                       tl_slot *out) {

@@ -1,4 +1,15 @@
 // The module memory: who refers to whom, as values and as pictures.
+//
+//
+// Objects do not know who refers to them. To find owners, all references that
+// the VM has are walked (tl_each_reference), and records are made of what such
+// a walk calls back with:
+//
+//   root --"x"--> list --[0]--> array        refs(x) looks to the right,
+//                                            chain(…) to the left
+//
+// Walks need no memory of the script's; what they make is listed last, so that
+// it is not found itself.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
 // The module memory: what values keep alive, and views that keep more than they
 // show.
+//
+//
+//   x  list ──> view ──> block of 800 bytes     held(x): all three, once each
+//                  shows 8 bytes of it          retained(): the view, if
+//                                               nothing else has the block
 
 #include <stdlib.h>
 

@@ -1,4 +1,11 @@
 // Missing values: asking for them, filling and dropping them.
+//
+//
+//   values   3 0 1      mask   0 1 0      [3, none, 1]
+//
+//   is_missing      the mask
+//   fill_missing    where(mask, value, values)
+//   drop_missing    the values where the mask is false
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"

@@ -1,6 +1,17 @@
 // Differences between neighbours, and the areas below them.
 //
 // Built for speed.
+//
+//
+//   x              3 1 4 1 5
+//   x[1:]            1 4 1 5
+//   x[:-1]         3 1 4 1
+//   diff          -2 3 -3 4       one elementwise operation on two views
+//   trapezoid      (sums of neighbours) * 0.5 * (differences of their places)
+//
+// Where x ends here, the differences go into its own memory in pieces: a piece
+// of PIECE results is computed in other memory and then moved over items that
+// no later piece reads.
 
 #include <string.h>
 
@@ -45,6 +56,7 @@ static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
   return ok;
 }
 
+// 8 KiB of float64: operands and result stay in the nearest cache.
 enum { PIECE = 1024 };  // items that are computed at a time
 
 // Vectors that stand for [n] items from some place on.
@@ -205,6 +217,7 @@ static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
       mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
   if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
     ok = join_ends(vm, &mask, ends[0], ends[1], axis);
+  // Beyond its length nothing is left, however many times it is asked for.
   if (ok && times > tl_shape(mask.array)[axis])
     times = tl_shape(mask.array)[axis];
   for (; ok && times > 0; times--) {
@@ -255,6 +268,8 @@ static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
     if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
       return false;
     for (int64_t i = 0; i < count; i++) {
+      // A run ends with the last difference inside of the row; the one behind
+      // it lies between two rows and is left out.
       while (row < rows && at[row + 1] - 1 < begin + i) row++;
       int64_t stop = at[row + 1] - 1 - begin;
       stop = stop < count ? stop : count;
@@ -459,6 +474,7 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
   tl_drop(vm, areas[0]);
+  // Without x the width is the argument dx itself, which is the caller's.
   if (!tl_is_none(args[1]))
     tl_drop(vm, areas[1]);
   if (!ok)

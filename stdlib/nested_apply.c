@@ -1,5 +1,10 @@
 // Functions of one vector on arrays with missing values and on rows of
 // different lengths: medians, quantiles, distinct items; their shapes.
+//
+//
+//   no axis          each(all items that are there)
+//   rows             each(row) for every row, results stacked
+//   an axis of more  the lanes along it as rows, the results in their shape
 
 #include "stdlib/arguments.h"
 #include "stdlib/nested_reduce.h"

@@ -1,4 +1,11 @@
 // Reductions of arrays with missing values and of rows of different lengths.
+//
+//
+//   ragged     all items, across rows (axis 0), within rows (axis 1), below
+//   grid       the same of rows that lie in a fixed shape
+//   option     without what is missing, or missing where anything is
+//
+// Each case is brought to rows of plain items, which row_reduce.c reduces.
 
 #include "stdlib/nested_reduce.h"
 
@@ -114,6 +121,7 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
     return NULL;
   // First how many rows end before a place, then how many are left.
   int64_t *to = tl_offsets_data(offsets) + 1, left = rows;
+  // Rows of full width are not counted: they end behind the last place.
   for (int64_t k = 0; k < width; k++) to[k] = 0;
   for (int64_t i = 0; i < rows; i++) {
     if (at[i + 1] - at[i] < width)
@@ -489,6 +497,7 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   for (int i = 0; i < count; i++) set |= UINT32_C(1) << axes[i];
   tl_slot sofar = tl_retain(vm, tl_borrow(*x)), next;
   bool ok = true;
+  // From the last on, so that the numbers of the others stay what they are.
   for (int axis = ndim - 1; ok && axis >= 0; axis--) {
     if ((set >> axis & 1) == 0)
       continue;

@@ -1,4 +1,10 @@
 // What stands before the items of a .npy file. See npy_header.h.
+//
+//
+//   \x93NUMPY  1 0  118 0  {'descr': '<f8', 'fortran_order': False, …}\n
+//   magic      |    |      the dict, blanks up to a multiple of 64 bytes
+//              |    its length, 2 bytes, from version 2 on 4, little-endian
+//              version
 
 #include "stdlib/npy_header.h"
 
@@ -69,6 +75,7 @@ static bool read_descr(header *h, tl_npy *out) {
     return npy_fail(h, "its byte order is unknown");
   char *rest;
   long size = strtol(text + 2, &rest, 10);
+  // A size that is none fits no dtype, and is reported with the whole text.
   if (*rest != 0 || size < 0)
     size = -1;
   out->swapped = text[0] != '|' && tl_npy_is_swapped(text[0]);
@@ -153,6 +160,7 @@ bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
     nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
     front += 2;
   }
+  // Both before anything of that length is allocated.
   if (nbytes > MOST_HEADER)
     return npy_fail(&h, "its header is too long");
   if (nbytes > (uint64_t)reader->size - front)

@@ -1,5 +1,13 @@
 // Dtypes of NumPy: read into ours and into layouts of structs, written from
 // them.
+//
+//
+//   [('x', '<f8'), ('', '|V4'), ('s', '<U4'), ('m', '<i4', (2, 3))]
+//
+//   x   float64                 at 0
+//       padding, no field       at 8
+//   s   4 * char                at 12
+//   m   2 * 3 * int32           at 28      an item has 52 bytes
 
 #include "stdlib/npy_struct.h"
 
@@ -169,6 +177,7 @@ static tl_type *read_shape(parser *p, tl_type *of) {
     int64_t n = -1;
     if (ndim == MOST_DIMS || (!tl_npy_read_length(p->source, &n) && n < 0))
       return fail(p, "a shape that is none");
+    // The digits are limited too: zeros in front would make the text long.
     if (n / 10 > INT32_MAX || p->source->at - from > 20)
       return fail(p, "a shape that is too large");
     shape[ndim++] = n;
@@ -272,6 +281,7 @@ static tl_type *read_fields(parser *p) {
            fail(p, "a size that is too large") != NULL;
       continue;
     }
+    // NumPy's lists have no gaps but the unnamed fields.
     offsets[count] = size;
     int64_t more = tl_type_size(fields[count].type);
     count++;  // its name is ours from here on
@@ -353,8 +363,8 @@ static void add_padding(tl_text *text, int64_t nbytes) {
     tl_text_printf(text, "('', '|V%lld'), ", (long long)nbytes);
 }
 
-// Offsets are told by gaps alone, which is why they must rise. Fixed dimensions
-// become the shape of a field, outermost first.
+// Only gaps say where fields are, which is why offsets must rise. Fixed
+// dimensions become the shape of a field, outermost first.
 bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
                          const tl_npy_texts *texts) {
   const char order = tl_is_big_endian() ? '>' : '<';

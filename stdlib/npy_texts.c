@@ -1,5 +1,11 @@
 // Strings of .npy files, by themselves and as fields of structs: see
 // npy_texts.h.
+//
+//
+//   file    'a' 0 0 0  'b' 'c' 0 0     4 code points of 32 bits each
+//   array   "a"        "bc"
+//
+// Writing needs the longest text first: all items of a file are equally wide.
 #include "stdlib/npy_texts.h"
 
 #include <inttypes.h>

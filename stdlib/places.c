@@ -97,9 +97,9 @@ static int kind_order(tl_dtype dtype) {
                                       : 0;
 }
 
-// x and values must be numbers, and a value's kind none that x's could not
-// hold: a sum of floats in an array of integers would be cut. Fails with kind
-// type. Widths may differ, as in x[i] += v.
+// x and values must be numbers, and the values of no higher kind than x: a sum
+// of floats in an array of integers would be cut. Fails with kind type. Widths
+// may differ, as in x[i] += v.
 static bool check_kinds(tl_vm *vm, tl_slot *args) {
   if (!tl_arg_numeric(vm, "add_at", &args[0]) ||
       !tl_arg_numeric(vm, "add_at", &args[2]))

@@ -1,4 +1,8 @@
 // Arrays of pointers: made from a target and places in it.
+//
+//
+//   target   ["a", "b"]     places [1, 0, 1]
+//   value    [b, a, b]      reading goes through the places to the target
 
 #include <inttypes.h>
 

@@ -1,4 +1,12 @@
 // Rows of different lengths: made, taken apart, padded.
+//
+//
+//   ragged([1, 2, 3], [2, 0, 1])
+//
+//   offsets   0 2 2 3       row i has the items from offset i up to i + 1
+//   items     1 2 3
+//
+// Functions here make or read offsets; items are moved only by padding.
 
 #include "stdlib/ragged.h"
 
@@ -46,6 +54,7 @@ static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
   for (int64_t i = 0; ok && i < a->size; i++) {
     int64_t n = ((const int64_t *)(const void *)a->data)[i];
     int64_t *to = &tl_offsets_data(offsets)[i + 1];
+    // The first count that goes too far is named, not the sum of all.
     if (n < 0 || __builtin_add_overflow(to[-1], n, to) || *to > total) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
                    n < 0 ? "ragged: counts: row %" PRId64 " would have %" PRId64
@@ -190,6 +199,7 @@ static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
                    "not rows of %s",
                    tl_describe(content, text, sizeof text));
   }
+  // Gaps take item 0, so there must be one.
   if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
   // All places are 0.

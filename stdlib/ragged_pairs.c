@@ -1,4 +1,12 @@
 // Items of rows in pairs and more: all pairs, all choices, rows side by side.
+//
+//
+//   cartesian([[1, 2]], [[3, 4]])     [[(1, 3), (1, 4), (2, 3), (2, 4)]]
+//   combinations([[1, 2, 3]], 2)      [[(1, 2), (1, 3), (2, 3)]]
+//   zip_ragged({ x: …, y: … })        rows of structs with fields x and y
+//
+// Places of the items are written down for all rows first, and each column is
+// then taken at once: the loops know nothing of dtypes.
 
 #include <inttypes.h>
 
@@ -122,6 +130,7 @@ static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
                          tl_array *const *places) {
   int64_t total = 0;
   for (int64_t row = 0; row < rows; row++) {
+    // The first combination is 0, 1, … k - 1; a row that is shorter has none.
     int64_t at[MOST_CHOSEN], n = x[row + 1] - x[row];
     for (int64_t i = 0; i < k; i++) at[i] = i;
     bool more = n >= k;

@@ -1,4 +1,12 @@
 // Each row by itself: order, running folds, repeating.
+//
+//
+// Offsets stay or are computed from those of x, and the items of all rows are
+// worked on in one array: so rows cost what their items cost, however short.
+//
+//   sort       [[2, 1], [3]]     items 2 1 3, each row sorted where it is
+//   flip                         items 1 2 3, read row by row from the end
+//   repeat     times 2           offsets 0 4 6, items 2 2 1 1 3 3
 
 #include <inttypes.h>
 #include <string.h>
@@ -282,8 +290,8 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// Item k of the result is item k / times of x; offsets are those of x, times as
-// far apart.
+// Item k of the result is item k / times of x; offsets are those of x times
+// [times].
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
   const tl_nested *n = x.nested;
   const int64_t *at = tl_ragged_offsets(n);

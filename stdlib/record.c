@@ -1,4 +1,8 @@
 // Functions for records; put and update serve lists and arrays too.
+//
+//
+// A record that ends with the call gives away what it has: keys and values move
+// into the list, and a value moves out for update to change it in place.
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"

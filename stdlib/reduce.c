@@ -1,4 +1,11 @@
-// Reductions along axes, running folds, medians and quantiles.
+// Reductions along axes, medians and quantiles.
+//
+//
+// Folds are read into a tl_fold_call, for the engine or for a fused region.
+// Quantiles take lanes one by one:
+//
+//   a lane --short, or many quantiles--> copied, sorted --> between two items
+//          --long, few quantiles-------> its place found (nth.h) --> the same
 
 #include <math.h>
 #include <string.h>
@@ -139,6 +146,7 @@ static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                             one_axis};                                 \
     return reduce(vm, &form, args, out);                               \
   }
+// One C function for each, since a builtin's row has no other context.
 FOLDS(X)
 #undef X
 
@@ -207,6 +215,10 @@ static const quantile_method methods[] = {
 
 // The place of quantile q among n items: a whole number or one between two.
 static double place_of(const quantile_method *m, double q, int64_t n) {
+  // Places count from 0; for q 0.5 and 4 items
+  //
+  //   even   1.5    between the second and the third
+  //   step   1      the last of the lower half
   double even = q * (double)(n - 1), step = q * (double)n - 1, whole;
   switch (m->rule) {
     case CONTINUOUS:
@@ -345,6 +357,7 @@ static bool select_quantile(const quantiles *q, const tl_ranks *r, double at,
   if (!tl_nth_find(r, index, &nth))
     return false;
   double low = *out = nth.nan ? (double)NAN : real_of_key(r->dtype, nth.key);
+  // An item that comes several times may be its own neighbour.
   if (nth.nan || index + 1 >= r->n || place == whole ||
       index + 1 < nth.less + nth.same)
     return true;

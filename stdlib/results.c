@@ -1,4 +1,8 @@
 // What built-ins give back: whole arrays, views, or nothing. See arrays.h.
+//
+//
+// Each takes what it is given on every path, so that a built-in can end with it
+// whether or not what came before went well.
 
 #include <string.h>
 

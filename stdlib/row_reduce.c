@@ -61,6 +61,7 @@ bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
 static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
                           const tl_array *items, const int64_t *at,
                           int64_t rows, tl_array *to) {
+  // Rows between two polls; their items count for the cost.
   enum { ROWS = 1 << 14 };
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i += ROWS) {

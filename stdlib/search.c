@@ -1,4 +1,12 @@
 // Picking items: by position, by truth.
+//
+//
+// Indices are checked and made positive in one pass (wrap_indices) before
+// anything is taken; a wrong one fails with the value that the script gave.
+//
+//   take(x, [2, 0], axis: 0)          whole rows of x
+//   take_along_axis(x, i, axis: 0)    an item for each of i's, i like x
+//   nonzero(x)                        an array of indices for each axis
 
 #include <math.h>
 #include <string.h>
@@ -361,6 +369,8 @@ static bool truth(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
 // the items of a step along it. Only a position in another step needs division.
 static bool split_axis(tl_vm *vm, const int64_t *at, int64_t n, int64_t below,
                        int64_t length, int64_t *to) {
+  // Along the last axis positions in one row differ; along others all of a
+  // step's items have the same index.
   const int64_t span = below == 1 ? length : below;
   int64_t begin = 0, index = 0;  // of the span that positions are in
   for (int64_t i = 0; i < n; i++) {

@@ -460,7 +460,7 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
 
 // --- argpartition ------------------------------------------------------------
 
-// Puts the places order[from, n) apart at place k, as split_items does items;
+// Puts the places order[from, n) apart at place k, as cut_items does items;
 // *end: where those of greater ones begin. Places that no one moved yet are not
 // written down.
 static bool split_places(container_end *p, int64_t *order, int64_t n,

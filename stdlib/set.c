@@ -1,4 +1,9 @@
 // Arrays as sets: distinct items, membership.
+//
+//
+//   unique        distinct.c finds values, first indices, inverse and counts;
+//                 rows and structs become codes first (missing_order.c)
+//   isin          a table, a search in sorted items or codes, by dtype
 
 #include <string.h>
 

@@ -1,4 +1,12 @@
 // Changing the shape of arrays: views where the items can stay where they are.
+//
+//
+//   reshape, flatten       new strides over contiguous items, else a copy
+//   flip                   negative strides from the last item on
+//   expand_dims, squeeze   an axis of length 1 more or less
+//   permute_dims, …        strides in another order
+//   broadcast_to, …        strides of 0
+//   roll                   a copy, or a rotation in x's own memory
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,6 +46,7 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
     else if (__builtin_mul_overflow(known, shape[i], &known))
       overflow = true;  // also beside a 0: strides must not overflow either
   }
+  // Strides in bytes must fit too, and an item has up to 16.
   if (known > INT64_MAX / 16)
     overflow = true;
   if (empty)
@@ -48,6 +57,8 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
   }
   if (unknown < 0 && !overflow && known == x->size)
     return true;
+  // Either there are too many or too few items, or no length fits for -1: one
+  // message with the type and the shape asked for says which.
   tl_slot from = {.tag = tl_array_tag(x), .array = (tl_array *)x};
   char what[TL_DESCRIBE], to[TL_MAX_DIMS * 24];
   size_t at = 0;
@@ -229,6 +240,8 @@ static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
   size_t inner = tl_itemsize(tl_array_dtype(a)), nbytes = inner;
   nbytes *= (size_t)a->size;
   for (int k = tl_ndim(a) - 1; k >= 0; k--) {
+    // From the last axis on, whose rotations move single items; those of an
+    // axis further out move whole rows of the inner ones.
     size_t right = (size_t)shift[k] * inner;
     inner *= (size_t)tl_shape(a)[k];
     for (size_t at = 0; right > 0 && at < nbytes; at += inner) {
@@ -372,6 +385,7 @@ static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    TL_MAX_DIMS);
   if (!tl_arg_axes(vm, "expand_dims", args[1], ndim, &count, axes))
     return false;
+  // Known now as axes of the result, and each only once.
   uint32_t fresh = 0;
   for (int i = 0; i < count; i++) fresh |= UINT32_C(1) << axes[i];
   for (int k = 0, j = 0; k < ndim; k++) {
@@ -612,6 +626,8 @@ static bool has_nested(tl_slot list) {
 // broadcast_arrays where one is nested: the common shape first, then each by
 // broadcast_to, lifted over masks and fields where it is nested.
 static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
+  // By its row in the library, so that the call is lifted over fields and masks
+  // as a script's call of broadcast_to would be.
   const tl_builtin *spread =
       tl_builtin_find(vm->library, NULL, "broadcast_to", 12);
   int ndim = 0;
@@ -678,6 +694,7 @@ static bool mesh_parts(tl_vm *vm, tl_arrays *parts, bool swaps,
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "meshgrid: item %d of arrays has %d axes, needs 1", i,
                      tl_ndim(x));
+    // A single number is an axis of length 1.
     shape[swaps && i < 2 ? 1 - i : i] = x->size;
   }
   for (int i = 0; i < ndim; i++) {

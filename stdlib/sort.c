@@ -1,4 +1,10 @@
 // Sorting, and finding places in what is sorted.
+//
+//
+//   sort, argsort     arguments here, lanes in sort_items.c, threads in
+//                     sort_parts.c, strings in sort_strings.c, lists in
+//                     list_sort.c, rows in ragged_rows.c
+//   searchsorted      bisection, for many queries at a time
 
 #include <string.h>
 
@@ -96,6 +102,7 @@ static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_nested_at(vm, args[0], made, &item);
     if (!ok)
       break;
+    // The function may store the item, so a view must count its block.
     tl_hold(vm, item, TL_CAUSE_VIEW);
     ok = tl_call(vm, args[4], 1, &item, &found[made]);
   }

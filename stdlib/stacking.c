@@ -1,3 +1,10 @@
+// Results of many calls as one array: see stacking.h.
+//
+//   1, 2, 3             [1, 2, 3]
+//   [1, 2], [3, 4]      2 * 2
+//   [1, 2], [3]         rows where [nested], else the list of both
+//   1, "a"              the list of both
+
 #include "stdlib/stacking.h"
 
 #include "vm/array/array.h"

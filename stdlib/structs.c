@@ -1,4 +1,12 @@
 // Struct arrays: to columns and back, other layouts, order by fields.
+//
+//
+//   rows({ x: [1, 2], y: [3, 4] })     structs [(x: 1, y: 3), (x: 2, y: 4)]
+//   columns(p)                         { x: [1, 2], y: [3, 4] }
+//
+// Structs are either columns, one array for each field, or a block of items
+// (TL_FORM_STRUCT), in which each field has an offset; relayout copies a block
+// into other offsets.
 
 #include <inttypes.h>
 
@@ -131,6 +139,7 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "relayout", "p",
                        "an array of structs of numbers, in one block", args[0]);
   const tl_nested *p = args[0].nested;
+  // The type of the fields without their places, which the new layout sets.
   tl_type *plain = tl_layout_plain(vm, p->layout), *layout;
   if (plain == NULL ||
       !tl_arg_bool(vm, "relayout", "packed", args[1], &packed) ||
@@ -140,6 +149,7 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_none(args[2])) {
     layout = tl_layout_of(vm, plain, packed);
+    // The offsets of the standard layout, with more room behind.
     if (layout != NULL && itemsize > 0)
       layout = tl_layout_given(vm, plain, layout->offsets, itemsize);
   } else {
