@@ -39,6 +39,7 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
       // Broadcasting aligns at the right: the new axis must be there already.
       int64_t strides[TL_MAX_DIMS];
       for (int k = 0, j = 0; k < ndim; k++)
+        // A new axis of length 1, whose stride is never used.
         strides[k] = k == axis ? 0 : tl_strides(part)[j++];
       tl_slot base = tl_borrow(parts->items[i]);
       ok = tl_view(vm, &base, part->data, ndim, part_shape, strides, &expanded);
@@ -239,6 +240,7 @@ static tl_list *list_of_all(tl_vm *vm, tl_slot source, int64_t total,
                             int64_t *done) {
   tl_slot *first = &source.list->items[0];
   *done = 0;
+  // Where there is room already nothing is allocated at all.
   bool grows = total > first->list->capacity;
   if (vm->no_reuse || !tl_is_unique(source) || (grows && total < SHORT) ||
       !tl_may_change(vm, *first))
@@ -266,6 +268,7 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
     return false;
   for (int64_t i = done; i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
+    // Items of a list that ends here move, without a change of their counts.
     bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
@@ -462,6 +465,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     int64_t length = own < 0 ? 1 : tl_shape(x)[own];
     if (__builtin_mul_overflow(repeats, length, &shape[k]))
       return tl_fail(vm, TALLY_ERR_SHAPE, "tile: axis %d is too long", k);
+    // An axis that repeats once, or has one item, needs no axis of its own.
     if (repeats != 1) {
       split[pieces] = repeats;
       from[pieces++] = 0;
@@ -489,6 +493,7 @@ static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
     from[pieces++] = tl_strides(x)[k];
     if (k != axis)
       continue;
+    // Behind each item's axis one of stride 0, along which it repeats.
     split[pieces] = times;
     from[pieces++] = 0;
     if (__builtin_mul_overflow(shape[k], times, &shape[k]))
@@ -503,6 +508,8 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   tl_slot counts;
   tl_dtype dtype = TL_INT64;
   if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts)) {
+    // A float that is no whole number: the message of a cast would not say what
+    // it was for.
     if (vm->error.status == TALLY_ERR_VALUE) {
       tl_error_clear(vm);
       tl_fail(vm, TALLY_ERR_VALUE,

@@ -188,6 +188,7 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
   int64_t given = -1;
   if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given))
     return false;
+  // With equally many axes a number from the front means the same in both.
   if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1]))
     given -= ndim;
   if (given >= 0 || given < -smaller)

@@ -41,6 +41,7 @@ static tl_slot give_grown(tl_vm *vm, tl_slot *s) {
 
 // A scalar behind the vector's items.
 static bool grow_vector(tl_vm *vm, tl_slot *s, tl_slot value, tl_slot *out) {
+  // Converted before there is room, so that a failure leaves x as it was.
   _Alignas(16) char item[sizeof(tl_c128)];
   tl_dtype dtype = tl_array_dtype(s->array);
   int64_t n = s->array->size;
@@ -151,6 +152,7 @@ static bool string_row(tl_vm *vm, tl_slot value, tl_slot *out) {
 static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (may_grow(vm, args[0], args[1]))
     return grow_vector(vm, &args[0], args[1], out);
+  // may_grow says false for a dtype that does not fit and for an error.
   if (tl_failed(vm))
     return false;
   tl_dtype dtype = TL_STRING;
@@ -199,6 +201,7 @@ static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
 // append(xs, value): in constant time on average where xs ends here. The other
 // kinds of values get an error that names the function meant for them.
 static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // Messages about joining are replaced: the script did not ask for that.
   if (tl_value_ndim(args[0]) > 0 || tl_is_range(args[0]))
     return append_items(vm, args, out) ||
            (vm->error.status == TALLY_ERR_SHAPE &&
@@ -287,6 +290,7 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t at, length = args[0].list->length;
   if (length == 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "pop: xs is empty");
+  // The last one: nothing has to move then.
   tl_slot index = tl_is_none(args[1]) ? tl_int(-1) : args[1];
   if (!position(vm, "pop", index, length, length - 1, &at))
     return false;

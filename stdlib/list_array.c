@@ -27,6 +27,7 @@ typedef struct nest {
 // array. It stays weak while every item is: a list of plain numbers then takes
 // on the dtype that it meets, as a number does.
 static bool nest_dtype(tl_vm *vm, nest *n, tl_slot s) {
+  // A slot without a value stands for the dtype, as promotion asks for slots.
   tl_slot item = {.tag = TL_TAG(TL_CLASS_SMALL, tl_dtype_of(s)) |
                          (tl_is_weak(s) ? TL_WEAK : 0)};
   if (tl_is_string(s))
@@ -87,6 +88,8 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
   if (depth == TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
                    TL_MAX_DIMS);
+  //   ((), ())          2 * 0: the first empty list says that there are 2 axes
+  //   ((1, 2), ())      fails: the lengths differ
   int64_t length = s.list->length;
   if (n->ndim < 0 && length > 0) {
     // Down to the first item that says how many axes there are.

@@ -48,6 +48,8 @@ static bool sort_run(sorter *s, int64_t low, int64_t high) {
   for (int64_t k = low + 1; k < high; k++) {
     entry moving = s->entries[k];
     int64_t to = k;
+    // A comparison that fails ends the loop; the item goes back to the gap, so
+    // that none is lost.
     bool is = true;
     for (; to > low; to--) {
       if (!before(s, &moving, &s->entries[to - 1], &is) || !is)
@@ -66,6 +68,7 @@ static bool sort_run(sorter *s, int64_t low, int64_t high) {
 static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
   entry *e = s->entries;
   bool crossed;
+  // Runs in order already are one comparison: sorted lists take linear time.
   if (!before(s, &e[middle], &e[middle - 1], &crossed))
     return false;
   if (!crossed)

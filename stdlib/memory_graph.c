@@ -139,6 +139,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_spell_owner(&s.found, text, sizeof text);
     ok = tl_list_push_text(vm, &list, text, strlen(text)) &&
          is_there(vm, args[1], text, &there);
+    // NULL for a root, which ends the chain.
     s.wanted = s.found.from;
   }
   return tl_list_give(vm, list, ok, out);
@@ -348,6 +349,8 @@ static bool add_owner(void *context, const tl_reference *r) {
   int to = find_node(g, r->to.object);
   if (to < 0 || (r->from != NULL && find_node(g, r->from) >= 0))
     return true;
+  // One node for each owner's reference: owners outside have no object that
+  // could be found again.
   node n = {.is_root = true, .level = g->nodes[to].level - 1};
   tl_spell_owner(r, n.owner, sizeof n.owner);
   int from = add_node(g, n);

@@ -88,6 +88,7 @@ static void close_reached(reached *r) {
 // is unchanged.
 static bool grow(reached *r) {
   reached more = *r;
+  // A power of two, as place_of masks with it.
   more.room = r->room != 0 ? 2 * r->room : 64;
   more.queue =
       tl_alloc(r->o.vm, more.room * sizeof *more.queue, "a list of objects");
@@ -229,6 +230,7 @@ static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
   if (!is_view(r->to))
     return true;
+  // A view made since the first walk is not among those that were noted.
   bool wanted = false;
   for (size_t i = 0; i < t->views.count && !wanted; i++)
     wanted = t->views.found[i] == r->to.object;

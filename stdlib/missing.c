@@ -44,6 +44,8 @@ static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
                    tl_slot x, tl_slot *out) {
   if (tl_compute3(vm, TL_OP_WHERE, mask, value, items, out))
     return true;
+  // Memory and the like pass through; a mismatch is described by what the
+  // script wrote, not by the mask.
   const tally_status kind = vm->error.status;
   if (kind != TALLY_ERR_TYPE && kind != TALLY_ERR_SHAPE)
     return false;

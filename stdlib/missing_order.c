@@ -110,6 +110,7 @@ static bool rank_field(tl_vm *vm, const char *function, tl_slot field,
     tl_drop(vm, coded.values);
     return true;
   }
+  // Rank 0 is the least item; equal items have equal ranks.
   tl_array *values;
   if (!tl_is_array(field))
     return tl_arg_fail(vm, function, "each field", "of numbers or strings",
@@ -225,6 +226,7 @@ bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
   tl_array *at = tl_array_copy(vm, codes.array);
   if (at == NULL)
     return false;
+  // The missing value, if there are codes below 0 at all.
   int64_t last = tl_value_length(coded->values, 0) - 1;
   int64_t *places = (int64_t *)(void *)at->data;
   for (int64_t i = 0; i < at->size; i++)

@@ -70,6 +70,7 @@ static void stand_for(tl_array *part, char *data, int64_t n) {
 static bool move_pieces(tl_vm *vm, tl_op op, tl_array *x, int axis,
                         tl_slot parts[2], tl_array *piece) {
   size_t itemsize = tl_itemsize(tl_array_dtype(x));
+  // Neighbours along the axis are [inner] items away from each other.
   int64_t inner = 1, n = tl_shape(x)[axis], done = 0;
   for (int k = axis + 1; k < tl_ndim(x); k++) inner *= tl_shape(x)[k];
   int64_t length = (n - 1) * inner;
@@ -308,6 +309,7 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   if (offsets != NULL) {
     int64_t rows = offsets->size - 1;
     tl_dtype dtype = tl_array_dtype(items.array);
+    // Booleans have no difference; that they differ is one.
     tl_op op = dtype == TL_BOOL ? TL_OP_NOT_EQUAL : TL_OP_SUBTRACT;
     tl_array *to = tl_array_new(vm, dtype, 1, &tl_offsets_data(offsets)[rows]);
     ok = to != NULL && open_pieces(vm, items, parts, &piece);
@@ -332,6 +334,7 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
 // other axes, orders and ends row by row.
 static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot items = args[0].nested->parts[1], axis = args[1];
+  // The fast way: one difference along the rows, nothing joined to them.
   bool last = tl_class(axis) == TL_CLASS_I64 && (axis.i == 1 || axis.i == -1);
   bool once = tl_class(args[2]) == TL_CLASS_I64 && args[2].i == 1;
   if (!last || !once || !tl_is_none(args[3]) || !tl_is_none(args[4]) ||

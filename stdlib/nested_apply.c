@@ -77,6 +77,7 @@ static bool apply_to_rows(tl_vm *vm, const tl_nested *n, application how,
                           tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   // Of no rows there is no result that would have a type.
+  // The second argument is not read.
   if (rows == 0)
     return tl_stack_any(vm, 0, out, out);
   return tl_each_row(vm, how.function, n->parts[1], tl_ragged_offsets(n), rows,

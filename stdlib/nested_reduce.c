@@ -29,6 +29,7 @@ bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
   *out = tl_none();
   if (!tl_option_there(vm, items.nested, &flags))
     return false;
+  // The offsets count flags, and the flags then become places to take from.
   tl_array *fewer = tl_true_offsets(vm, tl_offsets_data(offsets),
                                     offsets->size - 1, flags.array);
   bool ok = fewer != NULL &&
@@ -78,6 +79,7 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
       return false;
     bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
                                  tl_ragged_offsets(there.nested), rows, out);
+    // argmin among items that are there is not their place in the row.
     if (ok && tl_reduces_to_place(call->reduction) && rows > 0)
       spread_places(items.nested->parts[0].array, at, rows, out->array);
     tl_drop(vm, there);
@@ -88,6 +90,8 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   tl_slot mask, values;
   if (!tl_reduce_each_row(vm, &any, items.nested->parts[0], at, rows, &mask))
     return false;
+  // any and all are computed of what is there; where they are sure of it, the
+  // mask is taken back.
   bool decided = is_decided(call->reduction), ok;
   if (decided) {
     tl_reduce_call known = *call;
@@ -215,6 +219,8 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   if (!tl_is_none(call->axis) &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
     return false;
+  // A number across rows would count only the rows that reach so far, and so
+  // name none of them.
   if (tl_reduces_to_place(call->reduction) && axis == 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -319,6 +325,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
   if (!all &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
     return false;
+  // An axis of the grid; those behind count within the rows.
   if (!all && axis < ndim)
     return reduce_lanes(vm, call, n, axis, out);
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
@@ -485,6 +492,8 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   if (count == 1 || count == ndim)
     return tl_nested_reduce(vm, &one, x, out);
   tl_fold fold;
+  // Only folds may be done axis by axis: a mean of means is none of rows of
+  // different lengths, and a count of counts counts rows.
   if (call->keepdims || !tl_reduce_fold_of(call->reduction, &fold) ||
       fold == TL_FOLD_COUNT || call->reduction == TL_REDUCE_MEAN ||
       count == 0) {

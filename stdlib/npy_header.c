@@ -143,6 +143,7 @@ bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
 bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
   unsigned char start[TL_NPY_PREFIX + 4];
   header h = {.vm = reader->vm, .what = reader->what, .path = reader->path};
+  // A pipe has no size against which lengths could be checked.
   if (reader->size < 0)
     return tl_fail(h.vm, TALLY_ERR_IO, "%s: \"%s\" is no regular file", h.what,
                    h.path);
@@ -186,6 +187,7 @@ bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left) {
   if (!tl_shape_size(reader->vm, from->ndim, from->shape,
                      itemsize ? itemsize : 1, &size, &nbytes))
     return false;
+  // Items of no bytes: their number alone could exhaust memory.
   if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
     return tl_fail(reader->vm, TALLY_ERR_VALUE,
                    "%s: \"%s\" has %lld empty strings", reader->what,

@@ -94,6 +94,7 @@ static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
   const tl_type *layout = from->layout;
   const int64_t n = from->shape[0], width = layout->fields[i].type->size;
   const char *at = p.nested->parts[0].array->data + layout->offsets[i];
+  // The code points, and behind them room for their UTF-8.
   size_t nbytes = 8 * (size_t)width;
   uint32_t *points = tl_alloc(vm, nbytes, "a string");
   tl_array *a = points != NULL ? tl_array_new(vm, TL_STRING, 1, &n) : NULL;
@@ -212,6 +213,7 @@ static void write_column(const tl_array *a, char *to, int64_t step) {
     const tl_string_item *item = item_of(a, i);
     const char *text = tl_string_item_text(item);
     size_t nbytes = tl_string_item_length(item);
+    // The rest of the field is zero already.
     char *next = to;
     for (size_t at = 0; at < nbytes; next += sizeof(uint32_t)) {
       uint32_t point = tl_npy_next_point(text, &at);

@@ -68,6 +68,7 @@ static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
   memcpy(shape, tl_shape(index), sizeof *shape * (size_t)tl_ndim(index));
   memcpy(shape + tl_ndim(index), tl_shape(x) + 1, sizeof *shape * (size_t)rest);
   tl_array *from = values->array;
+  // No copy where the shape is that of the places, or one number serves all.
   if ((rest == 0 && tl_ndim(from) == 0) ||
       (tl_ndim(from) == ndim &&
        memcmp(tl_shape(from), shape, sizeof *shape * (size_t)ndim) == 0))
@@ -121,6 +122,7 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
   size_t row = 1, step = 0, nbytes = 0;
   if (x) {
     tl_dtype dtype = tl_array_dtype(x);
+    // Items of a row, in floats where items are complex.
     row = tl_dtype_is_complex(dtype) ? 2 : 1;
     for (int k = 1; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
     step = values->size == 1 ? 0 : row;
@@ -210,6 +212,7 @@ static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "%s: a window of %lld does not fit axis %d of %lld items",
                      name, (long long)size[i], axes[i], (long long)*length);
+    // As many windows as there are places where one begins.
     *length -= size[i] - 1;
     shape[ndim + i] = size[i];
     strides[ndim + i] = tl_strides(x)[axes[i]];

@@ -46,6 +46,7 @@ static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
     tl_array *numbers = tl_number_items(vm, items[i], first);
     ok = numbers != NULL;
     if (ok) {
+      // Numbers go on where those of the item before end, as the items do.
       first += numbers->size;
       tl_slot one = tl_own_array(numbers);
       ok = tl_list_push(vm, &list, &one);  // there is room
@@ -191,6 +192,7 @@ static bool join_along(tl_vm *vm, const joining *j, int64_t count,
     return join_fixed(vm, j, count, items, axis, out);
   if (are_all(count, items, TL_FORM_GRID))
     return join_grids(vm, j, count, items, axis, out);
+  // The axis lies within rows, which something here has not.
   if (!are_all(count, items, TL_FORM_RAGGED))
     return fail_shapes(vm, j, items, count - 1);
   return axis == 1 ? concat_rows(vm, count, items, out)

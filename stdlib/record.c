@@ -54,6 +54,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
+  // The only owner is this call, so nobody sees the record empty.
   bool gives = tl_is_owned(r) && r.object->count == 1;
   if (gives) {
     // What the record borrows the list borrows.
@@ -174,6 +175,7 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
           &list->items[args[1].i < 0 ? args[1].i + list->length : args[1].i];
     }
   }
+  // A value that reading made, such as an item of an array, is not in it.
   if (field != NULL && !tl_is_owned(found)) {
     *out = *field;
     *field = tl_none();

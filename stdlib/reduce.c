@@ -60,6 +60,7 @@ typedef struct fold_form {
 // skip_missing is the last parameter of all of them.
 static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
                       bool *out) {
+  // Parameters stand in the order of the table, whichever a function has.
   int last = f->keepdims;
   if (f->dtype > last)
     last = f->dtype;
@@ -241,6 +242,7 @@ static double place_of(const quantile_method *m, double q, int64_t n) {
       break;
   }
   // Halves go to the even item, counted from 1.
+  // The item nearest to n q, counted from 1: half an item on from one below it.
   step -= 0.5;
   whole = floor(step);
   return step == whole && fmod(whole, 2) != 0 ? whole : whole + 1;
@@ -387,6 +389,7 @@ static bool selects(const quantiles *q) {
 
 // Whether each lane's items stand side by side in the array.
 static bool lanes_are_dense(const tl_split *split) {
+  // From the last reduced axis on, each step must be what lies below it.
   int64_t step = (int64_t)tl_itemsize(tl_array_dtype(split->array));
   for (int k = split->reduced - 1; k >= 0; k--) {
     if (split->reduced_shape[k] != 1 && split->reduced_strides[k] != step)
@@ -459,6 +462,7 @@ static bool open_lane(quantiles *q) {
   size_t n = (size_t)q->split.length, sorting = 0, items;
   tl_split_as_stored(&q->split);
   q->dense = selects(q) && lanes_are_dense(&q->split);
+  // Whole cache lines, and at least one.
   items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;
   if (!selects(q))
     sorting = tl_sort_scratch(q->dtype, n) + 64;
@@ -522,6 +526,7 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   if (tl_dtype_is_complex(q.from)) {
     return tl_arg_fail(vm, name, "x", "real", *x);
   }
+  // Quantiles of integers lie between them.
   q.dtype = q.from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   tl_split_axes(x->array, axes, &q.split);
   if (!open_lane(&q))
@@ -557,6 +562,7 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            out);
   }
   // One after the other, stacked.
+  // Room for one more, as none would be no bytes.
   size_t nbytes = ((size_t)w->count + 1) * sizeof(tl_slot);
   tl_slot *each = tl_alloc(vm, nbytes, w->name);
   int64_t made = 0;

@@ -108,6 +108,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   tl_array *to = tl_array_new(vm, dtype, ndim, shape);
   if (!to)
     return false;
+  // The bytes of all axes behind the one taken along.
   size_t row = tl_itemsize(dtype);
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
   bool ok = true;
@@ -193,6 +194,7 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_array(vm, "take", &args[1]))
     return false;
   tl_array *x = args[0].array;
+  // Of several axes one must be named: leaving it out could mean all items.
   if (tl_is_none(args[2]) && tl_ndim(x) != 1)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "take: x has %d axes, so it needs to "
@@ -329,6 +331,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index;
   if (!wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
     return false;
+  // Views with strides of 0 stand for the broadcast arrays; nothing is copied.
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
   if (align_axis(vm, &from, &by, axis)) {
@@ -390,6 +393,8 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
                     tl_list **list) {
   int ndim = tl_ndim(shape_of);
   const int64_t *shape = tl_shape(shape_of), *at = (int64_t *)flat->data;
+  // Positions are divided by what lies below each axis, outermost first. An
+  // axis without items has no positions; 1 in its place avoids a division by 0.
   int64_t below = 1;  // items of one step along the axis
   for (int k = 1; k < ndim; k++) below *= shape[k] > 0 ? shape[k] : 1;
   for (int k = 0; k < ndim; k++) {

@@ -62,6 +62,7 @@ typedef struct firsts {
 
 // One allocation serves all lanes: order, places and items of the k firsts.
 static bool firsts_open(firsts *f) {
+  //   words   order k | places k + 1 | taken k items
   const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
   // One more place: it is written before it is known to be one.
   if (!room_for(f->ranks.vm, "topk", &f->words,
@@ -122,8 +123,11 @@ static bool firsts_find(firsts *f) {
   tl_nth last;
   if (!tl_nth_find(r, f->k - 1, &last))
     return false;
+  // Those with the key of the last one fill what the lesser ones leave, the
+  // first of them first: that makes the choice stable.
   int64_t count = 0, same = f->k - last.less;
   tl_c128 item = {0, 0};
+  // The item of that key, so that chunks of floats are skipped without keys.
   tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
     const int64_t m = least(TL_NTH_CHUNK, r->n - i);
@@ -470,6 +474,8 @@ static bool split_places(container_end *p, int64_t *order, int64_t n,
   const int64_t *before = NULL;
   order += from;
   n -= from;
+  // Later places divide a part of the order only. Its keys are gathered first,
+  // as the order no longer is that of the items.
   if (from > 0) {
     if (!room_for(p->vm, p->function, &p->moved, nbytes) ||
         !room_for(p->vm, p->function, &p->before, nbytes))
@@ -531,6 +537,8 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    // An order by keys may lie over the items, as these are read first; an
+    // order of items without keys is made beside them.
     bool dense = has_keys(dtype) && lanes.step[1] == sizeof *order;
     const char *items = read_items(p, lanes.data[0], lanes.step[0], n);
     ok = items != NULL && (dense || room_for(vm, p->function, &p->order,
@@ -550,6 +558,7 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
 // Whether there may be no memory when items have been moved.
 static bool fails_late(const tl_array *x, int axis, int count) {
   const int64_t n = tl_shape(x)[axis];
+  // One lane with one place takes its memory before it moves anything.
   if (count < 2 && n == x->size)
     return false;
   return !has_keys(tl_array_dtype(x)) || n > TL_NTH_FREE;

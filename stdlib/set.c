@@ -39,6 +39,7 @@ static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
   for (int i = values != NULL; record && i < 4; i++) {
     if (!names[i])
       continue;
+    // The counts and indices of a scalar are scalars.
     bool single = tl_ndim(*parts[i]) == 0;
     tl_slot part = single ? tl_result(vm, *parts[i]) : tl_own_array(*parts[i]);
     *parts[i] = NULL;
@@ -136,6 +137,7 @@ static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
   int axes[TL_MAX_DIMS], ndim = tl_value_ndim(args[0]);
   if (!tl_arg_axis(vm, function, args[1], ndim, 0, &axis))
     return false;
+  // The axis comes first, the others in order: 2, 0, 1 for axis 2 of three.
   for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
   if (!tl_value_permute(vm, args[0], axes, ndim, &x))
     return false;
@@ -332,6 +334,7 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
 // [items] are the caller's own and may be sorted. *out is owned.
 static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
                          bool invert, tl_slot *out) {
+  // Whether there is a table; set to false where the range is too wide for one.
   bool fits = items->size > 0 && tl_integers_counted(tl_array_dtype(items));
   tl_array *found =
       tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
@@ -394,6 +397,8 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return isin_structs(vm, args, invert, out);
   if (!plain_items(vm, &args[1], &missing))
     return false;
+  // What the script wrote, for the rule of weak numbers; the arrays made of
+  // them are no longer weak.
   tl_slot weak[2] = {args[0], args[1]};
   for (int i = 0; i < 2; i++) {
     if (!tl_arg_array_or_string(vm, "isin", &args[i]))

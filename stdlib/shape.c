@@ -139,6 +139,7 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // business of the rows (tl_lift_rows).
 static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    // The axis within rows: 1, or that number counted from the end.
     bool within = tl_class(args[1]) == TL_CLASS_I64 &&
                   (args[1].i == 1 || args[1].i == 1 - tl_value_axes(args[0]));
     return within
@@ -157,6 +158,8 @@ static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char *data = x->data;
   for (int i = 0; i < count; i++) {
     int axis = axes[i];
+    // An axis without items has no last one, and its pointer must stay in the
+    // block.
     if (tl_shape(x)[axis] > 0)
       data += (tl_shape(x)[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
@@ -215,6 +218,7 @@ static void swap_bytes(char *a, char *b, size_t n) {
 // and Mills, 1981).
 static void rotate(char *a, size_t left, size_t right) {
   char apart[4096];
+  //   left  right        a b | c d e   swapped: c d | a b e, then a b by e
   while (left > sizeof apart && right > sizeof apart) {
     size_t n = left < right ? left : right;
     swap_bytes(a, a + left, n);
@@ -264,6 +268,7 @@ bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out) {
 static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
   tl_array *x = s->array;
   tl_dtype dtype = tl_array_dtype(x);
+  // Either x itself, which nobody else has, or a new array of its shape.
   tl_array *a = tl_array_over(vm, s, dtype);
   if (!a)
     return false;
@@ -529,6 +534,7 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
                      &nbytes))
     return false;
   const tl_array *x = args[0].array;
+  // Shapes align at the right; axes in front are new.
   int skip = ndim - tl_ndim(x);
   bool fits = skip >= 0;
   for (int k = 0; fits && k < tl_ndim(x); k++)
@@ -581,6 +587,7 @@ static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
 // Broadcasts [count] lengths into the shape so far. Returns which of them does
 // not fit; -1: all do.
 static int widen(int count, const int64_t *own, int *ndim, int64_t *shape) {
+  //   have 3 * 1, own 2 * 1 * 4     1 * 3 * 1, then 2 * 3 * 4
   int more = count > *ndim ? count - *ndim : 0;
   memmove(shape + more, shape, sizeof *shape * (size_t)*ndim);
   for (int k = 0; k < more; k++) shape[k] = 1;

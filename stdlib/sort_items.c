@@ -117,6 +117,7 @@ typedef struct lane_work {
 static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
                            lane_work *w) {
   size_t itemsize = tl_itemsize(w->dtype);
+  // Whether lanes must be copied to a row and back.
   bool apart = tl_strides(a)[axis] != (int64_t)itemsize;
   bool many = w->n < a->size && w->dtype != TL_STRING;
   w->row_size = (size_t)w->n * itemsize;
@@ -189,6 +190,8 @@ bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
   size_t itemsize = tl_itemsize(dtype);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
+  // Sorting reads dense items; and where the order goes over them and threads
+  // share the work, they read a copy.
   const bool copies = lanes.step[0] != (int64_t)itemsize ||
                       (order->data == a->data &&
                        tl_sorts_in_parts(vm, dtype, lanes.data[0], n));

@@ -201,6 +201,10 @@ static void merge_some(parts *p, int64_t begin, size_t m, size_t n, size_t from,
 static void merge_piece(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
+  // Round with runs of one part, four parts, PIECES 4:
+  //
+  //   i   0 … 7       the pieces of parts 0 and 1
+  //       8 … 15      those of parts 2 and 3
   int64_t pieces = (int64_t)p->run * 2 * PIECES, pair = i / pieces;
   int64_t first = pair * 2 * p->run;
   int64_t begin = boundary(p, first, p->count);
@@ -229,7 +233,9 @@ static bool merge_all(parts *p, char *from, char *to) {
   p->from = from;
   p->to = to;
   for (p->run = 1; p->run < p->count; p->run *= 2) {
+    // Both pairs of arrays change places after each round.
     uint64_t *other = p->keys;
+    // The last round: no other will need keys.
     if (p->run * 2 == p->count)
       p->to_keys = NULL;
     if (!run(p, (int64_t)p->count * PIECES, merge_piece))

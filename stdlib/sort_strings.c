@@ -77,6 +77,8 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
   const tl_string_item *first = &s->items[s->order[begin]];
   const char *text = tl_string_item_text(first);
   const size_t length = tl_string_item_length(first);
+  // Strings that share one text, as those cut by split do, are equal without a
+  // look at their bytes.
   bool same = true, even = true, longer = false;
   for (int64_t i = 0; i < n; i++) {
     const tl_string_item *item = &s->items[s->order[begin + i]];

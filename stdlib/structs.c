@@ -185,6 +185,7 @@ static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
   tl_array *behind = tl_positions_new(vm, order->size);
   if (behind != NULL) {
     int64_t *at = tl_offsets_data(order), *rest = tl_offsets_data(behind);
+    // Both parts keep their order, the missing ones wait beside.
     int64_t kept = 0, moved = 0;
     for (int64_t i = 0; i < order->size; i++) {
       if (dense.array->data[at[i]] != 0)
