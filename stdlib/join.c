@@ -1,4 +1,11 @@
 // Making one array of several or of its own copies, and several of one.
+//
+//
+// A list of arrays becomes parts of one dtype and shape, and each is assigned
+// to its place in the result. Where the list ends with the call and is the only
+// owner of its first array, that array is lengthened instead:
+//
+//   xs = concat((xs, ys))     the items of xs stay, those of ys go behind them
 
 #include <string.h>
 
@@ -32,6 +39,7 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
       // Broadcasting aligns at the right: the new axis must be there already.
       int64_t strides[TL_MAX_DIMS];
       for (int k = 0, j = 0; k < ndim; k++)
+        // A new axis of length 1, whose stride is never used.
         strides[k] = k == axis ? 0 : tl_strides(part)[j++];
       tl_slot base = tl_borrow(parts->items[i]);
       ok = tl_view(vm, &base, part->data, ndim, part_shape, strides, &expanded);
@@ -54,6 +62,9 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
   return true;
 }
 
+// A new array of [shape] with all parts copied into it along [axis]. The caller
+// has checked the shapes and promoted the dtypes, so only memory can be
+// lacking. *out is owned, and on failure nothing is left.
 static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
                  int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
   tl_array *a = tl_array_new(vm, dtype, ndim, shape);
@@ -103,6 +114,8 @@ static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
   return true;
 }
 
+// Fails (kind shape) with the types of the first part and of part i. Always
+// false, so that a check can end with it.
 static bool parts_differ(tl_vm *vm, const char *function,
                          const tl_arrays *parts, int64_t i) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
@@ -129,6 +142,9 @@ static bool check_parts(tl_vm *vm, const char *function, const tl_arrays *parts,
   return true;
 }
 
+// Replaces each part by its items in row order, as concat without an axis wants
+// them. The flag that marks a weak dtype goes with the items: a number in a
+// list must not widen the result because it was flattened.
 static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
   for (int64_t i = 0; i < parts->count; i++) {
     tl_slot flat;
@@ -145,6 +161,7 @@ static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
   return true;
 }
 
+// Whether s is a vector of [dtype] without items.
 static bool is_empty_vector(tl_slot s, tl_dtype dtype) {
   return tl_dtype_of(s) == (uint8_t)dtype && tl_ndim(s.array) == 1 &&
          s.array->size == 0;
@@ -169,6 +186,15 @@ static bool type_empty_vectors(tl_vm *vm, tl_arrays *parts) {
   return true;
 }
 
+// concat of plain arrays. All checks come before the first write: shapes but
+// for [axis], the common dtype, and the sum of the lengths, which may overflow
+// although each fits. [source] is the list that the parts came from; where it
+// ends here, its first array may grow instead of being copied (may_go_on), so
+// that xs = concat((xs, ys)) in a loop copies ys alone.
+//
+//   axis none   (2 * 3), (4)        10 items, flattened first
+//   axis 0      (2 * 3), (5 * 3)    7 * 3
+//   axis 1      (2 * 3), (2 * 1)    2 * 4
 static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
                          tl_slot axis_slot, tl_slot *out) {
   int axis = 0;
@@ -204,6 +230,8 @@ static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
   return join(vm, parts, dtype, axis, ndim, shape, false, out);
 }
 
+// The first list is only lengthened where the room that growth leaves behind
+// the items is small against them.
 enum { SHORT = 64 };  // lists that are not worth room for more than they have
 
 // A list for the items of all lists in [source]: the first one itself, with its
@@ -212,6 +240,7 @@ static tl_list *list_of_all(tl_vm *vm, tl_slot source, int64_t total,
                             int64_t *done) {
   tl_slot *first = &source.list->items[0];
   *done = 0;
+  // Where there is room already nothing is allocated at all.
   bool grows = total > first->list->capacity;
   if (vm->no_reuse || !tl_is_unique(source) || (grows && total < SHORT) ||
       !tl_may_change(vm, *first))
@@ -239,6 +268,7 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
     return false;
   for (int64_t i = done; i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
+    // Items of a list that ends here move, without a change of their counts.
     bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
@@ -253,6 +283,8 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   return true;
 }
 
+// Whether any part is ragged, has fields or may be missing: then the joining is
+// that of nested arrays (ragged_join.c).
 static bool has_nested(tl_slot s) {
   bool found = false;
   for (int64_t i = 0; !found && tl_is_list(s) && i < s.list->length; i++)
@@ -260,6 +292,8 @@ static bool has_nested(tl_slot s) {
   return found;
 }
 
+// concat(arrays, axis): the first item decides. Lists are joined as lists; one
+// nested part makes the result nested; all else goes through arrays.
 static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]) && args[0].list->length > 0 &&
       tl_is_list(args[0].list->items[0]))
@@ -274,6 +308,8 @@ static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The list becomes an argument that ends here, which is what lets its first
+// array grow where it is.
 bool tl_concat_parts(tl_vm *vm, tl_list *parts, bool ok, int axis,
                      tl_slot *out) {
   tl_slot args[] = {tl_none(), tl_weak_int(axis)};
@@ -282,6 +318,9 @@ bool tl_concat_parts(tl_vm *vm, tl_list *parts, bool ok, int axis,
   return ok;
 }
 
+// stack of plain arrays, which have one shape: the result has one axis more, at
+// [axis], as long as there are parts. An axis counts among those of the result,
+// so -1 is behind the last one of a part.
 static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
                         tl_slot *out) {
   if (parts->count == 0)
@@ -302,6 +341,7 @@ static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
   return join(vm, parts, dtype, axis, ndim, shape, true, out);
 }
 
+// stack(arrays, axis), with nested parts by ragged_join.c.
 static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_nested(args[0]))
     return tl_nested_stack(vm, stack, args[0].list, args[1], out);
@@ -351,6 +391,8 @@ static bool unstack_nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// unstack(x, axis): a list of views, not of copies. Each refers to x, whose
+// items stay alive as long as any of them does.
 static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (tl_is_nested(args[0]))
@@ -393,6 +435,11 @@ static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
   return tl_result_give(vm, a, ok, out);
 }
 
+// tile(x, repetitions): repetitions align at the right, as shapes do, and what
+// is missing on either side is 1.
+//
+//   x of 3,     (2, 2)     2 * 6
+//   x of 2 * 3, 2          2 * 6
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
@@ -418,6 +465,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     int64_t length = own < 0 ? 1 : tl_shape(x)[own];
     if (__builtin_mul_overflow(repeats, length, &shape[k]))
       return tl_fail(vm, TALLY_ERR_SHAPE, "tile: axis %d is too long", k);
+    // An axis that repeats once, or has one item, needs no axis of its own.
     if (repeats != 1) {
       split[pieces] = repeats;
       from[pieces++] = 0;
@@ -445,6 +493,7 @@ static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
     from[pieces++] = tl_strides(x)[k];
     if (k != axis)
       continue;
+    // Behind each item's axis one of stride 0, along which it repeats.
     split[pieces] = times;
     from[pieces++] = 0;
     if (__builtin_mul_overflow(shape[k], times, &shape[k]))
@@ -459,6 +508,8 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   tl_slot counts;
   tl_dtype dtype = TL_INT64;
   if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts)) {
+    // A float that is no whole number: the message of a cast would not say what
+    // it was for.
     if (vm->error.status == TALLY_ERR_VALUE) {
       tl_error_clear(vm);
       tl_fail(vm, TALLY_ERR_VALUE,
@@ -493,6 +544,9 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   return index;
 }
 
+// repeat(x, repeats, axis): without an axis the items are flattened first. One
+// number for all is a broadcast copy; repeats of each item's own become
+// positions that are taken. In a ragged array items repeat within their rows.
 static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis = 0;
   int64_t within;

@@ -1,7 +1,14 @@
 // Walking the lanes of arrays along an axis.
+//
+//
+// Of a 2 * 3 array along axis 0 these are three lanes of two items, a column
+// each; steps between items and from lane to lane are the array's own, so that
+// views need no copy. Up to three arrays are walked in step.
 
 #include "stdlib/arrays.h"
 
+// The remaining axes are counted in index[], as in a number with one digit for
+// each axis. An axis without items ends the walk before it begins.
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
   *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
   for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
@@ -19,6 +26,8 @@ void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
   }
 }
 
+// Adds one to the last digit. A digit that is full goes back to 0, which takes
+// its whole way off the pointers again, and carries to the one before it.
 void tl_lanes_next(tl_lanes *lanes) {
   for (int k = lanes->ndim - 1; k >= 0; k--) {
     bool more = ++lanes->index[k] < lanes->shape[k];

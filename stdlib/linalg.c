@@ -36,6 +36,7 @@ tl_dtype tl_complex_dtype(tl_dtype dtype) {
 }
 
 // Whether a dtype is one of floats.
+// Integers and booleans are not: they are computed in float64.
 static bool is_inexact(tl_dtype dtype) {
   return tl_dtype_is_real(dtype) || tl_dtype_is_complex(dtype);
 }
@@ -362,6 +363,14 @@ static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
 
 // Writes a band, given by its diagonals, as rows with room for exchanges (see
 // banded in dense.h).
+// Each row of the result has [below] places, the diagonal, [above] places, and
+// [below] more for the fill:
+//
+//   given, n = 3, below = above = 1      rows of width 2 * 1 + 1 + 1
+//     .  a01 a12                           .  a00 a01  .
+//    a00 a11 a22                          a10 a11 a12  .
+//    a10 a21  .                           a21 a22  .   .
+//
 static void spread_band(const equations *e, char *to, const char *from) {
   const size_t size = tl_itemsize(e->a.compute);
   // Elimination with exchanges fills up to [below] more diagonals above.

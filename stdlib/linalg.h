@@ -27,6 +27,12 @@ typedef struct tl_matrix_stack {
 // (kind shape), whose last two are equal if [square]. The array is the
 // caller's own to write if [own], as every factorisation overwrites its
 // matrix. The caller drops out->slot.
+//
+//   s.slot  5 * 3 * 2    count 5, rows 3, columns 2, shape { 5 }
+//
+// Items are converted to what the table computes in: integers to float64, and
+// float32 to float64 where Tally's own code is chosen. Fails with kind type for
+// items that are no numbers; nothing is left to drop then.
 bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
                       tl_slot *s, bool square, bool own, tl_matrix_stack *out);
 // The address of matrix number i, rows * columns items in rows.
@@ -53,11 +59,13 @@ bool tl_matrices_finite(tl_vm *vm, const char *function,
 
 // True if done; else fails: "inv: the matrix is singular" (kind domain), with
 // its number in the stack. [why] says what a singular one is.
+// TL_DENSE_STOPPED has its message already, and is passed on.
 bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
                     int64_t i, tl_dense_result result, const char *why);
 
 // A new array: the stack's axes, then [rows] and [columns] (either -1: no such
 // axis). Returns owned; NULL after tl_fail.
+// Kind memory, or shape where there would be too many axes.
 tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
                           int64_t rows, int64_t columns);
 

@@ -102,6 +102,7 @@ static void column_turns(tl_dtype dtype, const void *u, int64_t m, int64_t row,
     for (int64_t j = 0; j < count; j++) {
       tl_c128 x = tl_matrix_item(dtype, u, i * row + j);
       if (f[j].re == 0 && f[j].im == 0 &&
+          // Squares: half as large is a quarter here.
           x.re * x.re + x.im * x.im >= most[j] / 4)
         f[j] = turn_of(x);
     }

@@ -1,4 +1,13 @@
-// Products of matrices and vectors, diagonals, convolution.
+// Products of matrices and vectors, diagonals, products of all with all.
+//
+//
+// All of them become work for matmul, a reduction or an elementwise operation
+// on views; what is done here is to bring axes into the order that these want:
+//
+//   tensordot   axes moved and joined   2 matrices        matmul
+//   vecdot      broadcast strides       1 * n by n * 1    stacks of matmul
+//   trace       the diagonal's view     its last axis     sum
+//   kron        m by 1 and 1 by n axes  all pairs         multiply
 
 #include <string.h>
 
@@ -31,6 +40,12 @@ typedef struct contraction {
   int axes[2][TL_MAX_DIMS];
 } contraction;
 
+// Reads tensordot's axes into *c: a number k means the last k axes of the first
+// operand ([n] axes) and the first k of the second ([m]); a pair of lists names
+// them. Lengths are not compared here.
+//
+//   2            axes n-2, n-1   with  axes 0, 1
+//   ([0], [1])   axis 0          with  axis 1
 static bool parse_axes(tl_vm *vm, tl_slot s, int n, int m, contraction *c) {
   if (tl_is_list(s)) {
     int counts[2];
@@ -76,6 +91,8 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
   int64_t free_size = 1, summed_size = 1;
   uint32_t is_summed = 0;
   for (int i = 0; i < c->count; i++) {
+    // The summed axes keep the order in which they were named: that of the left
+    // operand belongs to that of the right one.
     is_summed |= UINT32_C(1) << summed[i];
     summed_size *= tl_shape(a)[summed[i]];
     order[left ? tl_ndim(a) - c->count + i : i] = summed[i];
@@ -96,6 +113,10 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
          reshape_own(vm, transposed, 2, matrix, out);
 }
 
+// tensordot(x1, x2, axes) as one product of matrices: both operands become
+// matrices whose inner side is all summed axes, and the product's sides are the
+// remaining axes again. A transposed operand costs a copy here, which the
+// product repays.
 static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
   contraction c;
   if (!tl_arg_numeric(vm, "tensordot", &args[0]) ||
@@ -135,6 +156,7 @@ static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool pair_up(tl_vm *vm, tl_slot *args, tl_slot *out, tl_dtype *dtype) {
   if (!tl_promote_slots(vm, "vecdot", args[0], args[1], dtype))
     return false;
+  // A sum of truths is a count.
   if (*dtype == TL_BOOL)
     *dtype = TL_INT64;
   for (int i = 0; i < 2; i++) {
@@ -152,6 +174,8 @@ static bool pair_up(tl_vm *vm, tl_slot *args, tl_slot *out, tl_dtype *dtype) {
   return true;
 }
 
+// Each pair of vectors is a product of a row and a column, a stack of which
+// tl_matmul_stack computes from the strides alone.
 // The axis counts from the end, as the operands are aligned there.
 static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
                         tl_dtype dtype, tl_slot *out) {
@@ -164,6 +188,7 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
   int64_t given = -1;
   if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given))
     return false;
+  // With equally many axes a number from the front means the same in both.
   if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1]))
     given -= ndim;
   if (given >= 0 || given < -smaller)
@@ -244,6 +269,7 @@ static bool diagonal_view(tl_vm *vm, const char *function, tl_slot *x,
   memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)ndim);
   memcpy(strides, tl_strides(a), sizeof(int64_t) * (size_t)ndim);
   int64_t rows = shape[ndim - 2], columns = shape[ndim - 1];
+  // An offset beyond the matrix leaves a diagonal of no items at its edge.
   int64_t row = offset < 0 ? (offset < -rows ? rows : -offset) : 0;
   int64_t column = offset > 0 ? (offset > columns ? columns : offset) : 0;
   int64_t length =
@@ -252,6 +278,7 @@ static bool diagonal_view(tl_vm *vm, const char *function, tl_slot *x,
   if (length > 0)
     data += row * strides[ndim - 2] + column * strides[ndim - 1];
   shape[ndim - 2] = length;
+  // One step along the diagonal is one down and one to the right.
   strides[ndim - 2] += strides[ndim - 1];
   tl_array *view =
       tl_view_new(vm, x, tl_array_dtype(a), data, ndim - 1, shape, strides);
@@ -262,6 +289,8 @@ static bool diagonal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diagonal_view(vm, "diagonal", &args[0], args[1], out);
 }
 
+// trace(x, offset, dtype): the sum along the diagonal's view, so that dtypes
+// and the order of additions are those of sum.
 static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot view, x;
   tl_dtype dtype;
@@ -277,6 +306,8 @@ static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// diag of a vector: a square matrix of zeros with x on diagonal k, which makes
+// a side of n + |k|. k is not INT64_MIN, whose magnitude is no int64.
 static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
   int64_t n = x->size, shape[2], stride;
   int64_t away = k < 0 ? -k : k;

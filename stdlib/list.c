@@ -28,6 +28,9 @@ static bool add_row(tl_vm *vm, tl_slot *s) {
   return tl_array_widen(vm, s, n + 1, n / 2);
 }
 
+// The array in *s as the function's result, once its items are written. The
+// argument gives up what it owned, and the array's date of change is noted for
+// what depends on it (tl_written_in_place).
 static tl_slot give_grown(tl_vm *vm, tl_slot *s) {
   tl_array *a = s->array;
   s->tag &= ~TL_OWNED;
@@ -38,6 +41,7 @@ static tl_slot give_grown(tl_vm *vm, tl_slot *s) {
 
 // A scalar behind the vector's items.
 static bool grow_vector(tl_vm *vm, tl_slot *s, tl_slot value, tl_slot *out) {
+  // Converted before there is room, so that a failure leaves x as it was.
   _Alignas(16) char item[sizeof(tl_c128)];
   tl_dtype dtype = tl_array_dtype(s->array);
   int64_t n = s->array->size;
@@ -71,6 +75,7 @@ static bool may_take_row(tl_vm *vm, tl_slot s, const tl_array *row) {
   return tl_array_resizes(vm, s);
 }
 
+// The row is written through a view of its place, as tl_array_assign wants one.
 // The view of the last row is made first: nothing fails once that is written.
 static bool grow_rows(tl_vm *vm, tl_slot *s, const tl_array *row,
                       tl_slot *out) {
@@ -139,9 +144,15 @@ static bool string_row(tl_vm *vm, tl_slot value, tl_slot *out) {
   return false;
 }
 
+// append to a plain array, by the cheapest way that its dtype and owner allow:
+//
+//   a scalar of the dtype, x ends here    behind the items where they are
+//   a row of the dtype, x ends here       the same, by rows
+//   all else                              concat of x and the row, a copy
 static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (may_grow(vm, args[0], args[1]))
     return grow_vector(vm, &args[0], args[1], out);
+  // may_grow says false for a dtype that does not fit and for an error.
   if (tl_failed(vm))
     return false;
   tl_dtype dtype = TL_STRING;
@@ -165,6 +176,7 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_concat_parts(vm, parts, ok, 0, out);
 }
 
+// append to an array, a nested array or a range, which becomes an array first.
 static bool append_items(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_array(args[0]))
     return append_array(vm, args, out);
@@ -186,7 +198,10 @@ static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
                  tl_describe(args[0], xs, sizeof xs));
 }
 
+// append(xs, value): in constant time on average where xs ends here. The other
+// kinds of values get an error that names the function meant for them.
 static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // Messages about joining are replaced: the script did not ask for that.
   if (tl_value_ndim(args[0]) > 0 || tl_is_range(args[0]))
     return append_items(vm, args, out) ||
            (vm->error.status == TALLY_ERR_SHAPE &&
@@ -223,6 +238,9 @@ static bool position(tl_vm *vm, const char *function, tl_slot s, int64_t length,
                  (long long)index, (long long)length);
 }
 
+// insert(xs, index, value): the item is pushed first and then moved to its
+// place, since only the push can fail; a list that ends here is changed where
+// it is.
 static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t at, length;
   if (!tl_is_list(args[0]))
@@ -266,10 +284,13 @@ static bool fill_pair(tl_list *pair, tl_slot item, tl_slot rest, tl_slot *out) {
   return true;
 }
 
+// pop(xs, index) of a list: the item and the list without it. The pair is made
+// before the list is changed, so that nothing is lost where memory ends.
 static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t at, length = args[0].list->length;
   if (length == 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "pop: xs is empty");
+  // The last one: nothing has to move then.
   tl_slot index = tl_is_none(args[1]) ? tl_int(-1) : args[1];
   if (!position(vm, "pop", index, length, length - 1, &at))
     return false;
@@ -283,6 +304,7 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return fill_pair(pair, item, tl_own_list(list), out);
 }
 
+// Fails (kind index) with the key as a program spells it.
 static bool fail_no_key(tl_vm *vm, tl_slot key) {
   char text[TL_KEY_TEXT];
   const char *quote = tl_is_string(key) ? "\"" : "";
@@ -290,6 +312,8 @@ static bool fail_no_key(tl_vm *vm, tl_slot key) {
                  quote, tl_key_text(key, text), quote);
 }
 
+// pop(xs, key) of a record: the value and the record without the field; without
+// a key the field that was added last.
 static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_record *record = args[0].record;
   int64_t at = record->length - 1;
@@ -310,6 +334,7 @@ static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return fill_pair(pair, value, tl_own_record(record), out);
 }
 
+// pop(xs, key).
 static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]))
     return pop_list(vm, args, out);
@@ -320,6 +345,8 @@ static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- enumerate and zip ------------------------------------------------------
 
+// enumerate(xs, start): pairs of a number and an item. Polls now and then,
+// since a list of many pairs takes long enough for a host to wait.
 static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t count, start;
   size_t at = 0;
@@ -339,6 +366,8 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// The common length of all arguments; *count is 0 where there are none. Lengths
+// that differ fail (kind value) with both: zip does not cut to the shortest.
 static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
   *count = 0;
   for (int64_t k = 0; k < args->length; k++) {
@@ -354,6 +383,8 @@ static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
   return true;
 }
 
+// Item i of every argument as a list. at[k] is where tl_items_get goes on in
+// argument k, so that a string is decoded once in all.
 static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
                     tl_slot *out) {
   tl_list *row = tl_list_new(vm, args->length);
@@ -366,6 +397,8 @@ static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
   return tl_list_give(vm, row, ok, out);
 }
 
+// zip(xs, ...): rows of the items with one number. All lengths are compared
+// before anything is made.
 static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_list *of = args[0].list;
   int64_t count;
@@ -389,6 +422,7 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- reverse ----------------------------------------------------------------
 
+// Exchanges items from both ends; in the list's own memory where it ends here.
 static bool reverse_list(tl_vm *vm, tl_slot *s, tl_slot *out) {
   tl_list *list;
   if (!tl_list_unique(vm, s, 0, &list))
@@ -403,6 +437,8 @@ static bool reverse_list(tl_vm *vm, tl_slot *s, tl_slot *out) {
 }
 
 // 0..3 becomes 2..-1 by -1.
+// The stop of the result lies one step before the start, which need not be an
+// int64 even where all items are.
 static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
   int64_t start = range->start, stop = range->start, step = -range->step;
   if (range->step == INT64_MIN)
@@ -420,6 +456,8 @@ static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
   return true;
 }
 
+// By clusters, not by bytes or code points: an accent stays on its letter. Text
+// that is one byte to a cluster needs no search for their ends.
 static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
   tl_string *reversed = tl_string_new(vm, NULL, text->length);
   if (reversed == NULL)
@@ -453,6 +491,8 @@ static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
   return tl_view(vm, s, data, tl_ndim(a), tl_shape(a), strides, out);
 }
 
+// Nested arrays have no strides that could be negative: their items are taken
+// from the last to the first.
 static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t length = tl_value_length(s, 0);
   tl_array *places = tl_array_new(vm, TL_INT64, 1, &length);
@@ -465,6 +505,7 @@ static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {
   return ok;
 }
 
+// reverse(xs): a view of an array, and a new value of the other kinds.
 static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]))
     return reverse_list(vm, &args[0], out);

@@ -12,13 +12,22 @@
 // --- What lists hold ---------------------------------------------------------
 
 // What is known of the array while its nested lists are measured.
+// The array is found in two passes over the lists, and so allocated once:
+//
+//   measure   ((1, 2), (3.5, 4))    ndim 2, shape 2 * 2, float64
+//   fill      each item converted to that dtype, where it belongs
+//
 typedef struct nest {
   int ndim;  // -1: no item seen yet
   int64_t shape[TL_MAX_DIMS];
   tl_slot sofar;  // stands for the dtype, and whether it is weak
 } nest;
 
+// Promotes what is known of the dtype with that of s, a scalar, string or
+// array. It stays weak while every item is: a list of plain numbers then takes
+// on the dtype that it meets, as a number does.
 static bool nest_dtype(tl_vm *vm, nest *n, tl_slot s) {
+  // A slot without a value stands for the dtype, as promotion asks for slots.
   tl_slot item = {.tag = TL_TAG(TL_CLASS_SMALL, tl_dtype_of(s)) |
                          (tl_is_weak(s) ? TL_WEAK : 0)};
   if (tl_is_string(s))
@@ -61,6 +70,10 @@ static bool nest_dims(tl_vm *vm, nest *n, int depth, int ndim,
   return true;
 }
 
+// Checks s, at [depth] lists inside, against what is known so far: the first
+// item fixes the number of axes and their lengths, all others have to agree. A
+// list without items ends the way down, and its axis has the length 0. Fails
+// with kind shape where lengths differ, kind type for an item of another kind.
 static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
   if (tl_is_array(s))
     return nest_dims(vm, n, depth, tl_ndim(s.array), tl_shape(s.array)) &&
@@ -75,6 +88,8 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
   if (depth == TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
                    TL_MAX_DIMS);
+  //   ((), ())          2 * 0: the first empty list says that there are 2 axes
+  //   ((1, 2), ())      fails: the lengths differ
   int64_t length = s.list->length;
   if (n->ndim < 0 && length > 0) {
     // Down to the first item that says how many axes there are.
@@ -95,6 +110,8 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
 
 // --- The array ---------------------------------------------------------------
 
+// Writes s, measured before, into the part of a that begins at [data] and has
+// the axes from [depth] on. Arrays among the items are copied as wholes.
 static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
                       tl_slot s) {
   if (tl_is_array(s))
@@ -111,6 +128,8 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
   return true;
 }
 
+// Whether there are items and all of them are strings: the list needs no
+// measuring then.
 static bool all_strings(const tl_list *list) {
   for (int64_t i = 0; i < list->length; i++) {
     if (!tl_is_string(list->items[i]))
@@ -119,6 +138,8 @@ static bool all_strings(const tl_list *list) {
   return list->length > 0;
 }
 
+// Items to look ahead: far enough for a cache line to come from memory while
+// those between are moved.
 enum { AHEAD = 12 };
 
 // A list that ends here gives its strings away.
@@ -142,6 +163,9 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
   return true;
 }
 
+// The items are converted to the dtype found and only then cast to [wanted]: so
+// an item that the wanted dtype has no value for fails as in a cast of an
+// array.
 bool tl_array_of_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
   if (tl_is_none(wanted) && all_strings(s.list))
     return from_strings(vm, s, out);

@@ -18,6 +18,10 @@ typedef struct entry {
   tl_slot item;
 } entry;
 
+// A merge sort from below: runs of RUN items by insertion, then pairs of runs
+// until one is left. Stable, with n log n calls of tl_compare at most. These
+// may fail, which qsort of the C library has no way to stop for.
+//
 typedef struct sorter {
   tl_vm *vm;
   int64_t count;
@@ -25,6 +29,8 @@ typedef struct sorter {
   int sign;                // -1: descending
 } sorter;
 
+// Sets *is to whether a must stand before b, not where they are equal: that is
+// what makes both directions stable. False after tl_fail.
 static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   int order;
   if (!tl_compare(s->vm, a->key, b->key, &order))
@@ -33,6 +39,8 @@ static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   return true;
 }
 
+// Below some eight items the moves of an insertion cost less than the copies of
+// a merge.
 enum { RUN = 8 };  // runs that are sorted by insertion, before merging begins
 
 // Sorts [low, high) by insertion; equal items keep their order.
@@ -40,6 +48,8 @@ static bool sort_run(sorter *s, int64_t low, int64_t high) {
   for (int64_t k = low + 1; k < high; k++) {
     entry moving = s->entries[k];
     int64_t to = k;
+    // A comparison that fails ends the loop; the item goes back to the gap, so
+    // that none is lost.
     bool is = true;
     for (; to > low; to--) {
       if (!before(s, &moving, &s->entries[to - 1], &is) || !is)
@@ -58,6 +68,7 @@ static bool sort_run(sorter *s, int64_t low, int64_t high) {
 static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
   entry *e = s->entries;
   bool crossed;
+  // Runs in order already are one comparison: sorted lists take linear time.
   if (!before(s, &e[middle], &e[middle - 1], &crossed))
     return false;
   if (!crossed)
@@ -91,6 +102,8 @@ static bool is_uniform(const sorter *s) {
   return true;
 }
 
+// Writes the order of the entries' keys, copied to [items] as an array has
+// them. Strings are borrowed there: the keys outlive the call.
 static bool order_uniform(sorter *s, char *items, int64_t *order) {
   bool strings = tl_is_string(s->entries[0].key), descending = s->sign < 0;
   for (int64_t i = 0; i < s->count; i++) {
@@ -106,6 +119,8 @@ static bool order_uniform(sorter *s, char *items, int64_t *order) {
                                     descending);
 }
 
+// Sorts entries whose keys are uniform by the order of an array of the keys;
+// one allocation has the items and, behind them, the order.
 static bool sort_uniform(sorter *s) {
   size_t itemsize = tl_is_string(s->entries[0].key) ? sizeof(tl_string_item)
                                                     : sizeof(int64_t);
@@ -124,6 +139,8 @@ static bool sort_uniform(sorter *s) {
   return ok;
 }
 
+// Sorts s->entries. On failure they are in some order, each of them still there
+// once: the caller can drop them all.
 static bool sort_entries(sorter *s) {
   if (is_uniform(s))
     return sort_uniform(s);
@@ -163,6 +180,9 @@ static bool make_keys(sorter *s, tl_slot function) {
   return true;
 }
 
+// Sorts the list's items in its own memory; on failure they stay as they are.
+// Without a key function the items are their own keys, borrowed; keys that a
+// function made are owned until the end.
 static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
   sorter s = {.vm = vm, .count = list->length, .sign = descending ? -1 : 1};
   size_t nbytes = 2 * (size_t)s.count * sizeof(entry);
@@ -188,6 +208,8 @@ static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
   return ok;
 }
 
+// On failure the list goes back to where it came from, as the caller's error
+// handler may still read it.
 bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
                   tl_slot *out) {
   tl_list *list;

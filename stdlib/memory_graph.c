@@ -1,4 +1,15 @@
 // The module memory: who refers to whom, as values and as pictures.
+//
+//
+// Objects do not know who refers to them. To find owners, all references that
+// the VM has are walked (tl_each_reference), and records are made of what such
+// a walk calls back with:
+//
+//   root --"x"--> list --[0]--> array        refs(x) looks to the right,
+//                                            chain(…) to the left
+//
+// Walks need no memory of the script's; what they make is listed last, so that
+// it is not found itself.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +25,8 @@ static const char *const count_names[] = {"virtual", "embedded", "immediate"};
 
 // --- Lists of references ----------------------------------------------------
 
+// A list of records under way, while the walk over the references calls back.
+// [wanted] NULL: every reference is listed.
 typedef struct gathering {
   tl_vm *vm;
   tl_list *list;
@@ -21,6 +34,8 @@ typedef struct gathering {
   bool ok;
 } gathering;
 
+// Adds a reference to the list: for refs what is referred to, for backrefs who
+// refers. False ends the walk.
 static bool gather(void *context, const tl_reference *r) {
   gathering *g = context;
   if (g->wanted != NULL && r->to.object != g->wanted)
@@ -41,6 +56,7 @@ static bool gather(void *context, const tl_reference *r) {
   return g->ok;
 }
 
+// memory.refs(x): the objects that x refers to directly, with their places.
 static bool refs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
   g.ok = g.list != NULL;
@@ -49,6 +65,8 @@ static bool refs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
+// memory.backrefs(x): every owner of x that the VM can find, by a walk over all
+// references there are. A scalar has no owners, so its list is empty.
 static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool complete = true;
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
@@ -71,6 +89,8 @@ typedef struct step {
   bool any;
 } step;
 
+// Notes an owner of the wanted object; an object's reference to itself leads
+// nowhere and is passed over. False ends the walk at a root.
 static bool take_step(void *context, const tl_reference *r) {
   step *s = context;
   if (r->to.object != s->wanted || r->from == s->wanted)
@@ -99,6 +119,10 @@ static bool is_there(tl_vm *vm, tl_slot test, const char *owner, bool *there) {
   return true;
 }
 
+// memory.chain(x, test): owners from x back to a root, or to the first for
+// which test(owner) is true. Each step is a walk over all references, as no
+// object knows its owners; LONGEST ends it where objects refer to each other in
+// a circle.
 static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
   enum { LONGEST = 1000 };
   tl_list *list = tl_list_new(vm, 4);
@@ -115,6 +139,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_spell_owner(&s.found, text, sizeof text);
     ok = tl_list_push_text(vm, &list, text, strlen(text)) &&
          is_there(vm, args[1], text, &there);
+    // NULL for a root, which ends the chain.
     s.wanted = s.found.from;
   }
   return tl_list_give(vm, list, ok, out);
@@ -122,6 +147,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- By type ----------------------------------------------------------------
 
+// The sums under way: a record { kind: { count, bytes } }.
 typedef struct sums {
   tl_vm *vm;
   tl_record *record;
@@ -143,6 +169,8 @@ static void spell_kind(tl_slot value, char *out, size_t size) {
            tl_is_view(value.array) ? " view" : "");
 }
 
+// Adds an object to the sum of its kind, at the first reference to it that the
+// walk meets: others are of the same object.
 static bool add_object(void *context, const tl_reference *r) {
   sums *s = context;
   if (!r->is_first)
@@ -165,6 +193,7 @@ static bool add_object(void *context, const tl_reference *r) {
   return s->ok;
 }
 
+// Sums all objects by kind. *out is owned, and untouched on failure.
 static bool count_types(tl_vm *vm, tl_record **out) {
   bool complete = true;
   sums s = {.vm = vm, .record = tl_record_new(vm, 8), .ok = true};
@@ -182,6 +211,7 @@ static bool count_types(tl_vm *vm, tl_record **out) {
   return true;
 }
 
+// memory.by_type().
 static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   tl_record *record;
@@ -191,6 +221,8 @@ static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// The count of a kind in sums of count_types; 0 where it has none. The record
+// may be a program's, so nothing of its shape is taken for granted.
 static int64_t counted(tl_record *record, const char *kind) {
   tl_slot *sum = tl_record_get_name(record, kind);
   tl_slot *count = sum == NULL || !tl_is_record(*sum)
@@ -214,6 +246,8 @@ static tl_record *compare(tl_vm *vm, tl_record *now, tl_slot before) {
   return gained;
 }
 
+// memory.growth(before): since the last call without an argument, whose sums
+// are in vm->grown, or since the sums given. Only the former are replaced.
 static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_record *now, *gained;
   bool since_last = tl_is_none(args[0]);
@@ -238,6 +272,7 @@ static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Objects and owners, found from one value outwards. It is whole before any
 // record of it is made, which would be one object more to find.
+// More than that no picture shows legibly; a graph that is cut says so.
 enum { NODES = 64, EDGES = 256 };
 
 typedef struct node {
@@ -262,6 +297,7 @@ typedef struct graph {
   bool has_more;  // something did not fit
 } graph;
 
+// The node of an object, or -1. A linear search, since there are few nodes.
 static int find_node(const graph *g, const tl_object *object) {
   for (int i = 0; i < g->node_count; i++)
     if (!g->nodes[i].is_root && g->nodes[i].value.object == object)
@@ -269,6 +305,7 @@ static int find_node(const graph *g, const tl_object *object) {
   return -1;
 }
 
+// The number of the new node, or -1 where there is no room (has_more).
 static int add_node(graph *g, node n) {
   if (g->node_count == NODES) {
     g->has_more = true;
@@ -278,6 +315,7 @@ static int add_node(graph *g, node n) {
   return g->node_count++;
 }
 
+// Only edges from objects have labels; a root's owner is in its node.
 static void add_edge(graph *g, int from, int to, const tl_reference *r) {
   if (g->edge_count == EDGES) {
     g->has_more = true;
@@ -293,6 +331,8 @@ static node object_node(tl_slot value, int level) {
   return (node){.value = value, .level = level, .count = value.object->count};
 }
 
+// Adds an item of the node g->at, and the edge to it. Never ends the walk:
+// references that do not fit are noted in has_more.
 static bool add_item(void *context, const tl_reference *r) {
   graph *g = context;
   int to = find_node(g, r->to.object);
@@ -309,6 +349,8 @@ static bool add_owner(void *context, const tl_reference *r) {
   int to = find_node(g, r->to.object);
   if (to < 0 || (r->from != NULL && find_node(g, r->from) >= 0))
     return true;
+  // One node for each owner's reference: owners outside have no object that
+  // could be found again.
   node n = {.is_root = true, .level = g->nodes[to].level - 1};
   tl_spell_owner(r, n.owner, sizeof n.owner);
   int from = add_node(g, n);
@@ -317,6 +359,9 @@ static bool add_owner(void *context, const tl_reference *r) {
   return true;
 }
 
+// The graph from [value] outwards, level by level: nodes[] is also the queue of
+// the walk, so that g->at below node_count is all that remains. Owners from
+// outside come last, when it is known which nodes there are.
 static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
   bool complete = true;
   *g = (graph){.node_count = 0};
@@ -328,6 +373,7 @@ static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
   return complete || tl_fail_incomplete(vm, "graph");
 }
 
+// A node as a record; NULL after tl_fail, as each put passes a failure on.
 static tl_record *node_record(tl_vm *vm, const node *n) {
   char type[TL_DESCRIBE];
   tl_record *record = tl_record_new(vm, 5);
@@ -342,6 +388,8 @@ static tl_record *node_record(tl_vm *vm, const node *n) {
   return record;
 }
 
+// An edge as a record, its ends as numbers in the list of nodes; NULL after
+// tl_fail.
 static tl_record *edge_record(tl_vm *vm, const edge *e) {
   tl_record *record = tl_record_new(vm, 4);
   tl_record_put_int(vm, &record, "from", (uint64_t)e->from);
@@ -371,6 +419,8 @@ static bool graph_record(tl_vm *vm, const graph *g, tl_slot *out) {
   return tl_record_put_end(record, out);
 }
 
+// memory.graph(x, depth, form): the graph is found here, and drawn by a
+// function of inner/memory.tly for each form.
 static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t depth;
   tl_string *form = NULL;

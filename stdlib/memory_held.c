@@ -1,5 +1,10 @@
 // The module memory: what values keep alive, and views that keep more than they
 // show.
+//
+//
+//   x  list ──> view ──> block of 800 bytes     held(x): all three, once each
+//                  shows 8 bytes of it          retained(): the view, if
+//                                               nothing else has the block
 
 #include <stdlib.h>
 
@@ -23,6 +28,8 @@ typedef struct objects {
   bool ok;
 } objects;
 
+// Appends an object, which may be there already. Sets o->ok to false after
+// tl_fail.
 static void add_object(objects *o, const tl_object *object) {
   if (o->count == o->room) {
     size_t room = o->room != 0 ? 2 * o->room : 256;
@@ -37,6 +44,8 @@ static void add_object(objects *o, const tl_object *object) {
   o->found[o->count++] = object;
 }
 
+// Appends the strings of an array that are objects. Short texts stand in the
+// items themselves, and immortal ones belong to the VM, so neither counts.
 static void add_strings(objects *o, const tl_array *a) {
   const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; o->ok && i < a->size; i++) {
@@ -55,6 +64,10 @@ typedef struct reached {
   size_t *places;      // 1 + where in the queue; 0: free; 2 * room of them
 } reached;
 
+// Where the object is in the table, or the free place for it. The table is at
+// most half full, so that a linear search ends soon; the factor is 2^64 over
+// the golden ratio, which spreads addresses that lie evenly (Knuth, vol. 3,
+// 6.4).
 static size_t *place_of(const reached *r, const tl_object *object) {
   size_t mask = 2 * r->room - 1;
   size_t at = ((uintptr_t)object >> 4) * (size_t)UINT64_C(0x9e3779b97f4a7c15);
@@ -71,8 +84,11 @@ static void close_reached(reached *r) {
   tl_free(vm, r->places, 2 * r->room * sizeof *r->places);
 }
 
+// Doubles the queue and the table, and enters all objects again. On failure *r
+// is unchanged.
 static bool grow(reached *r) {
   reached more = *r;
+  // A power of two, as place_of masks with it.
   more.room = r->room != 0 ? 2 * r->room : 64;
   more.queue =
       tl_alloc(r->o.vm, more.room * sizeof *more.queue, "a list of objects");
@@ -91,6 +107,7 @@ static bool grow(reached *r) {
   return true;
 }
 
+// Adds what s refers to to the queue, unless it is there.
 static bool reach(reached *r, tl_slot s) {
   if (!tl_is_counted(s))
     return true;
@@ -108,6 +125,9 @@ static bool reach_item(void *context, const tl_reference *item) {
   return reach(context, item->to);
 }
 
+// Counts an object of the queue and queues its items. An array counts with the
+// block of its owner, of which it may be a view, and with its strings: those
+// are too many for the queue and reach nothing themselves.
 static void add_one(reached *r, tl_slot s) {
   objects *o = &r->o;
   add_object(o, s.object);
@@ -123,6 +143,7 @@ static void add_one(reached *r, tl_slot s) {
 }
 
 // False after tl_fail.
+// All that s reaches, s included. The queue grows while it is walked.
 static bool add_all(reached *r, tl_slot s) {
   bool ok = reach(r, s);
   for (size_t i = 0; ok && i < r->count; i++) {
@@ -138,6 +159,7 @@ static int by_address(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+// The bytes of an object, with a host's memory that it stands for.
 static uint64_t bytes_of(const tl_object *object) {
   uint64_t nbytes = object->nbytes;
   if (object->kind == TL_KIND_ARRAY && (object->flags & TL_EXTERNAL) != 0)
@@ -145,6 +167,9 @@ static uint64_t bytes_of(const tl_object *object) {
   return nbytes;
 }
 
+// memory.held(x). Sorting by address brings equal objects side by side, and
+// each is counted once: a block may be in the list as an object and as the
+// owner of several views.
 static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
   reached r = {.o = {.vm = vm, .ok = true}};
   objects *o = &r.o;
@@ -171,10 +196,12 @@ typedef struct retention {
   bool ok;
 } retention;
 
+// Whether s is an array in the block of another.
 static bool is_view(tl_slot s) {
   return tl_is_array(s) && tl_is_view(s.array);
 }
 
+// Notes views that show less than the block has.
 static bool note_view(void *context, const tl_reference *r) {
   retention *t = context;
   if (is_view(r->to) && tl_value_shown(r->to) < tl_value_held(r->to))
@@ -189,6 +216,7 @@ typedef struct search {
   bool found;
 } search;
 
+// Ends the walk at the first reference to the block that is not a view's.
 static bool look_for(void *context, const tl_reference *r) {
   search *s = context;
   bool from_view = r->from != NULL && r->from->kind == TL_KIND_ARRAY;
@@ -196,10 +224,13 @@ static bool look_for(void *context, const tl_reference *r) {
   return !s->found;
 }
 
+// Lists a reference to a view that was noted. A second walk, as the name of a
+// place is only valid during one.
 static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
   if (!is_view(r->to))
     return true;
+  // A view made since the first walk is not among those that were noted.
   bool wanted = false;
   for (size_t i = 0; i < t->views.count && !wanted; i++)
     wanted = t->views.found[i] == r->to.object;
@@ -230,6 +261,9 @@ static bool drop_harmless(tl_vm *vm, retention *t, bool *complete) {
   return *complete;
 }
 
+// memory.retained(): views that alone keep a block alive, of which they show a
+// part. Three walks: note the views, leave out those whose block has another
+// owner, list the places of the others.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   bool complete = true;
@@ -268,6 +302,8 @@ const tl_builtin tl_memory_held[] = {
     {.name = NULL},
 };
 
+// Whether a copy of s would take no less memory: no view, no ragged array with
+// items between its rows, and none of these inside.
 static bool is_packed(tl_slot s) {
   if (tl_is_array(s))
     return !tl_is_view(s.array);
@@ -280,6 +316,8 @@ static bool is_packed(tl_slot s) {
   return true;
 }
 
+// pack(x): x itself where it is packed, else a copy that refers to nothing
+// else.
 static bool pack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];
   bool array = tl_is_array(x), nested = tl_is_nested(x);

@@ -11,6 +11,8 @@ bool tl_fail_incomplete(tl_vm *vm, const char *function) {
                  "memory.%s: no memory to look at all values", function);
 }
 
+// A failure before this call or in it leaves *record NULL, which all puts pass
+// on: the caller checks once, at the end.
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                           tl_dtype dtype, const void *first, size_t step,
                           uint32_t count) {
@@ -70,6 +72,8 @@ static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
     tl_record_put_nothing(vm, record);
 }
 
+// Samples and blocks are columns, one array for each of their fields: thousands
+// of records would cost more memory than most programs that are watched.
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   tl_record *record = tl_record_new(vm, 16);
   tl_record_put(vm, &record, "width", tl_float(t->width));

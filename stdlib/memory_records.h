@@ -9,10 +9,13 @@
 #include "vm/values/record.h"
 
 // Fails (kind memory): not all values could be looked at.
+// A walk over all references needs memory itself, and what it had found until
+// that ended is worth nothing.
 bool tl_fail_incomplete(tl_vm *vm, const char *function);
 
 // Adds a field, as tl_record_put does: a vector of [count] items of a dtype,
 // [step] bytes from one to the next.
+// Fails as tl_record_put does: *record is NULL then, and stays so.
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                           tl_dtype dtype, const void *first, size_t step,
                           uint32_t count);

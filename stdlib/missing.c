@@ -1,4 +1,11 @@
 // Missing values: asking for them, filling and dropping them.
+//
+//
+//   values   3 0 1      mask   0 1 0      [3, none, 1]
+//
+//   is_missing      the mask
+//   fill_missing    where(mask, value, values)
+//   drop_missing    the values where the mask is false
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
@@ -10,6 +17,9 @@
 
 // --- Asking -----------------------------------------------------------------
 
+// Where items of x are missing: a boolean for a single value, an array of x's
+// shape, or rows as x has them. The mask of an optional array is its own part,
+// not a copy.
 static bool mask_of(tl_vm *vm, void *context, tl_slot x, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(x, shape);
@@ -34,6 +44,8 @@ static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
                    tl_slot x, tl_slot *out) {
   if (tl_compute3(vm, TL_OP_WHERE, mask, value, items, out))
     return true;
+  // Memory and the like pass through; a mismatch is described by what the
+  // script wrote, not by the mask.
   const tally_status kind = vm->error.status;
   if (kind != TALLY_ERR_TYPE && kind != TALLY_ERR_SHAPE)
     return false;
@@ -46,6 +58,8 @@ static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
                  kind == TALLY_ERR_SHAPE ? ": they do not broadcast" : "");
 }
 
+// x with *value for what is missing in it. In a ragged array the value serves
+// each item; what has no missing items is x itself.
 static bool fill(tl_vm *vm, void *value, tl_slot x, tl_slot *out) {
   const tl_slot *with = value;
   if (tl_is_form(x, TL_FORM_RAGGED))
@@ -74,6 +88,9 @@ static bool first_of(tl_vm *vm, tl_slot a, tl_slot b, tl_slot *out) {
   return ok;
 }
 
+// coalesce(x, others...): the first value there is, item by item. Later values
+// are looked at even if nothing is missing any more, so that their shapes and
+// types are checked.
 static bool coalesce(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_list *rest = args[1].list;
   tl_slot sofar = tl_retain(vm, tl_borrow(args[0]));
@@ -100,6 +117,8 @@ static bool values_of(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
   return true;
 }
 
+// drop_missing of a ragged array: each row without its missing items, in the
+// order that they have. The rows stay, empty ones too.
 static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot mask, there, picked;
   if (!mask_of(vm, NULL, x, &mask))
@@ -117,6 +136,7 @@ static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   return ok;
 }
 
+// drop_missing(x): of an optional array of one axis or more a vector.
 static bool drop_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];
   if (tl_is_form(x, TL_FORM_RAGGED))

@@ -31,6 +31,13 @@ static tl_array *spread_codes(tl_vm *vm, const tl_array *mask,
   return codes;
 }
 
+// Codes of the values that are there come from the plain array of these; then
+// they are spread over the mask. Where any is missing, none is appended to the
+// values, so that the last code stands for it.
+//
+//   x       [3, none, 1, 3]
+//   values  [1, 3, none]
+//   codes   [1, 2, 0, 1]    with [first]  [1, -1, 0, 1]
 bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
                       tl_coded *out) {
   tl_slot there, dense, mask = tl_borrow(x.nested->parts[0]);
@@ -103,6 +110,7 @@ static bool rank_field(tl_vm *vm, const char *function, tl_slot field,
     tl_drop(vm, coded.values);
     return true;
   }
+  // Rank 0 is the least item; equal items have equal ranks.
   tl_array *values;
   if (!tl_is_array(field))
     return tl_arg_fail(vm, function, "each field", "of numbers or strings",
@@ -130,6 +138,8 @@ static bool refine(tl_vm *vm, const char *function, tl_array **codes,
   return true;
 }
 
+// Refines *codes by field i of the structs p; takes *codes, which is NULL
+// afterwards where that failed in the last step.
 static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
                       tl_array **codes) {
   tl_slot borrowed = tl_borrow(p), field;
@@ -146,6 +156,7 @@ static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
   return ok;
 }
 
+// A row is taken as a struct with as many fields as it has items.
 bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x,
                   tl_array **codes) {
   tl_array *ranks;
@@ -160,6 +171,12 @@ bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x,
   return ok;
 }
 
+// Codes of the fields, folded from the first field on; each step ranks again,
+// so that the numbers stay below the count of structs:
+//
+//   name  b a b   ranks 1 0 1                          1 0 1
+//   age   7 9 5   ranks 1 2 0   codes 1*3+1 0*3+2 1*3+0 = 4 2 3, again 2 0 1
+//
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p,
                      tl_coded *out) {
   if (tl_value_ndim(p) != 1)
@@ -203,11 +220,13 @@ void tl_coded_close(tl_vm *vm, tl_coded *coded) {
   tl_clear(vm, &coded->codes);
 }
 
+// A code below 0 is the missing value's, which the values have last.
 bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
                      tl_slot *out) {
   tl_array *at = tl_array_copy(vm, codes.array);
   if (at == NULL)
     return false;
+  // The missing value, if there are codes below 0 at all.
   int64_t last = tl_value_length(coded->values, 0) - 1;
   int64_t *places = (int64_t *)(void *)at->data;
   for (int64_t i = 0; i < at->size; i++)
@@ -215,6 +234,8 @@ bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
   return tl_take_at(vm, true, coded->values, at, out);
 }
 
+// The record stays with its slot at each step, so that a failure leaves it to
+// be dropped once.
 bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {
   tl_slot *field = tl_record_get_name(record->record, "values"), values;
   tl_record *own;
@@ -230,6 +251,8 @@ bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {
   return ok;
 }
 
+// args[0] is exchanged for the codes during the call and put back afterwards,
+// as the caller still owns it.
 bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
                    bool first, tl_answer answer, tl_slot *args, tl_slot *out) {
   tl_coded coded;

@@ -14,25 +14,34 @@ typedef struct tl_coded {
 
 // Of [x] of TL_FORM_OPTION. What is missing has the code behind the last one,
 // or with [first] -1.
+// *out is owned (tl_coded_close), and undefined on failure. Fails with kind
+// type where the values are neither numbers nor strings.
 bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
                       tl_coded *out);
 // Of an axis of structs, in the order of their fields in turn.
+// As many codes as structs; their values are structs again, each once. Fails
+// with kind type for more than one axis, and for fields that have no order,
+// such as rows.
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p, tl_coded *out);
 // Of the rows of an array along its first axis, whose items may be missing: the
 // place of each row among the distinct ones, in the order of their items in
 // turn. *codes is owned, one axis of int64.
 bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x, tl_array **codes);
 // Of either.
+// The caller has asked tl_needs_codes before.
 bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,
                  tl_coded *out);
+// Whether a function of an order must go by codes.
 static inline bool tl_needs_codes(tl_slot x) {
   return tl_is_form(x, TL_FORM_OPTION) || tl_has_fields(x);
 }
+// Gives up both; codes that were moved out are none by then.
 void tl_coded_close(tl_vm *vm, tl_coded *coded);
 // The values that an int64 array of codes stands for. *out is owned.
 bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
                      tl_slot *out);
 // The same for the field "values" of a record, which the slot owns.
+// On failure the slot still has the record.
 bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record);
 
 // What a function of an order gives.
@@ -43,6 +52,13 @@ typedef enum tl_answer {
 } tl_answer;
 
 // The call of args[0], which needs codes, by them.
+// sort of x = [b, none, a], say:
+//
+//   codes   [1, 2, 0]  --call-->  [0, 1, 2]  --values-->  [a, b, none]
+//
+// args[0] is the caller's again afterwards. [first]: the missing values come
+// first in the order of codes, for functions that order downward and still want
+// them last. *out is owned.
 bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
                    bool first, tl_answer answer, tl_slot *args, tl_slot *out);
 

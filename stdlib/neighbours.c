@@ -1,6 +1,17 @@
 // Differences between neighbours, and the areas below them.
 //
 // Built for speed.
+//
+//
+//   x              3 1 4 1 5
+//   x[1:]            1 4 1 5
+//   x[:-1]         3 1 4 1
+//   diff          -2 3 -3 4       one elementwise operation on two views
+//   trapezoid      (sums of neighbours) * 0.5 * (differences of their places)
+//
+// Where x ends here, the differences go into its own memory in pieces: a piece
+// of PIECE results is computed in other memory and then moved over items that
+// no later piece reads.
 
 #include <string.h>
 
@@ -45,6 +56,7 @@ static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
   return ok;
 }
 
+// 8 KiB of float64: operands and result stay in the nearest cache.
 enum { PIECE = 1024 };  // items that are computed at a time
 
 // Vectors that stand for [n] items from some place on.
@@ -58,6 +70,7 @@ static void stand_for(tl_array *part, char *data, int64_t n) {
 static bool move_pieces(tl_vm *vm, tl_op op, tl_array *x, int axis,
                         tl_slot parts[2], tl_array *piece) {
   size_t itemsize = tl_itemsize(tl_array_dtype(x));
+  // Neighbours along the axis are [inner] items away from each other.
   int64_t inner = 1, n = tl_shape(x)[axis], done = 0;
   for (int k = axis + 1; k < tl_ndim(x); k++) inner *= tl_shape(x)[k];
   int64_t length = (n - 1) * inner;
@@ -98,6 +111,7 @@ static bool open_pieces(tl_vm *vm, tl_slot x, tl_slot parts[2],
   return ok;
 }
 
+// Gives up what open_pieces made, all of it or a part.
 static void close_pieces(tl_vm *vm, tl_slot parts[2], tl_array *piece) {
   tl_array_drop(vm, piece);
   for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
@@ -204,6 +218,7 @@ static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
       mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
   if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
     ok = join_ends(vm, &mask, ends[0], ends[1], axis);
+  // Beyond its length nothing is left, however many times it is asked for.
   if (ok && times > tl_shape(mask.array)[axis])
     times = tl_shape(mask.array)[axis];
   for (; ok && times > 0; times--) {
@@ -254,6 +269,8 @@ static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
     if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
       return false;
     for (int64_t i = 0; i < count; i++) {
+      // A run ends with the last difference inside of the row; the one behind
+      // it lies between two rows and is left out.
       while (row < rows && at[row + 1] - 1 < begin + i) row++;
       int64_t stop = at[row + 1] - 1 - begin;
       stop = stop < count ? stop : count;
@@ -292,6 +309,7 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   if (offsets != NULL) {
     int64_t rows = offsets->size - 1;
     tl_dtype dtype = tl_array_dtype(items.array);
+    // Booleans have no difference; that they differ is one.
     tl_op op = dtype == TL_BOOL ? TL_OP_NOT_EQUAL : TL_OP_SUBTRACT;
     tl_array *to = tl_array_new(vm, dtype, 1, &tl_offsets_data(offsets)[rows]);
     ok = to != NULL && open_pieces(vm, items, parts, &piece);
@@ -312,8 +330,11 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   return false;
 }
 
+// diff within rows: one difference of plain items in one pass over all rows;
+// other axes, orders and ends row by row.
 static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot items = args[0].nested->parts[1], axis = args[1];
+  // The fast way: one difference along the rows, nothing joined to them.
   bool last = tl_class(axis) == TL_CLASS_I64 && (axis.i == 1 || axis.i == -1);
   bool once = tl_class(args[2]) == TL_CLASS_I64 && args[2].i == 1;
   if (!last || !once || !tl_is_none(args[3]) || !tl_is_none(args[4]) ||
@@ -324,6 +345,8 @@ static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diff_of_rows(vm, args[0], out);
 }
 
+// diff without care for x where it fails. n differences are n passes, each in
+// the memory of the one before where that may change its size.
 static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n;
@@ -454,6 +477,7 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
   tl_drop(vm, areas[0]);
+  // Without x the width is the argument dx itself, which is the caller's.
   if (!tl_is_none(args[1]))
     tl_drop(vm, areas[1]);
   if (!ok)

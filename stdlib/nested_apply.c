@@ -1,5 +1,10 @@
 // Functions of one vector on arrays with missing values and on rows of
 // different lengths: medians, quantiles, distinct items; their shapes.
+//
+//
+//   no axis          each(all items that are there)
+//   rows             each(row) for every row, results stacked
+//   an axis of more  the lanes along it as rows, the results in their shape
 
 #include "stdlib/arguments.h"
 #include "stdlib/nested_reduce.h"
@@ -9,6 +14,8 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
+// A value that is not optional is passed on as a reference of its own, so that
+// callers drop *out in either case.
 bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {
   *missing = 0;
   if (!tl_is_form(x, TL_FORM_OPTION)) {
@@ -21,6 +28,8 @@ bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {
   return true;
 }
 
+// Only borrows go in; what the function replaces in its arguments is given up
+// here, so that args stays as it is.
 bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
                      int count, unsigned which, tl_slot *out) {
   tl_slot inner[TL_MAX_PARAMS];
@@ -41,6 +50,8 @@ typedef struct application {
   const void *context;
 } application;
 
+// The function of one vector that may have missing items. Where one is missing
+// and none may be skipped, the function is not called at all.
 static bool apply_to_all(tl_vm *vm, tl_slot x, const application *how,
                          tl_slot *out) {
   int64_t missing;
@@ -56,6 +67,7 @@ static bool apply_to_all(tl_vm *vm, tl_slot x, const application *how,
   return ok;
 }
 
+// The same for tl_each_row.
 static bool apply_to_row(tl_vm *vm, void *how, tl_slot *row, tl_slot *out) {
   return apply_to_all(vm, *row, how, out);
 }
@@ -65,12 +77,17 @@ static bool apply_to_rows(tl_vm *vm, const tl_nested *n, application how,
                           tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   // Of no rows there is no result that would have a type.
+  // The second argument is not read.
   if (rows == 0)
     return tl_stack_any(vm, 0, out, out);
   return tl_each_row(vm, how.function, n->parts[1], tl_ragged_offsets(n), rows,
                      apply_to_row, &how, tl_stack_any, out);
 }
 
+// The axis goes to the end, and the items are cut into rows of its length:
+//
+//   x of 2 * 3, along 0    transposed 3 * 2    3 rows of 2
+//
 bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
   int axes[TL_MAX_DIMS], ndim = tl_nested_ndim(n), at = 0;
   int64_t shape[TL_MAX_DIMS], rows = 1, size;
@@ -108,6 +125,9 @@ static bool apply_along(tl_vm *vm, const tl_nested *n, int along,
   return ok && tl_reshape_value(vm, &flat, ndim - 1, shape, out);
 }
 
+// Chooses the vectors by the axis: all items, each row, or the lanes along one
+// of several axes. Fails (kind type) for forms that have no vectors, such as
+// rows of rows.
 static bool apply(tl_vm *vm, tl_slot x, tl_slot axis, const application *how,
                   tl_slot *out) {
   const char *function = how->function;
@@ -136,6 +156,8 @@ static bool apply(tl_vm *vm, tl_slot x, tl_slot axis, const application *how,
                      x);
 }
 
+// The axes of length 1 are put in afterwards: the functions know nothing of
+// them.
 bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
                      bool keepdims, bool skip, tl_of_vector *each,
                      const void *context, tl_slot *out) {
@@ -152,6 +174,8 @@ bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
 
 // --- Shapes -----------------------------------------------------------------
 
+// A single value has no axes to reshape; it is stacked to an array of one
+// first.
 bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0, from = 0; i < ndim; i++) {
@@ -165,6 +189,7 @@ bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out) {
   return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
 }
 
+// Takes what *s owns on every path, which lets calls be chained.
 bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                       tl_slot *out) {
   bool ok = tl_value_reshape(vm, *s, tl_value_ndim(*s), ndim, shape, out);

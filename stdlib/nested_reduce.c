@@ -1,4 +1,11 @@
 // Reductions of arrays with missing values and of rows of different lengths.
+//
+//
+//   ragged     all items, across rows (axis 0), within rows (axis 1), below
+//   grid       the same of rows that lie in a fixed shape
+//   option     without what is missing, or missing where anything is
+//
+// Each case is brought to rows of plain items, which row_reduce.c reduces.
 
 #include "stdlib/nested_reduce.h"
 
@@ -12,12 +19,17 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
+// Flags say which items there are; the offsets count those before each row.
+//
+//   rows   [1, none, 2]  [none]  [3]    offsets 0 3 4 5
+//   there  [1, 2]        []      [3]    offsets 0 2 2 3
 bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
                      tl_slot *out) {
   tl_slot flags, there;
   *out = tl_none();
   if (!tl_option_there(vm, items.nested, &flags))
     return false;
+  // The offsets count flags, and the flags then become places to take from.
   tl_array *fewer = tl_true_offsets(vm, tl_offsets_data(offsets),
                                     offsets->size - 1, flags.array);
   bool ok = fewer != NULL &&
@@ -52,6 +64,10 @@ static bool is_decided(tl_reduction reduction) {
   return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
 }
 
+// Rows whose items may be missing. Skipping, the items that are there are
+// reduced, and places among them translated back. Otherwise a row with a
+// missing item is missing, except where any or all is decided without it:
+// whatever a missing item were, any([true, none]) is true.
 static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
                                  tl_slot items, const tl_array *offsets,
                                  tl_slot *out) {
@@ -63,6 +79,7 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
       return false;
     bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
                                  tl_ragged_offsets(there.nested), rows, out);
+    // argmin among items that are there is not their place in the row.
     if (ok && tl_reduces_to_place(call->reduction) && rows > 0)
       spread_places(items.nested->parts[0].array, at, rows, out->array);
     tl_drop(vm, there);
@@ -73,6 +90,8 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   tl_slot mask, values;
   if (!tl_reduce_each_row(vm, &any, items.nested->parts[0], at, rows, &mask))
     return false;
+  // any and all are computed of what is there; where they are sure of it, the
+  // mask is taken back.
   bool decided = is_decided(call->reduction), ok;
   if (decided) {
     tl_reduce_call known = *call;
@@ -106,6 +125,7 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
     return NULL;
   // First how many rows end before a place, then how many are left.
   int64_t *to = tl_offsets_data(offsets) + 1, left = rows;
+  // Rows of full width are not counted: they end behind the last place.
   for (int64_t k = 0; k < width; k++) to[k] = 0;
   for (int64_t i = 0; i < rows; i++) {
     if (at[i + 1] - at[i] < width)
@@ -161,6 +181,7 @@ static bool reduce_table(tl_vm *vm, void *call, tl_slot *row, tl_slot *out) {
   return reduce_along(vm, call, row, 0, out);
 }
 
+// Rows whose items are arrays, structs or rows themselves.
 static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                           const int64_t *at, int64_t rows, tl_slot *out) {
   // Results that may differ in length are rows of their own.
@@ -182,6 +203,15 @@ static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   return reduce_tables(vm, call, items, at, rows, out);
 }
 
+// What an axis means for rows of different lengths:
+//
+//   none    all items of all rows
+//   0       across the rows, at each place those that have one (turn_rows)
+//   1       within each row
+//   2, …    inside of the items; the rows stay
+//
+// A place has no single row to stand for across rows: argmin and argmax along
+// axis 0 fail (kind value).
 static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
                           tl_slot *out) {
   tl_slot offsets, items, inner;
@@ -189,6 +219,8 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   if (!tl_is_none(call->axis) &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
     return false;
+  // A number across rows would count only the rows that reach so far, and so
+  // name none of them.
   if (tl_reduces_to_place(call->reduction) && axis == 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -246,6 +278,8 @@ typedef struct lanes {
   int axis;
 } lanes;
 
+// Reduces across the rows of lane i, or of no rows where i is below 0: that is
+// how the loop asks for the type of a result without any.
 static bool reduce_lane(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const lanes *l = context;
   tl_slot rows;
@@ -280,6 +314,8 @@ static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
          tl_value_split_axis(vm, &whole, left, shape, out);
 }
 
+// Rows in a grid: an axis of the grid reduces across rows, one behind it within
+// them, whose results go back into the grid's shape.
 static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
                         const tl_nested *n, tl_slot *out) {
   const tl_array *places = n->parts[0].array;
@@ -289,6 +325,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
   if (!all &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
     return false;
+  // An axis of the grid; those behind count within the rows.
   if (!all && axis < ndim)
     return reduce_lanes(vm, call, n, axis, out);
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
@@ -306,6 +343,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
 
 // --- Missing values ---------------------------------------------------------
 
+// A shift by 32 is undefined, hence the case of its own.
 static uint32_t all_axes(const tl_array *a) {
   int ndim = tl_ndim(a);
   return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
@@ -314,6 +352,8 @@ static uint32_t all_axes(const tl_array *a) {
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
                        const tl_nested *n, tl_slot *out);
 
+// any and all of items of which some are missing: *out is the answer if those
+// that are there suffice for it, else none.
 static bool decide(tl_vm *vm, const tl_reduce_call *call, const tl_nested *n,
                    tl_slot *out) {
   tl_reduce_call known = *call;
@@ -452,6 +492,8 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   if (count == 1 || count == ndim)
     return tl_nested_reduce(vm, &one, x, out);
   tl_fold fold;
+  // Only folds may be done axis by axis: a mean of means is none of rows of
+  // different lengths, and a count of counts counts rows.
   if (call->keepdims || !tl_reduce_fold_of(call->reduction, &fold) ||
       fold == TL_FOLD_COUNT || call->reduction == TL_REDUCE_MEAN ||
       count == 0) {
@@ -464,6 +506,7 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   for (int i = 0; i < count; i++) set |= UINT32_C(1) << axes[i];
   tl_slot sofar = tl_retain(vm, tl_borrow(*x)), next;
   bool ok = true;
+  // From the last on, so that the numbers of the others stay what they are.
   for (int axis = ndim - 1; ok && axis >= 0; axis--) {
     if ((set >> axis & 1) == 0)
       continue;
@@ -477,6 +520,8 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   return ok;
 }
 
+// Several axes and keepdims are reduced to one axis without it; what remains is
+// a matter of the form. Structs have no reductions (kind type).
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   const tl_nested *n = x->nested;

@@ -7,6 +7,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"
 
+// A reduction with its arguments, read but for the axis.
 typedef struct tl_reduce_call {
   const char *name;
   tl_reduction reduction;
@@ -24,12 +25,18 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
 
 // One result for each of the rows [at] 0 to [rows] of plain items. *out is
 // owned.
+// at[0 .. rows] are offsets into the items: row i has those from at[i] up to
+// at[i + 1]. Fails (kind value) where a row is empty and the reduction has no
+// result for no items, as min has none. The dtypes are those of tl_reduce.
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                         const int64_t *at, int64_t rows, tl_slot *out);
 
 // The fold of a reduction; false: it is none.
+// The kernels of vm/kernels go by folds.
 bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out);
 
+// Whether results are positions, which count within a row and are not of the
+// items' dtype.
 static inline bool tl_reduces_to_place(tl_reduction reduction) {
   return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
@@ -44,6 +51,13 @@ bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets, tl_slot *out);
 // stay, with length 1.
 typedef bool tl_of_vector(tl_vm *vm, const void *context, tl_slot *vector,
                           tl_slot *out);
+// [each] borrows *vector, may replace it, and writes an owned *out; false after
+// tl_fail. It is called once for each row or lane:
+//
+//   x [[1, none], [3]], axis -1    each([1]), each([3])    with [skip]
+//                                  none,      each([3])    without
+//
+// Fails (kind type) where x has no vectors along that axis.
 bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
                      bool keepdims, bool skip, tl_of_vector *each,
                      const void *context, tl_slot *out);

@@ -1,4 +1,10 @@
 // What stands before the items of a .npy file. See npy_header.h.
+//
+//
+//   \x93NUMPY  1 0  118 0  {'descr': '<f8', 'fortran_order': False, …}\n
+//   magic      |    |      the dict, blanks up to a multiple of 64 bytes
+//              |    its length, 2 bytes, from version 2 on 4, little-endian
+//              version
 
 #include "stdlib/npy_header.h"
 
@@ -19,11 +25,14 @@ const char tl_npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 typedef tl_npy_source header;
 
+// Always false, after a message with the function and the file.
 static bool npy_fail(const header *h, const char *message) {
   return tl_fail(h->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
                  h->what, h->path, message);
 }
 
+// Goes past blanks and a word if that comes next. Text ends at h->end, not with
+// a NUL, so lengths are compared first.
 static bool accept_word(header *h, const char *word) {
   size_t nbytes = strlen(word);
   while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
@@ -33,6 +42,7 @@ static bool accept_word(header *h, const char *word) {
   return true;
 }
 
+// A tuple such as (), (3,) or (3, 4). A comma may lack at the end only.
 static bool read_shape(header *h, tl_npy *out) {
   out->ndim = 0;
   if (!tl_npy_accept(h, '('))
@@ -49,6 +59,9 @@ static bool read_shape(header *h, tl_npy *out) {
   return true;
 }
 
+// Either a list of fields, which makes structs, or a string: byte order,
+// letter, item size. Letters without a dtype of Tally's fail with kind type, so
+// that a reader can tell them from a file that is broken.
 static bool read_descr(header *h, tl_npy *out) {
   char text[32];
   if (tl_npy_accept(h, '[')) {
@@ -62,6 +75,7 @@ static bool read_descr(header *h, tl_npy *out) {
     return npy_fail(h, "its byte order is unknown");
   char *rest;
   long size = strtol(text + 2, &rest, 10);
+  // A size that is none fits no dtype, and is reported with the whole text.
   if (*rest != 0 || size < 0)
     size = -1;
   out->swapped = text[0] != '|' && tl_npy_is_swapped(text[0]);
@@ -80,6 +94,8 @@ static bool read_descr(header *h, tl_npy *out) {
                  h->what, h->path, text);
 }
 
+// A Python dict with exactly the three keys of the format, in any order; the
+// bits of [seen] say which were there.
 static bool read_dict(header *h, tl_npy *out) {
   unsigned seen = 0;
   if (!tl_npy_accept(h, '{'))
@@ -110,6 +126,8 @@ static bool read_dict(header *h, tl_npy *out) {
          npy_fail(h, "its header lacks descr, fortran_order or shape");
 }
 
+// A file may become shorter while it is read, so this is checked although sizes
+// were compared before.
 bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
   size_t got;
   if (!tl_reader_read(reader, to, nbytes, &got))
@@ -125,6 +143,7 @@ bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
 bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
   unsigned char start[TL_NPY_PREFIX + 4];
   header h = {.vm = reader->vm, .what = reader->what, .path = reader->path};
+  // A pipe has no size against which lengths could be checked.
   if (reader->size < 0)
     return tl_fail(h.vm, TALLY_ERR_IO, "%s: \"%s\" is no regular file", h.what,
                    h.path);
@@ -142,6 +161,7 @@ bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
     nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
     front += 2;
   }
+  // Both before anything of that length is allocated.
   if (nbytes > MOST_HEADER)
     return npy_fail(&h, "its header is too long");
   if (nbytes > (uint64_t)reader->size - front)
@@ -167,6 +187,7 @@ bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left) {
   if (!tl_shape_size(reader->vm, from->ndim, from->shape,
                      itemsize ? itemsize : 1, &size, &nbytes))
     return false;
+  // Items of no bytes: their number alone could exhaust memory.
   if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
     return tl_fail(reader->vm, TALLY_ERR_VALUE,
                    "%s: \"%s\" has %lld empty strings", reader->what,

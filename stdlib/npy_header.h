@@ -15,6 +15,7 @@ enum { TL_NPY_PREFIX = 8 };  // magic, version
 
 extern const char tl_npy_magic[6];
 
+// What a header says of the items behind it.
 typedef struct tl_npy {
   tl_dtype dtype;
   tl_type *layout;     // of structs; NULL: items of dtype
@@ -33,8 +34,14 @@ static inline size_t tl_npy_width(const tl_npy *from) {
 }
 
 // Reads up to where the items begin; [left] is what the file holds behind.
+// Fails with kind value where the header breaks the format, kind type for
+// dtypes that Tally has not, kind io where the file ends early. [out] starts
+// zeroed.
 bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left);
 // Checks that the file holds as many items as its shape says.
+// Fails (kind io) with both numbers. Items of no bytes, such as U0, could be as
+// many as a file likes to claim; there may be a million more of them than it
+// has bytes (kind value).
 bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left);
 // Reads [nbytes]; fewer are an error (kind io).
 bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes);

@@ -1,5 +1,13 @@
 // Dtypes of NumPy: read into ours and into layouts of structs, written from
 // them.
+//
+//
+//   [('x', '<f8'), ('', '|V4'), ('s', '<U4'), ('m', '<i4', (2, 3))]
+//
+//   x   float64                 at 0
+//       padding, no field       at 8
+//   s   4 * char                at 12
+//   m   2 * 3 * int32           at 28      an item has 52 bytes
 
 #include "stdlib/npy_struct.h"
 
@@ -12,6 +20,8 @@
 #include "vm/types/layout.h"
 #include "vm/memory/memory.h"
 
+// Limits for what a file may ask for. NumPy writes nothing near them; they set
+// bounds to memory and recursion for a file that lies.
 enum {
   MOST_FIELDS = TL_NPY_FIELDS,
   MOST_NAME = 200,
@@ -29,6 +39,8 @@ bool tl_npy_accept(tl_npy_source *s, char c) {
   return true;
 }
 
+// The string is copied up to its quote; s->at stands behind that, or at the end
+// of the text, which is an error.
 bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room) {
   char quote = tl_npy_accept(s, '\'') ? '\'' : tl_npy_accept(s, '"') ? '"' : 0;
   size_t n = 0;
@@ -43,10 +55,13 @@ bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room) {
   return s->at++ < s->end;
 }
 
+// Whether a decimal digit comes next.
 static bool at_digit(const tl_npy_source *s) {
   return s->at < s->end && isdigit((unsigned char)*s->at);
 }
 
+// At an overflow *out is undefined and the digits are read in part: the caller
+// fails then.
 bool tl_npy_read_length(tl_npy_source *s, int64_t *out) {
   while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
   if (!at_digit(s))
@@ -68,6 +83,7 @@ bool tl_npy_is_swapped(char order) {
 // NumPy's letters of our kinds.
 static const char kinds[] = "BIUFC", letters[] = "biufc";
 
+// The pair is looked up among our dtypes: "f2" and "f16" have none.
 tl_dtype tl_npy_dtype(char letter, long size) {
   const char *at = letter != 0 ? strchr(letters, letter) : NULL;
   for (int d = 0; at && d < TL_STRING; d++)
@@ -89,6 +105,7 @@ int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room) {
 
 // --- Fields -----------------------------------------------------------------
 
+// A list of fields under way; [depth] counts the lists around it.
 typedef struct parser {
   tl_vm *vm;
   tl_npy_source *source;
@@ -98,6 +115,7 @@ typedef struct parser {
   bool swapped, straight;  // whether fields of that byte order were met
 } parser;
 
+// Returns NULL, as a type that could not be read.
 static void *fail(parser *p, const char *what) {
   tl_fail(p->vm, TALLY_ERR_VALUE,
           "%s: \"%s\" is no valid .npy file: %s in its fields", p->source->what,
@@ -159,6 +177,7 @@ static tl_type *read_shape(parser *p, tl_type *of) {
     int64_t n = -1;
     if (ndim == MOST_DIMS || (!tl_npy_read_length(p->source, &n) && n < 0))
       return fail(p, "a shape that is none");
+    // The digits are limited too: zeros in front would make the text long.
     if (n / 10 > INT32_MAX || p->source->at - from > 20)
       return fail(p, "a shape that is too large");
     shape[ndim++] = n;
@@ -205,6 +224,8 @@ static bool read_field(parser *p, tl_type_field *field, int64_t *padding) {
   return field->name != NULL;
 }
 
+// Whether the name of field [count] differs from all before it. Quadratic, for
+// 1024 fields at most.
 static bool is_new(parser *p, const tl_type_field *fields, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
     if (tl_string_equal(fields[i].name, fields[count].name))
@@ -218,6 +239,8 @@ static bool field_is_text(const parser *p, const tl_type_field *field) {
   return p->depth == 1 && field->type->of->kind == TL_TYPE_CHAR;
 }
 
+// Fails (kind type): a text of several code points inside of an inner struct or
+// a fixed dimension has no column that could become strings.
 static bool fail_text(parser *p) {
   return tl_fail(p->vm, TALLY_ERR_TYPE,
                  "%s: \"%s\" has a field of type U with a shape, or within "
@@ -225,6 +248,9 @@ static bool fail_text(parser *p) {
                  p->source->what, p->source->path);
 }
 
+// Reads up to the closing bracket. Offsets add up as NumPy packs fields, with
+// the unnamed ones as gaps; the layout is made with them as given. Names are
+// released at the end: the interned type has its own references.
 static tl_type *read_fields(parser *p) {
   tl_vm *vm = p->vm;
   size_t nbytes = MOST_FIELDS * (sizeof(tl_type_field) + sizeof(int64_t));
@@ -255,6 +281,7 @@ static tl_type *read_fields(parser *p) {
            fail(p, "a size that is too large") != NULL;
       continue;
     }
+    // NumPy's lists have no gaps but the unnamed fields.
     offsets[count] = size;
     int64_t more = tl_type_size(fields[count].type);
     count++;  // its name is ours from here on
@@ -275,6 +302,8 @@ static tl_type *read_fields(parser *p) {
   return made;
 }
 
+// Mixed byte orders fail (kind type): one flag stands for all bytes of a
+// struct.
 tl_type *tl_npy_read_fields(tl_npy_source *source, bool *swapped,
                             tl_npy_texts *texts) {
   parser p = {.vm = source->vm, .source = source, .texts = texts};
@@ -300,6 +329,8 @@ bool tl_npy_has_bools(const tl_type *type) {
   return false;
 }
 
+// Recurses over the type, once for each item of the file; texts of bytes have
+// no order.
 void tl_npy_settle(char *at, const tl_type *type, bool swapped) {
   if (type->kind == TL_TYPE_DTYPE)
     tl_settle_items(at, type->dtype, 1, swapped);
@@ -314,6 +345,8 @@ void tl_npy_settle(char *at, const tl_type *type, bool swapped) {
 
 // --- Writing ----------------------------------------------------------------
 
+// A name in quotes, so that Python reads it back. Bytes above 127 stay: version
+// 3 of the format is UTF-8.
 static void add_name(tl_text *text, const tl_string *name) {
   tl_text_puts(text, "('");
   for (size_t i = 0; i < name->length; i++) {
@@ -324,11 +357,14 @@ static void add_name(tl_text *text, const tl_string *name) {
   tl_text_puts(text, "', ");
 }
 
+// A gap as an unnamed field of raw bytes, which is how NumPy writes one.
 static void add_padding(tl_text *text, int64_t nbytes) {
   if (nbytes > 0)
     tl_text_printf(text, "('', '|V%lld'), ", (long long)nbytes);
 }
 
+// Only gaps say where fields are, which is why offsets must rise. Fixed
+// dimensions become the shape of a field, outermost first.
 bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
                          const tl_npy_texts *texts) {
   const char order = tl_is_big_endian() ? '>' : '<';

@@ -7,6 +7,7 @@
 #include "vm/string.h"
 #include "vm/types/type.h"
 
+// Fields of a struct in a file, at most: a bit for each in tl_npy_texts.
 enum { TL_NPY_FIELDS = 1024 };
 
 // Which fields of the outermost struct are texts of several code points: U4 is
@@ -15,6 +16,7 @@ typedef struct tl_npy_texts {
   uint64_t bits[TL_NPY_FIELDS / 64];
   bool any;
 } tl_npy_texts;
+// Whether the field is one of them; fields count from 0.
 static inline bool tl_npy_is_text(const tl_npy_texts *texts, int64_t field) {
   return texts->any && (texts->bits[field / 64] >> (field % 64) & 1) != 0;
 }
@@ -34,8 +36,10 @@ typedef struct tl_npy_source {
 bool tl_npy_accept(tl_npy_source *s, char c);
 // A string in either kind of quotes; false also for one that has escapes, which
 // do not occur in what NumPy writes, or does not fit.
+// [out] gets a NUL at the end, for which [room] counts too.
 bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room);
 // A number from 0 on.
+// False where no digit comes next, or the number does not fit int64.
 bool tl_npy_read_length(tl_npy_source *s, int64_t *out);
 
 // Whether numbers of an order, one of "<>=", have this machine's other one.
@@ -52,6 +56,8 @@ int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room);
 tl_type *tl_npy_read_fields(tl_npy_source *s, bool *swapped,
                             tl_npy_texts *texts);
 
+// Whether bytes of an item are bools, anywhere inside: those of a file may be
+// other than 0 and 1, so that a mapped file cannot be used as it is.
 bool tl_npy_has_bools(const tl_type *type);
 // Makes an item of a file one of ours: bytes in this machine's order, bools 0
 // or 1.
@@ -59,6 +65,7 @@ void tl_npy_settle(char *at, const tl_type *type, bool swapped);
 
 // Writes a layout so, with its padding. Fails (kind type) for fields that
 // overlap or do not rise, which a list cannot say.
+// [texts] NULL: there are none, as inside of an inner struct.
 bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
                          const tl_npy_texts *texts);
 

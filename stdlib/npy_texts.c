@@ -1,5 +1,11 @@
 // Strings of .npy files, by themselves and as fields of structs: see
 // npy_texts.h.
+//
+//
+//   file    'a' 0 0 0  'b' 'c' 0 0     4 code points of 32 bits each
+//   array   "a"        "bc"
+//
+// Writing needs the longest text first: all items of a file are equally wide.
 #include "stdlib/npy_texts.h"
 
 #include <inttypes.h>
@@ -15,6 +21,9 @@
 
 // --- One string -------------------------------------------------------------
 
+// NumPy fills up with zeros, so those at the end are not part of the text;
+// zeros before are. Surrogates and what lies above U+10FFFF fail (kind value):
+// no UTF-8 has them.
 bool tl_npy_store_text(tl_reader *reader, tl_array *a, int64_t index,
                        const uint32_t *points, int64_t width, char *text) {
   size_t nbytes = 0;
@@ -40,6 +49,7 @@ uint32_t tl_npy_next_point(const char *text, size_t *at) {
   return (uint32_t)point;
 }
 
+// Every byte begins a code point unless its upper bits are 10.
 int64_t tl_npy_count_points(const tl_string_item *item) {
   const char *text = tl_string_item_text(item);
   size_t nbytes = tl_string_item_length(item);
@@ -60,6 +70,7 @@ typedef struct table {
   tl_string **names;
 } table;
 
+// One allocation has both arrays. Close it on success only.
 static bool open_table(tl_vm *vm, int64_t fields, table *t) {
   size_t each = sizeof *t->columns + sizeof *t->names;
   *t = (table){.vm = vm, .nbytes = (size_t)fields * each};
@@ -70,6 +81,7 @@ static bool open_table(tl_vm *vm, int64_t fields, table *t) {
   return true;
 }
 
+// Names are borrowed from the layout; the columns are owned.
 static void close_table(table *t) {
   while (t->count > 0) tl_drop(t->vm, t->columns[--t->count]);
   tl_free(t->vm, t->columns, t->nbytes);
@@ -82,6 +94,7 @@ static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
   const tl_type *layout = from->layout;
   const int64_t n = from->shape[0], width = layout->fields[i].type->size;
   const char *at = p.nested->parts[0].array->data + layout->offsets[i];
+  // The code points, and behind them room for their UTF-8.
   size_t nbytes = 8 * (size_t)width;
   uint32_t *points = tl_alloc(vm, nbytes, "a string");
   tl_array *a = points != NULL ? tl_array_new(vm, TL_STRING, 1, &n) : NULL;
@@ -112,6 +125,8 @@ static bool copy_column(tl_vm *vm, tl_slot p, int64_t i, tl_slot *out) {
   return ok;
 }
 
+// Structs in one block cannot have strings, so the result has a column for each
+// field, texts and others.
 bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
                        tl_slot *out) {
   const tl_type *layout = from->layout;
@@ -131,10 +146,12 @@ bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
   return ok;
 }
 
+// String i of a vector that need not be dense.
 static const tl_string_item *item_of(const tl_array *a, int64_t i) {
   return tl_string_item_at(a->data + i * tl_strides(a)[0]);
 }
 
+// Whether a column is a vector of strings, which NumPy writes as U.
 static bool is_text(tl_slot column) {
   return tl_is_array(column) && tl_array_dtype(column.array) == TL_STRING &&
          tl_ndim(column.array) == 1;
@@ -166,6 +183,8 @@ static tl_type *file_type(tl_vm *vm, const char *function, tl_slot column,
   return one != NULL ? tl_type_intern(vm, &model) : NULL;
 }
 
+// The layout of the structs in the file: each text as wide as the longest of
+// its column. Sets the bits of *texts. NULL after tl_fail.
 static tl_type *file_layout(tl_vm *vm, const char *function, tl_slot p,
                             tl_npy_texts *texts) {
   const tl_type *layout = p.nested->layout;
@@ -188,11 +207,13 @@ static tl_type *file_layout(tl_vm *vm, const char *function, tl_slot p,
   return type != NULL ? tl_layout_of(vm, type, false) : NULL;
 }
 
+// Code points into fields of zeros; the file's width suffices for each.
 static void write_column(const tl_array *a, char *to, int64_t step) {
   for (int64_t i = 0; i < a->size; i++, to += step) {
     const tl_string_item *item = item_of(a, i);
     const char *text = tl_string_item_text(item);
     size_t nbytes = tl_string_item_length(item);
+    // The rest of the field is zero already.
     char *next = to;
     for (size_t at = 0; at < nbytes; next += sizeof(uint32_t)) {
       uint32_t point = tl_npy_next_point(text, &at);
@@ -201,6 +222,8 @@ static void write_column(const tl_array *a, char *to, int64_t step) {
   }
 }
 
+// A block of zeros in the file's layout, filled column by column. Columns that
+// NumPy has no type for, such as rows, fail (kind type).
 bool tl_npy_close_texts(tl_vm *vm, const char *function, tl_slot p,
                         tl_npy_texts *texts, tl_slot *out) {
   if (tl_value_ndim(p) != 1 || p.nested->layout->kind != TL_TYPE_STRUCT ||

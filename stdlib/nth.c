@@ -23,10 +23,12 @@ enum {
   PIECE = 1 << 17,           // items between two polls
 };
 
+// The lesser of two.
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+// Only floats can be compared as they are, and have NaN.
 static bool is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT32 || dtype == TL_FLOAT64;
 }
@@ -37,6 +39,7 @@ static bool is_nan(tl_dtype dtype, uint64_t key) {
          is_float(dtype);
 }
 
+// Items of uint64 are their own keys and need no buffer.
 const uint64_t *tl_nth_keys(const tl_ranks *r, int64_t i, int64_t m,
                             uint64_t buffer[TL_NTH_CHUNK]) {
   const char *items = r->items + (size_t)i * tl_itemsize(r->dtype);
@@ -47,6 +50,7 @@ const uint64_t *tl_nth_keys(const tl_ranks *r, int64_t i, int64_t m,
   return buffer;
 }
 
+// Polls once for PIECE items; false where the host ended the call.
 static bool goes_on(const tl_ranks *r, int64_t i) {
   return i % PIECE != 0 || tl_poll(r->vm, PIECE >> 10);
 }
@@ -99,10 +103,12 @@ static size_t find_bucket(const int64_t *counts, int64_t *place) {
   return bucket;
 }
 
+// As many bits as are still open, [most] at most.
 static int digit_bits(const search *s, int most) {
   return s->shift < most ? s->shift : most;
 }
 
+// Adds the digit whose bucket has the place: all keys left have it.
 static void narrow(search *s, const int64_t *counts, int bits) {
   size_t bucket = find_bucket(counts, &s->place);
   s->high = s->high << bits | bucket;
@@ -161,6 +167,9 @@ static void see_next(const uint64_t *keys, int64_t n, search *s,
   s->next = next == UINT64_MAX ? s->next : next;
 }
 
+// The key at the place among written keys, which are overwritten: each round
+// counts one digit and moves the keys that have it to the front. Ends with one
+// key left or no bit open; s->high is the key then.
 static void search_written(uint64_t *keys, search *s) {
   while (s->shift > 0 && s->left > 1) {
     int64_t counts[DIGITS], count = 0;
@@ -193,6 +202,8 @@ static void search_all(uint64_t *keys, search *s) {
   search_written(keys, s);
 }
 
+// The result of a search that has ended, whose place among equal keys says how
+// many are less.
 static tl_nth found_at(const search *s, int64_t k, bool nan) {
   return (tl_nth){s->high, s->next, nan, k - s->place, s->left};
 }
@@ -210,6 +221,7 @@ typedef struct range {
   bool nan;      // there is NaN
 } range;
 
+// Key k of a sample in order, without changing the sample.
 static uint64_t key_of_place(const uint64_t *keys, int64_t k) {
   uint64_t copy[FEW];
   search s = {.shift = 64, .left = FEW, .place = k, .next = UINT64_MAX};
@@ -243,6 +255,9 @@ static void guess(const tl_ranks *r, int64_t k, range *out) {
 // range. Floats are compared as they are: few need keys.
 typedef void take_chunk(const tl_ranks *r, range *g, int64_t i, int64_t m);
 
+// The chunk by keys. Every key is written behind the last one that counts, and
+// the count decides whether it stays: no branch, which would be wrong about as
+// often as not. A single comparison without a sign does for both bounds.
 static void take_keys(const tl_ranks *r, range *g, int64_t i, int64_t m) {
   uint64_t buffer[TL_NTH_CHUNK];
   const uint64_t from = g->from, wide = g->to - from;
@@ -299,6 +314,7 @@ static void take_keys(const tl_ranks *r, range *g, int64_t i, int64_t m) {
 TAKE_FLOATS(float, int32_t)
 TAKE_FLOATS(double, int64_t)
 
+// The float that a key stands for.
 static double float_of(const tl_ranks *r, uint64_t key) {
   tl_c128 item = {0, 0};
   float narrow;
@@ -307,6 +323,9 @@ static double float_of(const tl_ranks *r, uint64_t key) {
   return r->dtype == TL_FLOAT32 ? (double)narrow : item.re;
 }
 
+// Chooses how chunks are taken, and makes floats of the bounds where items are
+// compared as floats. The outermost keys become infinities, so that NaN is in
+// no range. A descending order has its keys the other way round.
 static take_chunk *open_range(const tl_ranks *r, range *g) {
   if (!is_float(r->dtype))
     return take_keys;
@@ -352,6 +371,8 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
   return true;
 }
 
+// Tries the range that a sample suggests. *found is false where it was of no
+// use: too few items, too small ones, or a sample that misled.
 static bool find_in_range(const tl_ranks *r, int64_t k, tl_nth *out,
                           bool *found) {
   range g = {.most = r->n / PART};
@@ -370,6 +391,8 @@ static bool find_in_range(const tl_ranks *r, int64_t k, tl_nth *out,
 // --- Digit by digit
 // ------------------------------------------------------------
 
+// The way that always ends: at most one pass over all items for each digit of
+// 11 bits, fewer where high bits are the same in all keys.
 static bool find_by_digits(const tl_ranks *r, int64_t k, tl_nth *out) {
   uint64_t few[FEW + 1], *keys = few, first = 0, most = 0;
   size_t nbytes = 0;
@@ -418,6 +441,7 @@ static void find_among_few(const tl_ranks *r, int64_t k, tl_nth *out) {
   *out = found_at(&s, k, is_nan(r->dtype, most));
 }
 
+// Three ways, by size: all keys at once, a range from a sample, digits.
 bool tl_nth_find(const tl_ranks *r, int64_t k, tl_nth *out) {
   bool found;
   if (r->n <= FEW) {
@@ -428,6 +452,7 @@ bool tl_nth_find(const tl_ranks *r, int64_t k, tl_nth *out) {
          (found || find_by_digits(r, k, out));
 }
 
+// One pass; keys that are not above stand for all ones, which is no branch.
 bool tl_nth_above(const tl_ranks *r, uint64_t key, uint64_t *out) {
   uint64_t buffer[TL_NTH_CHUNK], found = UINT64_MAX;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {

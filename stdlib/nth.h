@@ -33,6 +33,7 @@ typedef struct tl_nth {
 bool tl_nth_find(const tl_ranks *r, int64_t k, tl_nth *out);
 
 // The least key above this one; all ones: there is none.
+// One pass over all items; false after tl_fail.
 bool tl_nth_above(const tl_ranks *r, uint64_t key, uint64_t *out);
 
 // The keys of the m <= TL_NTH_CHUNK items from number i on, in the buffer or

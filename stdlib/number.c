@@ -20,6 +20,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+// The powers of ten that are exact as float64: 5^22 is below 2^53, 5^23 is not.
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -33,6 +34,7 @@ typedef struct decimal {
   int64_t exponent;     // of ten, for the mantissa
 } decimal;
 
+// isdigit would ask the locale.
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -222,6 +224,8 @@ static double long_value(decimal d) {
   return value;
 }
 
+// The value, most often of two exact floats: a mantissa up to 2^53 times or by
+// a power of ten up to 10^22, whose one rounding is the right one.
 INLINE double value_of(const decimal *d) {
   double value;
   if (d->significant <= 19 && d->mantissa <= UINT64_C(1) << 53 &&
@@ -242,6 +246,7 @@ static bool is_word(const char *at, const char *end, const char *word) {
   return at == end && *word == 0;
 }
 
+// nan, inf and infinity, with a sign; TL_NUMBER_NONE for other words.
 static tl_number_kind read_word(const char *at, const char *end, double *f) {
   bool negative = *at == '-';
   if (*at == '-' || *at == '+')
@@ -255,6 +260,8 @@ static tl_number_kind read_word(const char *at, const char *end, double *f) {
   return TL_NUMBER_FLOAT;
 }
 
+// split_plain reads beyond the number, so it needs PLAIN_BYTES in front of the
+// end; numbers near the end of a text go the general way.
 const char *tl_number_scan(const char *text, const char *end, tl_number *out) {
   decimal d;
   const char *at = NULL;
@@ -274,6 +281,8 @@ const char *tl_number_scan(const char *text, const char *end, tl_number *out) {
   return at;
 }
 
+// Blanks at both ends are no part; whatever else stands behind makes the text
+// no number.
 tl_number tl_number_read(const char *text, size_t nbytes) {
   const char *at = text, *end = text + nbytes;
   while (at < end && (*at == ' ' || *at == '\t')) at++;

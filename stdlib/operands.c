@@ -96,6 +96,7 @@ static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   // A dying transposed square can be put into rows in its own memory, and then
   // be written.
   tl_array_untranspose(vm, s);
+  // Nobody else may see the block, in rows unless any order will do.
   bool fits = kept ? (s->tag & TL_DIRECT) != 0 && tl_is_unique(*s)
                    : tl_array_is_reusable(*s);
   if (vm->no_reuse || !fits) {
@@ -111,10 +112,12 @@ static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   return a;
 }
 
+// Row-major, as kernels that walk a pointer want it.
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
   return take(vm, s, false);
 }
 
+// In whatever order the axes lie, for results that need no rows.
 tl_array *tl_take_kept(tl_vm *vm, tl_slot *s) {
   return take(vm, s, true);
 }

@@ -14,6 +14,7 @@ __extension__ typedef unsigned __int128 tl_pcg_word;
 // A generator; copied freely.
 typedef struct tl_pcg64 {
   tl_pcg_word state, increment;
+  // NumPy draws small integers from halves of words, the lower one first.
   bool has_half;  // the upper half of a word is left
   uint32_t half;
 } tl_pcg64;

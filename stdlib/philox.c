@@ -39,6 +39,8 @@ static void philox_words(const tl_stream *s, uint64_t block, size_t n,
   }
 }
 
+// PCG64 has a state of its own, which makes words of a place impossible: its
+// are the next ones, and [block] is not looked at.
 void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
                      uint64_t *out) {
   if (!s->pcg)

@@ -64,6 +64,7 @@ void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
 typedef struct tl_draws {
   const tl_stream *stream;
   const uint64_t *next, *end;
+  // Whose words, and which block of its own comes next.
   uint64_t item, block;
   uint64_t words[4];
 } tl_draws;
@@ -98,6 +99,7 @@ static inline uint64_t tl_next(tl_draws *s) {
 static inline double tl_unit_float(uint64_t word) {
   return (double)(word >> 11) * 0x1p-53;
 }
+// The same of the next word.
 static inline double tl_next_unit(tl_draws *s) {
   return tl_unit_float(tl_next(s));
 }

@@ -11,6 +11,7 @@
 
 // --- add_at -----------------------------------------------------------------
 
+// Wrapped indices stand on the stack: 4 KiB.
 enum { BLOCK = 512 };  // indices at once
 
 // X(dtype, item type, type to compute in): integers wrap.
@@ -67,6 +68,7 @@ static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
   memcpy(shape, tl_shape(index), sizeof *shape * (size_t)tl_ndim(index));
   memcpy(shape + tl_ndim(index), tl_shape(x) + 1, sizeof *shape * (size_t)rest);
   tl_array *from = values->array;
+  // No copy where the shape is that of the places, or one number serves all.
   if ((rest == 0 && tl_ndim(from) == 0) ||
       (tl_ndim(from) == ndim &&
        memcmp(tl_shape(from), shape, sizeof *shape * (size_t)ndim) == 0))
@@ -96,6 +98,9 @@ static int kind_order(tl_dtype dtype) {
                                       : 0;
 }
 
+// x and values must be numbers, and the values of no higher kind than x: a sum
+// of floats in an array of integers would be cut. Fails with kind type. Widths
+// may differ, as in x[i] += v.
 static bool check_kinds(tl_vm *vm, tl_slot *args) {
   if (!tl_arg_numeric(vm, "add_at", &args[0]) ||
       !tl_arg_numeric(vm, "add_at", &args[2]))
@@ -117,6 +122,7 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
   size_t row = 1, step = 0, nbytes = 0;
   if (x) {
     tl_dtype dtype = tl_array_dtype(x);
+    // Items of a row, in floats where items are complex.
     row = tl_dtype_is_complex(dtype) ? 2 : 1;
     for (int k = 1; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
     step = values->size == 1 ? 0 : row;
@@ -141,6 +147,8 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
   return true;
 }
 
+// The indices as dense int64, negative ones still unwrapped. An empty list has
+// no integers, and is allowed.
 static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
   if (!tl_arg_numeric(vm, "add_at", s))
     return false;
@@ -149,6 +157,8 @@ static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
   return tl_as_contiguous(vm, "add_at", *s, TL_INT64, out);
 }
 
+// add_at(x, indices, values): unlike x[indices] += values, an index that comes
+// twice adds twice. In x's own memory where it ends here.
 static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index = tl_none(), values = tl_none();
   if (!check_kinds(vm, args))
@@ -168,6 +178,13 @@ static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- sliding_windows --------------------------------------------------------
 
+// sliding_windows(x, size, axis): a view; items stand in as many windows as
+// contain them, without being copied.
+//
+//   x of 5, size 3     3 * 3, strides s and s
+//     0 1 2 3 4        0 1 2
+//                      1 2 3
+//                      2 3 4
 static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char name[] = "sliding_windows";
   int count, axis_count, axes[TL_MAX_DIMS];
@@ -195,6 +212,7 @@ static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "%s: a window of %lld does not fit axis %d of %lld items",
                      name, (long long)size[i], axes[i], (long long)*length);
+    // As many windows as there are places where one begins.
     *length -= size[i] - 1;
     shape[ndim + i] = size[i];
     strides[ndim + i] = tl_strides(x)[axes[i]];

@@ -64,6 +64,7 @@ static tl_shared_library library = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
+// Calls a function that takes one object and whose result nobody needs.
 static void run(int function, void *object) {
   ((call_on *)functions[function])(object);
 }
@@ -104,6 +105,7 @@ static tl_array *three_channels(tl_vm *vm, const tl_array *pixels) {
   return out;
 }
 
+// A side of the picture in pixels, from 1 to MOST (kind value).
 static bool read_side(tl_vm *vm, const char *name, tl_slot s, int *out) {
   int64_t side;
   if (!tl_arg_int(vm, "rasterize", name, s, &side))

@@ -1,4 +1,8 @@
 // Arrays of pointers: made from a target and places in it.
+//
+//
+//   target   ["a", "b"]     places [1, 0, 1]
+//   value    [b, a, b]      reading goes through the places to the target
 
 #include <inttypes.h>
 
@@ -38,6 +42,8 @@ static bool read_places(tl_vm *vm, tl_slot *given, int64_t length,
   return true;
 }
 
+// pointers(target, places): without places, one pointer to each item in order.
+// The target is retained as a view retains its block.
 static bool pointers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot places;
   if (!tl_is_nested(args[0]) &&

@@ -1,4 +1,12 @@
 // Rows of different lengths: made, taken apart, padded.
+//
+//
+//   ragged([1, 2, 3], [2, 0, 1])
+//
+//   offsets   0 2 2 3       row i has the items from offset i up to i + 1
+//   items     1 2 3
+//
+// Functions here make or read offsets; items are moved only by padding.
 
 #include "stdlib/ragged.h"
 
@@ -46,6 +54,7 @@ static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
   for (int64_t i = 0; ok && i < a->size; i++) {
     int64_t n = ((const int64_t *)(const void *)a->data)[i];
     int64_t *to = &tl_offsets_data(offsets)[i + 1];
+    // The first count that goes too far is named, not the sum of all.
     if (n < 0 || __builtin_add_overflow(to[-1], n, to) || *to > total) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
                    n < 0 ? "ragged: counts: row %" PRId64 " would have %" PRId64
@@ -69,6 +78,9 @@ static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
   return ok;
 }
 
+// ragged(values, counts): rows over the values as they are, without a copy.
+// Counts of several axes give rows in a grid of their shape. Takes the values
+// where they end here.
 static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *offsets = NULL;
   if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, "ragged", &args[0]))
@@ -86,6 +98,7 @@ static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
                              counts != NULL ? tl_shape(counts) : &rows, out);
 }
 
+// from_regular(x): the first axis becomes rows of one length.
 static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_nested(args[0]) &&
       !tl_arg_array_or_string(vm, "from_regular", &args[0]))
@@ -96,6 +109,9 @@ static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_ragged_of_regular(vm, args[0], out);
 }
 
+// to_regular(x): the reverse, which fails (kind shape) where lengths differ.
+// The first row sets the length; no rows have the width 0. What is regular
+// already is passed on.
 static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_value_ndim(args[0]) > 1) {
     *out = tl_pass_on(&args[0]);
@@ -123,12 +139,15 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Taking apart -----------------------------------------------------------
 
+// is_ragged(x): of the form alone, whatever the lengths.
 static bool is_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
   *out = tl_bool(tl_is_form(args[0], TL_FORM_RAGGED));
   return true;
 }
 
+// lengths(x): differences of neighbouring offsets. An array of two axes or more
+// has rows of one length.
 static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool is_ragged = tl_is_form(args[0], TL_FORM_RAGGED);
   if (!is_ragged && tl_value_ndim(args[0]) < 2)
@@ -145,6 +164,7 @@ static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// local_index(x): rows as x has them, each from 0 on.
 static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_ragged(vm, "local_index", &args[0]))
     return false;
@@ -179,6 +199,7 @@ static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
                    "not rows of %s",
                    tl_describe(content, text, sizeof text));
   }
+  // Gaps take item 0, so there must be one.
   if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
   // All places are 0.
@@ -283,6 +304,7 @@ static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
 
 static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out);
 
+// singletons of the items of rows, for tl_map_items.
 static bool single_items(tl_vm *vm, void *context, tl_slot items,
                          tl_slot *out) {
   (void)context;
@@ -292,6 +314,8 @@ static bool single_items(tl_vm *vm, void *context, tl_slot items,
   return ok;
 }
 
+// singletons(x): of several axes the items are taken flat, and the rows then
+// put in x's shape.
 static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED))
     return tl_map_items(vm, args[0], single_items, NULL, out);
@@ -316,6 +340,13 @@ static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Padding ----------------------------------------------------------------
 
 // x, width, fill
+// Places of items, and gaps where a row is too short:
+//
+//   x       [1, 2, 3]  [4]     width 2
+//   places  0 1        3 0
+//   gaps    - -        - x     [1, 2]  [4, none or fill]
+//
+// A gap takes item 0, which is never seen. Longer rows are cut.
 static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t width;
   if (!tl_arg_ragged(vm, "pad_rows", &args[0]) ||

@@ -23,6 +23,7 @@ typedef struct joining {
   bool makes_axis;
 } joining;
 
+// Fails (kind shape) with the first item's type and that of item i.
 static bool fail_shapes(tl_vm *vm, const joining *j, const tl_slot *items,
                         int64_t i) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
@@ -45,6 +46,7 @@ static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
     tl_array *numbers = tl_number_items(vm, items[i], first);
     ok = numbers != NULL;
     if (ok) {
+      // Numbers go on where those of the item before end, as the items do.
       first += numbers->size;
       tl_slot one = tl_own_array(numbers);
       ok = tl_list_push(vm, &list, &one);  // there is room
@@ -58,6 +60,12 @@ static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
   return ok;
 }
 
+// Along a fixed axis: items are numbered in the order in which they lie flat,
+// the numbers joined as a plain array, and the items taken by them. So one
+// function joins masks, fields and rows alike.
+//
+//   a of 2 * 2    numbers 0 1 / 2 3
+//   b of 2 * 1    numbers 4 / 5        along axis 1: 0 1 4 / 2 3 5
 static bool join_fixed(tl_vm *vm, const joining *j, int64_t count,
                        const tl_slot *items, int axis, tl_slot *out) {
   int ndim = tl_value_ndim(items[0]);
@@ -173,6 +181,8 @@ static bool are_all(int64_t count, const tl_slot *items, tl_form form) {
   return all;
 }
 
+// Chooses by where the axis lies: a fixed one, or within the rows, of which all
+// must have some. Fails (kind shape) where forms do not agree.
 static bool join_along(tl_vm *vm, const joining *j, int64_t count,
                        const tl_slot *items, int axis, tl_slot *out) {
   int fixed = tl_value_ndim(items[0]);
@@ -182,6 +192,7 @@ static bool join_along(tl_vm *vm, const joining *j, int64_t count,
     return join_fixed(vm, j, count, items, axis, out);
   if (are_all(count, items, TL_FORM_GRID))
     return join_grids(vm, j, count, items, axis, out);
+  // The axis lies within rows, which something here has not.
   if (!are_all(count, items, TL_FORM_RAGGED))
     return fail_shapes(vm, j, items, count - 1);
   return axis == 1 ? concat_rows(vm, count, items, out)
@@ -207,6 +218,8 @@ static bool open_items(tl_vm *vm, const char *function, const tl_list *list,
   return ok;
 }
 
+// The list's items, opened, along an axis that counts from the end if it is
+// negative: among the axes of the first item, and one more for stack.
 static bool join_list(tl_vm *vm, const joining *j, const tl_list *list,
                       tl_slot axis, tl_slot *out) {
   tl_slot *items = tl_slots_new(vm, list->length, j->name);
@@ -238,6 +251,7 @@ static bool all_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return ok;
 }
 
+// Without an axis all items are joined, out of whatever rows.
 bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
                       tl_slot axis, tl_slot *out) {
   const joining j = {"concat", plain, false};
@@ -247,6 +261,7 @@ bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
   return join_list(vm, &j, list, axis, out);
 }
 
+// Unlike a plain stack it also takes items whose rows differ in length.
 bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
                      tl_slot axis, tl_slot *out) {
   const joining j = {"stack", plain, true};
@@ -255,11 +270,20 @@ bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
 
 // --- append ---------------------------------------------------------------
 
+// Whether x is a vector of tuples, to which a list may be appended as one.
 static bool is_tuples(tl_slot x) {
   return tl_value_ndim(x) == 1 && tl_has_fields(x) &&
          x.nested->layout->kind == TL_TYPE_TUPLE;
 }
 
+// The item becomes an array of one, in the form that x joins with:
+//
+//   a list, x of tuples         converted to the type of x's items
+//   none                        missing, of x's own dtype
+//   a table, x a grid           rows of a grid of one
+//   all else                    stacked; a row of a ragged x becomes ragged
+//
+// and is then joined behind x. Borrows both; *out is owned.
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
   tl_slot one;
   bool option = tl_is_form(x, TL_FORM_OPTION);

@@ -1,4 +1,12 @@
 // Items of rows in pairs and more: all pairs, all choices, rows side by side.
+//
+//
+//   cartesian([[1, 2]], [[3, 4]])     [[(1, 3), (1, 4), (2, 3), (2, 4)]]
+//   combinations([[1, 2, 3]], 2)      [[(1, 2), (1, 3), (2, 3)]]
+//   zip_ragged({ x: …, y: … })        rows of structs with fields x and y
+//
+// Places of the items are written down for all rows first, and each column is
+// then taken at once: the loops know nothing of dtypes.
 
 #include <inttypes.h>
 
@@ -52,6 +60,9 @@ static bool combine(tl_vm *vm, bool ok, tl_array *offsets, int64_t count,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// cartesian(a, b): in each row all pairs of an item of a with one of b, the
+// second changing fastest. The number of pairs is summed first, and fails (kind
+// shape) beyond int64.
 static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_ragged(vm, "cartesian", &args[0]) ||
       !tl_arg_ragged(vm, "cartesian", &args[1]))
@@ -119,6 +130,7 @@ static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
                          tl_array *const *places) {
   int64_t total = 0;
   for (int64_t row = 0; row < rows; row++) {
+    // The first combination is 0, 1, … k - 1; a row that is shorter has none.
     int64_t at[MOST_CHOSEN], n = x[row + 1] - x[row];
     for (int64_t i = 0; i < k; i++) at[i] = i;
     bool more = n >= k;
@@ -132,6 +144,8 @@ static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
   return true;
 }
 
+// Offsets for the combinations of k items of each row; NULL after tl_fail (kind
+// shape) where they are too many to count.
 static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
                                int64_t k) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -218,6 +232,9 @@ static bool are_grids(const tl_record *r) {
   return all;
 }
 
+// zip_ragged(c): rows of structs with the record's names. The fields' rows must
+// have the same lengths; grids of one shape are zipped by their rows and then
+// get the shape again.
 static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_record(args[0]) || args[0].record->length == 0)
     return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",

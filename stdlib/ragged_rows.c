@@ -1,4 +1,12 @@
 // Each row by itself: order, running folds, repeating.
+//
+//
+// Offsets stay or are computed from those of x, and the items of all rows are
+// worked on in one array: so rows cost what their items cost, however short.
+//
+//   sort       [[2, 1], [3]]     items 2 1 3, each row sorted where it is
+//   flip                         items 1 2 3, read row by row from the end
+//   repeat     times 2           offsets 0 4 6, items 2 2 1 1 3 3
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,6 +21,8 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
+// Fails (kind shape) with the numbers of rows where these differ, else with the
+// first row whose lengths do.
 bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
                          int64_t row) {
   int64_t rows = tl_ragged_rows(a.nested), others = tl_ragged_rows(b.nested);
@@ -93,6 +103,9 @@ static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
+// Rows are sorted one after the other in a copy of all items, in which the
+// offsets stay as they are. Where items may be missing, values follow from the
+// order: a second choice by it costs less than sorting pairs.
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
@@ -148,6 +161,8 @@ static void turn_places(int64_t *places, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) places[k] = begin + end - 1 - k;
 }
 
+// Items that are bytes are copied in reverse, row by row; for all others the
+// places are written down and taken at once.
 bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot offsets, items, transposed, from;
   if (!tl_ragged_flat(vm, x, &offsets, &items))
@@ -201,11 +216,14 @@ typedef struct running {
   tl_dtype dtype;
 } running;
 
+// The running fold of one row, for tl_each_row.
 static bool cumulate_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
   const running *r = context;
   return tl_cumulative(vm, r->reduction, row, 0, false, r->dtype, out);
 }
 
+// Where the dtype has a scan, all rows are written to one array and the offsets
+// stay; else results of the rows are joined.
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out) {
   tl_slot offsets, items;
@@ -234,10 +252,14 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 
 // --- Repeating --------------------------------------------------------------
 
+// Fails (kind shape): the result would have more items than int64 counts.
 static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
 }
 
+// Runs of items are gathered, from the begin to the end of a row as often as it
+// repeats; begins stand in the first half of [places] and ends in the second.
+// All products are checked before memory is taken.
 bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
                     tl_slot *out) {
   const tl_nested *n = x.nested;
@@ -268,6 +290,8 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// Item k of the result is item k / times of x; offsets are those of x times
+// [times].
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
   const tl_nested *n = x.nested;
   const int64_t *at = tl_ragged_offsets(n);
@@ -286,6 +310,8 @@ bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// A single value is repeated once for each item; what has rows already must
+// agree with the model's (tl_ragged_spread fails otherwise).
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   tl_slot offsets, items, spread;
   if (!tl_ragged_borrow(vm, model, &offsets, &items))
@@ -301,6 +327,8 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   return tl_rows_close(vm, ok, &offsets, &spread, out);
 }
 
+// The values of an array are first broadcast to the grid's shape, one for each
+// row, and then spread in the rows.
 bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
                        tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];

@@ -28,6 +28,8 @@ enum {
 };
 
 typedef struct draw draw;
+// One call of a function of the module. [fill] and what it reads are set by the
+// function before draw_array; several threads read it at a time, none writes.
 struct draw {
   const char *function;
   int ndim;
@@ -321,6 +323,7 @@ static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "integers: high is %lld, but must be above low, %lld",
                    (long long)high, (long long)d.low);
   // Without a sign: low may be the least int64. 0 stands for 2^64.
+  //   low INT64_MIN, high INT64_MAX: 2^64 - 1
   d.range = (uint64_t)high - (uint64_t)d.low;
   return draw_array(vm, &d, TL_DRAW_INTEGERS, args[3], TL_INT64, out);
 }

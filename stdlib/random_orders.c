@@ -23,7 +23,10 @@
 
 enum {
   PIECE = 1024,  // items between two polls
+  // Places that are drawn at a time, whose cache lines are then on their way.
   AHEAD = 64,
+  // One in so many: below that a table of the exchanged places is smaller than
+  // the order of all.
   FEW = 32,  // of that many are chosen without an order of all
 };
 
@@ -161,6 +164,9 @@ static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
                             int64_t *out) {
   for (int64_t i = 1; i < c->n; i++) sums[i] += sums[i - 1];
   // Rounding must not lead to items of no weight at the end.
+  // The last item of any weight: the first whose sum reaches the whole.
+  //
+  //   weights 1 0 2 0     sums 1 1 3 3     last is place 2, not 3
   int64_t last = find_sum(sums, c->n, nextafter(sums[c->n - 1], 0));
   for (int64_t i = 0; i < c->count; i++) {
     if (i % PIECE == 0 && !tl_poll(vm, 1))
@@ -200,6 +206,8 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
     tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    // The exponent 1 / weight of the paper, as a logarithm: u^(1/w) of large
+    // weights would all round to 1.
     // Items of weight 0 are never chosen, so there may be too few.
     usable += keys[i] > 0;
     keys[i] =

@@ -1,4 +1,8 @@
 // Functions for records; put and update serve lists and arrays too.
+//
+//
+// A record that ends with the call gives away what it has: keys and values move
+// into the list, and a value moves out for update to change it in place.
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
@@ -13,6 +17,7 @@
 
 // --- Asking -----------------------------------------------------------------
 
+// True for a record; else fails (kind type).
 static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
 }
@@ -49,6 +54,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
+  // The only owner is this call, so nobody sees the record empty.
   bool gives = tl_is_owned(r) && r.object->count == 1;
   if (gives) {
     // What the record borrows the list borrows.
@@ -71,6 +77,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   return true;
 }
 
+// Whether s is an array of structs with names, not of tuples.
 static bool has_columns(tl_slot s) {
   return tl_has_fields(s) && s.nested->layout->kind == TL_TYPE_STRUCT;
 }
@@ -87,6 +94,7 @@ static bool list_columns(tl_vm *vm, tl_slot p, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// keys(r): in the order in which they were added. A table's are its columns.
 static bool keys(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_columns(args[0]))
     return list_columns(vm, args[0], out);
@@ -94,11 +102,13 @@ static bool keys(tl_vm *vm, tl_slot *args, tl_slot *out) {
          list_fields(vm, args[0], true, out);
 }
 
+// values(r), in the order of the keys.
 static bool values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return record_argument(vm, "values", args[0]) &&
          list_fields(vm, args[0], false, out);
 }
 
+// has(r, key): for tables only strings are keys.
 static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_columns(args[0])) {
     tl_string *name;
@@ -133,12 +143,15 @@ static const tl_step one_step = {.item_count = 1, .items = &one_item};
 static const tl_path one_index = {
     .step_count = 1, .part_count = 1, .steps = &one_step};
 
+// What has items that a key or an index can change; else fails (kind type).
 static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
          tl_is_nested(s) ||
          tl_arg_fail(vm, function, "xs", "a record, list or array", s);
 }
 
+// put(xs, key, value): as xs[key] = value, with xs as the result. In its own
+// memory where xs ends here.
 static bool put(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return container_argument(vm, "put", args[0]) &&
          tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
@@ -162,6 +175,7 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
           &list->items[args[1].i < 0 ? args[1].i + list->length : args[1].i];
     }
   }
+  // A value that reading made, such as an item of an array, is not in it.
   if (field != NULL && !tl_is_owned(found)) {
     *out = *field;
     *field = tl_none();
@@ -171,8 +185,12 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// The arguments stand on the stack of this call.
 enum { MOST_ARGUMENTS = 64 };
 
+// update(xs, key, f, args...): put(xs, key, f(xs[key], args...)). The value
+// moves out of xs where both end here, so that f may change it in place: a list
+// in a record then grows in constant time.
 static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot passed[MOST_ARGUMENTS], value;
   tl_list *rest = args[3].list;

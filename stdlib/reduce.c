@@ -1,4 +1,11 @@
-// Reductions along axes, running folds, medians and quantiles.
+// Reductions along axes, medians and quantiles.
+//
+//
+// Folds are read into a tl_fold_call, for the engine or for a fused region.
+// Quantiles take lanes one by one:
+//
+//   a lane --short, or many quantiles--> copied, sorted --> between two items
+//          --long, few quantiles-------> its place found (nth.h) --> the same
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +27,8 @@
 
 // --- Axes -------------------------------------------------------------------
 
+// Axes of a value that is no nested one; a range counts as a vector, a number
+// as none.
 static int rank(tl_slot x) {
   return tl_is_array(x) ? tl_ndim(x.array) : tl_is_range(x) ? 1 : 0;
 }
@@ -51,6 +60,7 @@ typedef struct fold_form {
 // skip_missing is the last parameter of all of them.
 static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
                       bool *out) {
+  // Parameters stand in the order of the table, whichever a function has.
   int last = f->keepdims;
   if (f->dtype > last)
     last = f->dtype;
@@ -59,6 +69,8 @@ static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
   return tl_arg_bool(vm, f->name, "skip_missing", args[last + 1], out);
 }
 
+// Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
+// read for its type alone: nothing is missing here.
 static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
                       const tl_slot *args, tl_fold_call *out) {
   int64_t axis;
@@ -81,6 +93,8 @@ static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
                        &out->parameter));
 }
 
+// The same for nested arrays, which read the axis themselves: how many they
+// have depends on their form.
 static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
                           tl_slot *out) {
   tl_reduce_call call = {.name = f->name,
@@ -98,6 +112,7 @@ static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
          tl_nested_reduce(vm, &call, &args[0], out);
 }
 
+// All reductions of the table below.
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
@@ -132,6 +147,7 @@ static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                             one_axis};                                 \
     return reduce(vm, &form, args, out);                               \
   }
+// One C function for each, since a builtin's row has no other context.
 FOLDS(X)
 #undef X
 
@@ -143,6 +159,7 @@ static const fold_form forms[] = {
 #undef X
 };
 
+// The form of a row of the builtins' table; NULL: it is no reduction.
 static const fold_form *find_form(const tl_builtin *builtin) {
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     if (forms[i].call == builtin->call)
@@ -151,6 +168,8 @@ static const fold_form *find_form(const tl_builtin *builtin) {
   return NULL;
 }
 
+// For a fused region, which has the array's axes but not the array yet. Only
+// rows with TL_FUSED_REDUCTION are asked, and all of these have a form.
 bool tl_fused_reduction(tl_vm *vm, const tl_builtin *builtin, int ndim,
                         const tl_slot *args, tl_fold_call *out) {
   return read_fold(vm, find_form(builtin), ndim, args, out);
@@ -171,6 +190,8 @@ typedef enum quantile_rule {
   CLOSEST
 } quantile_rule;
 
+// [alpha] and [beta] are the plotting positions of a continuous rule: quantile
+// q of n items is at q (n + 1 - alpha - beta) + alpha - 1, counted from 0.
 typedef struct quantile_method {
   const char *name;
   quantile_rule rule;
@@ -195,6 +216,10 @@ static const quantile_method methods[] = {
 
 // The place of quantile q among n items: a whole number or one between two.
 static double place_of(const quantile_method *m, double q, int64_t n) {
+  // Places count from 0; for q 0.5 and 4 items
+  //
+  //   even   1.5    between the second and the third
+  //   step   1      the last of the lower half
   double even = q * (double)(n - 1), step = q * (double)n - 1, whole;
   switch (m->rule) {
     case CONTINUOUS:
@@ -217,11 +242,14 @@ static double place_of(const quantile_method *m, double q, int64_t n) {
       break;
   }
   // Halves go to the even item, counted from 1.
+  // The item nearest to n q, counted from 1: half an item on from one below it.
   step -= 0.5;
   whole = floor(step);
   return step == whole && fmod(whole, 2) != 0 ? whole : whole + 1;
 }
 
+// Finds a method by its name, NumPy's; none is linear. Fails (kind value) for a
+// name that is none.
 static bool read_method(tl_vm *vm, const char *name, tl_slot s,
                         const quantile_method **out) {
   size_t count = sizeof methods / sizeof *methods;
@@ -243,6 +271,7 @@ static bool read_method(tl_vm *vm, const char *name, tl_slot s,
                  name, text->text);
 }
 
+// One call on one array: each lane gives [count] numbers.
 typedef struct quantiles {
   tl_vm *vm;
   const char *name;
@@ -257,17 +286,20 @@ typedef struct quantiles {
   char *scratch;
 } quantiles;
 
+// Where the pieces of a lane go, one behind the other.
 typedef struct collector {
   char *to;
   size_t itemsize;
 } collector;
 
+// Called by tl_lane_walk with the pieces in order.
 static void collect(void *context, const void *items, size_t n) {
   collector *c = context;
   memcpy(c->to, items, n * c->itemsize);
   c->to += n * c->itemsize;
 }
 
+// Item [index] of items of a real dtype, as float64.
 static double real_at(tl_dtype dtype, const char *items, int64_t index) {
   return dtype == TL_FLOAT32
              ? (double)((const float *)(const void *)items)[index]
@@ -281,6 +313,9 @@ static double place_within(const quantiles *q, double at) {
   return place < 0 ? 0 : place > (double)(n - 1) ? (double)(n - 1) : place;
 }
 
+// The value at t from 0 to 1 between two items. Computed from the nearer end,
+// so that it never leaves them by rounding; two infinities of one sign give
+// that one and not NaN.
 static double between(double low, double high, double t) {
   if (low == high)
     return low;
@@ -303,6 +338,8 @@ static double interpolate(const quantiles *q, double at) {
   return between(low, real_at(q->dtype, q->lane, index + 1), place - whole);
 }
 
+// The number that a key of sort.h stands for. Integers beyond 2^53 are rounded
+// as their cast rounds them.
 static double real_of_key(tl_dtype dtype, uint64_t key) {
   tl_c128 item = {0, 0};
   double value;
@@ -322,6 +359,7 @@ static bool select_quantile(const quantiles *q, const tl_ranks *r, double at,
   if (!tl_nth_find(r, index, &nth))
     return false;
   double low = *out = nth.nan ? (double)NAN : real_of_key(r->dtype, nth.key);
+  // An item that comes several times may be its own neighbour.
   if (nth.nan || index + 1 >= r->n || place == whole ||
       index + 1 < nth.less + nth.same)
     return true;
@@ -331,6 +369,7 @@ static bool select_quantile(const quantiles *q, const tl_ranks *r, double at,
   return true;
 }
 
+// Stores a float64 as the result's dtype.
 static void store_real(tl_dtype dtype, char *items, int64_t index,
                        double value) {
   if (dtype == TL_FLOAT32) {
@@ -341,6 +380,8 @@ static void store_real(tl_dtype dtype, char *items, int64_t index,
 }
 
 // Long lanes are not sorted for a few quantiles.
+// Finding a place goes through the lane a few times for each quantile, sorting
+// it once for each digit of the keys.
 static bool selects(const quantiles *q) {
   enum { LONG = 512, FEW = 4 };
   return q->split.length >= LONG && q->count <= FEW;
@@ -348,6 +389,7 @@ static bool selects(const quantiles *q) {
 
 // Whether each lane's items stand side by side in the array.
 static bool lanes_are_dense(const tl_split *split) {
+  // From the last reduced axis on, each step must be what lies below it.
   int64_t step = (int64_t)tl_itemsize(tl_array_dtype(split->array));
   for (int k = split->reduced - 1; k >= 0; k--) {
     if (split->reduced_shape[k] != 1 && split->reduced_strides[k] != step)
@@ -373,6 +415,8 @@ static const char *read_lane(quantiles *q, const char *at, tl_dtype dtype,
   return ok ? q->lane : NULL;
 }
 
+// The quantiles of one lane, whose result is number [result] of those along the
+// axes that remain; NULL items are not given.
 static bool lane_quantiles(quantiles *q, const char *items, char *out,
                            int64_t result) {
   size_t n = (size_t)q->split.length;
@@ -397,6 +441,7 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
   return true;
 }
 
+// All lanes, by counting through the axes that remain.
 static bool compute_quantiles(quantiles *q, char *out) {
   const tl_split *split = &q->split;
   tl_dtype dtype = selects(q) ? q->from : q->dtype;
@@ -417,6 +462,7 @@ static bool open_lane(quantiles *q) {
   size_t n = (size_t)q->split.length, sorting = 0, items;
   tl_split_as_stored(&q->split);
   q->dense = selects(q) && lanes_are_dense(&q->split);
+  // Whole cache lines, and at least one.
   items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;
   if (!selects(q))
     sorting = tl_sort_scratch(q->dtype, n) + 64;
@@ -427,6 +473,9 @@ static bool open_lane(quantiles *q) {
   return q->dense || q->lane != NULL;
 }
 
+// A new array for the results: the axis of quantiles if there is one, then the
+// axes of x without the reduced ones, or with length 1 for these. Returns
+// owned, NULL after tl_fail.
 static tl_array *quantile_result(const quantiles *q, uint32_t axes,
                                  bool keepdims, bool has_axis) {
   int64_t shape[TL_MAX_DIMS + 1];
@@ -477,6 +526,7 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   if (tl_dtype_is_complex(q.from)) {
     return tl_arg_fail(vm, name, "x", "real", *x);
   }
+  // Quantiles of integers lie between them.
   q.dtype = q.from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   tl_split_axes(x->array, axes, &q.split);
   if (!open_lane(&q))
@@ -487,12 +537,15 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   return tl_result_give(vm, result, ok, out);
 }
 
+// A single quantile of one vector, as tl_nested_apply wants it.
 static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
                          tl_slot *out) {
   const asked *w = context;
   return run_quantiles(vm, w, vector, tl_none(), tl_bool(false), false, out);
 }
 
+// Plain arrays at once; nested ones vector by vector, and once for each
+// quantile, as the results of vectors are single values there.
 static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            tl_slot axis, tl_slot keepdims,
                            tl_slot skip_argument, tl_slot *out) {
@@ -509,6 +562,7 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            out);
   }
   // One after the other, stacked.
+  // Room for one more, as none would be no bytes.
   size_t nbytes = ((size_t)w->count + 1) * sizeof(tl_slot);
   tl_slot *each = tl_alloc(vm, nbytes, w->name);
   int64_t made = 0;
@@ -527,6 +581,8 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
   return ok;
 }
 
+// median(x, axis, keepdims, skip_missing): quantile 1/2 by the linear method,
+// the mean of the two middle items of an even number.
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
   const asked w = {"median", 1, &half, &methods[0]};
@@ -564,10 +620,12 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
   return ok;
 }
 
+// quantile(x, q, ...), q from 0 to 1.
 static bool quantile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return with_fractions(vm, "quantile", 1, args, out);
 }
 
+// percentile(x, q, ...), q from 0 to 100.
 static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return with_fractions(vm, "percentile", 100, args, out);
 }

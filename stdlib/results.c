@@ -1,10 +1,16 @@
 // What built-ins give back: whole arrays, views, or nothing. See arrays.h.
+//
+//
+// Each takes what it is given on every path, so that a built-in can end with it
+// whether or not what came before went well.
 
 #include <string.h>
 
 #include "stdlib/arrays.h"
 #include "vm/vm.h"
 
+// An array of no axes becomes a scalar; a failure of the caller passes through,
+// so that this ends a function in one line.
 bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
   if (!ok || a == NULL) {
     tl_array_drop(vm, a);
@@ -14,6 +20,7 @@ bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
   return !tl_is_unset(*out);
 }
 
+// What *s owns goes over to the view, whose block then lives with it.
 bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
              const int64_t *strides, tl_slot *out) {
   tl_array *a =
@@ -24,6 +31,7 @@ bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
   return true;
 }
 
+// Without axes there is one item, of which no view is made.
 bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
                      const int64_t *shape, const int64_t *strides,
                      tl_slot *out) {
@@ -33,6 +41,7 @@ bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
   return !tl_is_unset(*out);
 }
 
+// Copies; [data] may be NULL where there are no bytes.
 bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out) {
   int64_t n = (int64_t)nbytes;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);

@@ -12,11 +12,14 @@
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
+// Whether a reduction has no result for no items.
 static bool is_extreme(tl_reduction reduction) {
   return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
          reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
 
+// Fails (kind value) for an empty row with its number; before anything is
+// computed, so that the kernels need not look.
 static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
                        int64_t rows) {
   if (!is_extreme(call->reduction))
@@ -32,6 +35,8 @@ static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
   return true;
 }
 
+// mean is a sum whose division the caller adds. var and std are no folds: they
+// need the mean before they add.
 bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
   static const struct {
     tl_reduction reduction;
@@ -50,9 +55,13 @@ bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
   return false;
 }
 
+// Runs a kernel of whole rows on some at a time, so that a host can end the
+// call. [at] are offsets into all items, which is why the kernel gets them from
+// 0.
 static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
                           const tl_array *items, const int64_t *at,
                           int64_t rows, tl_array *to) {
+  // Rows between two polls; their items count for the cost.
   enum { ROWS = 1 << 14 };
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i += ROWS) {
@@ -65,6 +74,8 @@ static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
   return true;
 }
 
+// A result for each row into [to], by the kernel of whole rows where there is
+// one, else by feeding the fold row by row.
 static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
                       const int64_t *at, int64_t rows, tl_array *to) {
   tl_dtype dtype = tl_array_dtype(items);
@@ -172,6 +183,8 @@ static bool reduce_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
                    call->correction, out);
 }
 
+// For what no kernel does: one tl_reduce for each row, stacked. No rows give an
+// empty vector of float64, as nothing says what a result would be.
 static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                      const int64_t *at, int64_t rows, tl_slot *out) {
   if (rows == 0)
@@ -181,12 +194,21 @@ static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                      (void *)(uintptr_t)call, tl_stack_any, out);
 }
 
+// Chooses the kernel:
+//
+//   argmin, argmax             search_rows, where the dtype has one
+//   var, std                   tl_var_rows, in the items' precision
+//   sum, prod, min, … mean     fold_rows, mean divided afterwards
+//   all else                   each_row
+//
+// With a dtype of integers that was asked for, rows go one by one, too.
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                         const int64_t *at, int64_t rows, tl_slot *out) {
   tl_fold fold;
   tl_dtype from = tl_array_dtype(items.array), dtype = call->dtype;
   bool mean = call->reduction == TL_REDUCE_MEAN;
   if (dtype == TL_DTYPE_COUNT)
+    // A mean of integers is computed in float64.
     dtype = mean && from < TL_FLOAT32 ? TL_FLOAT64 : from;
   if (!check_rows(vm, call, at, rows))
     return false;

@@ -1,4 +1,12 @@
 // Picking items: by position, by truth.
+//
+//
+// Indices are checked and made positive in one pass (wrap_indices) before
+// anything is taken; a wrong one fails with the value that the script gave.
+//
+//   take(x, [2, 0], axis: 0)          whole rows of x
+//   take_along_axis(x, i, axis: 0)    an item for each of i's, i like x
+//   nonzero(x)                        an array of indices for each axis
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +25,8 @@
 
 // --- take -------------------------------------------------------------------
 
+// take of strings, whose counts rise with each copy. All places are written:
+// the string items of a new array are empty, not undefined.
 static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
                          const int64_t *index, int64_t n, int axis) {
   tl_lanes lanes;
@@ -49,8 +59,12 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   return true;
 }
 
+// Items between two looks at whether the host wants the call to end.
 enum { POLL_ITEMS = 1 << 17 };
 
+// take along an axis whose lanes a kernel can read by their step. Where a lane
+// of the result is not dense, its items are gathered in a row first and then
+// spread: the kernel has no step for what it writes.
 static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
                        const int64_t *index, int64_t n, int axis) {
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
@@ -78,6 +92,12 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
   return ok;
 }
 
+// Three ways, by how the items lie:
+//
+//   strings                           one by one, with their counts
+//   axes behind [axis], contiguous    whole rows by memcpy
+//   all else                          lanes, through the take kernel
+//
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
                   int axis, tl_slot *out) {
   int ndim = tl_ndim(x);
@@ -88,6 +108,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   tl_array *to = tl_array_new(vm, dtype, ndim, shape);
   if (!to)
     return false;
+  // The bytes of all axes behind the one taken along.
   size_t row = tl_itemsize(dtype);
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
   bool ok = true;
@@ -100,6 +121,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   return tl_array_finish(vm, ok, to, out);
 }
 
+// Makes the slot own a new array; false where there is none.
 static bool own_indices(tl_array *made, tl_slot *index) {
   if (made)
     *index = tl_own_array(made);
@@ -163,12 +185,16 @@ static bool take_shape(tl_vm *vm, const tl_array *index, int axis,
   return tl_reshape(vm, taken, ndim, shape, out);
 }
 
+// take(x, indices, axis): indices are checked and wrapped before anything is
+// copied. Indices of several axes are taken flat, and their shape stands in
+// place of the axis afterwards.
 static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   if (!tl_arg_array(vm, "take", &args[0]) ||
       !tl_arg_array(vm, "take", &args[1]))
     return false;
   tl_array *x = args[0].array;
+  // Of several axes one must be named: leaving it out could mean all items.
   if (tl_is_none(args[2]) && tl_ndim(x) != 1)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "take: x has %d axes, so it needs to "
@@ -263,6 +289,8 @@ static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
   }
 }
 
+// Takes lane by lane; [x] and [index] are broadcast to each other already. Many
+// short lanes share one look at the host.
 static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
                              tl_array *index, int axis) {
   tl_lanes lanes;
@@ -303,6 +331,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index;
   if (!wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
     return false;
+  // Views with strides of 0 stand for the broadcast arrays; nothing is copied.
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
   if (align_axis(vm, &from, &by, axis)) {
@@ -343,6 +372,8 @@ static bool truth(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
 // the items of a step along it. Only a position in another step needs division.
 static bool split_axis(tl_vm *vm, const int64_t *at, int64_t n, int64_t below,
                        int64_t length, int64_t *to) {
+  // Along the last axis positions in one row differ; along others all of a
+  // step's items have the same index.
   const int64_t span = below == 1 ? length : below;
   int64_t begin = 0, index = 0;  // of the span that positions are in
   for (int64_t i = 0; i < n; i++) {
@@ -362,6 +393,8 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
                     tl_list **list) {
   int ndim = tl_ndim(shape_of);
   const int64_t *shape = tl_shape(shape_of), *at = (int64_t *)flat->data;
+  // Positions are divided by what lies below each axis, outermost first. An
+  // axis without items has no positions; 1 in its place avoids a division by 0.
   int64_t below = 1;  // items of one step along the axis
   for (int k = 1; k < ndim; k++) below *= shape[k] > 0 ? shape[k] : 1;
   for (int k = 0; k < ndim; k++) {
@@ -381,6 +414,8 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
   return true;
 }
 
+// Positions come flat from a kernel, and are split into one index for each axis
+// only if there are several. *x is replaced where it becomes an array.
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   tl_slot mask;
   if (!truth(vm, function, x, &mask))

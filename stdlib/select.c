@@ -18,6 +18,8 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// Whether items have keys (sort.h): unsigned words in the same order. Strings
+// and complex numbers do not, and are sorted instead.
 static bool has_keys(tl_dtype dtype) {
   return dtype != TL_STRING && !tl_dtype_is_complex(dtype);
 }
@@ -32,6 +34,7 @@ typedef struct room {
   size_t nbytes;
 } room;
 
+// Makes r at least [nbytes] large; what was in it is lost. False after tl_fail.
 static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
   if (nbytes <= r->nbytes)
     return true;
@@ -57,7 +60,9 @@ typedef struct firsts {
   char *taken;
 } firsts;
 
+// One allocation serves all lanes: order, places and items of the k firsts.
 static bool firsts_open(firsts *f) {
+  //   words   order k | places k + 1 | taken k items
   const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
   // One more place: it is written before it is known to be one.
   if (!room_for(f->ranks.vm, "topk", &f->words,
@@ -74,6 +79,8 @@ static void firsts_close(firsts *f) {
   tl_free(f->ranks.vm, f->words.bytes, f->words.nbytes);
 }
 
+// Makes a lane the one that is looked at; it is copied only if its items do not
+// lie side by side.
 static bool firsts_read(firsts *f, char *data, int64_t step) {
   const size_t size = tl_itemsize(f->ranks.dtype), n = (size_t)f->ranks.n;
   f->ranks.items = data;
@@ -116,8 +123,11 @@ static bool firsts_find(firsts *f) {
   tl_nth last;
   if (!tl_nth_find(r, f->k - 1, &last))
     return false;
+  // Those with the key of the last one fill what the lesser ones leave, the
+  // first of them first: that makes the choice stable.
   int64_t count = 0, same = f->k - last.less;
   tl_c128 item = {0, 0};
+  // The item of that key, so that chunks of floats are skipped without keys.
   tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
     const int64_t m = least(TL_NTH_CHUNK, r->n - i);
@@ -139,6 +149,8 @@ static bool firsts_find(firsts *f) {
                           r->descending);
 }
 
+// The k first items of each lane of x, with their places. k > 0, as an array
+// without items has no lanes to visit.
 static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
                        tl_array *places, int axis, bool largest) {
   const tl_dtype dtype = tl_array_dtype(x);
@@ -175,6 +187,8 @@ static bool give(tl_vm *vm, tl_slot values, tl_slot places, tl_slot *out) {
   return tl_record_put_end(record, out);
 }
 
+// topk(x, k, axis, largest): finds the k-th key in linear time and sorts only
+// what comes before it: n + k log k in place of n log n.
 static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t k, shape[TL_MAX_DIMS];
@@ -215,6 +229,7 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Two of three kinds of items, those that are less, the same and greater, keep
 // to their end of the lane; the others are put aside meanwhile.
 
+// Work memory of all lanes of a call, made when it is first needed.
 typedef struct container_end {
   tl_vm *vm;
   const char *function;
@@ -223,6 +238,8 @@ typedef struct container_end {
   room keys, order, moved, before;  // of argpartition
 } container_end;
 
+// Allocated, not on the stack: a call may come from deep inside a program.
+// Returns owned, NULL after tl_fail.
 static container_end *container_end_open(tl_vm *vm, const char *function,
                                          tl_dtype dtype) {
   container_end *p = tl_alloc(vm, sizeof *p, function);
@@ -252,6 +269,8 @@ static char *read_items(container_end *p, char *data, int64_t step, int64_t n) {
   return p->items.bytes;
 }
 
+// Keys of a lane's items, once for all places: splits move numbers of items and
+// read keys through them.
 static bool make_keys(container_end *p, const char *items, int64_t n) {
   tl_stop stop = tl_stop_of(p->vm);
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
@@ -261,6 +280,10 @@ static bool make_keys(container_end *p, const char *items, int64_t n) {
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
+// A lane that is divided at a key.
+//
+//   before    5 2 9 2 7 1    k = 2: the key is 2, one is less, two the same
+//   after     1 2 2 5 9 7    the same kinds together, each in its order
 typedef struct cut {
   char *items, *aside;
   int64_t n;
@@ -441,7 +464,7 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
 
 // --- argpartition ------------------------------------------------------------
 
-// Puts the places order[from, n) apart at place k, as split_items does items;
+// Puts the places order[from, n) apart at place k, as cut_items does items;
 // *end: where those of greater ones begin. Places that no one moved yet are not
 // written down.
 static bool split_places(container_end *p, int64_t *order, int64_t n,
@@ -451,6 +474,8 @@ static bool split_places(container_end *p, int64_t *order, int64_t n,
   const int64_t *before = NULL;
   order += from;
   n -= from;
+  // Later places divide a part of the order only. Its keys are gathered first,
+  // as the order no longer is that of the items.
   if (from > 0) {
     if (!room_for(p->vm, p->function, &p->moved, nbytes) ||
         !room_for(p->vm, p->function, &p->before, nbytes))
@@ -512,6 +537,8 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    // An order by keys may lie over the items, as these are read first; an
+    // order of items without keys is made beside them.
     bool dense = has_keys(dtype) && lanes.step[1] == sizeof *order;
     const char *items = read_items(p, lanes.data[0], lanes.step[0], n);
     ok = items != NULL && (dense || room_for(vm, p->function, &p->order,
@@ -531,16 +558,19 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
 // Whether there may be no memory when items have been moved.
 static bool fails_late(const tl_array *x, int axis, int count) {
   const int64_t n = tl_shape(x)[axis];
+  // One lane with one place takes its memory before it moves anything.
   if (count < 2 && n == x->size)
     return false;
   return !has_keys(tl_array_dtype(x)) || n > TL_NTH_FREE;
 }
 
+// Ascending, for qsort.
 static int compare_places(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
+// As many fit on the stack (8 KiB); more of them are nearly a sort.
 enum { MOST_PLACES = 1024 };
 
 // x, kth, axis
@@ -563,6 +593,8 @@ static bool partition_arguments(tl_vm *vm, const char *function, tl_slot *args,
   return true;
 }
 
+// argpartition(x, kth, axis). The order may be written over x itself, where
+// that ends here and has items of the same size.
 static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
@@ -581,6 +613,9 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
       vm, partition_places(vm, x, dtype, order, axis, kth, count), order, out);
 }
 
+// partition(x, kth, axis), in x's own memory where it ends here. Where a
+// failure must leave x as it was (vm->keeping) and one may come late, a copy is
+// divided.
 static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];

@@ -1,4 +1,9 @@
 // Arrays as sets: distinct items, membership.
+//
+//
+//   unique        distinct.c finds values, first indices, inverse and counts;
+//                 rows and structs become codes first (missing_order.c)
+//   isin          a table, a search in sorted items or codes, by dtype
 
 #include <string.h>
 
@@ -34,6 +39,7 @@ static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
   for (int i = values != NULL; record && i < 4; i++) {
     if (!names[i])
       continue;
+    // The counts and indices of a scalar are scalars.
     bool single = tl_ndim(*parts[i]) == 0;
     tl_slot part = single ? tl_result(vm, *parts[i]) : tl_own_array(*parts[i]);
     *parts[i] = NULL;
@@ -76,6 +82,7 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
   return true;
 }
 
+// unique of structs: the codes are only the way to the values.
 static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
   tl_coded coded;
   if (!tl_struct_codes(vm, "unique", p, &coded))
@@ -93,6 +100,7 @@ typedef struct places {
   int axis;
 } places;
 
+// Takes from one part of a nested array, for tl_nested_map.
 static bool take_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       tl_slot *out) {
   const places *p = context;
@@ -102,6 +110,7 @@ static bool take_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       p->axis, out);
 }
 
+// The rows of x at these places, masks and values alike.
 static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *at, int axis,
                       tl_slot *out) {
   places p = {at, axis};
@@ -128,6 +137,7 @@ static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
   int axes[TL_MAX_DIMS], ndim = tl_value_ndim(args[0]);
   if (!tl_arg_axis(vm, function, args[1], ndim, 0, &axis))
     return false;
+  // The axis comes first, the others in order: 2, 0, 1 for axis 2 of three.
   for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
   if (!tl_value_permute(vm, args[0], axes, ndim, &x))
     return false;
@@ -165,6 +175,9 @@ static bool has_axis(const tl_slot *args) {
   return !tl_is_none(args[1]);
 }
 
+// unique(x, axis) and unique_values: of several axes the items are taken flat;
+// with an axis, rows are compared as wholes. A ragged array gives the distinct
+// items of all its rows.
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
@@ -205,17 +218,21 @@ static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
          distinct_record(vm, &d, NULL, names, out);
 }
 
+// unique_counts(x, axis): rows of different lengths are counted together, as
+// counts do not depend on places.
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, NULL, "counts"};
   return (has_axis(args) || row_items(vm, &args[0])) &&
          unique_parts(vm, "unique_counts", unique_counts, names, args, out);
 }
 
+// unique_inverse(x, axis).
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
   return unique_parts(vm, "unique_inverse", unique_inverse, names, args, out);
 }
 
+// unique_all(x, axis).
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", "indices", "inverse_indices",
                                        "counts"};
@@ -307,8 +324,17 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
   return tl_result(vm, found);
 }
 
+// The way is chosen by the items' dtype:
+//
+//   integers in a narrow range    a table with a flag for each value
+//   complex                       places among the distinct items of both
+//   strings                       a hash table (tl_strings_among)
+//   all else                      items sorted, queries searched in them
+//
+// [items] are the caller's own and may be sorted. *out is owned.
 static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
                          bool invert, tl_slot *out) {
+  // Whether there is a table; set to false where the range is too wide for one.
   bool fits = items->size > 0 && tl_integers_counted(tl_array_dtype(items));
   tl_array *found =
       tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
@@ -327,6 +353,8 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   return ok;
 }
 
+// isin of structs: both joined and coded together, so that equal structs have
+// equal codes whatever array they come from.
 static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
   tl_slot all;
   tl_coded coded;
@@ -353,6 +381,9 @@ static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
   return ok;
 }
 
+// isin(x1, x2, invert): both in their common dtype, so that 1 is in [1.0]. A
+// number counts as weak here, as in an operation with an array. A missing value
+// is in no array.
 static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool invert;
   tl_dtype dtype;
@@ -366,6 +397,8 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return isin_structs(vm, args, invert, out);
   if (!plain_items(vm, &args[1], &missing))
     return false;
+  // What the script wrote, for the rule of weak numbers; the arrays made of
+  // them are no longer weak.
   tl_slot weak[2] = {args[0], args[1]};
   for (int i = 0; i < 2; i++) {
     if (!tl_arg_array_or_string(vm, "isin", &args[i]))

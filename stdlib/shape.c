@@ -1,4 +1,12 @@
 // Changing the shape of arrays: views where the items can stay where they are.
+//
+//
+//   reshape, flatten       new strides over contiguous items, else a copy
+//   flip                   negative strides from the last item on
+//   expand_dims, squeeze   an axis of length 1 more or less
+//   permute_dims, …        strides in another order
+//   broadcast_to, …        strides of 0
+//   roll                   a copy, or a rotation in x's own memory
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,6 +46,7 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
     else if (__builtin_mul_overflow(known, shape[i], &known))
       overflow = true;  // also beside a 0: strides must not overflow either
   }
+  // Strides in bytes must fit too, and an item has up to 16.
   if (known > INT64_MAX / 16)
     overflow = true;
   if (empty)
@@ -48,6 +57,8 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
   }
   if (unknown < 0 && !overflow && known == x->size)
     return true;
+  // Either there are too many or too few items, or no length fits for -1: one
+  // message with the type and the shape asked for says which.
   tl_slot from = {.tag = tl_array_tag(x), .array = (tl_array *)x};
   char what[TL_DESCRIBE], to[TL_MAX_DIMS * 24];
   size_t at = 0;
@@ -62,6 +73,9 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
                  tl_describe(from, what, sizeof what), (long long)x->size, to);
 }
 
+// Contiguous items need no copy: a view with new strides shows them. Otherwise
+// the items are copied into a result whose memory is seen in x's shape:
+// row-major order is the same for both.
 bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                 tl_slot *out) {
   tl_array *x = s->array;
@@ -82,6 +96,8 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
       tl_assign_part(vm, a, a->data, tl_ndim(x), tl_shape(x), strides, x), out);
 }
 
+// reshape(x, shape, copy). copy is checked and not used: whether a view shares
+// its block cannot be seen by a program, as values do not change.
 static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -95,6 +111,8 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_reshape(vm, &args[0], ndim, shape, out);
 }
 
+// flatten(x): a view of the items of a ragged array, whatever its rows. Other
+// nested arrays are flattened part by part.
 static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
     tl_slot offsets;
@@ -116,8 +134,12 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Turning round ----------------------------------------------------------
 
+// flip(x, axis): a view with negative strides that begins at the last item of
+// each axis. Rows of a ragged array are gathered; axes inside of them are the
+// business of the rows (tl_lift_rows).
 static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    // The axis within rows: 1, or that number counted from the end.
     bool within = tl_class(args[1]) == TL_CLASS_I64 &&
                   (args[1].i == 1 || args[1].i == 1 - tl_value_axes(args[0]));
     return within
@@ -136,6 +158,8 @@ static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char *data = x->data;
   for (int i = 0; i < count; i++) {
     int axis = axes[i];
+    // An axis without items has no last one, and its pointer must stay in the
+    // block.
     if (tl_shape(x)[axis] > 0)
       data += (tl_shape(x)[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
@@ -194,6 +218,7 @@ static void swap_bytes(char *a, char *b, size_t n) {
 // and Mills, 1981).
 static void rotate(char *a, size_t left, size_t right) {
   char apart[4096];
+  //   left  right        a b | c d e   swapped: c d | a b e, then a b by e
   while (left > sizeof apart && right > sizeof apart) {
     size_t n = left < right ? left : right;
     swap_bytes(a, a + left, n);
@@ -219,6 +244,8 @@ static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
   size_t inner = tl_itemsize(tl_array_dtype(a)), nbytes = inner;
   nbytes *= (size_t)a->size;
   for (int k = tl_ndim(a) - 1; k >= 0; k--) {
+    // From the last axis on, whose rotations move single items; those of an
+    // axis further out move whole rows of the inner ones.
     size_t right = (size_t)shift[k] * inner;
     inner *= (size_t)tl_shape(a)[k];
     for (size_t at = 0; right > 0 && at < nbytes; at += inner) {
@@ -230,6 +257,7 @@ static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
   return true;
 }
 
+// A copy, as what comes round the end lies in no regular steps behind the rest.
 bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out) {
   tl_array *a = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), tl_shape(x));
   bool ok = a && (x->size == 0 || roll_blocks(vm, a, x, shift));
@@ -240,6 +268,7 @@ bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out) {
 static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
   tl_array *x = s->array;
   tl_dtype dtype = tl_array_dtype(x);
+  // Either x itself, which nobody else has, or a new array of its shape.
   tl_array *a = tl_array_over(vm, s, dtype);
   if (!a)
     return false;
@@ -252,6 +281,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
   return tl_result_give(vm, a, true, out);
 }
 
+// The shift as one from 0 to length - 1; an axis without items has none.
 static int64_t wrap(int64_t shift, int64_t length) {
   if (length == 0)
     return 0;
@@ -259,6 +289,8 @@ static int64_t wrap(int64_t shift, int64_t length) {
   return shift < 0 ? shift + length : shift;
 }
 
+// roll without an axis: as a vector, then in the shape that x has. An array
+// that ends here and is contiguous is rotated where it is.
 static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   int64_t size = x->array->size;
   int ndim = tl_ndim(x->array);
@@ -314,6 +346,7 @@ static bool read_roll(tl_vm *vm, const tl_slot *args, int ndim,
   return true;
 }
 
+// roll(x, shift, axis).
 static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shift[TL_MAX_DIMS];
   bool flat;
@@ -326,6 +359,8 @@ static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
               : rolled(vm, &args[0], shift, out);
 }
 
+// Without an axis, a fused region knows only vectors: rows that pass items on
+// to each other are left to roll itself.
 bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
                    const tl_slot *args, int64_t *shift) {
   bool flat;
@@ -338,6 +373,9 @@ bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
 
 // --- Axes -------------------------------------------------------------------
 
+// expand_dims(x, axis): places count among the axes of the result, so they are
+// read again once their number is known. The stride of a new axis is never
+// used, as its length is 1.
 static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, axes[TL_MAX_DIMS];
   int64_t given[TL_MAX_DIMS], shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
@@ -352,6 +390,7 @@ static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    TL_MAX_DIMS);
   if (!tl_arg_axes(vm, "expand_dims", args[1], ndim, &count, axes))
     return false;
+  // Known now as axes of the result, and each only once.
   uint32_t fresh = 0;
   for (int i = 0; i < count; i++) fresh |= UINT32_C(1) << axes[i];
   for (int k = 0, j = 0; k < ndim; k++) {
@@ -364,6 +403,8 @@ static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_view(vm, &args[0], x->data, ndim, shape, strides, out);
 }
 
+// squeeze(x, axis): without an axis all of length 1 go, else those named, which
+// must be of length 1 (kind value).
 static bool squeeze(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_array(vm, "squeeze", &args[0]))
     return false;
@@ -391,6 +432,7 @@ static bool squeeze(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_view_or_item(vm, &args[0], x->data, ndim, shape, strides, out);
 }
 
+// Only shape and strides change places; no item moves.
 bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out) {
   const tl_array *x = s->array;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
@@ -401,6 +443,7 @@ bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out) {
   return tl_view_or_item(vm, s, x->data, tl_ndim(x), shape, strides, out);
 }
 
+// permute_dims(x, axes): each axis exactly once.
 static bool permute_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, axes[TL_MAX_DIMS];
   if (!tl_arg_array(vm, "permute_dims", &args[0]))
@@ -416,6 +459,8 @@ static bool permute_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_permute(vm, &args[0], axes, out);
 }
 
+// matrix_transpose(x): the last two axes change places in each matrix of the
+// stack.
 static bool matrix_transpose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axes[TL_MAX_DIMS];
   if (!tl_arg_array(vm, "matrix_transpose", &args[0]))
@@ -432,6 +477,8 @@ static bool matrix_transpose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_permute(vm, &args[0], axes, out);
 }
 
+// moveaxis(x, source, destination): those named go to their places, and the
+// others fill the gaps in the order that they have.
 static bool moveaxis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, targets, from[TL_MAX_DIMS], to[TL_MAX_DIMS], axes[TL_MAX_DIMS];
   if (!tl_arg_array(vm, "moveaxis", &args[0]))
@@ -460,6 +507,7 @@ static bool moveaxis(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Broadcasting -----------------------------------------------------------
 
+// A view of *s in a shape that it broadcasts to; repeated axes have stride 0.
 static bool broadcast_view(tl_vm *vm, tl_slot *s, int ndim,
                            const int64_t *shape, tl_slot *out) {
   const tl_array *x = s->array;
@@ -468,6 +516,9 @@ static bool broadcast_view(tl_vm *vm, tl_slot *s, int ndim,
   return tl_view_or_item(vm, s, x->data, ndim, shape, strides, out);
 }
 
+// broadcast_to(x, shape): also to the rows of a ragged array or grid that
+// stands for the shape. The size is checked although nothing is copied: a view
+// of more items than an int64 counts could not be walked.
 static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[1], TL_FORM_RAGGED))
     return tl_ragged_broadcast(vm, args[0], args[1], out);
@@ -483,6 +534,7 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
                      &nbytes))
     return false;
   const tl_array *x = args[0].array;
+  // Shapes align at the right; axes in front are new.
   int skip = ndim - tl_ndim(x);
   bool fits = skip >= 0;
   for (int k = 0; fits && k < tl_ndim(x); k++)
@@ -497,6 +549,7 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return broadcast_view(vm, &args[0], ndim, shape, out);
 }
 
+// Appends a view of each part in the common shape to *list.
 static bool broadcast_parts(tl_vm *vm, tl_arrays *parts, tl_list **list) {
   int ndim = 0;
   int64_t shape[TL_MAX_DIMS];
@@ -519,6 +572,7 @@ static bool broadcast_parts(tl_vm *vm, tl_arrays *parts, tl_list **list) {
   return ok;
 }
 
+// A list of weak numbers, as shapes are given back; *out is owned.
 static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
                          tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
@@ -533,6 +587,7 @@ static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
 // Broadcasts [count] lengths into the shape so far. Returns which of them does
 // not fit; -1: all do.
 static int widen(int count, const int64_t *own, int *ndim, int64_t *shape) {
+  //   have 3 * 1, own 2 * 1 * 4     1 * 3 * 1, then 2 * 3 * 4
   int more = count > *ndim ? count - *ndim : 0;
   memmove(shape + more, shape, sizeof *shape * (size_t)*ndim);
   for (int k = 0; k < more; k++) shape[k] = 1;
@@ -575,7 +630,11 @@ static bool has_nested(tl_slot list) {
   return any && all;
 }
 
+// broadcast_arrays where one is nested: the common shape first, then each by
+// broadcast_to, lifted over masks and fields where it is nested.
 static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
+  // By its row in the library, so that the call is lifted over fields and masks
+  // as a script's call of broadcast_to would be.
   const tl_builtin *spread =
       tl_builtin_find(vm->library, NULL, "broadcast_to", 12);
   int ndim = 0;
@@ -602,6 +661,7 @@ static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// broadcast_arrays(arrays, ...).
 static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_nested(args[0]))
     return broadcast_nested(vm, args[0].list, out);
@@ -626,6 +686,8 @@ static bool along_axis(tl_vm *vm, tl_slot *x, int axis, int ndim,
          tl_view(vm, x, x->array->data, ndim, shape, strides, out);
 }
 
+// Appends a view of each vector along its axis of the grid. [swaps]: the first
+// two axes change places ("xy"), so that x runs along the columns of a picture.
 static bool mesh_parts(tl_vm *vm, tl_arrays *parts, bool swaps,
                        tl_list **list) {
   const int ndim = (int)parts->count;
@@ -639,6 +701,7 @@ static bool mesh_parts(tl_vm *vm, tl_arrays *parts, bool swaps,
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "meshgrid: item %d of arrays has %d axes, needs 1", i,
                      tl_ndim(x));
+    // A single number is an axis of length 1.
     shape[swaps && i < 2 ? 1 - i : i] = x->size;
   }
   for (int i = 0; i < ndim; i++) {
@@ -675,6 +738,8 @@ static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// broadcast_shapes(shapes, ...): as broadcasting arrays of these shapes would,
+// without any array.
 static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim = 0;
   int64_t shape[TL_MAX_DIMS];

@@ -35,6 +35,8 @@ typedef struct tl_shared_library {
 // Loads the library at the first call; it stays for as long as the process.
 // Fails (kind io): "read_npz: needs zlib (Debian: zlib1g), which is not
 // installed". From any thread.
+// Where loading fails once, the next call tries again: a library may be
+// installed meanwhile.
 bool tl_shared_library_need(tl_vm *vm, const char *function,
                             tl_shared_library *library);
 

@@ -1,4 +1,10 @@
 // Sorting, and finding places in what is sorted.
+//
+//
+//   sort, argsort     arguments here, lanes in sort_items.c, threads in
+//                     sort_parts.c, strings in sort_strings.c, lists in
+//                     list_sort.c, rows in ragged_rows.c
+//   searchsorted      bisection, for many queries at a time
 
 #include <string.h>
 
@@ -96,6 +102,7 @@ static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_nested_at(vm, args[0], made, &item);
     if (!ok)
       break;
+    // The function may store the item, so a view must count its block.
     tl_hold(vm, item, TL_CAUSE_VIEW);
     ok = tl_call(vm, args[4], 1, &item, &found[made]);
   }
@@ -113,6 +120,12 @@ static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// sort(x, axis, descending, stable, key), in x's own memory where it ends here.
+//
+//   a list, with or without key     tl_list_sort
+//   one axis with a key             by an array of what key gives
+//   nested                          rows, or missing values last
+//   all else                        lanes along the axis
 static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
@@ -146,6 +159,8 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// argsort(x, axis, descending, stable): positions, over x itself where that
+// ends here and has items of 8 bytes.
 static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
@@ -172,6 +187,8 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // of the items begin; results over the queries' own memory go by few.
 enum { BLOCK = 1 << 17, FEW = 1024 };
 
+// By bisection: the first place whose item is not less than the query, with
+// [right] the first whose item is greater.
 static void search_strings(int64_t *out, const tl_string_item *sorted,
                            int64_t m, const tl_string_item *queries, int64_t n,
                            bool right) {
@@ -189,6 +206,8 @@ static void search_strings(int64_t *out, const tl_string_item *sorted,
   }
 }
 
+// In blocks, so that a host can end it. Where the results go over the queries,
+// some of these are copied out first: a kernel reads them more than once.
 bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
                       const tl_array *queries, bool right, int64_t *out) {
   tl_dtype dtype = tl_array_dtype(sorted);
@@ -213,6 +232,7 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
   return true;
 }
 
+// "left" or "right"; none is left. Fails (kind value) for others.
 static bool search_side(tl_vm *vm, tl_slot s, bool *right) {
   *right = false;
   if (tl_is_none(s))
@@ -252,6 +272,8 @@ static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
   return true;
 }
 
+// Both as dense arrays of the common dtype; queries that end here give their
+// memory to the places.
 static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
                               bool right, tl_slot *out) {
   tl_slot sorted, queries;
@@ -283,6 +305,8 @@ static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_option_of(vm, &mask, &places, out);
 }
 
+// searchsorted(x1, x2, side, sorter). A number as query stays weak when dtypes
+// are promoted: an array of float32 is not searched as float64.
 static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool right;
   tl_dtype dtype;

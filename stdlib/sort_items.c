@@ -13,6 +13,8 @@
 
 // --- Items ------------------------------------------------------------------
 
+// [out] may be items itself, where these have 8 bytes; threads could not share
+// the work then, as each reads what others write.
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
   if (dtype == TL_STRING)
@@ -59,6 +61,7 @@ static void *sort_room(tl_vm *vm, tl_dtype dtype, int64_t n, size_t *nbytes) {
   return tl_alloc(vm, *nbytes, "sort");
 }
 
+// Sorts with memory that was made before.
 static bool sort_in(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                     bool descending, void *room) {
   tl_stop stop = tl_stop_of(vm);
@@ -66,6 +69,7 @@ static bool sort_in(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
          tl_sort(dtype, items, (size_t)n, descending, room, &stop);
 }
 
+// Strings by their order, large arrays by several threads, all else here.
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending) {
   if (dtype == TL_STRING)
@@ -81,6 +85,8 @@ bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
   return ok;
 }
 
+// Positions where an item differs from the one before it; returns how many
+// there are. [out] has room for n.
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n) {
   if (dtype != TL_STRING)
@@ -106,9 +112,12 @@ typedef struct lane_work {
   size_t row_size, room_size;
 } lane_work;
 
+// A single lane needs no memory of its own: it is sorted as items are. Close it
+// on failure, too.
 static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
                            lane_work *w) {
   size_t itemsize = tl_itemsize(w->dtype);
+  // Whether lanes must be copied to a row and back.
   bool apart = tl_strides(a)[axis] != (int64_t)itemsize;
   bool many = w->n < a->size && w->dtype != TL_STRING;
   w->row_size = (size_t)w->n * itemsize;
@@ -117,11 +126,15 @@ static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
   return (w->row != NULL || !apart) && (w->room != NULL || !many);
 }
 
+// Frees what was made, also after a failure halfway.
 static void lane_work_close(tl_vm *vm, lane_work *w) {
   tl_free(vm, w->row, w->row_size);
   tl_free(vm, w->room, w->room_size);
 }
 
+// Sorts a dense lane. Threads take more memory, which may be lacking when other
+// lanes are sorted already: so they share the work only where x need not be put
+// back as it was (vm->keeping).
 static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
   if (w->room == NULL ||
       (!vm->keeping && tl_sorts_in_parts(vm, w->dtype, data, w->n)))
@@ -177,6 +190,8 @@ bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
   size_t itemsize = tl_itemsize(dtype);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
+  // Sorting reads dense items; and where the order goes over them and threads
+  // share the work, they read a copy.
   const bool copies = lanes.step[0] != (int64_t)itemsize ||
                       (order->data == a->data &&
                        tl_sorts_in_parts(vm, dtype, lanes.data[0], n));

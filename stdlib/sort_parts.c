@@ -9,6 +9,15 @@
 #include "vm/poll.h"
 #include "vm/pool.h"
 
+// Steps of a sort with four parts; each | is work of one thread:
+//
+//   to keys      | | | | | | | |      pieces of all items
+//   sort         |   |   |   |        parts
+//   merge        |       |            pairs of parts, each in pieces
+//   merge        |                    the two halves, in pieces
+//   from keys    | | | | | | | |
+//
+// PIECES is above 1 so that a thread that is done early finds more work.
 enum {
   PARTS_MOST = 16,
   PIECES = 4,       // of a pass over all items, for each part
@@ -41,6 +50,8 @@ typedef struct parts {
   int run;  // parts in a run
 } parts;
 
+// A power of two, so that parts merge in pairs to the end; no more than
+// threads.
 static int part_count(tl_vm *vm) {
   int threads = tl_pool_threads(vm), count = 1;
   while (count * 2 <= threads && count < PARTS_MOST) count *= 2;
@@ -59,6 +70,8 @@ static bool is_wide(tl_dtype dtype, const char *items, int64_t n) {
   return tl_keys_span(keys, SAMPLE, NULL).bits > 2 * TL_DIGIT_BITS;
 }
 
+// It pays only for many items whose keys are wide: NS_AN_ITEM estimates what
+// one thread takes. Items of one or two bytes are sorted by counting.
 bool tl_sorts_in_parts(tl_vm *vm, tl_dtype dtype, const void *items,
                        int64_t n) {
   bool fits = dtype < TL_COMPLEX64 && tl_itemsize(dtype) >= 4;
@@ -82,6 +95,7 @@ static int64_t boundary(const parts *p, int64_t i, int64_t count) {
   return p->n / count * i + p->n % count * i / count;
 }
 
+// Runs a step on [chunks] pieces of all items; false where it was stopped.
 static bool run(parts *p, int64_t chunks, tl_pool_work *work) {
   uint64_t cost = (uint64_t)(p->n / chunks) / 1024;
   return tl_pool_run(p->vm, chunks, work, p, true, cost) &&
@@ -92,6 +106,7 @@ typedef struct piece {
   int64_t begin, length;
 } piece;
 
+// Piece i of [count]: as equal as whole items allow.
 static piece piece_at(const parts *p, int64_t i, int64_t count) {
   int64_t begin = boundary(p, i, count);
   return (piece){begin, boundary(p, i + 1, count) - begin};
@@ -99,10 +114,13 @@ static piece piece_at(const parts *p, int64_t i, int64_t count) {
 
 // --- One step each, in pieces between which it may be stopped ----------------
 
+// A stop for one piece of work, which asks for all of them.
 static tl_stop stop_of(parts *p) {
   return (tl_stop){asks, p, false};
 }
 
+// Items become keys in their own memory, inverted where the order descends, so
+// that all later steps sort words upward.
 static void to_keys(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
@@ -111,6 +129,7 @@ static void to_keys(void *context, int64_t i) {
                   (size_t)at.length, p->descending, &stop);
 }
 
+// Keys become items again, from wherever the last round left them.
 static void from_keys(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
@@ -120,6 +139,7 @@ static void from_keys(void *context, int64_t i) {
                     (size_t)at.length, p->descending, &stop);
 }
 
+// Sorts the keys of a part with scratch memory of its own.
 static void sort_part(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
@@ -129,6 +149,7 @@ static void sort_part(void *context, int64_t i) {
           p->scratch + (size_t)i * p->scratch_each, &stop);
 }
 
+// The order of a part's items, as positions among all.
 static void order_part(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
@@ -141,6 +162,8 @@ static void order_part(void *context, int64_t i) {
     for (; k < end; k++) order[k] += at.begin;
 }
 
+// Keys in the order of the positions: merging then reads them in a row, where
+// items would be read at random.
 static void make_keys(void *context, int64_t i) {
   enum { FEW = 1024 };
   _Alignas(64) char items[FEW * sizeof(uint64_t)];
@@ -178,6 +201,10 @@ static void merge_some(parts *p, int64_t begin, size_t m, size_t n, size_t from,
 static void merge_piece(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
+  // Round with runs of one part, four parts, PIECES 4:
+  //
+  //   i   0 … 7       the pieces of parts 0 and 1
+  //       8 … 15      those of parts 2 and 3
   int64_t pieces = (int64_t)p->run * 2 * PIECES, pair = i / pieces;
   int64_t first = pair * 2 * p->run;
   int64_t begin = boundary(p, first, p->count);
@@ -190,6 +217,7 @@ static void merge_piece(void *context, int64_t i) {
     merge_some(p, begin, m, n, from, end);
 }
 
+// Copies the result to where it belongs, after an odd number of rounds.
 static void copy_order(void *context, int64_t i) {
   parts *p = context;
   tl_stop stop = stop_of(p);
@@ -205,7 +233,9 @@ static bool merge_all(parts *p, char *from, char *to) {
   p->from = from;
   p->to = to;
   for (p->run = 1; p->run < p->count; p->run *= 2) {
+    // Both pairs of arrays change places after each round.
     uint64_t *other = p->keys;
+    // The last round: no other will need keys.
     if (p->run * 2 == p->count)
       p->to_keys = NULL;
     if (!run(p, (int64_t)p->count * PIECES, merge_piece))
@@ -221,6 +251,7 @@ static bool merge_all(parts *p, char *from, char *to) {
 
 // --- The whole --------------------------------------------------------------
 
+// Rounded up to cache lines, so that no two threads write to one.
 static size_t whole_lines(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
 }
@@ -241,10 +272,12 @@ static bool open_parts(parts *p, size_t each, size_t merging, size_t *nbytes,
   return p->scratch != NULL;
 }
 
+// At least the items of the longest part.
 static size_t longest_part(tl_vm *vm, int64_t n) {
   return (size_t)n / (size_t)part_count(vm) + 1;
 }
 
+// Two arrays are merged to and fro, the items' own and the scratch memory.
 bool tl_sort_parts(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending) {
   parts p = {.vm = vm,
@@ -264,6 +297,12 @@ bool tl_sort_parts(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
   return ok;
 }
 
+// The scratch memory, n words each:
+//
+//   while sorting   scratch of the parts
+//   while merging   keys | positions | keys of the next round
+//
+// The last is not needed for two parts, which have one round.
 bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
   parts p = {.vm = vm,

@@ -29,6 +29,8 @@ typedef struct sorter {
   void *scratch;    // of one group at a time
 } sorter;
 
+// Compares two strings by their numbers; the sign is that of the order asked
+// for.
 static int compare(const sorter *s, int64_t a, int64_t b) {
   int order = tl_string_item_compare(&s->items[a], &s->items[b]);
   return s->descending ? -order : order;
@@ -75,6 +77,8 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
   const tl_string_item *first = &s->items[s->order[begin]];
   const char *text = tl_string_item_text(first);
   const size_t length = tl_string_item_length(first);
+  // Strings that share one text, as those cut by split do, are equal without a
+  // look at their bytes.
   bool same = true, even = true, longer = false;
   for (int64_t i = 0; i < n; i++) {
     const tl_string_item *item = &s->items[s->order[begin + i]];
@@ -87,6 +91,8 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
   return longer ? BY_BYTES : BY_LENGTH;
 }
 
+// Orders a group by eight bytes from [depth] on. Places and keys are moved
+// through the scratch memory, which the sort no longer needs.
 static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
   int64_t *order = s->order + begin, *places = s->places + begin;
   uint64_t *keys = s->keys + begin;
@@ -105,6 +111,9 @@ static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
   return true;
 }
 
+// Sorts the n strings of the order at [begin], whose first [depth] bytes are
+// the same; groups of equal keys recurse with eight bytes more. DEEPEST bounds
+// the recursion for texts with long common beginnings.
 static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   if (n < SMALL_GROUP || depth >= DEEPEST)
     return merge(s, begin, n);
@@ -125,6 +134,8 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   return true;
 }
 
+// Small arrays are merged at once and need half the memory. The order is stable
+// in both directions.
 bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending) {
   const size_t count = (size_t)n;

@@ -1,4 +1,12 @@
 // Struct arrays: to columns and back, other layouts, order by fields.
+//
+//
+//   rows({ x: [1, 2], y: [3, 4] })     structs [(x: 1, y: 3), (x: 2, y: 4)]
+//   columns(p)                         { x: [1, 2], y: [3, 4] }
+//
+// Structs are either columns, one array for each field, or a block of items
+// (TL_FORM_STRUCT), in which each field has an offset; relayout copies a block
+// into other offsets.
 
 #include <inttypes.h>
 
@@ -18,6 +26,7 @@
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
+// True for what has fields; else fails (kind type).
 static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_has_fields(s) ||
          tl_arg_fail(vm, function, "p", "an array of structs", s);
@@ -25,6 +34,8 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 
 // --- Columns ----------------------------------------------------------------
 
+// Columns in one block are views of it, which remains as long as one of them
+// does.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
   tl_slot *fields = tl_slots_new(vm, layout->field_count, "columns");
@@ -39,6 +50,7 @@ bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   return ok;
 }
 
+// columns(p).
 static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return struct_argument(vm, "columns", args[0]) &&
          tl_columns_of(vm, args[0], out);
@@ -63,6 +75,9 @@ static bool rows_of_list(tl_vm *vm, const tl_list *l, tl_slot *out) {
   return ok;
 }
 
+// rows(c): a record of columns, a list of columns (tuples) or a list of
+// records, each of which is one row. An empty list fails (kind value): nothing
+// says what the fields are.
 static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     tl_list *l = args[0].list;
@@ -124,6 +139,7 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "relayout", "p",
                        "an array of structs of numbers, in one block", args[0]);
   const tl_nested *p = args[0].nested;
+  // The type of the fields without their places, which the new layout sets.
   tl_type *plain = tl_layout_plain(vm, p->layout), *layout;
   if (plain == NULL ||
       !tl_arg_bool(vm, "relayout", "packed", args[1], &packed) ||
@@ -133,6 +149,7 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_none(args[2])) {
     layout = tl_layout_of(vm, plain, packed);
+    // The offsets of the standard layout, with more room behind.
     if (layout != NULL && itemsize > 0)
       layout = tl_layout_given(vm, plain, layout->offsets, itemsize);
   } else {
@@ -168,6 +185,7 @@ static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
   tl_array *behind = tl_positions_new(vm, order->size);
   if (behind != NULL) {
     int64_t *at = tl_offsets_data(order), *rest = tl_offsets_data(behind);
+    // Both parts keep their order, the missing ones wait beside.
     int64_t kept = 0, moved = 0;
     for (int64_t i = 0; i < order->size; i++) {
       if (dense.array->data[at[i]] != 0)

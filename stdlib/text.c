@@ -21,18 +21,22 @@ size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
   return 1;
 }
 
+// Up to four bytes of UTF-8; utf8proc refuses surrogates and what lies beyond
+// U+10FFFF with 0.
 void tl_text_point(tl_text *text, int32_t point) {
   utf8proc_uint8_t bytes[4];
   utf8proc_ssize_t n = utf8proc_encode_char(point, bytes);
   tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
 }
 
+// So that a function can end with what made the string.
 bool tl_string_give(tl_string *string, tl_slot *out) {
   if (string != NULL)
     *out = tl_own_string(string);
   return string != NULL;
 }
 
+// An error that the text met on the way shows here: puts need no checks.
 bool tl_text_give(tl_text *text, tl_slot *out) {
   return tl_string_give(tl_text_finish(text), out);
 }
@@ -44,6 +48,7 @@ bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
   return ok;
 }
 
+// The list counts the new string; the caller never has it.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {
   tl_string *string = tl_string_new(vm, text, nbytes);

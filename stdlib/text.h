@@ -11,6 +11,7 @@
 // bytes it takes, at least 1; a malformed one gives U+FFFD. nbytes > 0.
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point);
 // Appends a code point in UTF-8; an invalid one appends nothing.
+// Failures are noted in the text, as for all that is added to one.
 void tl_text_point(tl_text *text, int32_t point);
 // Closes the text; *out is its string, owned. False after tl_fail.
 bool tl_text_give(tl_text *text, tl_slot *out);

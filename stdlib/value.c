@@ -64,7 +64,8 @@ static bool add_values(tl_vm *vm, tl_text *text, const tl_list *values,
 static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text text;
   tl_text_open(&text, vm);
-  // The text is complete before anything is written.
+  // The text is complete before anything is written, so that a value whose text
+  // cannot be made leaves no half a line.
   bool ok = add_values(vm, &text, args[0].list, args[1]) &&
             add_text(vm, &text, "end", args[2], "\n") &&
             tl_write(vm, text.bytes ? text.bytes : "", text.length);
