@@ -10,6 +10,8 @@
 
 // --- Workspace ---------------------------------------------------------------
 
+// So that tl_slots_free knows how much to free though it is only given how many
+// slots own something.
 // The slot in front of them has their number.
 tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
   tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, what);
@@ -54,6 +56,7 @@ tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
   return offsets;
 }
 
+// A running sum: row i of a mask's choice begins where the ones before end.
 tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
                           const tl_array *flags) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -67,6 +70,8 @@ tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
 
 // --- Arrays ------------------------------------------------------------------
 
+// All parts are none until they are put, so that a half-made one can be
+// dropped like any other.
 tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
                          tl_type *layout) {
   tl_nested *n = tl_object_new(vm, TL_KIND_NESTED,
@@ -86,6 +91,13 @@ void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part) {
   n->parts[i] = tl_escape(vm, part, TL_CAUSE_ITEM);
 }
 
+// With [second] NULL an array of one part. If the content is bytes, what is
+// built is the same form over the text inside, and bytes around all of it:
+//
+//   OPTION of BYTES of strings     BYTES of OPTION of strings
+//
+// since BYTES is the outermost form (tl_form), and pointers alone have it in
+// their target.
 bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out) {
   int64_t count = second != NULL ? 2 : 1;
@@ -122,6 +134,7 @@ bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
   return true;
 }
 
+// One axis less than others have: the last one of the block is an item's bytes.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out) {
   int64_t full[TL_MAX_DIMS];

@@ -43,6 +43,9 @@ bool tl_fail_kinds(tl_vm *vm, int64_t count, const tl_slot *items) {
   return tl_fail_join(vm, items, 0);
 }
 
+// Converts and copies each item straight into its place in the whole, through a
+// view of it: a cast is the only array made in between. Fails (kind type) where
+// axes behind the first differ, or text meets numbers.
 bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   const tl_array *first = items[0].array;
@@ -98,6 +101,7 @@ typedef struct joined {
   const tl_slot *items;
 } joined;
 
+// A tl_part_map: part [i] of all items instead of the first one's alone.
 static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       tl_slot *out) {
   const joined *all = context;

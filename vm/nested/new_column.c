@@ -60,6 +60,8 @@ static bool put_columns(tl_vm *vm, tl_slot table, const tl_string *name,
                  name->text, tl_value_length(columns[count], 0), length);
 }
 
+// By building the table anew from its columns and the new one. Fails (kind
+// name) for tables of several axes, and (kind shape) where the lengths differ.
 bool tl_add_column(tl_vm *vm, tl_nested_path w, tl_slot table, tl_slot value,
                    tl_nested **out) {
   const tl_nested *n = table.nested;

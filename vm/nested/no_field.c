@@ -30,6 +30,7 @@ bool tl_is_attribute(const tl_string *name) {
   return false;
 }
 
+// Whether keys other than strings are there, which changes how all are spelled.
 static bool has_other_keys(const tl_record *record) {
   for (int64_t i = 0; i < record->length; i++)
     if (!tl_key_is_string(record->fields[i].key))
@@ -101,6 +102,8 @@ static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
   return habit;
 }
 
+// The fields that are near, else how a method's name is written as a function,
+// and in any case the fields that there are.
 static bool fail_record(tl_vm *vm, const tl_record *record,
                         const tl_string *name) {
   char fields[200], hint[160];
@@ -127,6 +130,7 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
                  name->text, others ? "keys" : "fields", fields, point, method);
 }
 
+// What such values are called in the plural; NULL: none that has a name.
 static const char *plural_of(tl_slot s) {
   if (tl_is_array(s) && tl_ndim(s.array) > 0)
     return "arrays";
@@ -145,6 +149,8 @@ static const char *plural_of(tl_slot s) {
   return NULL;
 }
 
+// Neither record nor nested: a method's name is answered with the function,
+// and, for what has attributes, another name with the nearest of them.
 static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
@@ -196,6 +202,8 @@ bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
   return fail_kind(vm, base, name);
 }
 
+// Keys are quoted here, as a key that is no string was looked for: 1 and "1"
+// must not look alike.
 bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key) {
   char text[TL_KEY_TEXT], keys[200];
   if (tl_is_string(key))

@@ -19,6 +19,7 @@ bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   return tl_compute1(vm, TL_OP_LOGICAL_NOT, n->parts[0], out);
 }
 
+// A mask as an index: what is there comes in row-major order, along one axis.
 bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   tl_slot there;
   if (!tl_option_there(vm, n, &there))
@@ -49,6 +50,8 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 
 // --- Indexing ----------------------------------------------------------------
 
+// Both parts are indexed alike, the mask first: a single item that is missing
+// is none, and its value, which may be anything, is not even looked at.
 bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   tl_slot missing, values;
@@ -69,6 +72,9 @@ bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   return tl_indexed_new(vm, TL_FORM_OPTION, &missing, &values, out);
 }
 
+// Four kinds of value: none marks places as missing and leaves the values
+// there; a plain value sets both; an array with missing values brings a mask of
+// its own; an error of kind type is a step by field or more steps than one.
 bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                    tl_slot *given_value) {
   tl_slot value = *given_value;
@@ -130,6 +136,8 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
                         out);
 }
 
+// Plain arrays among them get a mask of false. Other forms, and values without
+// axes, fail (kind type).
 bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {
@@ -150,6 +158,9 @@ static tl_slot mask_of(tl_slot s) {
                                        : tl_bool(false);
 }
 
+// Missing where any operand is: the masks of the operands, joined by or. One
+// mask alone is shared with the operand it comes from; *out is false, a bool,
+// where no operand has missing values. *out is owned.
 static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
   tl_slot mask = tl_bool(false);
   bool first = true;
@@ -223,6 +234,9 @@ static bool same_shape(const tl_array *a, const tl_array *b) {
 }
 
 // The mask as an array of the values' shape; takes both where it fails.
+// A mask that is one bool, or of a shape that broadcasts, is written out, as
+// both parts of an option have the array's axes. *values stays the caller's
+// where it succeeds.
 static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
   if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
@@ -251,11 +265,14 @@ bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
                         values, out);
 }
 
+// Whether one operand alone may decide: *deciding is the value that does, true
+// for or, false for and.
 static bool is_logic(tl_op op, bool *deciding) {
   *deciding = op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR;
   return *deciding || op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND;
 }
 
+// Kleene's logic is for bools alone: & and | of integers need both operands.
 static bool is_bools(tl_slot s) {
   if (tl_is_form(s, TL_FORM_OPTION))
     s = s.nested->parts[1];
@@ -283,6 +300,16 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
   }
 }
 
+// The operation on the values, what lies in gaps included, and then the mask:
+//
+//   x + y          values + values        missing where either is
+//   x & y, x | y   bools                  combine_known: one may decide
+//   where(c, x, y) values                 where_mask: the chosen one's
+//   x // y, x ^ y  y is 1 in gaps         else a gap could fail
+//
+// The parts of an operand that dies are moved out (tl_lent), so that the result
+// may take their memory; everything that may fail comes before that is given
+// up. What may be missing of one number is the number or none.
 bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   tl_lent parts[TL_MOST_OPERANDS];
