@@ -22,6 +22,7 @@
 #include "vm/nested/nested_set.h"
 #include "vm/text/format.h"
 
+// where(c, x, y) has the most.
 enum { TL_MOST_OPERANDS = 3 };
 
 typedef struct tl_form_ops {
