@@ -84,6 +84,8 @@ const char *tally_version(void) {
 
 // Begins a call that runs code. Calls from inside a running script share that
 // script's budget and deadline.
+// False after tl_fail where a hook of a resource is running. Budget and
+// deadline begin with the outermost call of the host.
 static inline bool begin(tl_vm *vm) {
   if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
@@ -95,6 +97,8 @@ static inline bool begin(tl_vm *vm) {
 // --- Running ----------------------------------------------------------------
 
 // Compiles a text and runs it once; *out, unless NULL, gets its value.
+// The unit is freed at once unless its code may be reached later (functions,
+// records of a watched run).
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   tl_unit *unit = NULL;
@@ -146,6 +150,7 @@ tally_input tally_check_input(tally_vm *vm, const char *source) {
 }
 
 // Sets os.args from the host's strings.
+// Nothing changes where an argument fails (kind value, host).
 static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   if (argc > 0 && !tl_given(vm, argv, "the arguments"))
     return false;
@@ -292,6 +297,8 @@ static tally_status refuse_call(tl_vm *vm, int count, const tally_value *args) {
   return tl_report(vm);
 }
 
+// The function is borrowed, or taken where it is marked by tally_take; it is
+// owned during the call in that case only.
 tally_status tally_apply(tally_vm *vm, tally_value function, int count,
                          const tally_value *args, tally_value *out) {
   TL_ENTER(vm);
@@ -386,6 +393,7 @@ tally_status tally_move_global(tally_vm *vm, const char *name,
 
 // --- Seeing it --------------------------------------------------------------
 
+// A copy: the host may keep it while the VM runs on.
 void tally_get_stats(tally_vm *vm, tally_stats *out) {
   if (out == NULL)
     return;
@@ -401,6 +409,7 @@ void tally_reset_stats(tally_vm *vm) {
   tl_stats_reset(vm);
 }
 
+// Counting promotions costs a branch at each, so it is off by default.
 void tally_count(tally_vm *vm, int on) {
   if (vm != NULL)
     vm->counting = on != 0;
@@ -450,6 +459,7 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
 }
 
 // Gives the host a string that [make] makes of a script's text.
+// [make] gives an owned string, or false after tl_fail.
 static tally_status from_source(tally_vm *vm, const char *name,
                                 const char *source, size_t nbytes,
                                 bool (*make)(tl_vm *, const char *,
@@ -471,6 +481,7 @@ static tally_status from_source(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+// The text as the formatter writes it; a syntax error is reported as by a run.
 tally_status tally_format_source(tally_vm *vm, const char *name,
                                  const char *source, size_t nbytes,
                                  tally_value *out) {
@@ -478,6 +489,7 @@ tally_status tally_format_source(tally_vm *vm, const char *name,
   return from_source(vm, name, source, nbytes, tl_format_source, out);
 }
 
+// What the script's own functions say of themselves, without running it.
 tally_status tally_describe_source(tally_vm *vm, const char *name,
                                    const char *source, size_t nbytes,
                                    tally_value *out) {

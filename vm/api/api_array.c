@@ -36,6 +36,7 @@ tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
 
 // Shape and dtype of a fixed-size array type such as 2 * 3 * float32; false: it
 // is none over numbers.
+// [shape] has room for TL_MAX_DIMS; a type of more dimensions is none.
 static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
                         tl_dtype *dtype) {
   *ndim = 0;
@@ -100,6 +101,7 @@ bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
   return (bits & (alignment - 1)) == 0;
 }
 
+// INT64_MIN, which has none, was refused by fits().
 static int64_t magnitude(int64_t i) {
   return i < 0 ? -i : i;
 }

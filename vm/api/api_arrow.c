@@ -500,6 +500,8 @@ static bool refuse_format(tl_vm *vm, const schema *s) {
 }
 
 // A column without children.
+// Whether items are missing was read before: this is about the values alone,
+// whatever stands where one is missing.
 static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);
   if (dtype != TL_DTYPE_COUNT)

@@ -105,6 +105,8 @@ static bool make_schema(tl_vm *vm, const char *format, const char *name,
 
 // An array that holds [value], or with [room] bytes of its own at *room_at; its
 // children are in the same record.
+// On success the record has a handle to the value, and what the slot owned. All
+// of it is zeroed, so children that are not made yet count as released.
 static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
                        int64_t buffers, int64_t count, size_t room, arrow *out,
                        char **room_at) {
@@ -135,6 +137,7 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a);
 
 // A dense array of numbers, not copied. Takes what [dense] owns.
+// On failure the array is released again, and with it the value.
 static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
                            schema *s, arrow *a) {
   char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};

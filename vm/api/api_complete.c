@@ -190,6 +190,7 @@ static bool follows_import(const char *text, size_t begin) {
          memcmp(text + at, word, sizeof word - 1) == 0;
 }
 
+// For qsort, by bytes: capitals first.
 static int compare_names(const void *a, const void *b) {
   return strcmp(((const tl_slot *)a)->string->text,
                 ((const tl_slot *)b)->string->text);

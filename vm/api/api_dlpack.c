@@ -196,6 +196,8 @@ static void delete_legacy(void *context, void *data) {
     t->deleter(t);
 }
 
+// The tensor's own deleter frees the tensor too, so nothing of it is read
+// afterwards.
 static void delete_versioned(void *context, void *data) {
   (void)data;
   versioned *t = context;
@@ -260,6 +262,7 @@ static void end_legacy(legacy *t) {
     tl_export_end(t->context);
 }
 
+// Called by the consumer once, on the VM's thread, or after the VM has closed.
 static void end_versioned(versioned *t) {
   if (t != NULL)
     tl_export_end(t->context);

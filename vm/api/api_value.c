@@ -31,6 +31,8 @@ static inline tally_status give_plain(tl_vm *vm, tl_slot value,
   return TALLY_OK;
 }
 
+// The functions of scalars make no object: the value is in the handle, which
+// needs no release.
 tally_status tally_from_none(tally_vm *vm, tally_value *out) {
   TL_ENTER(vm);
   return give_plain(vm, tl_none(), out);
@@ -41,6 +43,7 @@ tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out) {
   return give_plain(vm, tl_bool(b != 0), out);
 }
 
+// Weak, as a literal is: beside float32 it becomes float32.
 tally_status tally_from_int(tally_vm *vm, int64_t i, tally_value *out) {
   TL_ENTER(vm);
   return give_plain(vm, tl_weak_int(i), out);
@@ -59,6 +62,7 @@ tally_status tally_from_complex(tally_vm *vm, double re, double im,
   return tl_is_unset(value) ? tl_report(vm) : tl_give(vm, value, out);
 }
 
+// Strings of scripts are UTF-8 throughout, and nothing checks them later.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
   size_t at;
   if (!tl_given(vm, text, "a text"))
@@ -170,6 +174,7 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
 
 // --- To C -------------------------------------------------------------------
 
+// Kind type: "the host asks for an array, and the value is string".
 tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
   char text[TL_DESCRIBE];
   tl_fail(vm, TALLY_ERR_TYPE, "the host asks for %s, and the value is %s",
@@ -177,6 +182,7 @@ tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
   return tl_report(vm);
 }
 
+// Numbers are no bools, here as in scripts.
 tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   TL_ENTER(vm);
   tl_slot s;

@@ -37,6 +37,7 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
   return TALLY_OK;
 }
 
+// The painter's output: what it draws is its result, not its print.
 static int write_nothing(void *context, const char *text, size_t nbytes) {
   (void)context, (void)text, (void)nbytes;
   return 0;

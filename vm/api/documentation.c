@@ -121,6 +121,8 @@ static const char *unpacked_docs(tl_vm *vm) {
   return vm->docs;
 }
 
+// Texts of functions in Tally are packed one behind the other, each with a NUL;
+// the entry says how many come before its own.
 const char *tally_documentation(tally_vm *vm, const char *name) {
   tl_documented d;
   if (!find(vm, name, &d))
@@ -133,15 +135,18 @@ const char *tally_documentation(tally_vm *vm, const char *name) {
   return text;
 }
 
+// NULL where no text was ever asked for.
 void tl_docs_close(tl_vm *vm) {
   tl_free(vm, vm->docs, vm->library->embedded->docs_nbytes);
 }
 
+// Borrowed for the VM's life, as the signature is; NULL: no such name.
 const char *tally_topic(tally_vm *vm, const char *name) {
   tl_documented d;
   return find(vm, name, &d) ? d.topic : NULL;
 }
 
+// NULL also for a constant, which has no parameters.
 const char *tally_signature(tally_vm *vm, const char *name) {
   tl_documented d;
   return find(vm, name, &d) ? d.params : NULL;

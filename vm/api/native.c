@@ -20,6 +20,7 @@ static bool is_same(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+// Whether [text] is just these bytes.
 static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
@@ -34,6 +35,7 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
   return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
+// For completions and suggestions; the order decides what hides what.
 void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
                            void *context) {
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next)
@@ -98,11 +100,13 @@ static const char *type_end(const char *at) {
   return at;
 }
 
+// A signature may go over lines.
 static const char *skip_blanks(const char *at) {
   while (*at == ' ' || *at == '\n') at++;
   return at;
 }
 
+// Returns false.
 static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: the signature %s is not of the form (TYPE, TYPE) -> TYPE "
@@ -171,6 +175,7 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
+// Its texts lie in the same block.
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
@@ -291,12 +296,14 @@ static void free_newest(tl_vm *vm, const tl_host_function *until) {
   }
 }
 
+// The module has no functions by then: theirs refer to its name.
 static void free_newest_module(tl_vm *vm) {
   tl_host_module *m = vm->host_modules;
   vm->host_modules = m->next;
   tl_free(vm, m, m->nbytes);
 }
 
+// Functions first: each refers to its module's name.
 void tl_host_close(tl_vm *vm) {
   free_newest(vm, NULL);
   while (vm->host_modules != NULL) free_newest_module(vm);

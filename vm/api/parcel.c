@@ -292,6 +292,7 @@ static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
+// Short texts come to lie in the items, long ones are strings of this VM.
 static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
   tl_array *a = tl_array_new(vm, TL_STRING, n->ndim, n->shape);
   if (a == NULL)

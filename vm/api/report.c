@@ -16,10 +16,13 @@
 #include "vm/api/api.h"
 #include "vm/values/list.h"
 
+// Names what is missing in the host's words: "the path is needed: got NULL".
 bool tl_fail_null(tl_vm *vm, const char *what) {
   return tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
 }
 
+// Hooks of resources run in the middle of an instruction, where variables and
+// code must stay as they are.
 bool tl_may_run(tl_vm *vm) {
   return vm->access == TL_ACCESS_ALL ||
          tl_fail(vm, TALLY_ERR_HOST,
@@ -60,6 +63,7 @@ bool tl_report_open(tl_vm *vm) {
   return vm->report != NULL;
 }
 
+// What is left for a hook goes too, with its trace.
 void tl_report_close(tl_vm *vm) {
   if (vm->report == NULL)
     return;
@@ -157,6 +161,8 @@ tally_status tl_report(tl_vm *vm) {
   return status;
 }
 
+// Such an error is raised whatever the hook returns: a host's function cannot
+// swallow an interrupt.
 bool tl_report_is_final(const tl_vm *vm) {
   return vm->report->kept.is_final;
 }

@@ -25,6 +25,8 @@ static tl_resource *resource_of(tl_slot s) {
 
 // --- Life -------------------------------------------------------------------
 
+// The size is asked for once, and accounted as external memory until the
+// release. On failure release is not called: the object stays the host's.
 tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                                  void *object, tally_value *out) {
   if (!tl_enter(vm))
@@ -119,12 +121,15 @@ static tally_status ask_call(tl_vm *vm, void *context, size_t count,
   return a->type->call(vm, a->type->context, a->object, count, args, out);
 }
 
+// operate is asked with the operator's sign or name, and all operands, of which
+// any may be the resource.
 static tally_status ask_operator(tl_vm *vm, void *context, size_t count,
                                  const tally_value *args, tally_value *out) {
   const asking *a = context;
   return a->type->operate(vm, a->type->context, a->text, count, args, out);
 }
 
+// What it gives should be a string; anything else counts as no hook.
 static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   (void)count;
@@ -158,6 +163,8 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
   return !declined || fail_attribute(vm, base, name);
 }
 
+// Fails (kind type) for a type without the hook. What the hook leaves untouched
+// is none.
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out) {
   asking a = asking_of(base);

@@ -66,8 +66,8 @@ int tl_value_ndim(tl_slot s) {
   return tl_is_nested(s) ? tl_nested_ndim(s.nested) : 0;
 }
 
-// 3 * 4 * var * var * float64 has four: two fixed ones, each var, and what the
-// innermost rows hold adds none. Rows of matrices add the matrices' other axes.
+// 3 * 4 * var * var * float64 has four: two fixed ones and one for each var.
+// Rows of matrices add the matrices' other axes.
 int tl_value_axes(tl_slot s) {
   int axes = 0;
   while (tl_has_rows(s)) {
@@ -200,8 +200,8 @@ typedef struct line {
   bool raw_bytes;  // strings are bytes
 } line;
 
-// Cuts with "…" at the first text that does not fit whole; 4 bytes are kept
-// free for that and the zero.
+// Cuts with "…" at the first text that does not fit whole: there is always
+// room for that and the zero.
 static void add(line *l, const char *text) {
   size_t n = strlen(text);
   bool cut = n + 4 > l->left;

@@ -410,7 +410,7 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
 }
 
 // The items of those numbers, in row-major order, in the shape of the numbers.
-// The values of a tree are moved by one gather, whatever they hold; of a grid
+// The items of a tree are moved by one gather, whatever is in them; of a grid
 // only the places are, and the rows stay where they are.
 static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
   tl_slot flat = tl_none();

@@ -8,7 +8,6 @@
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
 
-// What the prompt's limits are: as few as let a screen show both ends.
 enum {
   EDGE = 3,      // items shown at each end of an axis that is elided
   LIMIT = 1000,  // the prompt elides arrays of more items

@@ -305,7 +305,7 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
 //   x + y          values + values        missing where either is
 //   x & y, x | y   bools                  combine_known: one may decide
 //   where(c, x, y) values                 where_mask: the chosen one's
-//   x // y, x ^ y  y is 1 in gaps         else a gap could fail
+//   x // y, x ** y y is 1 in gaps         else a gap could fail
 //
 // The parts of an operand that dies are moved out (tl_lent), so that the result
 // may take their memory; everything that may fail comes before that is given

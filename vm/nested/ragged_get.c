@@ -275,7 +275,7 @@ static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok;
 }
 
-// By what the index's rows hold: bools choose items of each row, integers are
+// By what is in the index's rows: bools choose items of each row, integers are
 // places in it, bools that may be missing count as false there, and rows go
 // one level deeper. Fails (kind type) for others.
 static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,

@@ -71,7 +71,7 @@ static number number_at(tl_dtype dtype, const void *item) {
   return n;
 }
 
-// Exactly: (double)i == f alone would hold for 2^53 + 1 and 2^53. The bounds
+// Exactly: (double)i == f alone would be true of 2^53 + 1 and 2^53. The bounds
 // come first, as a conversion beyond them is undefined in C.
 static bool int_is_float(int64_t i, double f) {
   return f >= -9223372036854775808.0 && f < 9223372036854775808.0 &&
@@ -100,7 +100,7 @@ static bool numbers_equal(number a, number b) {
   return a.kind == 'I' ? a.i == b.i : a.u == b.u;
 }
 
-// A NaN is the same as a NaN: same(x, x) holds for every x.
+// A NaN is the same as a NaN, so that same(x, x) is true of every x.
 static bool part_same(double a, double b) {
   return a == b || (a != a && b != b);
 }
