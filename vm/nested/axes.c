@@ -1,5 +1,12 @@
 // The axes of any value: in another shape, in another order, as one. Rows that
 // come to stand in several axes are rows in a regular order, and back.
+//
+//   reshape   2 * 6 * {x: float64}   to 3 * 4     each part alike, as views
+//             12 * var * float64     to 3 * 4     a grid: places 0 … 11
+//             3 * 4 * var            to 12        the rows at those places
+//   permute   3 * 4 * var            to 4 * 3     the places, transposed
+//
+// No item moves unless a plain part is not dense.
 #include "vm/nested/parts.h"
 
 #include "vm/array/array.h"
@@ -124,6 +131,9 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   return true;
 }
 
+// Down the tree to plain arrays. RAGGED has no part with its own axis but the
+// offsets, which cannot be reshaped: so it becomes a grid. A grid's places are
+// reshaped as an array, and tell then whether the result is still a grid.
 bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
                       const int64_t *shape, tl_slot *out) {
   axes to = {taken, ndim, shape};
@@ -182,6 +192,7 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_value_reshape(vm, s, 2, 1, &length, out);
 }
 
+// What has one axis, or none, is itself, retained.
 bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS], size = 1;
   int ndim = tl_value_shape(s, shape);
@@ -209,6 +220,8 @@ static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   return tl_value_permute(vm, part, o->axes, o->ndim, out);
 }
 
+// A view of each part, which counts its block since the tree may outlive what
+// it was made from. RAGGED has one axis: there is nothing to permute.
 bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
                       tl_slot *out) {
   order o = {axes, ndim};

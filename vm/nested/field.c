@@ -390,6 +390,7 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   return tl_fail_no_field(vm, *base, name);
 }
 
+// For shape(x) and its like, which a field of that name does not disturb.
 bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   bool found;
   if (!tl_is_nested(*base))

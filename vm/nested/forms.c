@@ -1,4 +1,14 @@
 // The table of the forms, and the drivers above it. See forms.h.
+//
+//   get(x, step)      a field's name                  tl_nested_field
+//                     a mask that may be missing      made known first
+//                     else                            forms[x].get
+//   set(x, way, v)    a new column of a table         tl_add_column
+//                     else, on x or on a copy         forms[x].set
+//   op(x, y)          never equal                     one bool
+//                     else                            forms[outermost].…
+//   concat(x, y, …)   plain arrays alone              tl_join_arrays
+//                     else                            forms[outermost].concat
 #include "vm/nested/forms.h"
 
 #include <string.h>
@@ -95,6 +105,8 @@ static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
       tl_drop(vm, target);
     return true;
   }
+  // The copy's parts are the original's until one is written: that part is then
+  // copied, as it has two owners (tl_part_update).
   if (!in_place && (n = share(vm, n)) == NULL)
     return false;
   bool ok = forms[tl_nested_form(n)].set(vm, w, n, value);
@@ -158,6 +170,7 @@ static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
     return true;
   }
   if (form < 0 || (spelled && !opened))
+    // where(c, none, x) has no nested operand, and an option as its result.
     form = TL_FORM_OPTION;  // which knows none
   return forms[form].elementwise(vm, op, arity, slots, out);
 }

@@ -1,5 +1,12 @@
 // Ragged rows in a regular order: the places are indexed, written and joined as
 // any array, and then the rows that stand there. See ragged.h.
+//
+//   x   2 * 2 * var     places 0 1     rows of items  [a b] [c] [] [d e f]
+//                              2 3
+//   x.T                 places 0 2     the same rows
+//                              1 3
+//   x[1]                places 2 3     rows 2 and 3: ragged, [] [d e f]
+//   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
@@ -287,6 +294,8 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot base = tl_borrow(n->parts[0]);
   if (!tl_index_get(vm, &base, &lead, parts, &places))
     return false;
+  // own_rows has made places and numbers of rows the same, so what the index
+  // found among the places is an index of the rows.
   // The rows' numbers, then what chooses within them.
   tl_nested_place place;
   tl_slot numbers = tl_borrow(places);

@@ -26,6 +26,7 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
   return ok;
 }
 
+// Codes that may be missing give values that may be: the mask is shared.
 bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   *out = tl_borrow(s);
   if (!tl_is_spelled(s))
@@ -235,6 +236,7 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  // The category may stand on either side of ==.
   int at = arity == 2 && tl_is_form(slots[1], TL_FORM_CATEGORY) ? 1 : 0;
   if (equality && tl_is_form(slots[at], TL_FORM_CATEGORY) &&
       tl_value_ndim(slots[1 - at]) == 0 &&

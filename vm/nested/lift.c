@@ -1,4 +1,16 @@
 // Functions of the library, lifted to arrays that they do not know. See lift.h.
+//
+//   tl_lift
+//     strings          of_strings: a call for each
+//     TL_MOVES         moved: where do the numbers go? the items follow
+//     a grid           of_grid: its rows in order, then the shape again
+//     TL_EACH_ROW      tl_lift_rows: a call for each
+//     TL_OF_MASKS      of_masks: a call for the mask, one for the values
+//     TL_INNERMOST     of_inner: the inner rows, then the outer offsets
+//     rows             of_rows: the items of all rows, then the offsets
+//     missing values   of_values: the values, then the mask
+//
+// Each opens one level and calls again what may have to open the next.
 #include "vm/nested/lift.h"
 
 #include <inttypes.h>
@@ -22,6 +34,8 @@ static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                  tl_describe(s, text, sizeof text));
 }
 
+// Whoever opened the arguments drops them after the call, so the result must
+// not borrow from them.
 bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
@@ -154,6 +168,8 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[1]), &made) &&
       !refused(vm, builtin, count, args, &made))
     return false;
+  // A function whose result may be missing for reasons of its own would need
+  // two masks joined; none that is lifted so does that.
   // Results that may be missing themselves have nothing missing of their own.
   if (tl_is_form(made, TL_FORM_OPTION)) {
     tl_slot values = tl_retain(vm, tl_borrow(made.nested->parts[1]));

@@ -36,6 +36,7 @@ static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
   return tl_ragged_close(vm, ok, offsets, &made, out);
 }
 
+// By the first result; a later one of another kind fails in the join.
 bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
                         tl_slot *out) {
   if (tl_is_list(results[0]))

@@ -22,6 +22,7 @@ tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
   return slots;
 }
 
+// What a failed call may have left in slot [made] is not looked at.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
   if (slots == NULL)
     return;
@@ -31,6 +32,7 @@ void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
 
 // --- Numbers -----------------------------------------------------------------
 
+// Fails (kind shape) as tl_array_new does.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
                          int64_t first) {
   tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
@@ -39,6 +41,7 @@ tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
   return a;
 }
 
+// Of RAGGED these are the rows' numbers, of a grid one for each row.
 tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(s, shape);
@@ -49,6 +52,7 @@ tl_array *tl_positions_new(tl_vm *vm, int64_t n) {
   return tl_array_new(vm, TL_INT64, 1, &n);
 }
 
+// Fails (kind memory); [rows] is a length that an array has.
 tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
   tl_array *offsets = tl_positions_new(vm, rows + 1);
   if (offsets != NULL)
@@ -125,6 +129,8 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
          tl_nested_pair(vm, TL_FORM_BYTES, ndim, &whole, NULL, out);
 }
 
+// The layout is set behind, as tl_nested_pair knows none; types live as long as
+// the VM, so nothing counts it.
 bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
                         tl_slot *out) {
   if (!tl_nested_pair(vm, TL_FORM_STRUCT, tl_ndim(bytes->array) - 1, bytes,
@@ -157,6 +163,8 @@ bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
 }
 
+// For code of the form "make offsets, make items": its only end, whichever of
+// the two failed.
 bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
                      tl_slot *out) {
   if (ok)
@@ -165,6 +173,8 @@ bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
   return false;
 }
 
+// The offsets of other rows are shared, so that rows of one origin are known to
+// agree at once (tl_ragged_agree).
 bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
                    tl_slot *out) {
   if (ok)

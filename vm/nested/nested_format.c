@@ -1,4 +1,10 @@
 // Nested arrays as text: what print writes, and what the prompt shows.
+//
+//   print    [[1, none], [3]]            items one by one, through tl_nested_at
+//   prompt   2 * {x: float64, s: string}
+//             x  s                       a table: all cells are written into
+//             1  ab                      one text first, as columns are as wide
+//             2.5  c                     as their widest cell
 #include <string.h>
 
 #include "vm/array/describe.h"

@@ -24,6 +24,7 @@ static const char *why_apart(tl_slot a, tl_slot b) {
               : "they have other fields";
 }
 
+// Both types and the reason; item 0 is always the one on the left.
 bool tl_fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s and %s cannot be joined: %s",
@@ -116,6 +117,7 @@ static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   return ok;
 }
 
+// The caller has checked that forms and layouts are the same.
 bool tl_join_parts(tl_vm *vm, int64_t count, const tl_slot *items,
                    tl_slot *out) {
   const tl_nested *first = items[0].nested;

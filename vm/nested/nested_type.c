@@ -68,6 +68,7 @@ static tl_type *bytes_for_strings(tl_vm *vm, tl_type *type) {
   return tl_type_intern(vm, &model);
 }
 
+// The text inside has a type of its own, in which strings are then bytes.
 static tl_type *type_of_bytes(tl_vm *vm, const tl_nested *n) {
   tl_slot inside = n->parts[0];
   return bytes_for_strings(

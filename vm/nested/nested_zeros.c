@@ -27,6 +27,7 @@ static bool fail(const maker *m, const char *why) {
   return false;
 }
 
+// What can be made is listed, as types have more than zeros can be made of.
 static bool fail_zeros(const maker *m) {
   return fail(m,
               " cannot be made from its type alone: numbers, strings, "

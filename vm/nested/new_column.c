@@ -1,4 +1,11 @@
 // A new column of a struct array: p.x = v where p has no x yet.
+//
+//   p  3 * {x: float64}, p.y = [1, 2, 3]   3 * {x: float64, y: int64}
+//   p.y = 0                                0 in all rows
+//   p.y = [1, 2]                           error: 2 items, 3 rows
+//
+// All columns are put together anew, in one block if they can be. A part of
+// another array keeps its type, so there no column is added (path.c).
 #include "vm/nested/nested_set.h"
 
 #include <inttypes.h>

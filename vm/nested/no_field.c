@@ -1,5 +1,10 @@
 // The error that a value has no field of a name: what it has, and what may have
 // been meant.
+//
+//   r.nme      record     near: name, and the fields that there are
+//   x.mean     array      methods are functions: write mean(x)
+//   x.shap     array      near: shape
+//   p.z        structs    near fields and attributes
 #include "vm/nested/nested.h"
 
 #include <stdio.h>
@@ -22,6 +27,7 @@ static const char *const attributes[] = {
     "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
+// Of arrays in general: nested ones lack real and imag.
 bool tl_is_attribute(const tl_string *name) {
   for (int i = 0; i < ATTRIBUTES; i++) {
     if (is_named(name, attributes[i]))
@@ -79,6 +85,7 @@ static const char *spell_call(const tl_builtin *builtin, char *out,
 // NULL.
 static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
                                 size_t size) {
+  // The modules whose functions other languages have as methods.
   static const char *const modules[] = {"strings", "linalg", "stats"};
   char call[100];
   if (is_named(name, "length") || is_named(name, "size"))
@@ -194,6 +201,7 @@ static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
                  tl_suggest_text(&near, hint, sizeof hint));
 }
 
+// Kind index for records, whose keys are data; kind name for all else.
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
   if (tl_is_record(base))
     return fail_record(vm, base.record, name);

@@ -1,5 +1,14 @@
 // What may be missing: OPTION. The result of an operation is missing where an
 // operand is, but for and, or and where, which may know their result (as in R).
+//
+//   x           missing  F T F     values  1 · 3       · is anything
+//   x + 1       missing  F T F     values  2 · 4       the mask is shared
+//   x[0:2]      missing  F T       values  1 ·         both parts alike
+//   x[1] = 5    missing  F F F     values  1 5 3
+//   x > 2 & c   the mask by Kleene's logic, where c is false it is F
+//
+// Operations run over all values, gaps included: that is faster than to step
+// over them, and needs no second kernel. So a gap must not fail (is_checked).
 #include "vm/nested/forms.h"
 
 #include <string.h>
@@ -29,6 +38,7 @@ bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   return ok;
 }
 
+// Missing is false: and with what is there.
 bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   tl_slot there;
   if (!tl_option_there(vm, mask, &there))
@@ -38,6 +48,7 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   return ok;
 }
 
+// Fails as base[known] does: (kind index) for another length.
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out) {
   tl_slot known;
@@ -259,6 +270,7 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   return true;
 }
 
+// The mask is written out to the values' shape where it is less.
 bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
   return spread_mask(vm, mask, values) &&
          tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(values->array), mask,
@@ -316,6 +328,8 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
   bool deciding = false;
+  // The place of a none is taken by the other value, so that the operation has
+  // two operands of one dtype; the mask says that it is missing.
   // where(c, none, x) makes items missing: anything lies there.
   int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : 0;
   for (int i = 0; i < arity; i++) {
@@ -359,6 +373,9 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = combine_known(vm, deciding, slots, plain, &mask, &result);
   } else if (ok) {
     keep_unlike_mask(vm, arity, mask, parts, plain);
+    // Made before the operation, which may write into an operand: only
+    // spread_mask may fail behind it, and keep_unlike_mask has seen to it that
+    // it does not where an operand was written over.
     made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
     ok = made != NULL && tl_elementwise(vm, op, plain, &result);
   }

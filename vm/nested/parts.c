@@ -136,6 +136,7 @@ bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
   return tl_index_get(vm, &borrowed, &step, parts, out);
 }
 
+// For code that fills in places in a loop which may fail: its only end.
 bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
                 tl_slot *out) {
   ok = ok && places != NULL && tl_value_take(vm, content, places, out);
@@ -211,6 +212,8 @@ void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
   part->tag &= ~TL_OWNED;
 }
 
+// Where the operation failed the part goes back whole, as a failure must leave
+// the operand as it was.
 void tl_give_back(tl_vm *vm, tl_lent *b, bool ok) {
   if (b->home == NULL) {
     tl_clear(vm, &b->value);

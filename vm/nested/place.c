@@ -1,5 +1,8 @@
 // A place that is put together anew: an index in front of another. See
 // nested_set.h.
+//
+// The forms use it to go on in a part: what they have worked out (a row's
+// slice, places) stands in front, and the rest of the way behind it.
 #include "vm/nested/nested_set.h"
 
 #include <string.h>

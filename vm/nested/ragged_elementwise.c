@@ -1,5 +1,10 @@
 // Elementwise operations on rows: over the items of all rows at once, under the
 // same offsets. What stands beside the rows gets an item for each of theirs.
+//
+//   rows   offsets 0 2 3     items  a b c
+//   x + 1                    items  a+1 b+1 c+1       one value for all
+//   x + [10, 20]             items  a+10 b+10 c+20    one for each row, spread
+//   x + y                    items  a+d b+e c+f       the same lengths
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>

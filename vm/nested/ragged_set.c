@@ -3,6 +3,10 @@
 //
 // An index of any kind is applied to the numbers of the items; the items of the
 // numbers that it gives are written. Rows of other lengths make new offsets.
+//
+//   r          rows  [1 2] [3]      places  [0 1] [2]
+//   r[:, 0]    of the places        0 2          items[0 2] = v
+//   r[1] = [7, 8]    another length: new offsets 0 2 4, items 1 2 7 8
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
 // Bytes. See raw_bytes.h.
+//
+//   call      arguments opened ─ the function on text ─ result closed
+//   b1 + b2   opened ─ string + string ─ closed
+//   b[1:3]    uint8 1:3 ─ bytes of those
+//   bs[0]     opened ─ strings[0] ─ closed
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
@@ -375,6 +380,7 @@ bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   return ok;
 }
 
+// Whatever [join] is: concat and stack go through here.
 bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
                        const tl_slot *items, tl_slot *out) {
   tl_slot made;

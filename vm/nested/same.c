@@ -1,4 +1,10 @@
 // Comparing whole values: same(a, b), and == on lists and records.
+//
+//   same(a, b)   dtypes count, NaN is itself, ranges are no arrays
+//   a == b       by value: 1 == 1.0, NaN unequal, (0..3,) == ([0, 1, 2],)
+//
+// Records are equal whatever the order of their fields; struct arrays too, in a
+// block or by columns. What both miss is equal, whatever lies there.
 
 #include <string.h>
 
@@ -129,6 +135,7 @@ static tl_dtype scalar_item(tl_slot s, char item[16]) {
   return (tl_dtype)tl_dtype_of(s);
 }
 
+// Numbers of different dtypes are the same only where == asks.
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
   tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);

@@ -1,4 +1,11 @@
 // Struct arrays: their fields as views, records as items, and back.
+//
+//   layout {a: int8, p: 3 * float32}      offsets 0 4, 16 bytes
+//
+//   block   5 * 16 * uint8   │a···pppp pppp pppp│a···pppp pppp pppp│ …
+//   .p      5 * 3 * float32  data + 4, strides 16 4: a view
+//   [2]     (a: 1, p: […])   a record, with copies: it does not need the block
+//   .p = v                   checked, then written through the same region
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +192,7 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   return tl_struct_of_block(vm, layout, &part, out);
 }
 
+// Text is always copied, numbers only where they are not aligned.
 bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
                     const tl_type *type, tl_slot *out) {
   region r;
@@ -350,6 +358,7 @@ static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   return ok;
 }
 
+// As tl_struct_show, the other way. A failure writes nothing.
 bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
                     const tl_type *type, tl_slot value) {
   region r;
@@ -540,6 +549,7 @@ bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
                     out);
 }
 
+// The names lie within the fields, one tl_type_field after the other.
 bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
                     tl_slot *out) {
   const tl_type_field *fields = layout->fields;
@@ -547,6 +557,7 @@ bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
                     sizeof *fields, columns, out);
 }
 
+// As tl_struct_of_columns fails.
 bool tl_struct_of_record(tl_vm *vm, const tl_record *fields,
                          const tl_slot *columns, tl_slot *out) {
   size_t nbytes = ((size_t)fields->length + 1) * sizeof(tl_string *);

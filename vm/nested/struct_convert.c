@@ -1,4 +1,12 @@
 // A type with fields called: structs and tuples of lists of items.
+//
+//   t = {x: float64, n: int32}
+//   t of ((x: 1, n: 2), (x: 3, n: 4))     2 items, by names
+//   t of ((1, 2), (3, 4))                 2 items, by their order
+//   t of other structs                    field by field, by names
+//
+// Zeros of the type are made first; then each field is written from a column
+// of its values.
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,10 @@
 // Structs in elementwise operations: == and != go field by field, then over all
 // axes of a field at once; where moves whole items.
+//
+//   p == q      n * {x: 3 * int64, r: var * int64}
+//     x         n * 3 bools, all along the last axis     n bools
+//     r         a call for each row                      n bools
+//     p == q    both and
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/nested.h"

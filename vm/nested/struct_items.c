@@ -3,6 +3,14 @@
 //
 // What is written is worked out before; in a block a struct's fields go through
 // a view of it.
+//
+//   p[1:3].x[0] = v   in a block      [1:3] of the bytes, a view
+//                                     .x    the region of the field
+//                                     [0]   filled, through the view
+//                     by columns      x[1:3][0] = v: the field first
+//
+// Items that a mask or an index array chooses are a copy, which is written and
+// then stored back.
 #include "vm/nested/forms.h"
 
 #include <string.h>

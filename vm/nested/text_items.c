@@ -1,4 +1,7 @@
 // Text inside structs. See text_items.h.
+//
+//   fixed_string[8]   "naïve"   6e 61 c3 af 76 65 00 00
+//   char              "é"       e9 00 00 00, as the machine has an int32
 #include "vm/nested/text_items.h"
 
 #include <inttypes.h>
