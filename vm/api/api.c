@@ -1,6 +1,13 @@
 // tally.h, in terms of everything else: opening, running, calling, global
 // variables, statistics. Values and arrays are in api_value.c and api_array.c,
 // errors in report.c.
+//
+//   tally_run    read ─ compile ─ run ─ report or value
+//   tally_eval   the same of a text, with the value of its last expression
+//   tally_call   find the name: a variable of main, else a function
+//   tally_apply  arguments into the callee's slots ─ run ─ value into a handle
+//
+// An error stays pending in the VM until tl_report makes a report of it.
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -28,6 +35,8 @@
 
 // The handles and the report are made with the VM, so that later failures can
 // be reported.
+// Fails (TALLY_ERR_HOST) without a place for the VM, (TALLY_ERR_MEMORY) where
+// it cannot be made: *out is NULL then.
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
@@ -55,6 +64,7 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
 }
 
 // Not from inside a hook: the VM is still in use there.
+// Returns how many handles the host had not released.
 size_t tally_close(tally_vm *vm) {
   if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
@@ -121,6 +131,7 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
 }
 
 // A text whose value is the value of its last expression.
+// *out is owned by the host; NULL: the value is dropped.
 tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, source, "the source"))
@@ -206,6 +217,7 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
 
 // Reads the file by the host's right, not the script's: no capability is
 // needed.
+// Fails (kind io) where the file cannot be read.
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
   TL_ENTER(vm);
@@ -226,6 +238,8 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
 
 // Compiles without running: the unit's own code becomes a function of no
 // parameters.
+// Verified here and not at the first call, so that a call of it never fails for
+// that. The unit lives as long as the main module.
 tally_status tally_compile(tally_vm *vm, const char *source,
                            tally_value *function) {
   TL_ENTER(vm);
@@ -262,6 +276,9 @@ static bool check_count(tl_vm *vm, int count, const tally_value *args) {
 
 // Calls a function with the host's handles: their values go straight to the
 // slots where the function's parameters are.
+// Numbers, the common arguments, are read without a call for each; as soon as
+// there is another value all are read anew by tl_handles_read, which knows how
+// to undo.
 static tally_status apply(tl_vm *vm, tl_slot function, int count,
                           const tally_value *args, tally_value *out) {
   tl_slot value = tl_none();
@@ -311,6 +328,7 @@ tally_status tally_apply(tally_vm *vm, tally_value function, int count,
 }
 
 // The variable of the main module, borrowed; false after tl_fail (kind name).
+// A variable that was declared but not assigned yet is not defined.
 static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   if (!tl_given(vm, name, "the name"))
     return false;
@@ -356,6 +374,7 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
 }
 
 // Assigns a variable of the main module. Takes the value.
+// Assigning may drop the old value, and with it run release hooks.
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   int32_t index = -1;
   if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
@@ -434,6 +453,7 @@ static bool read_source(tally_vm *vm, const char *name, const char **source,
 }
 
 // The unit is freed at once: nothing of it runs.
+// Written to the host's output, as print writes.
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
   TL_ENTER(vm);

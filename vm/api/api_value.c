@@ -131,6 +131,7 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
 
 // Sets a field of a record that is made from handles; the handle is released on
 // failure, if marked.
+// The key is copied, the value moves or is counted.
 static bool set_field(tl_vm *vm, tl_record **record, const char *key,
                       tally_value value) {
   tl_slot s;
@@ -214,6 +215,7 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
 }
 
 // Any number, by way of a cast.
+// Fails (kind type) for bools, as in scripts.
 tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
                               double *im) {
   TL_ENTER(vm);
@@ -234,6 +236,7 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
 }
 
 // The usual handle, a float64 in itself, is read without any call.
+// Fails (kind type) for bools, complex numbers and arrays of rank above 0.
 tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -277,6 +280,7 @@ tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
 }
 
 // Never fails: a released handle is "released".
+// The text is overwritten by the next call.
 const char *tally_type(tally_vm *vm, tally_value v) {
   tl_slot s;
   if (!tl_enter(vm))
@@ -330,6 +334,7 @@ size_t tally_length(tally_vm *vm, tally_value v) {
 }
 
 // Items by index; of a record the values of fields in order.
+// Fails (kind index) beyond the items, (kind type) for what has none.
 tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
                         tally_value *out) {
   TL_ENTER(vm);
@@ -355,6 +360,7 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
 }
 
 // As x.name in the language, so that attributes such as shape work, too.
+// Fails (kind name, index) for a field that there is not.
 tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   TL_ENTER(vm);

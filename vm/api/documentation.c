@@ -36,6 +36,9 @@ static const char *topic_of(const tl_library *library, const char *module) {
 }
 
 // Counts down [index] through one group after the other.
+// Linear in the number of entries, and called for each of them in turn by those
+// who list all: a thousand entries make a million steps, which is nothing for a
+// prompt.
 bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
   size_t docs_before = 0;
   for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
@@ -97,6 +100,7 @@ static bool is_in(const tl_documented *d, const char *module, size_t nbytes) {
 }
 
 // Finds an entry by "name" or "module.name".
+// The first entry of the name: the library's before the host's.
 static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
   if (vm == NULL || name == NULL)
     return false;

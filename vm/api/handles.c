@@ -27,6 +27,7 @@
 
 // Where a value is held. An odd generation says that the place is in use; it
 // grows when a place is opened and when it is freed.
+// next_free is used by a place that is free or deferred alone.
 typedef struct place {
   tl_slot value;
   // Odd: the place is in use.
@@ -59,6 +60,7 @@ bool tl_handles_open(tl_vm *vm) {
 }
 
 // Ends a place: handles to it are recognised as released from now on.
+// The generation becomes even.
 static void free_place(tl_vm *vm, place *p) {
   struct tl_handles *h = vm->handles;
   p->generation++;
@@ -105,6 +107,8 @@ void tl_handles_each(const tl_vm *vm,
 // --- Places -----------------------------------------------------------------
 
 // A free place, with an even generation; false after tl_fail.
+// Free places are used again, the last one freed first. Without one the table
+// grows, so places move: no pointer to a place survives a call of this.
 static bool new_place(tl_vm *vm, uint32_t *out) {
   struct tl_handles *h = vm->handles;
   if (h->first_free != NO_PLACE) {
@@ -127,6 +131,8 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
 }
 
 // What a handle to the place has to carry.
+// The VM's address in the upper bits, so that a handle of another VM fails even
+// where the generations are the same.
 static uint64_t check_of(const tl_vm *vm, const place *p) {
   return ((uint64_t)(uintptr_t)vm << 28) + p->generation;
 }
@@ -259,6 +265,8 @@ bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out) {
 }
 
 // Gives up one owner of a handle; the last one drops the value.
+// While a hook runs (TL_ACCESS_NONE) the value is left in the place, which is
+// free for no one until drain() has dropped it.
 static void release(tl_vm *vm, tally_value v) {
   place *p = find(vm, v);
   if (p == NULL || --p->owners > 0)

@@ -79,6 +79,7 @@ typedef struct tl_hook_call {
   uint64_t takes;
 } tl_hook_call;
 // A hook in the form that tl_hook_run calls.
+// Between tl_hook_run and a hook of the host's own form: it unpacks [context].
 typedef tally_status tl_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out);
 // Runs a hook with handles for its arguments. What it raises is raised in the
@@ -99,6 +100,7 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
 
 // How `for` iterates over a resource of the library's: whether there is one
 // more item, asked before each, and that item (owned). False after tl_fail.
+// For lines of files and of the input.
 typedef struct tl_walked {
   bool (*more)(tl_vm *vm, void *object, bool *more);
   bool (*next)(tl_vm *vm, void *object, tl_slot *out);

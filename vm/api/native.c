@@ -4,6 +4,12 @@
 // A row of the host becomes a tl_host_function, whose first part is a row like
 // the library's, so that the compiler needs no second kind of function. Its
 // optional signature "(float64, _) -> float64" is checked at each call.
+//
+//   {"clamp", "x, low: 0.0", "…", .signature = "(float64, _) -> float64"}
+//
+//   row      name, params and doc, copied: the compiler sees a built-in
+//   params   float64 and NULL (anything), result float64
+//   call     through tl_hook_run; or loop, for items one by one (vm/engine)
 
 #include <stdio.h>
 #include <string.h>
@@ -126,6 +132,8 @@ static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
 }
 
 // Parses "(TYPE, TYPE) -> TYPE" with one type for each parameter.
+// A missing result, "(float64)", is anything. False (kind type) where the form
+// or the number of parameters is wrong.
 static bool parse_signature(tl_vm *vm, tl_host_function *f,
                             const char *signature) {
   const char *at = skip_blanks(signature);
@@ -153,6 +161,9 @@ static bool parse_signature(tl_vm *vm, tl_host_function *f,
 }
 
 // Checks name and texts of a row, and that the name is free.
+// Fails (kind name) for a name that is no word or taken, (kind host) where
+// there is not just one of call and loop, (kind value) for texts that are no
+// UTF-8.
 static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   if (!is_name(row->name)) {
     return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
@@ -372,6 +383,7 @@ tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
 
 // Makes a handle for each argument; *made says how many there are, also on
 // failure.
+// Arguments that are given away leave their slots empty; those borrowed stay.
 static bool make_handles(tl_vm *vm, const tl_hook_call *call,
                          tally_value *handles, uint32_t *made) {
   for (*made = 0; *made < call->count; ++*made) {
@@ -413,6 +425,8 @@ static bool take_result(tl_vm *vm, const tl_hook_call *call, tally_value out,
 
 // In order: handles for the arguments, the hook with its access, what it raised
 // or returned, and the handles again.
+// The handles are released at the end in any case: what the hook retained lives
+// on, with a count of its own.
 bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
                  void *context, tl_slot *out, bool *declined) {
   tally_value handles[TL_MAX_CALL_ARGUMENTS], result = {0, 0};
@@ -456,6 +470,8 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
 // --- Calling ----------------------------------------------------------------
 
 // Checks the arguments against the signature, binding its type variables.
+// A variable of the signature stands for one type in all parameters and in the
+// result, hence the shared bindings.
 static bool check_types(tl_vm *vm, const tl_host_function *f,
                         const tl_slot *args, tl_bindings *bindings) {
   tl_param params[TL_MAX_PARAMS];

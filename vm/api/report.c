@@ -74,6 +74,7 @@ void tl_report_close(tl_vm *vm) {
 }
 
 // The whole report as text: place, message, excerpt, trace.
+// An error of the compiler has a text of its own, with all messages.
 static void write_report(tl_vm *vm, tl_text *text) {
   const tl_pending_error *e = &vm->error;
   if (e->compiled && e->excerpt != NULL) {
@@ -108,6 +109,9 @@ static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
 }
 
 // Turns the pending error into the report that tally_error gives.
+// kind, file, line and trace come from the pending error, whose memory the
+// report takes over where it can. What cannot be copied for lack of memory is
+// shown as a constant text, so a report is always there.
 tally_status tl_report(tl_vm *vm) {
   if (!vm->error.set)
     return TALLY_OK;
@@ -178,6 +182,8 @@ void tl_report_forget(tl_vm *vm) {
 }
 
 // An interrupt is raised whatever status the hook returned.
+// The report is given up as well: the error is pending now and will be reported
+// by the call further out.
 bool tl_report_raise(tl_vm *vm, tally_status status) {
   tl_pending_error *kept = &vm->report->kept;
   if (!kept->set || (kept->status != status && !kept->is_final))

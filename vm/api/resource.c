@@ -2,6 +2,12 @@
 // the type's hooks, and the object is released with its last owner.
 //
 // A type is a struct of hooks that may grow in later versions; a hook behind
+//
+//   r.name      attribute     r[i]     index      r(x)    call
+//   r + x       operate       print    repr       end     release
+//
+// All but call may make and read values and do no more (tl_may_run); release
+// may release handles alone.
 // the end of the host's struct is missing (HOOK).
 
 #include <string.h>
@@ -94,6 +100,7 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // What a hook of a resource gets besides the arguments; the adapters below have
 // the form that tl_hook_run calls.
+// On the stack of the call that asks: a hook keeps no pointer to it.
 typedef struct asking {
   const tally_resource *type;
   void *object;

@@ -12,6 +12,8 @@
 // Where several values take part, the outermost form among them (tl_form) is
 // asked. It opens what is of its form, leaves the others to stand for
 // themselves, and calls the same operation on what that gives: so bytes come
+// before what may be missing in them, and rows before their items. What works
+// on the parts of all forms alike is in parts.h.
 //
 // A form's functions are called with what the drivers have made sure of:
 //
@@ -19,8 +21,6 @@
 //   set          [n] is to change; its parts may belong to other arrays too
 //   elementwise  no operand is of a form further out
 //   concat       no item is of a form further out, count > 0
-// before what may be missing in them, and rows before their items. What works
-// on the parts of all forms alike is in parts.h.
 #ifndef TALLY_VM_NESTED_FORMS_H
 #define TALLY_VM_NESTED_FORMS_H
 

@@ -1,6 +1,14 @@
 // What array literals hold, side by side: records, rows of different lengths,
 // none.
 //
+//   [(x: 1), (x: 2)]          2 * {x: int64}          stack_records
+//   [1, none]                 2 * ?int64              stack_missing
+//   [[1, 2], [3]]             2 * var * int64         stack_rows
+//   [[1, none], [none]]       2 * var * ?int64        the second adopts a type
+//   [zeros((2, 2)),           2 * 2 * var * float64   the axis that differs
+//    zeros((2, 3))]                                   becomes var
+//   [[1, 2], [3, 4]]          2 * 2 * int64           plain: tl_stack
+//
 //   [{x: 1}, {x: 2}]          2 * {x: int64}         stack_records
 //   [1, none]                 2 * ?int64             stack_missing
 //   [[1, 2], [3]]             2 * var * int64        stack_rows
