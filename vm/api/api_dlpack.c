@@ -148,7 +148,7 @@ typedef void release_hook(void *context, void *data);
 
 // Makes a value of a tensor. *kept: the array holds the tensor; else it was
 // copied and the tensor is to be deleted.
-// On failure nothing is kept and the tensor stays the host's.
+// On failure *kept is false and the tensor stays the host's.
 static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
                    release_hook *release, void *context, tally_value *out,
                    bool *kept) {

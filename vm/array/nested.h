@@ -25,9 +25,8 @@
 //             CATEGORY  values out of a few, codes in int32 (indexed.h)
 //             POINTER   references to the values of any array (indexed.h)
 //   bytes     BYTES     parts[0]  the bytes as if they were text: a string
-//   (then
-//                                 there is no axis), or any array of strings
-//                                 (raw_bytes.h)
+//                                 (there is no axis then), or any array of
+//                                 strings (raw_bytes.h)
 //
 // Where operands of several forms meet, the one that stands last in tl_form
 // says what happens: it opens the array that it is, and the others follow.

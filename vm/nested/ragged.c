@@ -122,8 +122,8 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
 
 // Two ways: runs of bytes where the items are dense numbers, which is the
 // common one and fast; else a list of all places, and a gather by those. Runs
-// with stop before start are empty. Fails (kind shape) where the total is beyond
-// int64.
+// with stop before start are empty. Fails (kind shape) where the total is
+// beyond int64.
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out) {
   int64_t total = 0;
