@@ -1,6 +1,13 @@
 // tally.h, in terms of everything else: opening, running, calling, global
 // variables, statistics. Values and arrays are in api_value.c and api_array.c,
 // errors in report.c.
+//
+//   tally_run    read ─ compile ─ run ─ report or value
+//   tally_eval   the same of a text, with the value of its last expression
+//   tally_call   find the name: a variable of main, else a function
+//   tally_apply  arguments into the callee's slots ─ run ─ value into a handle
+//
+// An error stays pending in the VM until tl_report makes a report of it.
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -28,6 +35,8 @@
 
 // The handles and the report are made with the VM, so that later failures can
 // be reported.
+// Fails (TALLY_ERR_HOST) without a place for the VM, (TALLY_ERR_MEMORY) where
+// it cannot be made: *out is NULL then.
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
@@ -55,6 +64,7 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
 }
 
 // Not from inside a hook: the VM is still in use there.
+// Returns how many handles the host had not released.
 size_t tally_close(tally_vm *vm) {
   if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
@@ -84,6 +94,8 @@ const char *tally_version(void) {
 
 // Begins a call that runs code. Calls from inside a running script share that
 // script's budget and deadline.
+// False after tl_fail where a hook of a resource is running. Budget and
+// deadline begin with the outermost call of the host.
 static inline bool begin(tl_vm *vm) {
   if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
@@ -95,6 +107,8 @@ static inline bool begin(tl_vm *vm) {
 // --- Running ----------------------------------------------------------------
 
 // Compiles a text and runs it once; *out, unless NULL, gets its value.
+// The unit is freed at once unless its code may be reached later (functions,
+// records of a watched run).
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   tl_unit *unit = NULL;
@@ -117,6 +131,7 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
 }
 
 // A text whose value is the value of its last expression.
+// *out is owned by the host; NULL: the value is dropped.
 tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, source, "the source"))
@@ -146,6 +161,7 @@ tally_input tally_check_input(tally_vm *vm, const char *source) {
 }
 
 // Sets os.args from the host's strings.
+// Nothing changes where an argument fails (kind value, host).
 static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   if (argc > 0 && !tl_given(vm, argv, "the arguments"))
     return false;
@@ -201,6 +217,7 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
 
 // Reads the file by the host's right, not the script's: no capability is
 // needed.
+// Fails (kind io) where the file cannot be read.
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
   TL_ENTER(vm);
@@ -221,6 +238,8 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
 
 // Compiles without running: the unit's own code becomes a function of no
 // parameters.
+// Verified here and not at the first call, so that a call of it never fails for
+// that. The unit lives as long as the main module.
 tally_status tally_compile(tally_vm *vm, const char *source,
                            tally_value *function) {
   TL_ENTER(vm);
@@ -257,6 +276,9 @@ static bool check_count(tl_vm *vm, int count, const tally_value *args) {
 
 // Calls a function with the host's handles: their values go straight to the
 // slots where the function's parameters are.
+// Numbers, the common arguments, are read without a call for each; as soon as
+// there is another value all are read anew by tl_handles_read, which knows how
+// to undo.
 static tally_status apply(tl_vm *vm, tl_slot function, int count,
                           const tally_value *args, tally_value *out) {
   tl_slot value = tl_none();
@@ -292,6 +314,8 @@ static tally_status refuse_call(tl_vm *vm, int count, const tally_value *args) {
   return tl_report(vm);
 }
 
+// The function is borrowed, or taken where it is marked by tally_take; it is
+// owned during the call in that case only.
 tally_status tally_apply(tally_vm *vm, tally_value function, int count,
                          const tally_value *args, tally_value *out) {
   TL_ENTER(vm);
@@ -304,6 +328,7 @@ tally_status tally_apply(tally_vm *vm, tally_value function, int count,
 }
 
 // The variable of the main module, borrowed; false after tl_fail (kind name).
+// A variable that was declared but not assigned yet is not defined.
 static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   if (!tl_given(vm, name, "the name"))
     return false;
@@ -349,6 +374,7 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
 }
 
 // Assigns a variable of the main module. Takes the value.
+// Assigning may drop the old value, and with it run release hooks.
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   int32_t index = -1;
   if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
@@ -386,6 +412,7 @@ tally_status tally_move_global(tally_vm *vm, const char *name,
 
 // --- Seeing it --------------------------------------------------------------
 
+// A copy: the host may keep it while the VM runs on.
 void tally_get_stats(tally_vm *vm, tally_stats *out) {
   if (out == NULL)
     return;
@@ -401,6 +428,7 @@ void tally_reset_stats(tally_vm *vm) {
   tl_stats_reset(vm);
 }
 
+// Counting promotions costs a branch at each, so it is off by default.
 void tally_count(tally_vm *vm, int on) {
   if (vm != NULL)
     vm->counting = on != 0;
@@ -425,6 +453,7 @@ static bool read_source(tally_vm *vm, const char *name, const char **source,
 }
 
 // The unit is freed at once: nothing of it runs.
+// Written to the host's output, as print writes.
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
   TL_ENTER(vm);
@@ -450,6 +479,7 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
 }
 
 // Gives the host a string that [make] makes of a script's text.
+// [make] gives an owned string, or false after tl_fail.
 static tally_status from_source(tally_vm *vm, const char *name,
                                 const char *source, size_t nbytes,
                                 bool (*make)(tl_vm *, const char *,
@@ -471,6 +501,7 @@ static tally_status from_source(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+// The text as the formatter writes it; a syntax error is reported as by a run.
 tally_status tally_format_source(tally_vm *vm, const char *name,
                                  const char *source, size_t nbytes,
                                  tally_value *out) {
@@ -478,6 +509,7 @@ tally_status tally_format_source(tally_vm *vm, const char *name,
   return from_source(vm, name, source, nbytes, tl_format_source, out);
 }
 
+// What the script's own functions say of themselves, without running it.
 tally_status tally_describe_source(tally_vm *vm, const char *name,
                                    const char *source, size_t nbytes,
                                    tally_value *out) {

@@ -25,6 +25,7 @@
 
 #include "vm/vm.h"
 
+// Handles of a call lie on the C stack, so there is a limit to them.
 enum { TL_MAX_CALL_ARGUMENTS = 64 };
 
 // --- Entry ------------------------------------------------------------------
@@ -110,9 +111,11 @@ void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles);
 // fail once its value has been made.
 bool tl_handle_reserve(tl_vm *vm, tally_value *out);
 // Puts an owned value into a reserved handle.
+// Takes the value. The handle is one that tl_handle_reserve gave.
 void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value);
 
 // Gives an owned value to the host as *out; on failure drops it and reports.
+// *out is untouched on failure.
 tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out);
 // Reports that the host asked for [needed] and the value is something else;
 // returns the status.
@@ -135,6 +138,7 @@ void tl_report_forget(tl_vm *vm);
 // Makes the report with the VM, so that lack of memory can be reported; false:
 // no memory.
 bool tl_report_open(tl_vm *vm);
+// Called first when the VM closes; afterwards nothing can be reported.
 void tl_report_close(tl_vm *vm);
 
 #endif

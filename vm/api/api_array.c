@@ -2,6 +2,12 @@
 // to the host (tally_to_buffer). What the host says of its memory is checked
 // before anything is made: every item inside the block, aligned, and not
 // written twice.
+//
+//   type      "3 * 4 * float32"    shape 3 4, strides 16 4, or as given
+//             "5 * {a: int8, b: float64}"   a block, 5 * 16 * uint8
+//   fits      low and high end of all items within [0, nbytes)
+//   aligned   data and strides are multiples of the item's alignment
+//   injective else read-only: a write to one item would change another
 
 #include <string.h>
 
@@ -13,6 +19,8 @@
 
 // The host gets pointers into the array, which stay good as long as it holds
 // the value.
+// Fails (kind type) for what is no plain array. Items of string arrays are the
+// VM's own structs: their dtype says so.
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -36,6 +44,7 @@ tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
 
 // Shape and dtype of a fixed-size array type such as 2 * 3 * float32; false: it
 // is none over numbers.
+// [shape] has room for TL_MAX_DIMS; a type of more dimensions is none.
 static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
                         tl_dtype *dtype) {
   *ndim = 0;
@@ -49,6 +58,7 @@ static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
 
 // The same for an array of C structs, whose bytes are one axis more; *layout
 // stays NULL where the type is none. False after tl_fail.
+// A struct has its own axis of bytes, which takes one of TL_MAX_DIMS.
 static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
                          tl_type **layout) {
   int axes = 0;
@@ -69,6 +79,8 @@ static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
 
 // Whether every item lies inside [0, nbytes). A stride of INT64_MIN, which has
 // no magnitude, never does.
+//
+//   shape 3 4, strides -16 4, 48 bytes    low -32: does not fit from data on
 static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
                  size_t itemsize, size_t nbytes) {
   int64_t low = 0, high = (int64_t)itemsize;
@@ -100,6 +112,7 @@ bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
   return (bits & (alignment - 1)) == 0;
 }
 
+// INT64_MIN, which has none, was refused by fits().
 static int64_t magnitude(int64_t i) {
   return i < 0 ? -i : i;
 }

@@ -186,6 +186,9 @@ static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
 // An array over Arrow's own buffer: [rows] of [width] items, -1: a plain
 // column. On success [owner], the Arrow array that has to stay, has been moved
 // from. Data that are not aligned are copied, and [owner] is left.
+//
+//   plain column    first offset, rows length, width -1     length
+//   rows of 3       first offset * 3, rows length, width 3  length * 3
 static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
                         arrow *owner, int64_t first, int64_t rows,
                         int64_t width, tl_slot *out) {
@@ -257,6 +260,8 @@ static int64_t offset_at(const arrow *a, bool large, int64_t i) {
 }
 
 // Whether the offsets are there, aligned, and never go back.
+// Offsets that go back would make rows of negative length, which nothing later
+// looks for.
 static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
                           bool large) {
   // An empty list may come without offsets.
@@ -404,6 +409,8 @@ static bool import_rows(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
 }
 
 // A list: rows of different lengths over the items' array, which is not copied.
+// The child is taken whole, with the offsets as they are: a slice of lists
+// begins somewhere within it, as our rows may.
 static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
                          int depth, tl_slot *out) {
   if (!check_counts(vm, s, a, 2, 1) || !check_valid(vm, s, a) ||
@@ -500,6 +507,8 @@ static bool refuse_format(tl_vm *vm, const schema *s) {
 }
 
 // A column without children.
+// Whether items are missing was read before: this is about the values alone,
+// whatever stands where one is missing.
 static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);
   if (dtype != TL_DTYPE_COUNT)
@@ -534,6 +543,7 @@ static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
 // Whether values may be categories: each is there once. Floats may not be,
 // since they can be equal without having the same bits. Uses a hash table
 // (FNV-1a).
+// *out is false for more than MOST_CATEGORIES. False as a result: no memory.
 static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
   tl_dtype dtype = tl_array_dtype(a);
   *out = false;
@@ -589,6 +599,7 @@ static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
 }
 
 // The codes as an array of int32, with 0 for missing ones; NULL after tl_fail.
+// Codes of any integer dtype; each is checked, as it becomes an index.
 static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
                             tl_dtype dtype, int64_t count) {
   if (a->length > 0 && (a->buffers[1] == NULL ||
@@ -635,6 +646,8 @@ static bool read_dictionary(tl_vm *vm, const schema *s, const arrow *a,
 
 // A dictionary column: categories if its values may be, else the values that
 // the codes stand for.
+// Values that may be missing stay values: ?T is more use than codes that may be
+// missing.
 static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
                               int depth, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);

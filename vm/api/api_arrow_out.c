@@ -5,6 +5,9 @@
 // release function is called, which may be after the VM closed (exports.h).
 // Bools and texts are copied into Arrow's layouts. Every export function fills
 // one schema and one array; on failure both are as if nothing had been made.
+//
+//   make_array    record │ table of children │ room for buffers, at 64 bytes
+//   make_schema   record │ format, name │ table of children
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +60,7 @@ static void release_schema(schema *s) {
 }
 
 // The same for arrays.
+// Arrow lets a consumer move children out, which marks them as released.
 static void release_array(arrow *a) {
   for (int64_t i = 0; i < a->n_children; i++) {
     if (a->children[i]->release != NULL)
@@ -72,6 +76,7 @@ static void release_array(arrow *a) {
 }
 
 // Makes the table at [at] of pointers to [count] children, which lie behind it.
+// Children are zeroed with their record: release NULL until they are made.
 static void **children_at(char *at, int64_t count, size_t each) {
   void **table = (void **)(void *)at;
   char *items = at + (size_t)count * sizeof(void *);
@@ -105,6 +110,8 @@ static bool make_schema(tl_vm *vm, const char *format, const char *name,
 
 // An array that holds [value], or with [room] bytes of its own at *room_at; its
 // children are in the same record.
+// On success the record has a handle to the value, and what the slot owned. All
+// of it is zeroed, so children that are not made yet count as released.
 static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
                        int64_t buffers, int64_t count, size_t room, arrow *out,
                        char **room_at) {
@@ -135,6 +142,7 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a);
 
 // A dense array of numbers, not copied. Takes what [dense] owns.
+// On failure the array is released again, and with it the value.
 static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
                            schema *s, arrow *a) {
   char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};
@@ -173,6 +181,7 @@ static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
 }
 
 // Strings end to end, with offsets of 64 bits.
+// Always large offsets: the total is not known to fit 32 bits.
 static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
                          schema *s, arrow *a) {
   const tl_string_item *items = tl_string_items(dense);
@@ -336,6 +345,8 @@ static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
 }
 
 // A record of columns as a struct; the columns have to be equally long.
+// Fails (kind type) for keys that are no strings and for fields that are no
+// columns, (kind shape) for columns of different lengths.
 static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
                           schema *s, arrow *a) {
   int64_t count = record->length, length = 0;

@@ -4,6 +4,9 @@
 //     "sq"          names: variables, functions, words of the language
 //     "r.na"        members of the value r: fields, or a module's names
 //     "import li"   modules
+//
+// Nothing is run or compiled: what stands before the word is looked up among
+// values that there are, so f(x).a offers nothing.
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +67,7 @@ static void offer_variables(offers *o, const tl_module *module) {
 }
 
 // What the library has in a module; NULL: what needs no import.
+// Functions and constants that are documented, those of the host too.
 static void offer_library(offers *o, const char *module) {
   tl_documented d;
   for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
@@ -168,6 +172,7 @@ static bool find_member(tl_slot value, const char *name, size_t nbytes,
 
 // The value of names with dots between them, such as a.b.c, that end at [end];
 // borrowed.
+// From right to left, so the recursion is as deep as there are points.
 static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
   size_t begin = name_begin(text, end);
   if (begin == end)
@@ -190,6 +195,7 @@ static bool follows_import(const char *text, size_t begin) {
          memcmp(text + at, word, sizeof word - 1) == 0;
 }
 
+// For qsort, by bytes: capitals first.
 static int compare_names(const void *a, const void *b) {
   return strcmp(((const tl_slot *)a)->string->text,
                 ((const tl_slot *)b)->string->text);
@@ -256,6 +262,7 @@ static void describe_function(tl_text *text, tl_slot value) {
 
 // Of a module all of its functions; of a name that stands for something else
 // nothing.
+// *out is a string, empty where there is nothing to say.
 tally_status tally_describe(tally_vm *vm, const char *name, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, name, "the name") || !tl_given(vm, out, "the result"))

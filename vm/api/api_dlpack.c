@@ -94,6 +94,9 @@ static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
 
 // Strides in bytes, the number of items, and the bytes from the first item's
 // begin to the last one's end.
+//
+//   shape 3 4, strides 4 1 in items of 8     strides 32 8, extent 96
+//   shape 3, stride -1                       strides -8, extent 24
 static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
                     int64_t *strides, int64_t *size, size_t *extent) {
   int64_t itemsize = (int64_t)tl_itemsize(dtype), low = 0, high = itemsize;
@@ -145,6 +148,7 @@ typedef void release_hook(void *context, void *data);
 
 // Makes a value of a tensor. *kept: the array holds the tensor; else it was
 // copied and the tensor is to be deleted.
+// On failure *kept is false and the tensor stays the host's.
 static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
                    release_hook *release, void *context, tally_value *out,
                    bool *kept) {
@@ -196,6 +200,8 @@ static void delete_legacy(void *context, void *data) {
     t->deleter(t);
 }
 
+// The tensor's own deleter frees the tensor too, so nothing of it is read
+// afterwards.
 static void delete_versioned(void *context, void *data) {
   (void)data;
   versioned *t = context;
@@ -244,6 +250,7 @@ tally_status tally_from_dlpack_versioned(tally_vm *vm,
 // --- Out --------------------------------------------------------------------
 
 // A tensor that went out, with what it needs.
+// The tensor's shape and strides point into it, and for a number its data.
 typedef struct exported {
   tl_export head;
   union {
@@ -260,6 +267,7 @@ static void end_legacy(legacy *t) {
     tl_export_end(t->context);
 }
 
+// Called by the consumer once, on the VM's thread, or after the VM has closed.
 static void end_versioned(versioned *t) {
   if (t != NULL)
     tl_export_end(t->context);
@@ -277,6 +285,8 @@ static bool has_whole_strides(const tl_array *a) {
 }
 
 // Exports a number or an array into *tensor; NULL after tl_fail.
+// Arrays of strings and nested ones fail (kind type). The copy of an array
+// whose strides are no whole items is the export's own.
 static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
   char text[TL_DESCRIBE];
   bool is_array = tl_is_array(value) && tl_array_dtype(value.array) < TL_STRING;

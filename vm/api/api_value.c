@@ -31,6 +31,8 @@ static inline tally_status give_plain(tl_vm *vm, tl_slot value,
   return TALLY_OK;
 }
 
+// The functions of scalars make no object: the value is in the handle, which
+// needs no release.
 tally_status tally_from_none(tally_vm *vm, tally_value *out) {
   TL_ENTER(vm);
   return give_plain(vm, tl_none(), out);
@@ -41,6 +43,7 @@ tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out) {
   return give_plain(vm, tl_bool(b != 0), out);
 }
 
+// Weak, as a literal is: beside float32 it becomes float32.
 tally_status tally_from_int(tally_vm *vm, int64_t i, tally_value *out) {
   TL_ENTER(vm);
   return give_plain(vm, tl_weak_int(i), out);
@@ -59,6 +62,7 @@ tally_status tally_from_complex(tally_vm *vm, double re, double im,
   return tl_is_unset(value) ? tl_report(vm) : tl_give(vm, value, out);
 }
 
+// Strings of scripts are UTF-8 throughout, and nothing checks them later.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
   size_t at;
   if (!tl_given(vm, text, "a text"))
@@ -127,6 +131,7 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
 
 // Sets a field of a record that is made from handles; the handle is released on
 // failure, if marked.
+// The key is copied, the value moves or is counted.
 static bool set_field(tl_vm *vm, tl_record **record, const char *key,
                       tally_value value) {
   tl_slot s;
@@ -170,6 +175,7 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
 
 // --- To C -------------------------------------------------------------------
 
+// Kind type: "the host asks for an array, and the value is string".
 tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
   char text[TL_DESCRIBE];
   tl_fail(vm, TALLY_ERR_TYPE, "the host asks for %s, and the value is %s",
@@ -177,6 +183,7 @@ tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
   return tl_report(vm);
 }
 
+// Numbers are no bools, here as in scripts.
 tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -208,6 +215,7 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
 }
 
 // Any number, by way of a cast.
+// Fails (kind type) for bools, as in scripts.
 tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
                               double *im) {
   TL_ENTER(vm);
@@ -228,6 +236,7 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
 }
 
 // The usual handle, a float64 in itself, is read without any call.
+// Fails (kind type) for bools, complex numbers and arrays of rank above 0.
 tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   TL_ENTER(vm);
   tl_slot s;
@@ -271,6 +280,7 @@ tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
 }
 
 // Never fails: a released handle is "released".
+// The text is overwritten by the next call.
 const char *tally_type(tally_vm *vm, tally_value v) {
   tl_slot s;
   if (!tl_enter(vm))
@@ -324,6 +334,7 @@ size_t tally_length(tally_vm *vm, tally_value v) {
 }
 
 // Items by index; of a record the values of fields in order.
+// Fails (kind index) beyond the items, (kind type) for what has none.
 tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
                         tally_value *out) {
   TL_ENTER(vm);
@@ -349,6 +360,7 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
 }
 
 // As x.name in the language, so that attributes such as shape work, too.
+// Fails (kind name, index) for a field that there is not.
 tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   TL_ENTER(vm);

@@ -26,6 +26,7 @@ static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
 }
 
 // Starts anew: earlier records are stopped first.
+// Fails (kind memory); what was started before the failure goes on.
 tally_status tally_watch(tally_vm *vm, unsigned what) {
   TL_ENTER(vm);
   tl_watch_stop(vm);
@@ -37,6 +38,7 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
   return TALLY_OK;
 }
 
+// The painter's output: what it draws is its result, not its print.
 static int write_nothing(void *context, const char *text, size_t nbytes) {
   (void)context, (void)text, (void)nbytes;
   return 0;
@@ -45,6 +47,7 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
 // Draws the timeline into the text. The drawing is done in Tally, by a VM of
 // its own, so that neither the watched VM's limits and interrupts nor its
 // counters are touched. False after tl_fail.
+// Whatever goes wrong in the painter is raised here with its status.
 static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
   tally_options options = tally_default_options();
   options.resize = vm->options.resize;
@@ -119,6 +122,7 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
 
 // Runs the script while its operations are noted, or only compiles it. An error
 // of the script is part of the explanation.
+// Where it did not compile the status is the error's and *out is untouched.
 tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                            const char *const *argv, unsigned flags,
                            tally_value *out) {

@@ -36,6 +36,9 @@ static const char *topic_of(const tl_library *library, const char *module) {
 }
 
 // Counts down [index] through one group after the other.
+// Linear in the number of entries, and called for each of them in turn by those
+// who list all: a thousand entries make a million steps, which is nothing for a
+// prompt.
 bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
   size_t docs_before = 0;
   for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
@@ -97,6 +100,7 @@ static bool is_in(const tl_documented *d, const char *module, size_t nbytes) {
 }
 
 // Finds an entry by "name" or "module.name".
+// The first entry of the name: the library's before the host's.
 static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
   if (vm == NULL || name == NULL)
     return false;
@@ -121,6 +125,8 @@ static const char *unpacked_docs(tl_vm *vm) {
   return vm->docs;
 }
 
+// Texts of functions in Tally are packed one behind the other, each with a NUL;
+// the entry says how many come before its own.
 const char *tally_documentation(tally_vm *vm, const char *name) {
   tl_documented d;
   if (!find(vm, name, &d))
@@ -133,15 +139,18 @@ const char *tally_documentation(tally_vm *vm, const char *name) {
   return text;
 }
 
+// NULL where no text was ever asked for.
 void tl_docs_close(tl_vm *vm) {
   tl_free(vm, vm->docs, vm->library->embedded->docs_nbytes);
 }
 
+// Borrowed for the VM's life, as the signature is; NULL: no such name.
 const char *tally_topic(tally_vm *vm, const char *name) {
   tl_documented d;
   return find(vm, name, &d) ? d.topic : NULL;
 }
 
+// NULL also for a constant, which has no parameters.
 const char *tally_signature(tally_vm *vm, const char *name) {
   tl_documented d;
   return find(vm, name, &d) ? d.params : NULL;

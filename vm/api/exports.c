@@ -10,6 +10,7 @@
 
 // The value gets its handle first: that may fail, and is then all there is to
 // undo.
+// On failure the value is dropped with its handle.
 void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value) {
   tally_value held;
   if (!tl_handle_new(vm, value, &held))
@@ -35,6 +36,7 @@ void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value) {
 }
 
 // May be called from any library's release, after the VM has closed, too.
+// The link points at whatever points here, so that removing needs no search.
 void tl_export_end(tl_export *e) {
   if (e->vm != NULL) {
     *e->link = e->next;

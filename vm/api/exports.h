@@ -30,6 +30,9 @@ void tl_export_end(tl_export *e);
 void tl_exports_close(tl_vm *vm);
 
 // Whether data and strides are multiples of the items' alignment (api_array.c).
+//
+//   float64 at address 8, strides 16    true
+//   float64 at address 4                false
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                    tl_dtype dtype);
 

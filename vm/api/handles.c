@@ -27,6 +27,7 @@
 
 // Where a value is held. An odd generation says that the place is in use; it
 // grows when a place is opened and when it is freed.
+// next_free is used by a place that is free or deferred alone.
 typedef struct place {
   tl_slot value;
   // Odd: the place is in use.
@@ -49,6 +50,7 @@ struct tl_handles {
 static const uint32_t NO_PLACE = UINT32_MAX;
 static const uint64_t TAKE = UINT64_C(1) << 63;  // set by tally_take
 
+// No place yet: many VMs never need one.
 bool tl_handles_open(tl_vm *vm) {
   vm->handles = tl_alloc_zeroed(vm, sizeof *vm->handles, "handles");
   if (vm->handles == NULL)
@@ -58,6 +60,7 @@ bool tl_handles_open(tl_vm *vm) {
 }
 
 // Ends a place: handles to it are recognised as released from now on.
+// The generation becomes even.
 static void free_place(tl_vm *vm, place *p) {
   struct tl_handles *h = vm->handles;
   p->generation++;
@@ -90,6 +93,7 @@ size_t tl_handles_close(tl_vm *vm) {
   return held;
 }
 
+// Places in use alone, which have an odd generation.
 void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value),
                      void *context) {
@@ -103,6 +107,8 @@ void tl_handles_each(const tl_vm *vm,
 // --- Places -----------------------------------------------------------------
 
 // A free place, with an even generation; false after tl_fail.
+// Free places are used again, the last one freed first. Without one the table
+// grows, so places move: no pointer to a place survives a call of this.
 static bool new_place(tl_vm *vm, uint32_t *out) {
   struct tl_handles *h = vm->handles;
   if (h->first_free != NO_PLACE) {
@@ -125,6 +131,8 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
 }
 
 // What a handle to the place has to carry.
+// The VM's address in the upper bits, so that a handle of another VM fails even
+// where the generations are the same.
 static uint64_t check_of(const tl_vm *vm, const place *p) {
   return ((uint64_t)(uintptr_t)vm << 28) + p->generation;
 }
@@ -168,6 +176,7 @@ bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   return true;
 }
 
+// For arguments of hooks, which outlive the handle: a call costs no count.
 bool tl_handle_borrow(tl_vm *vm, tl_slot value, tally_value *out) {
   if (!tl_is_heap(value)) {
     *out = tl_plain_value(value);
@@ -176,10 +185,12 @@ bool tl_handle_borrow(tl_vm *vm, tl_slot value, tally_value *out) {
   return open_place(vm, tl_borrow(value), true, out);
 }
 
+// Its value is none until it is filled; releasing it before then is fine.
 bool tl_handle_reserve(tl_vm *vm, tally_value *out) {
   return open_place(vm, tl_none(), false, out);
 }
 
+// Cannot fail: the place is there.
 void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value) {
   find(vm, handle)->value = tl_escape(vm, &value, TL_CAUSE_HOST);
 }
@@ -230,6 +241,8 @@ bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
   return true;
 }
 
+// All or none: what was read before a failure is dropped again, so that [out]
+// owns nothing.
 bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
                      tl_slot *out) {
   int done = 0;
@@ -245,12 +258,15 @@ bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
   return false;
 }
 
+// The mark is in the handle's top bit, which no index of a place has.
 bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out) {
   return (handle.handle & TAKE) != 0 ? tl_handle_take(vm, handle, out)
                                      : tl_handle_get(vm, handle, out);
 }
 
 // Gives up one owner of a handle; the last one drops the value.
+// While a hook runs (TL_ACCESS_NONE) the value is left in the place, which is
+// free for no one until drain() has dropped it.
 static void release(tl_vm *vm, tally_value v) {
   place *p = find(vm, v);
   if (p == NULL || --p->owners > 0)
@@ -299,6 +315,8 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
     drain(vm);
 }
 
+// Those marked are the callee's on every path (tally.h), so a call that fails
+// early must release them too.
 void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles) {
   for (size_t i = 0; i < count; i++) {
     if ((handles[i].handle & TAKE) == 0)
@@ -307,6 +325,7 @@ void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles) {
   }
 }
 
+// A NULL for [out] is the host's mistake; the value must not leak for it.
 tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out) {
   if (tl_given(vm, out, "the place for the result") &&
       tl_handle_new(vm, &value, out))
@@ -317,6 +336,7 @@ tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out) {
 
 // --- tally.h ----------------------------------------------------------------
 
+// No VM is at hand: only the handle's bit changes, and the count stays.
 tally_value tally_take(tally_value v) {
   v.handle |= TAKE;
   return v;
@@ -338,6 +358,7 @@ void tally_release(tally_vm *vm, tally_value v) {
     release(vm, v);
 }
 
+// Scalars always are.
 int tally_is_live(tally_vm *vm, tally_value v) {
   tl_slot value;
   return tl_enter(vm) && (tl_is_plain(v, &value) || find(vm, v) != NULL);

@@ -38,6 +38,7 @@ typedef struct tl_host_function {
 } tl_host_function;
 
 // A module that the host has added; its functions refer to its name.
+// One allocation with its texts.
 typedef struct tl_host_module {
   struct tl_host_module *next;
   const char *name, *doc;
@@ -56,6 +57,7 @@ void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
                            void *context);
 
 // Frees all functions and modules of the host.
+// Called when the VM closes, after all code is gone.
 void tl_host_close(tl_vm *vm);
 
 // Calls a host's function; the contract is tl_builtin_fn's.
@@ -77,11 +79,15 @@ typedef struct tl_hook_call {
   uint64_t takes;
 } tl_hook_call;
 // A hook in the form that tl_hook_run calls.
+// Between tl_hook_run and a hook of the host's own form: it unpacks [context].
 typedef tally_status tl_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out);
 // Runs a hook with handles for its arguments. What it raises is raised in the
 // VM; what it returns becomes *out, owned. If it leaves the result untouched,
 // *declined is set (unless NULL) and *out is none.
+// call->access says what the hook may do with the VM, at most what the caller
+// of the VM may. Fails (kind limit) for hooks within hooks beyond
+// TALLY_MAX_DEPTH, (kind type) for more than TL_MAX_CALL_ARGUMENTS.
 bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
                  void *context, tl_slot *out, bool *declined);
 
@@ -94,6 +100,7 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
 
 // How `for` iterates over a resource of the library's: whether there is one
 // more item, asked before each, and that item (owned). False after tl_fail.
+// For lines of files and of the input.
 typedef struct tl_walked {
   bool (*more)(tl_vm *vm, void *object, bool *more);
   bool (*next)(tl_vm *vm, void *object, tl_slot *out);
@@ -132,6 +139,7 @@ bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
 bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
                          bool *known);
 // The text as print shows it: owned, NULL after tl_fail.
+// A type without the hook, or whose hook gives no string, is <name>.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s);
 
 #endif

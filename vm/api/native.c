@@ -4,6 +4,12 @@
 // A row of the host becomes a tl_host_function, whose first part is a row like
 // the library's, so that the compiler needs no second kind of function. Its
 // optional signature "(float64, _) -> float64" is checked at each call.
+//
+//   {"clamp", "x, low: 0.0", "…", .signature = "(float64, _) -> float64"}
+//
+//   row      name, params and doc, copied: the compiler sees a built-in
+//   params   float64 and NULL (anything), result float64
+//   call     through tl_hook_run; or loop, for items one by one (vm/engine)
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +26,7 @@ static bool is_same(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+// Whether [text] is just these bytes.
 static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
@@ -34,6 +41,7 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
   return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
+// For completions and suggestions; the order decides what hides what.
 void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
                            void *context) {
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next)
@@ -98,11 +106,13 @@ static const char *type_end(const char *at) {
   return at;
 }
 
+// A signature may go over lines.
 static const char *skip_blanks(const char *at) {
   while (*at == ' ' || *at == '\n') at++;
   return at;
 }
 
+// Returns false.
 static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: the signature %s is not of the form (TYPE, TYPE) -> TYPE "
@@ -122,6 +132,8 @@ static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
 }
 
 // Parses "(TYPE, TYPE) -> TYPE" with one type for each parameter.
+// A missing result, "(float64)", is anything. False (kind type) where the form
+// or the number of parameters is wrong.
 static bool parse_signature(tl_vm *vm, tl_host_function *f,
                             const char *signature) {
   const char *at = skip_blanks(signature);
@@ -149,6 +161,9 @@ static bool parse_signature(tl_vm *vm, tl_host_function *f,
 }
 
 // Checks name and texts of a row, and that the name is free.
+// Fails (kind name) for a name that is no word or taken, (kind host) where
+// there is not just one of call and loop, (kind value) for texts that are no
+// UTF-8.
 static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   if (!is_name(row->name)) {
     return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
@@ -171,6 +186,7 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
+// Its texts lie in the same block.
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
@@ -291,12 +307,14 @@ static void free_newest(tl_vm *vm, const tl_host_function *until) {
   }
 }
 
+// The module has no functions by then: theirs refer to its name.
 static void free_newest_module(tl_vm *vm) {
   tl_host_module *m = vm->host_modules;
   vm->host_modules = m->next;
   tl_free(vm, m, m->nbytes);
 }
 
+// Functions first: each refers to its module's name.
 void tl_host_close(tl_vm *vm) {
   free_newest(vm, NULL);
   while (vm->host_modules != NULL) free_newest_module(vm);
@@ -365,6 +383,7 @@ tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
 
 // Makes a handle for each argument; *made says how many there are, also on
 // failure.
+// Arguments that are given away leave their slots empty; those borrowed stay.
 static bool make_handles(tl_vm *vm, const tl_hook_call *call,
                          tally_value *handles, uint32_t *made) {
   for (*made = 0; *made < call->count; ++*made) {
@@ -406,6 +425,8 @@ static bool take_result(tl_vm *vm, const tl_hook_call *call, tally_value out,
 
 // In order: handles for the arguments, the hook with its access, what it raised
 // or returned, and the handles again.
+// The handles are released at the end in any case: what the hook retained lives
+// on, with a count of its own.
 bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
                  void *context, tl_slot *out, bool *declined) {
   tally_value handles[TL_MAX_CALL_ARGUMENTS], result = {0, 0};
@@ -449,6 +470,8 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
 // --- Calling ----------------------------------------------------------------
 
 // Checks the arguments against the signature, binding its type variables.
+// A variable of the signature stands for one type in all parameters and in the
+// result, hence the shared bindings.
 static bool check_types(tl_vm *vm, const tl_host_function *f,
                         const tl_slot *args, tl_bindings *bindings) {
   tl_param params[TL_MAX_PARAMS];

@@ -67,6 +67,8 @@ void tl_vm_bind(tl_vm *vm, const tl_library *library) {
 }
 
 // The VM itself comes from the host's allocator and is not counted.
+// What was made before a failure is undone by tl_vm_close, for which zeros
+// stand for what was not made.
 tl_vm *tl_vm_open(const tally_options *options,
                   const tl_compiler_hooks *compiler,
                   const tl_library *library) {

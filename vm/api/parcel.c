@@ -8,6 +8,10 @@
 //                             └ NODE_BLOCK   a large array, not copied
 //
 // Large arrays with no other owner go with their block; everything else is
+//
+// A node has its children's pointers and its bytes behind it in one block:
+//
+//   │ node │ child 0 │ child 1 │ … │ data … │
 // copied. Nodes come from the host's allocator, since no VM accounts for them.
 
 #include <string.h>
@@ -124,6 +128,7 @@ static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
 }
 
 // Hands over an array object with its block: the VM no longer counts it.
+// Only the header's own count changes VMs with it: unique, so it is 1.
 static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_array *a = s->array;
   node *n = new_node(vm, p, NODE_BLOCK, 0, 0);
@@ -138,6 +143,7 @@ static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
 
 // Whether the array has no other owner and a block of its own that may change
 // VMs.
+// Small blocks come out of the VM's own pages (tl_block_may_leave).
 static bool may_leave(const tl_vm *vm, tl_slot s) {
   enum { NOT_OURS = TL_VIEW | TL_EXTERNAL | TL_READONLY | TL_IMMORTAL };
   return tl_is_unique(s) && (s.array->head.flags & NOT_OURS) == 0 &&
@@ -278,6 +284,7 @@ static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
 }
 
 // Takes a block over, or copies it where the allocators differ.
+// On failure the block stays the parcel's, which frees it.
 static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   tl_array *a = n->block;
   if (!is_same_allocator(vm, p)) {
@@ -292,6 +299,7 @@ static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
+// Short texts come to lie in the items, long ones are strings of this VM.
 static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
   tl_array *a = tl_array_new(vm, TL_STRING, n->ndim, n->shape);
   if (a == NULL)
@@ -397,6 +405,8 @@ void tally_free_parcel(tally_parcel *p) {
 
 // Takes the handle, so that a large array with no other owner can leave with
 // its block.
+// Takes v on every path. Fails (kind type) for functions, resources and nested
+// arrays, (kind limit) for values that nest too deeply.
 tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   TL_ENTER(vm);
   tl_slot value;

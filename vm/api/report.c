@@ -16,10 +16,13 @@
 #include "vm/api/api.h"
 #include "vm/values/list.h"
 
+// Names what is missing in the host's words: "the path is needed: got NULL".
 bool tl_fail_null(tl_vm *vm, const char *what) {
   return tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
 }
 
+// Hooks of resources run in the middle of an instruction, where variables and
+// code must stay as they are.
 bool tl_may_run(tl_vm *vm) {
   return vm->access == TL_ACCESS_ALL ||
          tl_fail(vm, TALLY_ERR_HOST,
@@ -60,6 +63,7 @@ bool tl_report_open(tl_vm *vm) {
   return vm->report != NULL;
 }
 
+// What is left for a hook goes too, with its trace.
 void tl_report_close(tl_vm *vm) {
   if (vm->report == NULL)
     return;
@@ -70,6 +74,7 @@ void tl_report_close(tl_vm *vm) {
 }
 
 // The whole report as text: place, message, excerpt, trace.
+// An error of the compiler has a text of its own, with all messages.
 static void write_report(tl_vm *vm, tl_text *text) {
   const tl_pending_error *e = &vm->error;
   if (e->compiled && e->excerpt != NULL) {
@@ -104,6 +109,9 @@ static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
 }
 
 // Turns the pending error into the report that tally_error gives.
+// kind, file, line and trace come from the pending error, whose memory the
+// report takes over where it can. What cannot be copied for lack of memory is
+// shown as a constant text, so a report is always there.
 tally_status tl_report(tl_vm *vm) {
   if (!vm->error.set)
     return TALLY_OK;
@@ -157,6 +165,8 @@ tally_status tl_report(tl_vm *vm) {
   return status;
 }
 
+// Such an error is raised whatever the hook returns: a host's function cannot
+// swallow an interrupt.
 bool tl_report_is_final(const tl_vm *vm) {
   return vm->report->kept.is_final;
 }
@@ -172,6 +182,8 @@ void tl_report_forget(tl_vm *vm) {
 }
 
 // An interrupt is raised whatever status the hook returned.
+// The report is given up as well: the error is pending now and will be reported
+// by the call further out.
 bool tl_report_raise(tl_vm *vm, tally_status status) {
   tl_pending_error *kept = &vm->report->kept;
   if (!kept->set || (kept->status != status && !kept->is_final))

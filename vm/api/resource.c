@@ -2,6 +2,12 @@
 // the type's hooks, and the object is released with its last owner.
 //
 // A type is a struct of hooks that may grow in later versions; a hook behind
+//
+//   r.name      attribute     r[i]     index      r(x)    call
+//   r + x       operate       print    repr       end     release
+//
+// All but call may make and read values and do no more (tl_may_run); release
+// may release handles alone.
 // the end of the host's struct is missing (HOOK).
 
 #include <string.h>
@@ -25,6 +31,8 @@ static tl_resource *resource_of(tl_slot s) {
 
 // --- Life -------------------------------------------------------------------
 
+// The size is asked for once, and accounted as external memory until the
+// release. On failure release is not called: the object stays the host's.
 tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                                  void *object, tally_value *out) {
   if (!tl_enter(vm))
@@ -92,6 +100,7 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // What a hook of a resource gets besides the arguments; the adapters below have
 // the form that tl_hook_run calls.
+// On the stack of the call that asks: a hook keeps no pointer to it.
 typedef struct asking {
   const tally_resource *type;
   void *object;
@@ -119,12 +128,15 @@ static tally_status ask_call(tl_vm *vm, void *context, size_t count,
   return a->type->call(vm, a->type->context, a->object, count, args, out);
 }
 
+// operate is asked with the operator's sign or name, and all operands, of which
+// any may be the resource.
 static tally_status ask_operator(tl_vm *vm, void *context, size_t count,
                                  const tally_value *args, tally_value *out) {
   const asking *a = context;
   return a->type->operate(vm, a->type->context, a->text, count, args, out);
 }
 
+// What it gives should be a string; anything else counts as no hook.
 static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   (void)count;
@@ -158,6 +170,8 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
   return !declined || fail_attribute(vm, base, name);
 }
 
+// Fails (kind type) for a type without the hook. What the hook leaves untouched
+// is none.
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out) {
   asking a = asking_of(base);

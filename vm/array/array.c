@@ -44,6 +44,8 @@ static tl_array *zeroed_object(tl_vm *vm, size_t nbytes) {
 // Makes header and block in one allocation. The in-place contract is asked
 // first: where a function with such a contract must not allocate, this fails
 // before any work is done.
+// Fails (kind shape) for a shape that does not fit, (kind memory) where memory
+// is short or the contract forbids it.
 static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, bool zeros) {
   TL_CHECK(dtype < TL_DTYPE_COUNT);

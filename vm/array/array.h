@@ -304,6 +304,8 @@ bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim, int *out);
 //
 //   for (tl_walk_begin(&walk, …); !walk.done; tl_walk_next(&walk))
 //     walk.length items at walk.data[k], walk.step[k] bytes apart
+// ndim counts the dimensions that are walked from run to run, those of
+// [shape]; index says where among them the current run is.
 typedef struct tl_walk {
   int n, ndim;
   int64_t shape[TL_MAX_DIMS];

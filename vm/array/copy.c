@@ -472,6 +472,7 @@ bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   return true;
 }
 
+// Without a look at overlap, which costs more than a small copy does.
 bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
   return copy_items(vm, to, from, true);
 }

@@ -66,6 +66,8 @@ int tl_value_ndim(tl_slot s) {
   return tl_is_nested(s) ? tl_nested_ndim(s.nested) : 0;
 }
 
+// 3 * 4 * var * var * float64 has four: two fixed ones and one for each var.
+// Rows of matrices add the matrices' other axes.
 int tl_value_axes(tl_slot s) {
   int axes = 0;
   while (tl_has_rows(s)) {
@@ -76,6 +78,8 @@ int tl_value_axes(tl_slot s) {
   return axes + tl_value_ndim(s);
 }
 
+// The first part of every form but RAGGED has the array's axes, so the way down
+// by parts[0] ends at an array, or at the string that one value of bytes is.
 int64_t tl_value_length(tl_slot s, int axis) {
   // At most as deep as an array has axes: each turn is a part's part.
   while (tl_is_nested(s)) {
@@ -94,6 +98,8 @@ int tl_value_shape(tl_slot s, int64_t *shape) {
   return ndim;
 }
 
+// Not checked for overflow: the parts that have these axes were made by
+// tl_shape_size.
 int64_t tl_nested_size(const tl_nested *n) {
   int64_t size = 1;
   for (int i = 0; i < tl_nested_ndim(n); i++)
@@ -101,6 +107,7 @@ int64_t tl_nested_size(const tl_nested *n) {
   return size;
 }
 
+// Parts that are shared with other arrays count in full.
 int64_t tl_value_nbytes(tl_slot s) {
   if (tl_is_array(s)) {
     tl_dtype dtype = tl_array_dtype(s.array);
@@ -112,6 +119,9 @@ int64_t tl_value_nbytes(tl_slot s) {
   return nbytes;
 }
 
+// Rows of a slice use a part of their content: its bytes are divided by the
+// share of items between the first row's begin and the last one's end. That is
+// exact for items of one size, and near enough for the choice it serves.
 int64_t tl_value_shown(tl_slot s) {
   if (!tl_is_form(s, TL_FORM_RAGGED)) {
     int64_t nbytes = tl_is_nested(s) ? 0 : tl_value_nbytes(s);
@@ -131,6 +141,8 @@ int64_t tl_value_shown(tl_slot s) {
          (int64_t)((double)all / (double)length * (double)(stop - start));
 }
 
+// A view counts as all of its owner's block; a string, which nothing views, as
+// nothing.
 int64_t tl_value_held(tl_slot s) {
   if (tl_is_array(s)) {
     const tl_array *owner = tl_array_owner(s.array);
@@ -142,6 +154,7 @@ int64_t tl_value_held(tl_slot s) {
   return nbytes;
 }
 
+// Every part, down to the blocks, with a count of one.
 bool tl_nested_keeps_alone(const tl_nested *n) {
   bool alone = true;
   for (int64_t i = 0; alone && i < n->count; i++) {
@@ -163,6 +176,7 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
   *stop = at[i + 1];
 }
 
+// Fields are few, so they are looked through one by one.
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
   // Rows of structs have the structs' fields.
   while (tl_nested_traits(n)->shows_fields && tl_is_nested(n->parts[1]))
@@ -179,12 +193,15 @@ int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
 // --- Descriptions -----------------------------------------------------------
 // Without the VM, which may be out of memory: into a buffer.
 
+// What is left of the buffer. Once text was cut, left is 0 and nothing follows.
 typedef struct line {
   char *at;
   size_t left;
   bool raw_bytes;  // strings are bytes
 } line;
 
+// Cuts with "…" at the first text that does not fit whole: there is always
+// room for that and the zero.
 static void add(line *l, const char *text) {
   size_t n = strlen(text);
   bool cut = n + 4 > l->left;
@@ -211,11 +228,13 @@ static void describe_begin(line *l, const tl_type *type, int64_t i) {
   add(l, word ? ": " : "\": ");
 }
 
+// A tuple of one is written with a comma, as a list of one is.
 static void describe_end(line *l, const tl_type *type) {
   bool tuple = type->kind == TL_TYPE_TUPLE;
   add(l, !tuple ? "}" : type->field_count == 1 ? ",)" : ")");
 }
 
+// "{x: float64, y: 3 * int32}", or "(float64, string)" of a tuple.
 static void describe_fields(line *l, const tl_type *type) {
   for (int64_t i = 0; i < type->field_count && l->left > 0; i++) {
     describe_begin(l, type, i);
@@ -240,6 +259,7 @@ static const char *plain_name(const tl_type *type, char *buffer, size_t size) {
   return buffer;
 }
 
+// A layout's type, which has no var and no option: those are columns.
 static void describe_type(line *l, const tl_type *type) {
   for (; type->kind == TL_TYPE_FIXED; type = type->of)
     describe_dimension(l, type->size);
@@ -250,6 +270,8 @@ static void describe_type(line *l, const tl_type *type) {
     add(l, plain_name(type, text, sizeof text));
 }
 
+// The text of a value's type from dimension [skip] on, as tl_type_text would
+// give it for tl_type_below(s, skip), but of categories not all of them.
 static void describe(line *l, tl_slot s, int skip) {
   int ndim = tl_value_ndim(s);
   for (int i = skip; i < ndim; i++)
@@ -315,6 +337,7 @@ static const tl_type *tree_dimensions(tl_text *text, const tl_type *type,
   return type;
 }
 
+// "x: offset 8, float64", and below it the field's dimensions and fields.
 static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
   for (int64_t i = 0; i < layout->field_count; i++) {
     const tl_type_field *field = &layout->fields[i];
@@ -332,6 +355,7 @@ static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
   }
 }
 
+// "size 3, stride 24" for each of the first [ndim] axes.
 static void tree_array(tl_text *text, const tl_array *a, int ndim, int depth) {
   for (int i = 0; i < ndim; i++) {
     indent(text, depth);
@@ -355,6 +379,8 @@ static void tree_owner(tl_text *text, const tl_array *a, int depth) {
   }
 }
 
+// Name, dtype and count on one line; a nested part goes on as a tree of its
+// own.
 static void tree_part(tl_text *text, const char *name, tl_slot part,
                       int depth) {
   indent(text, depth);
@@ -375,6 +401,8 @@ static void tree_part(tl_text *text, const char *name, tl_slot part,
   tree_owner(text, a, depth + 1);
 }
 
+// A struct array is shown as its block, with the fields in place of the axis of
+// bytes.
 void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
   if (tl_nested_form(n) != TL_FORM_STRUCT) {
     for (int64_t i = 0; i < n->count; i++)

@@ -25,9 +25,8 @@
 //             CATEGORY  values out of a few, codes in int32 (indexed.h)
 //             POINTER   references to the values of any array (indexed.h)
 //   bytes     BYTES     parts[0]  the bytes as if they were text: a string
-//   (then
-//                                 there is no axis), or any array of strings
-//                                 (raw_bytes.h)
+//                                 (there is no axis then), or any array of
+//                                 strings (raw_bytes.h)
 //
 // Where operands of several forms meet, the one that stands last in tl_form
 // says what happens: it opens the array that it is, and the others follow.
@@ -102,6 +101,7 @@ static inline bool tl_part_spans(const tl_nested *n, int64_t i) {
 static inline bool tl_is_spelled(tl_slot s) {
   return tl_is_form(s, TL_FORM_CATEGORY) || tl_is_form(s, TL_FORM_POINTER);
 }
+// A slot that owns it: takes the caller's count.
 static inline tl_slot tl_own_nested(tl_nested *n) {
   return (tl_slot){.tag = TL_TAG_NESTED | TL_OWNED, .nested = n};
 }
@@ -109,6 +109,7 @@ static inline tl_slot tl_own_nested(tl_nested *n) {
 static inline tl_slot tl_lend_nested(const tl_nested *n) {
   return (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)(uintptr_t)n};
 }
+// The fixed leading dimensions, 0 for bytes of one value.
 static inline int tl_nested_ndim(const tl_nested *n) {
   return n->head.ndim;
 }
@@ -122,6 +123,9 @@ int64_t tl_value_length(tl_slot s, int axis);
 // All of them at once: room for TL_MAX_DIMS; returns how many.
 int tl_value_shape(tl_slot s, int64_t *shape);
 // All axes: those, and the dimensions of the rows below them.
+// For 3 * 4 * var * 2 * float64:
+//
+//   ndim 2     length(axis 1) 4     shape 3 4     axes 4     size 12
 int tl_value_axes(tl_slot s);
 // Items: the product of the fixed leading dimensions.
 int64_t tl_nested_size(const tl_nested *n);
@@ -132,8 +136,11 @@ int64_t tl_value_nbytes(tl_slot s);
 int64_t tl_value_shown(tl_slot s);
 int64_t tl_value_held(tl_slot s);
 // Whether nothing but this value, which is nested, keeps those blocks.
+// False where a part, or the block that a part views, has another owner too:
+// then a copy would free nothing.
 bool tl_nested_keeps_alone(const tl_nested *n);
 // As tl_describe: into a buffer, cut where it is full.
+// Takes no memory, so it may be called after an allocation has failed.
 void tl_nested_describe(const tl_nested *n, char *buffer, size_t size);
 // What makes a plain array of such a value, for the end of an error's message;
 // "" where it is plain or nothing does.
@@ -143,9 +150,12 @@ const char *tl_part_name(const tl_nested *n, int64_t i);
 // The position of a field; -1: none, or no struct.
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name);
 // Row i of a ragged array.
+// Its items are [*start, *stop) of parts[1].
 void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
                    int64_t *stop);
 // The tree, a line for each part of it, indented by [depth].
+// For a reader who wonders where the memory is: names, strides and owners. A
+// failure is the text's.
 void tl_nested_tree(tl_text *text, const tl_nested *n, int depth);
 
 #endif

@@ -15,6 +15,8 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 
+// In the order in which a script can do something about it. TL_REFUSED_SHAPE
+// is what is left: its items are not dense.
 tl_rejection tl_rejection_of(tl_slot s) {
   if (!tl_is_owned(s))
     return TL_REFUSED_LIVE;

@@ -11,6 +11,7 @@ static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
   return true;
 }
 
+// Three comparisons, cheapest first; the shape last, as it is a loop.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
   return tl_is_array(s) && tl_is_dying(vm, s) &&
@@ -38,6 +39,7 @@ static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
   }
 }
 
+// Only the dtype changes: the shape is the same and so are the strides.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape) {
   if (!tl_can_reuse(vm, *slot, dtype, ndim, shape)) {
@@ -50,6 +52,8 @@ tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
   return array;
 }
 
+// Strings never: their items count texts, which would be lost. What is not
+// contiguous is not offered, since x is to be written from front to back.
 tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
   tl_array *a = x->array;
   bool strings = tl_array_dtype(a) == TL_STRING || dtype == TL_STRING;
@@ -61,6 +65,8 @@ tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
   return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
 }
 
+// Then a write of item i can destroy item i of the other alone, which has been
+// read. Strides of axes of one item do not matter.
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
   if (a->data != b->data ||
       tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||

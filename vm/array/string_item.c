@@ -211,10 +211,13 @@ void tl_string_item_copy(tl_vm *vm, tl_string_item *item,
 
 // --- Counting ---------------------------------------------------------------
 
+// Used after a kernel has copied items as 16 bytes: until then nothing counts
+// the copies, so nothing may fail in between.
 void tl_string_items_keep(tl_vm *vm, const tl_string_item *items, int64_t n) {
   for (int64_t i = 0; i < n; i++) keep(vm, &items[i]);
 }
 
+// The items themselves are not cleared: the caller overwrites or frees them.
 void tl_string_items_drop(tl_vm *vm, const tl_string_item *items, int64_t n) {
   for (int64_t i = 0; i < n; i++) drop(vm, &items[i]);
 }

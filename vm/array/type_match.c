@@ -222,6 +222,8 @@ static bool match_item(matching *m, const tl_type *pattern) {
   return false;
 }
 
+// From left to right, so that N is bound by the first axis that has it and the
+// reason names a later one.
 static bool match_value(matching *m, const tl_type *pattern) {
   // An ellipsis takes all axes that the other dimensions leave.
   int wanted = 0;

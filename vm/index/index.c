@@ -111,6 +111,7 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Numbers ----------------------------------------------------------------
 
+// A copy: an update of the box must not be seen by whoever has the number.
 tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
   tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
   if (box == NULL)
@@ -122,6 +123,7 @@ tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
   return box;
 }
 
+// By tl_item, so that a complex128 gets an array of rank 0 of its own again.
 tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number) {
   tl_slot out = tl_item(vm, box, box->data);
   if (!tl_is_unset(out))
@@ -318,6 +320,8 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
   return made != NULL;
 }
 
+// By what read_one made of the index. Slices and choices are new lists whose
+// items are counted, not borrowed, as nobody knows how long the base lives.
 static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                      const tl_slot *parts, tl_slot *out) {
   one index;
@@ -392,6 +396,8 @@ bool tl_record_key(tl_vm *vm, const tl_step *step, const tl_slot *parts,
                  "list, r[(a, b)]");
 }
 
+// Fails for a key that is not there with the keys that are. *base may be an
+// owned record: then the value moves out of it, or is counted.
 bool tl_record_value(tl_vm *vm, tl_slot *base, tl_slot key, tl_slot *out) {
   tl_slot *value = tl_record_get_key(base->record, key);
   if (value == NULL)
@@ -400,6 +406,7 @@ bool tl_record_value(tl_vm *vm, tl_slot *base, tl_slot key, tl_slot *out) {
   return true;
 }
 
+// r["a"] and r[1] are keys as r.a is: a record has no positions.
 static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                        const tl_slot *parts, tl_slot *out) {
   tl_slot key;

@@ -81,6 +81,9 @@ static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
   }
 }
 
+// The kernel reads value's items one after the other as it meets true bytes, so
+// there must be just as many; one item for all goes by select, which has no
+// such counter and runs at full width.
 void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
   const uint8_t *chosen = (const uint8_t *)mask->data;
   if (value->size == 1) {
@@ -489,6 +492,8 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
 
 // --- Gathering and scattering -----------------------------------------------
 
+// Numbers may stop half-way, as nobody sees the new array; strings may not,
+// since they are copied as bytes first and counted all at once at the end.
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -566,6 +571,8 @@ static void scatter_strings(tl_vm *vm, const tl_selection *s,
   }
 }
 
+// Nothing fails here: positions were checked, and [value] has no item of
+// target's memory. A place that occurs twice has the later value.
 void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
                       tl_array *value) {
   if (selection->fancy_size == 0) {

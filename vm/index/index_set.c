@@ -19,6 +19,7 @@
 
 // The error of a value that does not go into items of [dtype]: never a silent
 // loss, such as a float into integers.
+// Returns false, with what would convert where something does.
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
   char text[TL_DESCRIBE];
   const char *name = tl_dtypes[dtype].name;
@@ -250,6 +251,7 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
 }
 
 // Writes to the places of a mask over the whole array.
+// The true ones are counted first, as the value must have as many items or one.
 static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
                          tl_slot value) {
   int64_t count = tl_count_true(mask);

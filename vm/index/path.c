@@ -52,6 +52,7 @@ static bool may_change(tl_vm *vm, tl_slot target) {
 
 // Ends an update: the target was changed in place, or copied; [made] is what it
 // is afterwards.
+// The target's slot owns nothing afterwards. *out may be the same slot.
 static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
                    tl_slot *out) {
   if (!in_place && tl_is_owned(*target))
@@ -104,6 +105,8 @@ static bool update_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
 }
 
 // Updates a record; a missing field can be set but not be updated below.
+// The order matters: the record is copied before its field is updated, so that
+// the copy and not the shared one is written; a failure drops the copy.
 static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
                           tl_slot *out) {
   tl_slot key;
@@ -339,6 +342,7 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
   return finish(vm, target, in_place, tl_own_array(a), out);
 }
 
+// For the forms, whose places end in arrays of their parts.
 bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
                           tl_slot value) {
   return store_below(vm, w, a, value);
@@ -393,7 +397,7 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   return true;
 }
 
-// A part keeps its type: cargo.is_part forbids that an array of structs gets
+// A part keeps its type: carried.is_part forbids that an array of structs gets
 // another column.
 bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
                     tl_slot *value) {
@@ -506,6 +510,8 @@ static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
   return ok;
 }
 
+// The value's count is taken before anything else and given back on failure, so
+// that the caller's slots are as they were. On success *value owns nothing.
 bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *value, tl_slot *out) {
   if (!check_length(vm, path))
@@ -598,6 +604,8 @@ void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
 }
 
 // Each step's result is dropped once the next one has been read from it.
+// Steps below a temporary: what a step borrows from the one before it would die
+// with that one, so an owned base makes tl_index_get give an owned result.
 bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot at, next;

@@ -15,6 +15,8 @@
 
 // --- Integers and slices ----------------------------------------------------
 
+// The fast test is one bit: int64 has a class of its own. Other integer dtypes
+// are stored widened, so that s.i is their value.
 bool tl_index_integer(tl_slot s, int64_t *out) {
   *out = s.i;
   if ((s.tag & TL_CLASS_I64) != 0)
@@ -103,6 +105,12 @@ bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
   return true;
 }
 
+// As start:stop:step of the range, but its ends are numbers and not parts that
+// may be left out:
+//
+//   0..3 of 10 items      0 1 2
+//   -2..5 of 10 items     empty: -2 is 8
+//   reverse(0..3)         2 1 0, though its stop is -1
 tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
   int64_t step = range->step == INT64_MIN ? -INT64_MAX : range->step;
   int64_t start = clip(range->start, length, step);
@@ -115,6 +123,7 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
 
 // --- Counting axes ----------------------------------------------------------
 
+// A field takes none.
 int tl_step_parts(const tl_step *step) {
   int parts = 0;
   for (int i = 0; step->field == NULL && i < step->item_count; i++)
@@ -122,6 +131,7 @@ int tl_step_parts(const tl_step *step) {
   return parts;
 }
 
+// A bool array of any rank, the axes of which it covers.
 static bool is_mask(tl_slot s) {
   return tl_is_array(s) && s.array->head.dtype == TL_BOOL;
 }
@@ -387,6 +397,9 @@ static bool select_plain(const tl_array *base, const tl_step *step,
   return true;
 }
 
+// Two attempts, as nearly all indices are integers and slices: those go through
+// select_plain in one loop, and the reader begins anew where it gave up. A base
+// of fewer items in the index than axes is whole in the rest of them.
 bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
                const tl_slot *parts, tl_selection *out) {
   out->data = base->data;
@@ -418,6 +431,7 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
          tl_positions_make(vm, base, r.fancy_count, r.fancy, out);
 }
 
+// May be called for one that is not fancy, which has nothing to give up.
 void tl_selection_close(tl_vm *vm, tl_selection *selection) {
   tl_clear(vm, &selection->keep);
 }

@@ -1,5 +1,12 @@
 // The axes of any value: in another shape, in another order, as one. Rows that
 // come to stand in several axes are rows in a regular order, and back.
+//
+//   reshape   2 * 6 * {x: float64}   to 3 * 4     each part alike, as views
+//             12 * var * float64     to 3 * 4     a grid: places 0 … 11
+//             3 * 4 * var            to 12        the rows at those places
+//   permute   3 * 4 * var            to 4 * 3     the places, transposed
+//
+// No item moves unless a plain part is not dense.
 #include "vm/nested/parts.h"
 
 #include "vm/array/array.h"
@@ -21,6 +28,8 @@ bool tl_is_in_order(const tl_array *places, const tl_nested *rows) {
   return true;
 }
 
+// The common case, all rows as they lie, costs no copy: a reshape of ragged
+// rows comes back through here when a grid is read as rows again.
 bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
   if (tl_is_in_order(places, rows.nested)) {
     *out = tl_retain(vm, tl_borrow(rows));
@@ -35,6 +44,8 @@ bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
   return ok;
 }
 
+// A number of axes below two is no grid: an index of a grid that takes all
+// axes gives the row, and one that leaves a single axis gives ragged rows.
 bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out) {
   if (!tl_is_array(places))
     return tl_nested_at(vm, rows, places.i, out);
@@ -45,6 +56,8 @@ bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out) {
                         &second, out);
 }
 
+// The places are the rows' own numbers 0, 1, …: so tl_is_in_order is true of
+// the result, and its rows are read without a copy.
 bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
                       tl_slot *out) {
   if (ndim == 1) {
@@ -61,6 +74,8 @@ bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
   return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
 }
 
+// What is no grid goes through as it is, so that this can be the tl_opener of
+// operations on operands of any form.
 bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
   *out = tl_borrow(s);
   return !tl_is_form(s, TL_FORM_GRID) ||
@@ -75,6 +90,7 @@ typedef struct axes {
   const int64_t *shape;
 } axes;
 
+// A tl_part_map: the leading axes of a part are those of the whole.
 static bool reshape_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                          tl_slot *out) {
   const axes *a = context;
@@ -82,6 +98,13 @@ static bool reshape_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   return tl_value_reshape(vm, part, a->taken, a->ndim, a->shape, out);
 }
 
+// The last step of a reshape, at a plain array. A shape behind the taken axes
+// stays as it is:
+//
+//   2 * 3 * 8 * uint8, taken 2, to 6     6 * 8 * uint8
+//
+// The view counts its block, since the tree that it goes into may outlive what
+// it was made from.
 static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   tl_slot dense, borrowed = tl_borrow(s);
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
@@ -108,6 +131,9 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   return true;
 }
 
+// Down the tree to plain arrays. RAGGED has no part with its own axis but the
+// offsets, which cannot be reshaped: so it becomes a grid. A grid's places are
+// reshaped as an array, and tell then whether the result is still a grid.
 bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
                       const int64_t *shape, tl_slot *out) {
   axes to = {taken, ndim, shape};
@@ -130,6 +156,8 @@ bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
   return ok;
 }
 
+// Two steps: a view with strides of 0 along the repeated axes, which costs
+// nothing, then one axis of it, which copies as no stride fits all of that.
 bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
                        const int64_t *shape, tl_slot *out) {
   int64_t strides[TL_MAX_DIMS];
@@ -145,6 +173,8 @@ bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
   return ok;
 }
 
+// One axis into one axis changes nothing, so an owned value is moved: this is
+// how results of rows come back from grids that were opened.
 bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                          tl_slot *out) {
   if (ndim == 1 && tl_is_owned(*s)) {
@@ -162,6 +192,7 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_value_reshape(vm, s, 2, 1, &length, out);
 }
 
+// What has one axis, or none, is itself, retained.
 bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS], size = 1;
   int ndim = tl_value_shape(s, shape);
@@ -181,6 +212,7 @@ typedef struct order {
   int ndim;
 } order;
 
+// A tl_part_map: parts that have the axes get the same order of them.
 static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                          tl_slot *out) {
   const order *o = context;
@@ -188,6 +220,8 @@ static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   return tl_value_permute(vm, part, o->axes, o->ndim, out);
 }
 
+// A view of each part, which counts its block since the tree may outlive what
+// it was made from. RAGGED has one axis: there is nothing to permute.
 bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
                       tl_slot *out) {
   order o = {axes, ndim};

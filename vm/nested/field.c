@@ -26,6 +26,9 @@ static bool is_named(const tl_string *name, const char *text) {
 
 // --- Shapes ------------------------------------------------------------------
 
+// What shape, ndim, size, dtype and nbytes need to know of an array, a scalar
+// or a range, so that each attribute is written once. [shape] is borrowed from
+// the value; a range's is its length.
 typedef struct outline {
   tl_dtype dtype;
   int ndim;
@@ -33,6 +36,7 @@ typedef struct outline {
   int64_t size;
 } outline;
 
+// Takes the slot by address: the shape of a range points into the range.
 static outline outline_of(const tl_slot *s) {
   if (tl_is_array(*s)) {
     const tl_array *a = s->array;
@@ -45,6 +49,8 @@ static outline outline_of(const tl_slot *s) {
   return (outline){(tl_dtype)tl_dtype_of(*s), 0, NULL, 1};
 }
 
+// The lengths as a list of weak integers, as a script would have written them.
+// *out is owned.
 static bool shape_list(tl_vm *vm, outline o, tl_slot *out) {
   tl_list *list = tl_list_new(vm, o.ndim);
   if (list == NULL)
@@ -80,6 +86,7 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
       out);
 }
 
+// x.mT. Fails (kind shape) below two axes, where x.T is still x itself.
 static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
   int ndim = tl_ndim(base->array);
   if (ndim < 2) {
@@ -89,6 +96,7 @@ static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
   return transpose(vm, base, ndim - 2, out);
 }
 
+// A complex item is two of these in a row, the real one first.
 static tl_dtype part_dtype(tl_dtype dtype) {
   return dtype == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
 }
@@ -104,6 +112,8 @@ static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
                          out);
 }
 
+// .real and .imag of one number, without an array for it. What was a literal's
+// number stays weak, so that (3).imag promotes as 0 does.
 static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
   if (tl_is_array(*base)) {  // complex128
     tl_c128 c = *(const tl_c128 *)(const void *)base->array->data;
@@ -124,6 +134,8 @@ static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
   return true;
 }
 
+// Only views and the array itself can be written through: T, mT, the parts of
+// complex items, and real of real items, which is the array.
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
@@ -163,6 +175,8 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   return ok;
 }
 
+// What reshapes or splits a number: [is_part] for .real and .imag, else .T,
+// which is the number, or .mT, which fails as it does for a vector.
 static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
                              bool is_part, tl_slot *out) {
   if (is_part)
@@ -173,6 +187,10 @@ static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
                        "mT exchanges the last two axes: a number has none");
 }
 
+// The attributes that need no items come first and read the outline alone;
+// the others give views, of a range of the array that it stands for. The
+// imaginary part of real items is a new array of zeros: there is nothing to
+// view, and so nothing to write through either (tl_attribute_place).
 static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   outline o = outline_of(base);
   if (is_named(name, "shape"))
@@ -241,6 +259,7 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
   return true;
 }
 
+// Ordered by what scripts ask most: records, then arrays and numbers.
 bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   if (tl_is_record(*base))
     return tl_record_value(
@@ -295,6 +314,8 @@ static const struct {
     {"nbytes", "nbytes(x)"},      {"T", "permute_dims(x, …)"},
     {"mT", "matrix_transpose(x)"}};
 
+// Called before either meaning is chosen, so that a script cannot come to read
+// a column because a table happens to have one named "size".
 bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
   const size_t count = sizeof nested_attributes / sizeof *nested_attributes;
   size_t i = 0;
@@ -310,6 +331,7 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
                  nested_attributes[i].call);
 }
 
+// As shape_list, of fixed dimensions alone.
 static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(s, shape);
@@ -353,6 +375,7 @@ static bool nested_attribute(tl_vm *vm, const tl_slot *base,
   return *found = false;
 }
 
+// An attribute first, then a field; a name that is both has failed before.
 bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                          tl_slot *out) {
   bool found;
@@ -367,6 +390,7 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   return tl_fail_no_field(vm, *base, name);
 }
 
+// For shape(x) and its like, which a field of that name does not disturb.
 bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   bool found;
   if (!tl_is_nested(*base))

@@ -1,4 +1,14 @@
 // The table of the forms, and the drivers above it. See forms.h.
+//
+//   get(x, step)      a field's name                  tl_nested_field
+//                     a mask that may be missing      made known first
+//                     else                            forms[x].get
+//   set(x, way, v)    a new column of a table         tl_add_column
+//                     else, on x or on a copy         forms[x].set
+//   op(x, y)          never equal                     one bool
+//                     else                            forms[outermost].…
+//   concat(x, y, …)   plain arrays alone              tl_join_arrays
+//                     else                            forms[outermost].concat
 #include "vm/nested/forms.h"
 
 #include <string.h>
@@ -12,6 +22,8 @@
 #include "vm/objects.h"
 #include "vm/vm.h"
 
+// One row of the table. The names are those of the functions in forms.h without
+// tl_ and without what they do: OPTION, option, … is tl_option_get and so on.
 #define OPS(form, get_of, set_of, elementwise_of, concat_of) \
   [TL_FORM_##form] = {tl_##get_of##_get, tl_##set_of##_set,  \
                       tl_##elementwise_of##_elementwise,     \
@@ -30,6 +42,8 @@ static const tl_form_ops forms[TL_FORM_COUNT] = {
 
 // --- Indexing ----------------------------------------------------------------
 
+// base[step], after an index by a field's name was ruled out. A mask that may
+// have missing values is the same for all forms: it is made known first.
 static bool get_items(tl_vm *vm, tl_slot base, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   if (tl_is_option_mask(step, parts))
@@ -37,6 +51,9 @@ static bool get_items(tl_vm *vm, tl_slot base, const tl_step *step,
   return forms[tl_nested_form(base.nested)].get(vm, base, step, parts, out);
 }
 
+// vm->nested->get: x["f"] is a field, anything else an index of the leading
+// axes. *out is owned, or borrows from *base where base is borrowed. Where base
+// dies with this call, *out is made independent of it.
 static bool get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                 tl_slot *out) {
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
@@ -88,6 +105,8 @@ static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
       tl_drop(vm, target);
     return true;
   }
+  // The copy's parts are the original's until one is written: that part is then
+  // copied, as it has two owners (tl_part_update).
   if (!in_place && (n = share(vm, n)) == NULL)
     return false;
   bool ok = forms[tl_nested_form(n)].set(vm, w, n, value);
@@ -104,6 +123,9 @@ static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
 // never equal to these, nor texts.
 typedef enum item_kind { NUMBERS, TEXTS, FIELDS, OTHERS } item_kind;
 
+// Down through options, rows and indexed arrays to what an item is. parts[1] is
+// the content for all of those; BYTES, which has one part, is opened before
+// == gets here, but for one beside another form.
 static item_kind kind_of(tl_slot s) {
   while (tl_is_nested(s)) {
     if (tl_has_fields(s))
@@ -127,6 +149,13 @@ static bool never_equal(tl_slot a, tl_slot b) {
   return x != y;
 }
 
+// vm->nested->elementwise: finds the form that decides. Three exceptions:
+//
+//   == of values that are never equal     one bool, nothing is opened
+//   a category or pointer beside none     answered as of missing values, by
+//                                         the mask of the codes
+//   no nested operand at all (where with  as of missing values
+//   none among its operands)
 static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
   tl_op op = (tl_op)code;
   int arity = tl_ops[op].arity, form = tl_outermost(arity, slots);
@@ -141,12 +170,15 @@ static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
     return true;
   }
   if (form < 0 || (spelled && !opened))
+    // where(c, none, x) has no nested operand, and an option as its result.
     form = TL_FORM_OPTION;  // which knows none
   return forms[form].elementwise(vm, op, arity, slots, out);
 }
 
 // --- Joining and copying -----------------------------------------------------
 
+// vm->nested->concat, and tl_value_concat. Plain arrays alone are joined by
+// their items; a value without axes cannot be joined and is named.
 static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
                    tl_slot *out) {
   int form = tl_outermost(count, items);
@@ -159,6 +191,8 @@ static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
   return tl_join_arrays(vm, count, items, out);
 }
 
+// A tl_part_map for all parts: a nested one is copied as a tree, a plain array
+// by its items. Strings, which do not change, are shared.
 static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       tl_slot *out) {
   (void)context;
@@ -170,6 +204,8 @@ static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
          tl_array_finish(vm, true, tl_array_copy(vm, part.array), out);
 }
 
+// Rows are copied by a concat of one: that leaves out what lies between and
+// behind them in the content, which a copy of the parts would keep alive.
 bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
   const tl_nested *n = s.nested;
   if (tl_nested_form(n) == TL_FORM_RAGGED)
@@ -179,6 +215,7 @@ bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // --- What the layers below call ----------------------------------------------
 
+// The type of the whole value, with its fixed dimensions.
 static tl_type *type_of(tl_vm *vm, tl_slot s) {
   return tl_type_below(vm, s, 0);
 }

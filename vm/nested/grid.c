@@ -1,5 +1,12 @@
 // Ragged rows in a regular order: the places are indexed, written and joined as
 // any array, and then the rows that stand there. See ragged.h.
+//
+//   x   2 * 2 * var     places 0 1     rows of items  [a b] [c] [] [d e f]
+//                              2 3
+//   x.T                 places 0 2     the same rows
+//                              1 3
+//   x[1]                places 2 3     rows 2 and 3: ragged, [] [d e f]
+//   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
@@ -17,15 +24,22 @@
 
 // --- Indexing ----------------------------------------------------------------
 
+// One less than a place has room for: step_within puts an item in front.
 enum { MOST_ITEMS = TL_MOST_ITEMS - 1 };
 
 // An index in two: of the fixed axes, and within the rows.
+// For x of 3 * 4 * var * float64:
+//
+//   x[1, :, 0:2]     items 1 : 0:2     lead 2, of the fixed axes, lead_parts 1
+//                                      the rest, 0:2, goes into the rows
 typedef struct cut {
   tl_index_item items[MOST_ITEMS];
   int lead, count;
   int lead_parts;  // values that the first ones take
 } cut;
 
+// How many of the array's axes an index item uses up: as many as a mask or a
+// grid of indices has, none for a new axis, else one.
 static int axes_of(tl_index_item item, const tl_slot *part) {
   if (item.kind != TL_ITEM_VALUE)
     return item.kind == TL_ITEM_SLICE;
@@ -35,6 +49,8 @@ static int axes_of(tl_index_item item, const tl_slot *part) {
   return tl_is_none(*part) ? 0 : 1;
 }
 
+// The error of an index that takes a fixed axis and the rows' axis at once, as
+// a mask of too many axes does, or that has too many items.
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
@@ -45,6 +61,9 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
 
 // An ellipsis stands for what the other items leave of the fixed axes and the
 // rows.
+// Splits an index where the fixed axes end; the rest, c->items from lead on, is
+// for the rows. Without such items all of the index is of the fixed axes, also
+// where it covers fewer than there are. False (kind index) after fail_index.
 static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
                       const tl_slot *parts, cut *out) {
   int axes = 0, ndim = tl_nested_ndim(n),
@@ -85,6 +104,8 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
 
 // An index of [first], with its values, and then of what chooses within the
 // rows; it borrows from [place].
+// Its callers choose all rows (:) or the numbers of some in front of what
+// chooses within them. The step is good while *place and the parts are.
 static tl_step step_within(const cut *c, tl_index_item first,
                            const tl_slot *values, tl_slot *parts,
                            tl_nested_place *place) {
@@ -113,6 +134,8 @@ static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
   return true;
 }
 
+// Index and array must have the same fixed shape: then their rows correspond
+// in row-major order, and the work is that of two ragged arrays.
 // x[rows of bools or integers], for each of the array's rows.
 static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                         tl_slot *out) {
@@ -136,6 +159,13 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
+// Two indexes, one after the other: the places by the fixed axes, then the rows
+// at those places by the rest.
+//
+//   no rest             the places are again a grid, or rows, or one row
+//   one place, a rest   that row, indexed as any array
+//   places, a rest      the rows there in order as (:, rest), and what comes
+//                       of each in the shape of the places
 bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
                  tl_slot *out) {
   const tl_nested *n = grid.nested;
@@ -180,6 +210,8 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
   return ok;
 }
 
+// For indexes that ragged_get.c does not know: the numbers of the rows are the
+// places of a grid of one axis, which lives for this call alone.
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(ragged.nested);
@@ -210,6 +242,9 @@ static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
 }
 
 // The rows of all places alone and in order, so that places are their numbers.
+// So a write to a place changes one row and no other that refers to it: rows
+// that several places share become copies. False where memory is short; [n]
+// shows the same before and after.
 static bool own_rows(tl_vm *vm, tl_nested *n) {
   tl_slot rows;
   if (tl_is_in_order(n->parts[0].array, n->parts[1].nested))
@@ -229,6 +264,9 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
   return true;
 }
 
+// Written as rows: the index of the fixed axes gives the numbers of rows, which
+// own_rows has made the same as their places, and the rest of the index is
+// behind those. Fields and several steps have no meaning here (kind index).
 bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   cut c;
   const tl_step *step = w.steps;
@@ -256,6 +294,8 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot base = tl_borrow(n->parts[0]);
   if (!tl_index_get(vm, &base, &lead, parts, &places))
     return false;
+  // own_rows has made places and numbers of rows the same, so what the index
+  // found among the places is an index of the rows.
   // The rows' numbers, then what chooses within them.
   tl_nested_place place;
   tl_slot numbers = tl_borrow(places);
@@ -277,6 +317,9 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 // --- Elementwise -------------------------------------------------------------
 
 // Row [row] of the common shape differs: its place is named.
+// "row [1, 2] has 3 items against 4". The place is the row's number taken to
+// pieces by the lengths of the axes below each axis. 24 bytes are room for a
+// number of 64 bits and ", ".
 static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
                      int64_t row, int ndim, const int64_t *shape) {
   char x[TL_DESCRIBE], y[TL_DESCRIBE], place[TL_MAX_DIMS * 24] = "";
@@ -298,6 +341,8 @@ static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
 }
 
 // Whether the ragged ones among the opened operands have the same rows.
+// After open_operand all ragged operands have as many rows, in the order of the
+// common shape, so that they are compared one by one. False (kind shape).
 static bool check_rows(tl_vm *vm, int arity, const tl_slot *slots,
                        const tl_slot *rows, int ndim, const int64_t *shape) {
   int first = -1;
@@ -340,6 +385,10 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
 
 // An operand's rows, or what stands for each of them, along one axis in the
 // order of the common shape.
+// Three cases: a number or one row without fixed axes stands for itself; an
+// operand of the whole shape is its axes as one; others are taken by number as
+// often as the broadcast repeats them. Fails (kind shape) for what has more
+// axes than the grid and other lengths. *out is owned or borrows from [s].
 static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
                          const int64_t *shape, tl_slot *out) {
   int64_t own[TL_MAX_DIMS];
@@ -372,6 +421,11 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   return ok;
 }
 
+// The fixed axes broadcast as arrays do, then each operand is a ragged array of
+// that many rows, and what comes of the rows gets the common shape:
+//
+//   3 * 4 * var + 4 * var     12 rows and, repeated, 12 rows; 3 * 4 * var
+//   3 * 4 * var + 4           12 rows and 12 numbers, one for each row
 bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out) {
   tl_slot fixed[TL_MOST_OPERANDS], rows[TL_MOST_OPERANDS], made;
@@ -402,6 +456,8 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
+// Grids that differ in the first axis at most stay a grid: the rows are joined,
+// in order, under new places. Others are joined as rows of rows.
 bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   int ndim, other;
@@ -423,6 +479,7 @@ bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
+// shape[0] stays free for the new axis; the items' own shapes come behind it.
 bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
                    tl_slot *out) {
   int ndim = 0, other;

@@ -26,6 +26,7 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
   return ok;
 }
 
+// Codes that may be missing give values that may be: the mask is shared.
 bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   *out = tl_borrow(s);
   if (!tl_is_spelled(s))
@@ -52,6 +53,8 @@ bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
 
 // --- Codes -------------------------------------------------------------------
 
+// "x is none of the categories [a, b]". The text is made before tl_fail since
+// writing a value may fail itself: memory's error then stands. Returns false.
 static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
   tl_text text;
   tl_text_open(&text, vm);
@@ -70,6 +73,8 @@ static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
   return false;
 }
 
+// By ==, so a category of another dtype that is equal is found too. It looks at
+// every category for each value, which is fine for the few there are.
 // Where a category equals the value; -1: nowhere, -2 after tl_fail.
 static int64_t find_code(tl_vm *vm, tl_slot categories, tl_slot value) {
   tl_slot operands[2] = {tl_borrow(categories), tl_borrow(value)}, equal;
@@ -84,6 +89,7 @@ static int64_t find_code(tl_vm *vm, tl_slot categories, tl_slot value) {
   return code;
 }
 
+// As find_code, where a value that is no category is an error (kind value).
 static bool one_code(tl_vm *vm, tl_slot categories, tl_slot value,
                      int64_t *out) {
   *out = find_code(vm, categories, value);
@@ -91,6 +97,9 @@ static bool one_code(tl_vm *vm, tl_slot categories, tl_slot value,
 }
 
 // Codes of values that may be missing; of a missing one it is 0.
+// Values that are missing have anything in their place, which need not be a
+// category: so only those that are there are looked up, and their codes are
+// spread out again over the gaps.
 static bool optional_codes(tl_vm *vm, tl_slot categories, const tl_nested *n,
                            tl_slot *out) {
   tl_slot there, known = tl_none(), codes = tl_none(), items;
@@ -115,6 +124,8 @@ static bool optional_codes(tl_vm *vm, tl_slot categories, const tl_nested *n,
          tl_indexed_new(vm, TL_FORM_OPTION, &mask, &items, out);
 }
 
+// One value gives a scalar; an array is taken item by item, in row-major order,
+// with a poll every 4096 of them.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out) {
   int64_t code;
@@ -167,6 +178,8 @@ bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
   return tl_indexed_new(vm, tl_nested_form(n), &places, &target, out);
 }
 
+// What is set is a code: the value may be a category array itself, of other
+// categories, so it is spelled out first and then looked up in those of [n].
 bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                      tl_slot *value) {
   tl_slot plain = tl_borrow(*value), codes;
@@ -182,6 +195,9 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
 }
 
 // The places that are set, and the steps that go on from there.
+// x[i] = v sets where x[i] refers to, x = v and x.f = v where all items do.
+// A name is a field of the target, so it is left in *rest. *places borrows
+// from [n] or is owned.
 static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
                           tl_slot *places, tl_nested_path *rest) {
   *places = tl_borrow(n->parts[0]);
@@ -193,6 +209,8 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
   return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
 }
 
+// x[way] = v is target[places, rest of way] = v, so that all who refer there
+// see it. Fails (kind value) beyond TL_MOST_STEPS.
 bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot places, plain = tl_borrow(*value);
   tl_nested_path rest;
@@ -212,9 +230,13 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 
 // --- Operations --------------------------------------------------------------
 
+// Equality with one number or string is decided once among the categories, and
+// then by a comparison of int32 codes. A value that is no category has code -1,
+// which no item has. Everything else works on the values.
 bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  // The category may stand on either side of ==.
   int at = arity == 2 && tl_is_form(slots[1], TL_FORM_CATEGORY) ? 1 : 0;
   if (equality && tl_is_form(slots[at], TL_FORM_CATEGORY) &&
       tl_value_ndim(slots[1 - at]) == 0 &&

@@ -21,11 +21,13 @@
 bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out);
 // Each argument that is of one of the two forms replaced by its values: the
 // slot then owns them.
+// A failure leaves the first ones replaced; the caller clears all in any case.
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
 
 // The codes of values among categories. Fails (kind value) for a value that is
 // none of them. *out is owned: int32, a scalar for one value; of values that
 // may be missing ?int32, and none of none.
+// The lookup is by ==, so categories of numbers take numbers of any dtype.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
 

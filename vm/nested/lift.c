@@ -1,4 +1,16 @@
 // Functions of the library, lifted to arrays that they do not know. See lift.h.
+//
+//   tl_lift
+//     strings          of_strings: a call for each
+//     TL_MOVES         moved: where do the numbers go? the items follow
+//     a grid           of_grid: its rows in order, then the shape again
+//     TL_EACH_ROW      tl_lift_rows: a call for each
+//     TL_OF_MASKS      of_masks: a call for the mask, one for the values
+//     TL_INNERMOST     of_inner: the inner rows, then the outer offsets
+//     rows             of_rows: the items of all rows, then the offsets
+//     missing values   of_values: the values, then the mask
+//
+// Each opens one level and calls again what may have to open the next.
 #include "vm/nested/lift.h"
 
 #include <inttypes.h>
@@ -14,6 +26,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
+// "upper: each string gives a string: got …" (kind type). Returns false.
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                       const char *what) {
   char text[TL_DESCRIBE];
@@ -21,6 +34,8 @@ static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                  tl_describe(s, text, sizeof text));
 }
 
+// Whoever opened the arguments drops them after the call, so the result must
+// not borrow from them.
 bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
@@ -30,6 +45,7 @@ bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
+// Only what a slot owns is dropped: borrowed arguments stay their owner's.
 static void drop_args(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) tl_clear(vm, &args[i]);
 }
@@ -58,6 +74,8 @@ static bool close_result(tl_vm *vm, bool ok, bool has_items, tl_slot *offsets,
 }
 
 // The items of all rows of the arguments that are ragged, whose rows agree.
+// Results that are no items (a total) are given as they are. The rows of the
+// other arguments are brought to those of the first by tl_ragged_spread.
 static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], offsets, made;
@@ -122,6 +140,10 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // What lies in the gaps may be what the function refuses: then it gets other
 // values there.
+// Tried again twice, in this order, after an error of kind value alone:
+//
+//   a value that is there in each gap      log([1, none, 4]) with 0 below none
+//   no items at all, where all is missing  the dtype of the result is known
 static bool refused(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   bool there = true;
@@ -146,6 +168,8 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[1]), &made) &&
       !refused(vm, builtin, count, args, &made))
     return false;
+  // A function whose result may be missing for reasons of its own would need
+  // two masks joined; none that is lifted so does that.
   // Results that may be missing themselves have nothing missing of their own.
   if (tl_is_form(made, TL_FORM_OPTION)) {
     tl_slot values = tl_retain(vm, tl_borrow(made.nested->parts[1]));
@@ -164,6 +188,8 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // A function that chooses and places items: the values' result is missing where
 // the mask's is true. One item is itself, or none.
+// Both calls move items in the same way, as they are given the same arguments
+// but for the array, so that mask and values still belong together.
 static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args, tl_slot *out) {
   tl_slot made[2];
@@ -190,6 +216,7 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // --- Each string -------------------------------------------------------------
 
 // The call for the string at [i], which is lent where there is one.
+// A short string lies in its item and has no object: it gets one for the call.
 static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     tl_slot *given, const tl_array *x, int64_t i,
                     tl_slot *out) {
@@ -207,6 +234,8 @@ static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 }
 
 // A string for each: they go into the array as they are made. Takes [first].
+// The dtype of the result is known from the first one on, so that no slots are
+// needed in between. Fails (kind type) if a later call gives no string.
 static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        tl_slot *given, const tl_array *x, tl_slot first,
                        tl_slot *out) {
@@ -247,6 +276,8 @@ typedef struct string_call {
   tl_slot *first;  // what the first call gave, NULL: there is no string
 } string_call;
 
+// The loop's [each]. Call 0 was made before, to see what the function gives;
+// -1 asks what there would be without any string, which "" answers.
 static bool call_string(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const string_call *c = context;
   if (i > 0)
@@ -262,6 +293,8 @@ static bool call_string(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
 
 // A number or a row for each, side by side once all are there: an array like x,
 // or rows where the results are lists or arrays. Takes [first].
+// Fails (kind type) where each string gives a row and x has several axes: there
+// is no grid of what differs by chance.
 static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
   const tl_array *x = c->x;
   const tl_row_loop loop = {.name = c->builtin->name,
@@ -283,6 +316,8 @@ static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
                    "each string gives a row, so x has one axis");
 }
 
+// The first call decides: a string goes the way of to_strings, which makes the
+// array at once, anything else that of to_values.
 static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], dense, borrowed = tl_borrow(args[0]), first;
@@ -303,6 +338,7 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // --- Each row ----------------------------------------------------------------
 
+// The parameter's position, looked up by its name in the row's signature.
 int tl_lift_axis(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
@@ -315,6 +351,8 @@ int tl_lift_axis(const tl_builtin *builtin) {
 
 // Axis [given] of rows that have [axes] axes, counted within a row; -1 is the
 // last one in both.
+// For rows of 2 axes (var * var): 1 is 0 within a row, 2 is 1, -1 is -1. Axis
+// 0 goes across rows of different lengths and is refused (kind type).
 static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
                           int axes, tl_slot *out) {
   bool is_int = tl_class(given) == TL_CLASS_I64;
@@ -344,6 +382,8 @@ typedef struct row_call {
   tl_slot axis;
 } row_call;
 
+// A tl_row_map. The row's slot is emptied, as the call may take its memory. An
+// error speaks of the whole array, not of a row that no script has seen.
 static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
   const row_call *c = context;
   tl_slot given[TL_MAX_PARAMS] = {*row};
@@ -357,6 +397,9 @@ static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
   return ok;
 }
 
+// For functions that look at a row as a whole, as topk does. The price, a call
+// for each row, is nothing beside long rows and most of the time where the
+// rows are short.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out) {
   row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
@@ -371,6 +414,7 @@ bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // --- Moving items ------------------------------------------------------------
 
 // Whether an axis of a grid's rows is asked for, rather than one of its own.
+// Negative axes count from the end of all axes, the rows' included.
 static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
   int at = tl_lift_axis(builtin);
   if (!tl_is_form(args[0], TL_FORM_GRID) || at < 0 ||
@@ -382,6 +426,8 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
 }
 
 // The items of those numbers, in row-major order, in the shape of the numbers.
+// The items of a tree are moved by one gather, whatever is in them; of a grid
+// only the places are, and the rows stay where they are.
 static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
   tl_slot flat = tl_none();
   if (tl_is_form(s, TL_FORM_GRID)) {
@@ -440,6 +486,14 @@ static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
   return is_of_each_row(builtin) || (at > 1 && tl_is_none(args[at]));
 }
 
+// tile, flip, roll, repeat, broadcast_to and their like, of any tree:
+//
+//   numbers of the items   0 1 2 3         of the fixed axes
+//   the function on them   3 2 1 0         flip, which knows integers
+//   the items of those     follow          whatever they are
+//
+// So a function of plain integers moves structs, text and rows. What it gives
+// may be one number, an array, rows or a grid of numbers.
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args)) {
@@ -478,6 +532,8 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // --- Any ---------------------------------------------------------------------
 
 // Axis [last] is within the rows, and the only one for functions of rows.
+// Sets args[axis] to -1 where it names the last of all axes by its number.
+// Other axes fail (kind value) for functions that work within rows.
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
   bool of_rows = builtin->lifts >= TL_OF_ROWS && builtin->lifts != TL_MOVES;
@@ -504,6 +560,7 @@ static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
 }
 
 // The rows of a grid in order; what has an item for each gets the grid's shape.
+// Arguments that are grids too are opened as the first one is.
 static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], made;
@@ -524,11 +581,14 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return true;
 }
 
+// Whether the items of the rows are rows themselves.
 static bool has_rows_within(tl_slot s) {
   return tl_is_form(s, TL_FORM_RAGGED) && tl_has_rows(s.nested->parts[1]);
 }
 
 // Rows of rows: the inner ones, under the offsets of the outer ones.
+// What has an item for each inner row becomes rows under the outer offsets; a
+// result of all items is given as it is.
 static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], offsets, made;
@@ -543,6 +603,8 @@ static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       &offsets, &made, out);
 }
 
+// The order matters: grids before rows, since a grid's rows are ragged; options
+// before items, since functions that place items treat the mask as an array.
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];

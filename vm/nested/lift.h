@@ -36,6 +36,8 @@ static inline void tl_own_result(tl_vm *vm, const tl_builtin *b, tl_slot *out) {
 }
 
 // Runs the built-in so. Arguments and result as those of tl_builtin_fn.
+// An error names the function and, where it was called for a row, the whole
+// array.
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out);
 
@@ -45,6 +47,7 @@ bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out);
 // Calls the built-in for each row of args[0], which is ragged, the axis within
 // its rows: TL_EACH_ROW, and what else cannot take all rows at once.
+// Fails (kind type) where no axis within the rows is given.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out);
 

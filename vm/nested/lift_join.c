@@ -10,6 +10,8 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// One array of all strings, each list a row of it. A list with an item that is
+// no string fails.
 // Lists of strings as rows of strings.
 static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
                        tl_slot *out) {
@@ -34,6 +36,7 @@ static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
   return tl_ragged_close(vm, ok, offsets, &made, out);
 }
 
+// By the first result; a later one of another kind fails in the join.
 bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
                         tl_slot *out) {
   if (tl_is_list(results[0]))
@@ -58,6 +61,8 @@ static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
   return ok;
 }
 
+// Records of the first one's keys, each key with what the calls gave for it,
+// joined: a function that returns {values, counts} gives rows of both.
 static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
                          tl_slot *out) {
   const tl_record *first = results[0].record;

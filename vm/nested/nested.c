@@ -10,6 +10,8 @@
 
 // --- Workspace ---------------------------------------------------------------
 
+// So that tl_slots_free knows how much to free though it is only given how many
+// slots own something.
 // The slot in front of them has their number.
 tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
   tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, what);
@@ -20,6 +22,7 @@ tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
   return slots;
 }
 
+// What a failed call may have left in slot [made] is not looked at.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
   if (slots == NULL)
     return;
@@ -29,6 +32,7 @@ void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
 
 // --- Numbers -----------------------------------------------------------------
 
+// Fails (kind shape) as tl_array_new does.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
                          int64_t first) {
   tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
@@ -37,6 +41,7 @@ tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
   return a;
 }
 
+// Of RAGGED these are the rows' numbers, of a grid one for each row.
 tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(s, shape);
@@ -47,6 +52,7 @@ tl_array *tl_positions_new(tl_vm *vm, int64_t n) {
   return tl_array_new(vm, TL_INT64, 1, &n);
 }
 
+// Fails (kind memory); [rows] is a length that an array has.
 tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
   tl_array *offsets = tl_positions_new(vm, rows + 1);
   if (offsets != NULL)
@@ -54,6 +60,7 @@ tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
   return offsets;
 }
 
+// A running sum: row i of a mask's choice begins where the ones before end.
 tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
                           const tl_array *flags) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -67,6 +74,8 @@ tl_array *tl_true_offsets(tl_vm *vm, const int64_t *at, int64_t rows,
 
 // --- Arrays ------------------------------------------------------------------
 
+// All parts are none until they are put, so that a half-made one can be
+// dropped like any other.
 tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
                          tl_type *layout) {
   tl_nested *n = tl_object_new(vm, TL_KIND_NESTED,
@@ -86,6 +95,13 @@ void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part) {
   n->parts[i] = tl_escape(vm, part, TL_CAUSE_ITEM);
 }
 
+// With [second] NULL an array of one part. If the content is bytes, what is
+// built is the same form over the text inside, and bytes around all of it:
+//
+//   OPTION of BYTES of strings     BYTES of OPTION of strings
+//
+// since BYTES is the outermost form (tl_form), and pointers alone have it in
+// their target.
 bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out) {
   int64_t count = second != NULL ? 2 : 1;
@@ -113,6 +129,8 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
          tl_nested_pair(vm, TL_FORM_BYTES, ndim, &whole, NULL, out);
 }
 
+// The layout is set behind, as tl_nested_pair knows none; types live as long as
+// the VM, so nothing counts it.
 bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
                         tl_slot *out) {
   if (!tl_nested_pair(vm, TL_FORM_STRUCT, tl_ndim(bytes->array) - 1, bytes,
@@ -122,6 +140,7 @@ bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
   return true;
 }
 
+// One axis less than others have: the last one of the block is an item's bytes.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out) {
   int64_t full[TL_MAX_DIMS];
@@ -144,6 +163,8 @@ bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
 }
 
+// For code of the form "make offsets, make items": its only end, whichever of
+// the two failed.
 bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
                      tl_slot *out) {
   if (ok)
@@ -152,6 +173,8 @@ bool tl_ragged_close(tl_vm *vm, bool ok, tl_array *offsets, tl_slot *items,
   return false;
 }
 
+// The offsets of other rows are shared, so that rows of one origin are known to
+// agree at once (tl_ragged_agree).
 bool tl_rows_close(tl_vm *vm, bool ok, tl_slot *offsets, tl_slot *items,
                    tl_slot *out) {
   if (ok)

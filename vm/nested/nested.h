@@ -34,6 +34,8 @@ extern const struct tl_nested_ops tl_nested_ops;
 // *out is owned.
 bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 // The same of an attribute alone, which a field of that name does not hide.
+// For a nested array the name must be that of an attribute: false without an
+// error for any other.
 bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 
 // The array that a borrowed array's attribute shows, to be written through;
@@ -55,6 +57,7 @@ bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key);
 
 // Slots that own what is made for a while, each none at first. NULL after
 // tl_fail, which names [what].
+// [count] may be 0.
 tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
 // Frees them, and what the first [made] of them own: what failed to be made is
 // no slot's. Takes NULL too.
@@ -71,6 +74,7 @@ tl_array *tl_positions_new(tl_vm *vm, int64_t n);
 
 // New offsets for [rows] rows, the first 0, the rest to be filled in.
 tl_array *tl_offsets_new(tl_vm *vm, int64_t rows);
+// Offsets, or positions. Those that another array has too are only read.
 static inline int64_t *tl_offsets_data(tl_array *offsets) {
   return (int64_t *)(void *)offsets->data;
 }
@@ -86,6 +90,7 @@ tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
 // Takes what [part] owns, or retains it; views come to hold their block.
 void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part);
 // The same as one step: takes both parts on every path; *out is owned.
+// For TL_FORM_STRUCT and TL_FORM_BYTES, which have one part, [second] is NULL.
 bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out);
 
@@ -120,6 +125,8 @@ bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type, int ndim,
                       const int64_t *shape, tl_slot *out);
 
 // A copy of all that the array shows, and of no more.
+// Rows that a slice leaves out, and columns that a selection does, are not in
+// it. Borrows; *out is owned.
 bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);
 
 // The type of an array or nested array without its first [skip] dimensions.
@@ -132,6 +139,8 @@ tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip);
 // type become axes. Items that are not aligned for their dtype are copied out.
 // Where no axis is left the value itself: a number, or a record. *out is owned,
 // but a plain view borrows the block.
+//
+//   5 items {x: int8, p: 3 * float32}, p     5 * 3 * float32, strides 16 4
 bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
                     const tl_type *type, tl_slot *out);
 // Writes a value over all items of such memory: numbers and arrays broadcast,
@@ -142,11 +151,13 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
 // Field i as a view (of a block), or as it is stored; *out as tl_index_get's.
 bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out);
 // Fails (kind name) where the field's name is also that of an attribute.
+// True for a name that is not both, whether or not it is a field.
 bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name);
 // .name on a nested array: an attribute or a field, an error if it is both.
 bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                          tl_slot *out);
 // p.{x, y}: a struct array of those fields, over the same memory.
+// Fails (kind name) for a field that there is not, naming one that is near.
 bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                       tl_string *const *names, tl_slot *out);
 
@@ -158,6 +169,7 @@ bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
 // a record.
 bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
                     tl_slot *out);
+// The caller has checked that the keys are strings (tl_record_check_names).
 bool tl_struct_of_record(tl_vm *vm, const tl_record *fields,
                          const tl_slot *columns, tl_slot *out);
 // What a script gives as a column: an array as it is, borrowed, of a range or a
@@ -172,6 +184,9 @@ bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
                     tl_slot *out);
 // Structs or tuples of that type (with one fixed dimension before it or none)
 // of a list of records or lists, or of other structs.
+// Fails as an assignment would: (kind type) for other fields or kinds, (kind
+// value) for numbers that do not fit, (kind shape) for another count; the
+// message names item and field. Borrows; *out is owned.
 bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out);
 
 // --- Indexing ---------------------------------------------------------------
@@ -190,6 +205,7 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out);
 // base[mask] by such a mask.
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out);
+// Whether a step is one mask of bools that may be missing.
 static inline bool tl_is_option_mask(const tl_step *step,
                                      const tl_slot *parts) {
   return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
@@ -203,6 +219,7 @@ bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out);
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out);
 // s[index]: an index of one value, of any kind. *out is owned, or borrows from
 // s.
+// Fails (kind shape, index, type) as the index does.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out);
 extern const tl_step tl_index_one;  // the step of such an index
 // The items [start, stop) of the leading axis, as a view.

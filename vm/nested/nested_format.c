@@ -1,4 +1,10 @@
 // Nested arrays as text: what print writes, and what the prompt shows.
+//
+//   print    [[1, none], [3]]            items one by one, through tl_nested_at
+//   prompt   2 * {x: float64, s: string}
+//             x  s                       a table: all cells are written into
+//             1  ab                      one text first, as columns are as wide
+//             2.5  c                     as their widest cell
 #include <string.h>
 
 #include "vm/array/describe.h"
@@ -56,6 +62,8 @@ typedef struct table {
   size_t nbytes;
 } table;
 
+// Room for the ends of all cells and, behind them, for the columns' widths: one
+// allocation. False where memory is short; nothing is to be closed then.
 static bool open_table(table *t, tl_text *text, int64_t rows, int64_t columns) {
   memset(t, 0, sizeof *t);
   t->text = text;
@@ -67,18 +75,22 @@ static bool open_table(table *t, tl_text *text, int64_t rows, int64_t columns) {
   return t->ends != NULL;
 }
 
+// A failure within a cell is one of the text that it would have gone into.
 static void close_table(table *t) {
   t->text->failed |= t->cells.failed;
   tl_text_close(&t->cells);
   tl_free(t->text->vm, t->ends, t->nbytes);
 }
 
+// In columns of the screen, not bytes: wide characters count twice.
 static int cell_width(const table *t, int64_t cell) {
   size_t begin = cell > 0 ? t->ends[cell - 1] : 0, end = t->ends[cell];
   return end > begin ? tl_display_width(t->cells.bytes + begin, end - begin)
                      : 0;
 }
 
+// Every column is as wide as its widest cell, cells at the right end of it.
+// Nothing is written if a cell could not be.
 static void write_table(table *t) {
   if (t->cells.failed)
     return;
@@ -188,6 +200,8 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
   return !text->failed;
 }
 
+// The type on the first line, and below it a table for structs of one axis, the
+// items for others.
 bool tl_nested_display(tl_text *text, tl_slot s, int width) {
   char type[TL_DESCRIBE];
   if (tl_value_ndim(s) == 0) {  // bytes

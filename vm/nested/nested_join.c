@@ -24,6 +24,7 @@ static const char *why_apart(tl_slot a, tl_slot b) {
               : "they have other fields";
 }
 
+// Both types and the reason; item 0 is always the one on the left.
 bool tl_fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s and %s cannot be joined: %s",
@@ -43,6 +44,9 @@ bool tl_fail_kinds(tl_vm *vm, int64_t count, const tl_slot *items) {
   return tl_fail_join(vm, items, 0);
 }
 
+// Converts and copies each item straight into its place in the whole, through a
+// view of it: a cast is the only array made in between. Fails (kind type) where
+// axes behind the first differ, or text meets numbers.
 bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   const tl_array *first = items[0].array;
@@ -98,6 +102,7 @@ typedef struct joined {
   const tl_slot *items;
 } joined;
 
+// A tl_part_map: part [i] of all items instead of the first one's alone.
 static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       tl_slot *out) {
   const joined *all = context;
@@ -112,6 +117,7 @@ static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   return ok;
 }
 
+// The caller has checked that forms and layouts are the same.
 bool tl_join_parts(tl_vm *vm, int64_t count, const tl_slot *items,
                    tl_slot *out) {
   const tl_nested *first = items[0].nested;

@@ -8,6 +8,8 @@
 
 // --- Categories --------------------------------------------------------------
 
+// A category as the type's text has it: a string itself, a number as print
+// writes it. Returns owned, or an immortal string; NULL after tl_fail.
 static tl_string *category_name(tl_vm *vm, const tl_array *categories,
                                 int64_t i) {
   tl_slot item =
@@ -52,6 +54,7 @@ static tl_type *type_of_category(tl_vm *vm, const tl_nested *n) {
 // --- Bytes -------------------------------------------------------------------
 
 // The same type with bytes for its strings.
+// Rows and options are gone through to the string at the bottom of them.
 static tl_type *bytes_for_strings(tl_vm *vm, tl_type *type) {
   tl_type model = {.kind = TL_TYPE_BYTES};
   if (type == NULL)
@@ -65,6 +68,7 @@ static tl_type *bytes_for_strings(tl_vm *vm, tl_type *type) {
   return tl_type_intern(vm, &model);
 }
 
+// The text inside has a type of its own, in which strings are then bytes.
 static tl_type *type_of_bytes(tl_vm *vm, const tl_nested *n) {
   tl_slot inside = n->parts[0];
   return bytes_for_strings(
@@ -74,6 +78,8 @@ static tl_type *type_of_bytes(tl_vm *vm, const tl_nested *n) {
 
 // --- Any ---------------------------------------------------------------------
 
+// The layout has the fields' names; their types are read off the columns, since
+// an update may have given a column another one.
 static tl_type *type_of_columns(tl_vm *vm, const tl_nested *n) {
   tl_type model = {.kind = n->layout->kind, .field_count = n->count};
   size_t nbytes = (size_t)n->count * sizeof *model.fields;
@@ -122,6 +128,8 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
   return model.of != NULL ? tl_type_intern(vm, &model) : NULL;
 }
 
+// From the inside out: the item, then a fixed dimension around it for each axis
+// from the last one to [skip].
 tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip) {
   tl_type *type;
   int ndim = tl_value_ndim(s);

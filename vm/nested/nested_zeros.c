@@ -17,6 +17,7 @@ typedef struct maker {
   tl_type *whole;  // for messages
 } maker;
 
+// "zeros: <type><why>" (kind type). Returns false.
 static bool fail(const maker *m, const char *why) {
   tl_string *text = tl_type_text(m->vm, m->whole);
   if (text == NULL)
@@ -26,6 +27,7 @@ static bool fail(const maker *m, const char *why) {
   return false;
 }
 
+// What can be made is listed, as types have more than zeros can be made of.
 static bool fail_zeros(const maker *m) {
   return fail(m,
               " cannot be made from its type alone: numbers, strings, "
@@ -82,6 +84,7 @@ static bool zero_rows(const maker *m, tl_type *of, int ndim,
          tl_grid_of_shape(m->vm, ndim, shape, &whole, out);
 }
 
+// Each field is an array of zeros of its own type, in the array's shape.
 static bool zero_columns(const maker *m, tl_type *type, int ndim,
                          const int64_t *shape, tl_slot *out) {
   tl_nested *n =
@@ -135,6 +138,7 @@ static bool zero_pointers(const maker *m, tl_type *of, int ndim,
   return false;
 }
 
+// An empty string in each place is what b"" is.
 static bool zero_raw_bytes(const maker *m, int ndim, const int64_t *shape,
                            tl_slot *out) {
   tl_array *texts = tl_array_zeros(m->vm, TL_STRING, ndim, shape);
@@ -142,6 +146,9 @@ static bool zero_raw_bytes(const maker *m, int ndim, const int64_t *shape,
   return texts != NULL && tl_raw_bytes_close(m->vm, &inside, out);
 }
 
+// Fixed dimensions of the type become further axes, so 2 * 3 * float64 is an
+// array of floats at once. Below no axis at all only numbers and strings have
+// zeros; plain structs lie in one block, others by columns.
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
                   tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];

@@ -1,4 +1,11 @@
 // A new column of a struct array: p.x = v where p has no x yet.
+//
+//   p  3 * {x: float64}, p.y = [1, 2, 3]   3 * {x: float64, y: int64}
+//   p.y = 0                                0 in all rows
+//   p.y = [1, 2]                           error: 2 items, 3 rows
+//
+// All columns are put together anew, in one block if they can be. A part of
+// another array keeps its type, so there no column is added (path.c).
 #include "vm/nested/nested_set.h"
 
 #include <inttypes.h>
@@ -60,6 +67,8 @@ static bool put_columns(tl_vm *vm, tl_slot table, const tl_string *name,
                  name->text, tl_value_length(columns[count], 0), length);
 }
 
+// By building the table anew from its columns and the new one. Fails (kind
+// name) for tables of several axes, and (kind shape) where the lengths differ.
 bool tl_add_column(tl_vm *vm, tl_nested_path w, tl_slot table, tl_slot value,
                    tl_nested **out) {
   const tl_nested *n = table.nested;

@@ -1,5 +1,10 @@
 // The error that a value has no field of a name: what it has, and what may have
 // been meant.
+//
+//   r.nme      record     near: name, and the fields that there are
+//   x.mean     array      methods are functions: write mean(x)
+//   x.shap     array      near: shape
+//   p.z        structs    near fields and attributes
 #include "vm/nested/nested.h"
 
 #include <stdio.h>
@@ -22,6 +27,7 @@ static const char *const attributes[] = {
     "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
+// Of arrays in general: nested ones lack real and imag.
 bool tl_is_attribute(const tl_string *name) {
   for (int i = 0; i < ATTRIBUTES; i++) {
     if (is_named(name, attributes[i]))
@@ -30,6 +36,7 @@ bool tl_is_attribute(const tl_string *name) {
   return false;
 }
 
+// Whether keys other than strings are there, which changes how all are spelled.
 static bool has_other_keys(const tl_record *record) {
   for (int64_t i = 0; i < record->length; i++)
     if (!tl_key_is_string(record->fields[i].key))
@@ -78,6 +85,7 @@ static const char *spell_call(const tl_builtin *builtin, char *out,
 // NULL.
 static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
                                 size_t size) {
+  // The modules whose functions other languages have as methods.
   static const char *const modules[] = {"strings", "linalg", "stats"};
   char call[100];
   if (is_named(name, "length") || is_named(name, "size"))
@@ -101,6 +109,8 @@ static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
   return habit;
 }
 
+// The fields that are near, else how a method's name is written as a function,
+// and in any case the fields that there are.
 static bool fail_record(tl_vm *vm, const tl_record *record,
                         const tl_string *name) {
   char fields[200], hint[160];
@@ -127,6 +137,7 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
                  name->text, others ? "keys" : "fields", fields, point, method);
 }
 
+// What such values are called in the plural; NULL: none that has a name.
 static const char *plural_of(tl_slot s) {
   if (tl_is_array(s) && tl_ndim(s.array) > 0)
     return "arrays";
@@ -145,6 +156,8 @@ static const char *plural_of(tl_slot s) {
   return NULL;
 }
 
+// Neither record nor nested: a method's name is answered with the function,
+// and, for what has attributes, another name with the nearest of them.
 static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
@@ -188,6 +201,7 @@ static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
                  tl_suggest_text(&near, hint, sizeof hint));
 }
 
+// Kind index for records, whose keys are data; kind name for all else.
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
   if (tl_is_record(base))
     return fail_record(vm, base.record, name);
@@ -196,6 +210,8 @@ bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
   return fail_kind(vm, base, name);
 }
 
+// Keys are quoted here, as a key that is no string was looked for: 1 and "1"
+// must not look alike.
 bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key) {
   char text[TL_KEY_TEXT], keys[200];
   if (tl_is_string(key))

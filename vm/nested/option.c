@@ -1,5 +1,14 @@
 // What may be missing: OPTION. The result of an operation is missing where an
 // operand is, but for and, or and where, which may know their result (as in R).
+//
+//   x           missing  F T F     values  1 · 3       · is anything
+//   x + 1       missing  F T F     values  2 · 4       the mask is shared
+//   x[0:2]      missing  F T       values  1 ·         both parts alike
+//   x[1] = 5    missing  F F F     values  1 5 3
+//   x > 2 & c   the mask by Kleene's logic, where c is false it is F
+//
+// Operations run over all values, gaps included: that is faster than to step
+// over them, and needs no second kernel. So a gap must not fail (is_checked).
 #include "vm/nested/forms.h"
 
 #include <string.h>
@@ -19,6 +28,7 @@ bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   return tl_compute1(vm, TL_OP_LOGICAL_NOT, n->parts[0], out);
 }
 
+// A mask as an index: what is there comes in row-major order, along one axis.
 bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   tl_slot there;
   if (!tl_option_there(vm, n, &there))
@@ -28,6 +38,7 @@ bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   return ok;
 }
 
+// Missing is false: and with what is there.
 bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   tl_slot there;
   if (!tl_option_there(vm, mask, &there))
@@ -37,6 +48,7 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   return ok;
 }
 
+// Fails as base[known] does: (kind index) for another length.
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out) {
   tl_slot known;
@@ -49,6 +61,8 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 
 // --- Indexing ----------------------------------------------------------------
 
+// Both parts are indexed alike, the mask first: a single item that is missing
+// is none, and its value, which may be anything, is not even looked at.
 bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   tl_slot missing, values;
@@ -69,6 +83,9 @@ bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   return tl_indexed_new(vm, TL_FORM_OPTION, &missing, &values, out);
 }
 
+// Four kinds of value: none marks places as missing and leaves the values
+// there; a plain value sets both; an array with missing values brings a mask of
+// its own; an error of kind type is a step by field or more steps than one.
 bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                    tl_slot *given_value) {
   tl_slot value = *given_value;
@@ -130,6 +147,8 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
                         out);
 }
 
+// Plain arrays among them get a mask of false. Other forms, and values without
+// axes, fail (kind type).
 bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {
@@ -150,6 +169,9 @@ static tl_slot mask_of(tl_slot s) {
                                        : tl_bool(false);
 }
 
+// Missing where any operand is: the masks of the operands, joined by or. One
+// mask alone is shared with the operand it comes from; *out is false, a bool,
+// where no operand has missing values. *out is owned.
 static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
   tl_slot mask = tl_bool(false);
   bool first = true;
@@ -223,6 +245,9 @@ static bool same_shape(const tl_array *a, const tl_array *b) {
 }
 
 // The mask as an array of the values' shape; takes both where it fails.
+// A mask that is one bool, or of a shape that broadcasts, is written out, as
+// both parts of an option have the array's axes. *values stays the caller's
+// where it succeeds.
 static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
   if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
@@ -245,17 +270,21 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   return true;
 }
 
+// The mask is written out to the values' shape where it is less.
 bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
   return spread_mask(vm, mask, values) &&
          tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(values->array), mask,
                         values, out);
 }
 
+// Whether one operand alone may decide: *deciding is the value that does, true
+// for or, false for and.
 static bool is_logic(tl_op op, bool *deciding) {
   *deciding = op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR;
   return *deciding || op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND;
 }
 
+// Kleene's logic is for bools alone: & and | of integers need both operands.
 static bool is_bools(tl_slot s) {
   if (tl_is_form(s, TL_FORM_OPTION))
     s = s.nested->parts[1];
@@ -283,12 +312,24 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
   }
 }
 
+// The operation on the values, what lies in gaps included, and then the mask:
+//
+//   x + y          values + values        missing where either is
+//   x & y, x | y   bools                  combine_known: one may decide
+//   where(c, x, y) values                 where_mask: the chosen one's
+//   x // y, x ** y y is 1 in gaps         else a gap could fail
+//
+// The parts of an operand that dies are moved out (tl_lent), so that the result
+// may take their memory; everything that may fail comes before that is given
+// up. What may be missing of one number is the number or none.
 bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   tl_lent parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
   bool deciding = false;
+  // The place of a none is taken by the other value, so that the operation has
+  // two operands of one dtype; the mask says that it is missing.
   // where(c, none, x) makes items missing: anything lies there.
   int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : 0;
   for (int i = 0; i < arity; i++) {
@@ -332,6 +373,9 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = combine_known(vm, deciding, slots, plain, &mask, &result);
   } else if (ok) {
     keep_unlike_mask(vm, arity, mask, parts, plain);
+    // Made before the operation, which may write into an operand: only
+    // spread_mask may fail behind it, and keep_unlike_mask has seen to it that
+    // it does not where an operand was written over.
     made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
     ok = made != NULL && tl_elementwise(vm, op, plain, &result);
   }

@@ -28,6 +28,8 @@ bool tl_compute3(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot c,
   return tl_elementwise(vm, op, x, out);
 }
 
+// Not in a's memory: it is borrowed for the operation, since it must survive a
+// failure.
 bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   tl_slot made;
   if (!tl_compute2(vm, op, *a, b, &made))
@@ -39,6 +41,8 @@ bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
 
 // --- Several values ----------------------------------------------------------
 
+// What an opener made is the slots' own and goes with them; what it left
+// borrowed stays the items'.
 bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
                     const tl_slot *items, tl_slot *out) {
   tl_slot *opened = tl_slots_new(vm, count, "values to join");
@@ -51,6 +55,8 @@ bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
   return ok;
 }
 
+// A failure leaves the first arguments opened and owned by their slots, which
+// is fine for callers that clear all of them.
 bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) {
     tl_slot made;
@@ -77,6 +83,8 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 
 // --- Parts -------------------------------------------------------------------
 
+// The layout stays that of [n]: callers whose map changes a field's type set
+// another one.
 bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
                    tl_part_map *map, void *context, tl_slot *out) {
   tl_nested *made =
@@ -106,6 +114,8 @@ bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
   return tl_index_get(vm, &borrowed, &tl_index_one, &part, out);
 }
 
+// Through an index by a number, so that each form says itself what its items
+// are.
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
   return tl_value_choose(vm, base, tl_weak_int(i), out);
 }
@@ -115,6 +125,7 @@ bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
   return tl_value_choose(vm, s, part, out);
 }
 
+// The same through a slice x[start:stop]: *out borrows from [s], or is owned.
 bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                     tl_slot *out) {
   static const tl_index_item item = {.kind = TL_ITEM_SLICE,
@@ -125,6 +136,7 @@ bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
   return tl_index_get(vm, &borrowed, &step, parts, out);
 }
 
+// For code that fills in places in a loop which may fail: its only end.
 bool tl_take_at(tl_vm *vm, bool ok, tl_slot content, tl_array *places,
                 tl_slot *out) {
   ok = ok && places != NULL && tl_value_take(vm, content, places, out);
@@ -158,6 +170,9 @@ int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis) {
 
 // Indexes the array's leading axes in one of its parts, which may have more:
 // they stay whole.
+// The error of too many indices is raised here, about the whole array: the part
+// has axes more for its own items, and would take the index. For the same
+// reason an ellipsis needs slices behind it that leave those axes whole.
 bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
                  tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -185,6 +200,8 @@ bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
 
 // --- Operands ----------------------------------------------------------------
 
+// Only a part of an operand that nobody else has is moved: the operand is left
+// without an owned part until tl_give_back, so nothing may free it in between.
 void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
   out->home = NULL;
   out->value = tl_borrow(*part);
@@ -195,6 +212,8 @@ void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
   part->tag &= ~TL_OWNED;
 }
 
+// Where the operation failed the part goes back whole, as a failure must leave
+// the operand as it was.
 void tl_give_back(tl_vm *vm, tl_lent *b, bool ok) {
   if (b->home == NULL) {
     tl_clear(vm, &b->value);
@@ -209,6 +228,9 @@ void tl_give_back(tl_vm *vm, tl_lent *b, bool ok) {
 
 // --- Row by row --------------------------------------------------------------
 
+// All results are there before they are joined, as the first ones do not tell
+// the dtype of all. Fails (kind value) where there are no rows and a result is
+// one number: nothing says then of which dtype none of them are.
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   int64_t calls = loop->count > 0 ? loop->count : 1;
   tl_slot *results = tl_slots_new(vm, calls, loop->name), joined;
@@ -236,6 +258,7 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   return ok;
 }
 
+// The loop's context for tl_each_row: what each row is cut from.
 typedef struct row_slices {
   tl_slot items;
   const int64_t *at;
@@ -243,6 +266,7 @@ typedef struct row_slices {
   void *context;
 } row_slices;
 
+// Row -1, of a loop over no rows, is an empty slice at the first offset.
 static bool map_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const row_slices *r = context;
   int64_t begin = r->at[i < 0 ? 0 : i], end = i < 0 ? begin : r->at[i + 1];

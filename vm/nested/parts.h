@@ -24,6 +24,7 @@ bool tl_compute2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out);
 bool tl_compute3(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot c,
                  tl_slot *out);
 // a = a op b; [a] is owned, and stays what it was where that fails.
+// The result is a new array, even where [a] is nobody else's.
 bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b);
 
 // A part of an operand. Where the operand dies it is moved out, so that the
@@ -33,6 +34,9 @@ typedef struct tl_lent {
   tl_slot *home;  // where it was moved from, or NULL
 } tl_lent;
 // [operand] may be NULL: its part stays.
+// *out is given back in any case, after the operation, with [ok] for whether it
+// succeeded. The operation may have consumed the value, so the caller copies
+// back into out->value what its slot became.
 void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out);
 void tl_give_back(tl_vm *vm, tl_lent *lent, bool ok);
 
@@ -56,6 +60,7 @@ bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b);
 // Joins arrays or nested arrays along their leading axis: dtypes promote,
 // struct arrays need the same fields, values that may be missing take plain
 // ones. Fails (kind type) where items differ. Borrows; *out is owned.
+// count > 0.
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out);
 
@@ -84,6 +89,8 @@ int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis);
 bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
                       const int64_t *shape, tl_slot *out);
 // The items of an array broadcast to a shape, along one axis. *out is owned.
+// Of a shape of one axis this may be a view that borrows a's block: to be used
+// before [a] ends.
 bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
                        const int64_t *shape, tl_slot *out);
 // The leading axis alone as axes of that shape. Takes [s] on every path.
@@ -125,6 +132,7 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out);
 // The same with the row itself: those of [items] at offsets [at]. It is the
 // slot's, owned or borrowed.
 typedef bool tl_row_map(tl_vm *vm, void *context, tl_slot *row, tl_slot *out);
+// The result of [map] may borrow from the row no longer than the call.
 bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
                  int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
                  tl_slot *out);

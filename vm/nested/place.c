@@ -1,9 +1,19 @@
 // A place that is put together anew: an index in front of another. See
 // nested_set.h.
+//
+// The forms use it to go on in a part: what they have worked out (a row's
+// slice, places) stands in front, and the rest of the way behind it.
 #include "vm/nested/nested_set.h"
 
 #include <string.h>
 
+// For x[i, j].f, an item and, of the rest, [j].f:
+//
+//   merges       (item, …)      the item instead of j, in one index
+//   else         (item)[j].f    one step more
+//
+// What stands in *to borrows from [values] and [rest]; it is not copied when
+// *to is, since way refers into it.
 bool tl_place_begin(tl_nested_place *to, tl_index_item item,
                     const tl_slot *values, tl_nested_path rest, bool merges) {
   int own = tl_item_parts(item), behind = 0, left_out = 0, count = 1;

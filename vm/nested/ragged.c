@@ -13,6 +13,10 @@
 
 // --- Opening -----------------------------------------------------------------
 
+// Rows of a slice begin somewhere within the content. Whoever takes all items
+// as one array needs offsets from 0, and only then are they copied:
+//
+//   offsets 3 5 9, content of 12     items content[3:9], offsets 0 2 6
 bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                       tl_slot *items) {
   const tl_nested *n = ragged.nested;
@@ -37,6 +41,8 @@ bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   return true;
 }
 
+// Both outlive the array: what was borrowed is counted, and views count their
+// block.
 bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items) {
   if (!tl_ragged_borrow(vm, ragged, offsets, items))
@@ -49,6 +55,7 @@ bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   return true;
 }
 
+// As above where the offsets are not wanted, so that no copy of them is made.
 bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   const int64_t *at = tl_ragged_offsets(ragged.nested);
   int64_t rows = tl_ragged_rows(ragged.nested);
@@ -65,6 +72,7 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   return true;
 }
 
+// The rows keep their lengths, so [map] must give as many items as it gets.
 bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
                   tl_slot *out) {
   tl_slot offsets, items, made;
@@ -112,6 +120,10 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
   return true;
 }
 
+// Two ways: runs of bytes where the items are dense numbers, which is the
+// common one and fast; else a list of all places, and a gather by those. Runs
+// with stop before start are empty. Fails (kind shape) where the total is
+// beyond int64.
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out) {
   int64_t total = 0;
@@ -137,6 +149,7 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
 
 // --- Making ------------------------------------------------------------------
 
+// Offsets 0, width, 2 * width, …
 bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
                         tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -149,6 +162,8 @@ bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
   return tl_ragged_new(vm, offsets, items, out);
 }
 
+// A matrix read as rows: its items as one axis, copied where they are
+// not dense.
 bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
   int64_t rows = tl_value_length(regular, 0);
   int64_t width = tl_value_length(regular, 1);
@@ -158,6 +173,7 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
   return tl_ragged_of_width(vm, rows, width, &items, out);
 }
 
+// Fails (kind type) where the rows' items cannot be joined.
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
                        tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, count);
@@ -171,6 +187,9 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// One level of rows for each fixed axis behind the first, from the inside out:
+//
+//   2 * 3 * var     6 rows, then 2 rows of 3 of those     2 * var * var
 bool tl_grid_as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   if (!tl_grid_rows(vm, s, out))
@@ -184,6 +203,8 @@ bool tl_grid_as_vars(tl_vm *vm, tl_slot s, tl_slot *out) {
   return true;
 }
 
+// Shape 2 * 3 * 4, first 1, last 2: all items in rows of 4, those in rows of 3,
+// then what is before [first] as fixed axes again: 2 * var * var.
 bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS], all;
   tl_slot flat, next;
@@ -203,6 +224,8 @@ bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out) {
 
 // --- Comparing ---------------------------------------------------------------
 
+// Two arrays over the same offsets, the usual case in an expression, are known
+// to agree by the address alone. Else the lengths count, not where rows begin.
 bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row) {
   int64_t rows = tl_ragged_rows(a);
   const int64_t *x = tl_ragged_offsets(a), *y = tl_ragged_offsets(b);
@@ -230,6 +253,9 @@ bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length) {
 
 // --- Joining -----------------------------------------------------------------
 
+// Items behind items, and the offsets of each moved by what is before it. The
+// content of each is cut to its rows first, so that no item of another row
+// comes along.
 static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
                         tl_slot *out) {
   int64_t rows = 0;
@@ -261,6 +287,8 @@ static bool as_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_of_regular(vm, s, out);
 }
 
+// Matrices beside rows become rows. Fails (kind type) for a vector, which might
+// be one row as well as many.
 bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   int64_t model = 0;  // the first that is ragged

@@ -13,6 +13,7 @@ static inline int64_t tl_ragged_rows(const tl_nested *n) {
 }
 
 // Looks for interrupts now and then on the way over rows.
+// False where the VM was stopped; one row in 65536 asks.
 static inline bool tl_poll_row(tl_vm *vm, int64_t i) {
   return (i & 0xffff) != 0xffff || tl_poll(vm, 64);
 }
@@ -30,6 +31,8 @@ bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
 bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items);
 
 // The items [starts[i], stops[i]) for each i, one run behind the other.
+// Runs lie within the content's leading axis; they may overlap, come in any
+// order and be empty. Borrows; *out is owned.
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out);
 
@@ -39,6 +42,7 @@ bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
 
 // Rows made of [count] values of one axis or more: their items one behind the
 // other. Borrows; *out is owned.
+// Fails (kind type) for rows that cannot be joined. count > 0.
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
                        tl_slot *out);
 
@@ -60,6 +64,8 @@ bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
 bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
 // The items of a value that broadcasts with rows, as many for each row as
 // [model], a ragged array, has. *out is owned.
+// [s] may have an item or a column for each row, or rows of the same lengths,
+// or be one value, which stays as it is. Fails (kind shape) for others.
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out);
 
 // --- Rows in a regular order: 3 * 4 * var * float64 -------------------------

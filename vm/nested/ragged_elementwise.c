@@ -1,5 +1,10 @@
 // Elementwise operations on rows: over the items of all rows at once, under the
 // same offsets. What stands beside the rows gets an item for each of theirs.
+//
+//   rows   offsets 0 2 3     items  a b c
+//   x + 1                    items  a+1 b+1 c+1       one value for all
+//   x + [10, 20]             items  a+10 b+10 c+20    one for each row, spread
+//   x + y                    items  a+d b+e c+f       the same lengths
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
@@ -16,6 +21,8 @@
 #include "vm/region/region.h"
 #include "vm/vm.h"
 
+// Row [row] of both differs in length, or with -1 their number of rows does
+// (kind shape). Returns false.
 static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
   char x[TL_DESCRIBE], y[TL_DESCRIBE];
   tl_describe(a, x, sizeof x);
@@ -37,6 +44,7 @@ static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
 
 // --- A value for each row ----------------------------------------------------
 
+//   offsets 0 2 2 5     0 0 2 2 2
 bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
@@ -52,6 +60,8 @@ bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
 }
 
 // The same of plain items, one after the other.
+// A kernel for each size of item, called for 16384 rows at a time so that the
+// VM may be stopped in between.
 static bool spread_items(tl_vm *vm, const tl_array *values,
                          const tl_nested *model, tl_slot *out) {
   enum { ROWS = 1 << 14 };
@@ -97,6 +107,15 @@ static bool drop_axis(tl_vm *vm, tl_slot s, tl_slot *out) {
 }
 
 // The items of one operand as those of the model's rows.
+// What an operand is to the rows of [model], of m rows:
+//
+//   ragged         its items, moved out where the operand dies; rows must agree
+//   a number       itself
+//   m items        one for each row, spread over the row's items
+//   m * 1 items    the same: a column
+//   m * k items    rows of k each, which must agree with the model's
+//
+// Fails (kind shape) for others. out->value is owned or borrowed.
 static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
                       tl_lent *out) {
   tl_slot s = *operand;
@@ -152,6 +171,8 @@ static bool is_one(tl_slot s) {
          tl_value_length(s, ndim - 1) == 1;
 }
 
+// As row_items, but an array of one item is one value for all, however many
+// rows there are.
 static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
                           tl_lent *out) {
   if (!is_one(*operand))
@@ -160,6 +181,7 @@ static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   return tl_value_ndim(*operand) == 1 || drop_axis(vm, *operand, &out->value);
 }
 
+// Without moving anything: the value is borrowed, and *out a count of its own.
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
   tl_lent items;
   tl_slot lent = tl_borrow(s);
@@ -181,6 +203,10 @@ static bool any_per_row(int arity, const tl_slot *slots) {
   return any;
 }
 
+// The first ragged operand is the model: its offsets are shared with the
+// result, so a chain of operations on rows allocates items alone. Large rows
+// beside values per row go to the fusion, which spreads those block by block
+// and never makes an array of them.
 bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out) {
   tl_lent items[TL_MOST_OPERANDS];

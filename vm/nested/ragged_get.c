@@ -40,6 +40,8 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// This is how an index of any kind is understood without a case for each: it is
+// applied to the numbers of what is to be chosen, and these say what it chose.
 bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
                        const tl_step *step, tl_slot *parts, tl_slot *out) {
   tl_slot base;
@@ -98,6 +100,8 @@ static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
 // --- Within rows -------------------------------------------------------------
 
 // x[:, j]: one item of each row.
+// Fails (kind index) at the first row that has no item [j]; negative numbers
+// count from the end of each row.
 static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
                          tl_slot *out) {
   const int64_t *at = tl_ragged_offsets(n);
@@ -116,6 +120,8 @@ static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
 }
 
 // x[:, a:b:s]: a slice of each row.
+// The slice is resolved for each row's own length, twice: first for the
+// offsets, then for the places, which saves an array of slices.
 static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
                           const tl_slot *parts, tl_slot *out) {
   const int64_t *at = tl_ragged_offsets(n);
@@ -147,6 +153,8 @@ static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// Row [row] of an index has other items than the array's, or with -1 their
+// number of rows differs (kind shape).
 static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
                       int64_t row) {
   if (row < 0) {
@@ -162,6 +170,8 @@ static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
 }
 
 // x[ragged mask]: the true items of each row.
+// The mask's bools of all rows lie as the items do, so one mask of the flat
+// items chooses, and counting the true ones of each row gives the new offsets.
 static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
                       tl_slot *out) {
   int64_t row;
@@ -189,6 +199,9 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
 }
 
 // x[ragged integers]: items of each row, by their place in it.
+// Integers may be of any dtype and are converted first; then each is moved to
+// where its row begins. The result has the rows of the index. Fails (kind
+// index) for a place that its row has not.
 static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                            tl_slot *out) {
   const int64_t *at = tl_ragged_offsets(n);
@@ -234,12 +247,15 @@ typedef struct within {
   tl_slot *parts;
 } within;
 
+// A tl_items_map.
 static bool index_map(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
   const within *w = context;
   tl_slot borrowed = tl_borrow(items);
   return tl_index_get(vm, &borrowed, w->step, w->parts, out);
 }
 
+// The rows keep their lengths, so [step] must leave the axis of the items as it
+// is: (:, …), or a mask of rows within.
 static bool index_items(tl_vm *vm, tl_slot rows, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   return tl_map_items(vm, rows, index_map, &(within){step, parts}, out);
@@ -259,6 +275,9 @@ static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok;
 }
 
+// By what is in the index's rows: bools choose items of each row, integers are
+// places in it, bools that may be missing count as false there, and rows go
+// one level deeper. Fails (kind type) for others.
 static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
                          tl_slot *out) {
   tl_slot items = index.nested->parts[1];
@@ -283,6 +302,7 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
 
 // --- Ragged rows -------------------------------------------------------------
 
+// The error of an index that rows do not have, with those that they have.
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
@@ -337,6 +357,8 @@ static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
   return ok;
 }
 
+// x[i], a view of the content. Negative i counts from the end; fails (kind
+// index) beyond the rows.
 static bool row_at(tl_vm *vm, const tl_nested *n, int64_t i, tl_slot *out) {
   int64_t start, stop, rows = tl_ragged_rows(n);
   int64_t k = i < 0 ? i + rows : i;
@@ -356,6 +378,14 @@ static bool index_row(tl_vm *vm, tl_slot row, int64_t i, const tl_step *rest,
   return tl_index_get(vm, &row, rest, parts, out);
 }
 
+// The first item of the index chooses rows, the second is within them, the
+// others are of the axes behind:
+//
+//   integer              the row, and the rest of that row as of any array
+//   slice of step 1      offsets of the same content, nothing is copied
+//   ragged index         items of each row (ragged_index)
+//   other slice, array   rows, gathered
+//   ellipsis, none       as a grid of one axis
 bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   const tl_nested *n = base.nested;

@@ -3,6 +3,10 @@
 //
 // An index of any kind is applied to the numbers of the items; the items of the
 // numbers that it gives are written. Rows of other lengths make new offsets.
+//
+//   r          rows  [1 2] [3]      places  [0 1] [2]
+//   r[:, 0]    of the places        0 2          items[0 2] = v
+//   r[1] = [7, 8]    another length: new offsets 0 2 4, items 1 2 7 8
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
@@ -17,6 +21,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
+// The error of a place that cannot be set, with those that can.
 static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
@@ -78,6 +83,9 @@ static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
 }
 
 // items[start:stop], then the steps that are left.
+// Goes on in the content, by a slice of this row in front of the steps. Values
+// that may be missing and rows of rows have no such slice that can be written
+// to: for them the row's own places are worked out.
 static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot ends[2] = {tl_weak_int(start), tl_weak_int(stop)};
@@ -99,6 +107,8 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
 }
 
 // Rows as the array's items have them: it keeps its dtype.
+// Fails as an assignment of the items would: the array's dtype does not change
+// to make room for a row.
 static bool cast_rows(tl_vm *vm, const tl_nested *n, tl_slot items,
                       tl_slot *out) {
   if (!tl_is_array(n->parts[1])) {
@@ -140,6 +150,9 @@ static void find_runs(const tl_nested *n, const tl_array *chosen,
 }
 
 // Puts as many other rows, of any lengths, in the place of the chosen ones.
+// Made anew as a whole: offsets and content, the given rows' items behind the
+// array's own and all gathered in the new order. Fails before [n] changes;
+// under the contract #:inplace it fails (kind memory).
 static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
                          tl_slot given) {
   int64_t rows = tl_ragged_rows(n);
@@ -221,6 +234,8 @@ static bool trim(tl_vm *vm, tl_nested *n) {
 
 // x[ragged mask] = v: the mask's flat bools index the flat items; of rows of
 // rows, its rows the rows.
+// Values in rows must have the rows that the mask chooses; others broadcast
+// over the chosen items. Fails (kind shape) where rows differ.
 static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   int64_t row;
   tl_slot flags;
@@ -281,6 +296,7 @@ static bool set_places(tl_vm *vm, tl_nested *n, tl_slot places,
 }
 
 // The numbers of the rows that an index of one axis chooses.
+// *out is a dense array of int64, owned.
 static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
@@ -292,11 +308,14 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
   return ok;
 }
 
+// Whether the value has a row for each row, and not an item for each.
 static bool has_rows(tl_slot s) {
   return tl_is_form(s, TL_FORM_RAGGED) || tl_value_ndim(s) > 1;
 }
 
 // x[rows] = rows of other lengths; *done is false where their lengths agree.
+// Rows of the same lengths are written item by item, in place; so the common
+// case does not come here further than the comparison.
 static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
                            tl_slot *parts, tl_slot chosen, tl_slot value,
                            bool *done) {
@@ -318,6 +337,9 @@ static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
 }
 
 // The rows or items that an index chooses, found by their places.
+// The index is applied to the places of all items under the same rows, and what
+// that gives says which items are meant, in whichever shape the value has to
+// fit.
 static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
                        tl_slot *value) {
   tl_slot numbers, chosen, places, spread;
@@ -379,6 +401,9 @@ static bool reaches_item(tl_vm *vm, tl_nested_path rest, int64_t row,
   return tl_fail_in_row(vm, i, row, length);
 }
 
+// By the first item of the place: a field, a ragged mask, an integer (one row,
+// or items in it), or any other index (set_chosen). A row of another length
+// takes the place of the row; all else is written into the content.
 bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   int64_t i, start, stop, rows = tl_ragged_rows(n);
   if (w.steps->field != NULL)

@@ -1,4 +1,9 @@
 // Bytes. See raw_bytes.h.
+//
+//   call      arguments opened ─ the function on text ─ result closed
+//   b1 + b2   opened ─ string + string ─ closed
+//   b[1:3]    uint8 1:3 ─ bytes of those
+//   bs[0]     opened ─ strings[0] ─ closed
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
@@ -20,6 +25,7 @@
 
 // --- Closing and opening -----------------------------------------------------
 
+// Whether strings are at the bottom of the value: then it can be bytes.
 static bool has_texts(tl_slot s) {
   while (tl_is_form(s, TL_FORM_OPTION) || tl_has_rows(s))
     s = s.nested->parts[1];
@@ -91,10 +97,14 @@ static bool inside(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // --- Calls -------------------------------------------------------------------
 
+// Functions that move items, whatever they are, need not say that they take
+// bytes.
 static bool is_opened(const tl_builtin *builtin) {
   return builtin->takes >= TL_BYTES || tl_builtin_moves(builtin);
 }
 
+// The first argument decides for functions that take no bytes, so that their
+// error is one about bytes; for others any argument may be bytes.
 bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
                         const tl_slot *args) {
   // A function that a built-in calls gets items as they are.
@@ -116,6 +126,7 @@ bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
   return found;
 }
 
+// The error names what would do instead: text or numbers. Kind type.
 static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
@@ -155,6 +166,9 @@ static bool close_pairs(tl_vm *vm, tl_slot *s) {
   return ok;
 }
 
+// Every result that has strings becomes bytes. So strings beside bytes are an
+// error (kind type) and not taken as their UTF-8: the result could not tell
+// which of them were text. uint8(b) alone gives numbers.
 bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        tl_slot *args, tl_slot *out) {
   tl_slot made;
@@ -237,6 +251,7 @@ static bool is_uint8(tl_slot s) {
   return is_uint8_of(s, 1);
 }
 
+// Fails (kind type) for others; bytes are themselves, retained.
 bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_borrow(s);
   char text[TL_DESCRIBE];
@@ -257,6 +272,7 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
          tl_raw_bytes_close(vm, &texts, out);
 }
 
+// A copy of the bytes as a vector of uint8, owned.
 static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
   int64_t n = (int64_t)string->length;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
@@ -267,6 +283,7 @@ static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
   return true;
 }
 
+// Fails (kind type) for bytes of several axes or that may be missing.
 bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_raw_bytes_inside(s), dense;
   char text[TL_DESCRIBE];
@@ -299,6 +316,9 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // --- Operations --------------------------------------------------------------
 
+// Comparisons, + and where alone, on the text inside. What a comparison gives,
+// bools, is no text and stays as it is when it is closed. Others fail as for
+// strings (kind type).
 bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                               tl_slot *out) {
   tl_slot given[3], made;
@@ -322,6 +342,8 @@ bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok && tl_raw_bytes_close(vm, &made, out);
 }
 
+// Of one value the bytes are indexed as uint8: b[1:3] is bytes, b[0] a number.
+// Of arrays the strings are, and an item is one value of bytes.
 bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   tl_slot base = tl_raw_bytes_inside(whole), made;
@@ -346,6 +368,7 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   return ok;
 }
 
+// The value is made bytes first, which strings and vectors of uint8 may be.
 bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                       tl_slot *value) {
   tl_slot raw_bytes = tl_none(), texts;
@@ -357,6 +380,7 @@ bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   return ok;
 }
 
+// Whatever [join] is: concat and stack go through here.
 bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
                        const tl_slot *items, tl_slot *out) {
   tl_slot made;
@@ -371,6 +395,8 @@ bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 
 // --- Text --------------------------------------------------------------------
 
+// Printable ASCII as it is, all else by its number, so that it can be read back
+// by the parser.
 void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
   tl_text_puts(text, "b\"");
   for (size_t i = 0; i < bytes->length; i++) {

@@ -15,6 +15,7 @@
 #include "vm/nested/nested.h"
 #include "vm/text/format.h"
 
+// Whether it is bytes or an array of them, in any of the ways above.
 static inline bool tl_is_raw_bytes(tl_slot s) {
   return tl_is_form(s, TL_FORM_BYTES);
 }
@@ -35,6 +36,7 @@ bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
                         const tl_slot *args);
 
 // `bytes`(x): of strings, of a vector of uint8, of rows of uint8.
+// Bytes are themselves. Fails (kind type) for others. *out is owned.
 bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out);
 // uint8(b): a vector of one value, rows of many. *out is owned.
 bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out);

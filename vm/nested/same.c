@@ -1,4 +1,10 @@
 // Comparing whole values: same(a, b), and == on lists and records.
+//
+//   same(a, b)   dtypes count, NaN is itself, ranges are no arrays
+//   a == b       by value: 1 == 1.0, NaN unequal, (0..3,) == ([0, 1, 2],)
+//
+// Records are equal whatever the order of their fields; struct arrays too, in a
+// block or by columns. What both miss is equal, whatever lies there.
 
 #include <string.h>
 
@@ -18,6 +24,9 @@ typedef struct pair {
   int64_t index;
 } pair;
 
+// The stack of containers is its own, so that lists nest as deep as memory
+// allows. Sixteen of them are enough for nearly all values and need no
+// allocation.
 typedef struct comparison {
   tl_vm *vm;
   bool loose;  // by value across dtypes, NaN unequal; else dtypes count
@@ -29,6 +38,7 @@ typedef struct comparison {
 
 // --- Numbers ----------------------------------------------------------------
 
+// A number of any dtype without loss: int64 and uint64 do not fit a double.
 typedef struct number {
   char kind;  // 'I' 'U' 'F', with the imaginary part beside
   int64_t i;
@@ -36,6 +46,7 @@ typedef struct number {
   double f, im;
 } number;
 
+// Small values of uint64 count as int64, so that 1 is 1 whatever the dtype.
 static number number_at(tl_dtype dtype, const void *item) {
   number n = {.kind = 'F'};
   if (dtype == TL_COMPLEX128) {
@@ -66,6 +77,8 @@ static number number_at(tl_dtype dtype, const void *item) {
   return n;
 }
 
+// Exactly: (double)i == f alone would be true of 2^53 + 1 and 2^53. The bounds
+// come first, as a conversion beyond them is undefined in C.
 static bool int_is_float(int64_t i, double f) {
   return f >= -9223372036854775808.0 && f < 9223372036854775808.0 &&
          (double)(int64_t)f == f && (int64_t)f == i;
@@ -93,10 +106,13 @@ static bool numbers_equal(number a, number b) {
   return a.kind == 'I' ? a.i == b.i : a.u == b.u;
 }
 
+// A NaN is the same as a NaN, so that same(x, x) is true of every x.
 static bool part_same(double a, double b) {
   return a == b || (a != a && b != b);
 }
 
+// Strings by their bytes; numbers by value where the comparison is loose, else
+// with NaN the same as NaN. Callers have compared the dtypes for the latter.
 static bool items_equal(const comparison *c, tl_dtype da, const void *a,
                         tl_dtype db, const void *b) {
   if (da == TL_STRING || db == TL_STRING)
@@ -109,6 +125,7 @@ static bool items_equal(const comparison *c, tl_dtype da, const void *a,
   return part_same(x.f, y.f) && part_same(x.im, y.im);
 }
 
+// The bytes of one number, which a complex128 has in an array of rank 0.
 static tl_dtype scalar_item(tl_slot s, char item[16]) {
   if (tl_is_array(s)) {
     memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
@@ -118,6 +135,7 @@ static tl_dtype scalar_item(tl_slot s, char item[16]) {
   return (tl_dtype)tl_dtype_of(s);
 }
 
+// Numbers of different dtypes are the same only where == asks.
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
   tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);
@@ -162,6 +180,7 @@ static bool arrays_equal(const comparison *c, const tl_array *a,
   return items_agree(c, NULL, a, b);
 }
 
+// By the items: the step of an empty range or of one item does not matter.
 static bool ranges_equal(const tl_range *a, const tl_range *b) {
   if (a->length != b->length)
     return false;
@@ -170,6 +189,7 @@ static bool ranges_equal(const tl_range *a, const tl_range *b) {
   return a->start == b->start && (a->length == 1 || a->step == b->step);
 }
 
+// Item by item, for == alone: to same() a range is no array.
 static bool range_is_array(const comparison *c, const tl_range *range,
                            const tl_array *a) {
   if (!c->loose || tl_ndim(a) != 1 || a->size != range->length)
@@ -185,6 +205,8 @@ static bool range_is_array(const comparison *c, const tl_range *range,
 
 // --- Containers -------------------------------------------------------------
 
+// Notes a pair whose items are to be compared by step(). False where memory is
+// short, with c->failed set.
 static bool push(comparison *c, tl_slot a, tl_slot b) {
   if (c->count == c->room) {
     size_t old = (size_t)c->room * sizeof(pair);
@@ -234,6 +256,8 @@ static bool opened_equal(comparison *c, tl_opener *open, tl_slot a, tl_slot b) {
   return equal;
 }
 
+// Fields are found by name, so their order does not matter, nor whether they
+// lie in a block or by columns. An error of a part is in c->failed.
 static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
   const tl_type *layout = a.nested->layout;
   int64_t count = layout->field_count;
@@ -290,6 +314,8 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
   }
 }
 
+// Compares numbers, arrays and trees at once, and pushes lists and records,
+// whose items step() takes one by one.
 static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
   if (tl_is_number(a) || tl_is_number(b))
     return tl_is_number(a) && tl_is_number(b) && scalars_equal(c, a, b);
@@ -347,6 +373,8 @@ static bool step(comparison *c) {
   return other != NULL && values_equal(c, field->value, *other);
 }
 
+// Equal means that the walk ended with nothing left on the stack. An error
+// counts as unequal; it is pending in the VM.
 static bool compare(tl_vm *vm, tl_slot a, tl_slot b, bool loose) {
   comparison c;  // not zeroed: that would cost more than to compare numbers
   c.vm = vm;

@@ -1,5 +1,20 @@
 // What array literals hold, side by side: records, rows of different lengths,
 // none.
+//
+//   [(x: 1), (x: 2)]          2 * {x: int64}          stack_records
+//   [1, none]                 2 * ?int64              stack_missing
+//   [[1, 2], [3]]             2 * var * int64         stack_rows
+//   [[1, none], [none]]       2 * var * ?int64        the second adopts a type
+//   [zeros((2, 2)),           2 * 2 * var * float64   the axis that differs
+//    zeros((2, 3))]                                   becomes var
+//   [[1, 2], [3, 4]]          2 * 2 * int64           plain: tl_stack
+//
+//   [{x: 1}, {x: 2}]          2 * {x: int64}         stack_records
+//   [1, none]                 2 * ?int64             stack_missing
+//   [[1, 2], [3]]             2 * var * int64        stack_rows
+//   [[1, none], [none]]       2 * var * ?int64       all missing: adopts a type
+//   [zeros((2, 2)), zeros((2, 3))]   2 * 2 * var     the axis that differs
+//   [[1, 2], [3, 4]]          2 * 2 * int64          plain: tl_stack
 #include "vm/nested/nested_join.h"
 
 #include <inttypes.h>
@@ -77,6 +92,7 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
 }
 
+// Whether an item of a literal has a length: it becomes a row.
 static bool is_row(tl_slot s) {
   return tl_is_range(s) || tl_value_ndim(s) > 0;
 }
@@ -86,6 +102,7 @@ static bool is_empty_row(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) == 1 && s.array->size == 0;
 }
 
+// Whether all axes behind the leading one agree.
 static bool same_widths(tl_slot a, tl_slot b) {
   bool same = tl_value_ndim(a) == tl_value_ndim(b);
   for (int i = 1; same && i < tl_value_ndim(a); i++)
@@ -176,6 +193,7 @@ static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
          tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
+// A tl_part_map: the offsets, part 0, stay; what is inside goes on.
 static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                        tl_slot *out) {
   *out = tl_borrow(part);
@@ -222,6 +240,13 @@ static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
          tl_value_split_axis(vm, &whole, 2, shape, out);
 }
 
+// Four steps: ranges become arrays, rows of nothing but none take a dtype,
+// tables of different widths become rows of rows, and empty rows take the type
+// of the first one that is not empty. Then, by what the shapes allow:
+//
+//   all the same, no rows within     a new first axis
+//   rows within, the same shape      a grid
+//   else                             ragged rows
 static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   tl_slot *rows = tl_slots_new(vm, count, "slots");
@@ -266,6 +291,8 @@ static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
   return ok;
 }
 
+// By what all items have in common; a mix goes to tl_stack, whose error says
+// what does not fit. BYTES are opened before anything else is looked at.
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
@@ -297,6 +324,8 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
   return tl_stack(vm, count, items, out);
 }
 
+// An array of one item, gathered at place 0 as often as the shape has items: so
+// records and none need no code of their own.
 bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
                      tl_slot *out) {
   tl_slot one;
@@ -308,6 +337,9 @@ bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
   return ok;
 }
 
+// A literal may be a column as well as an array: [1, 2] and 1..3 are made into
+// arrays, owned. Where *is_column is true and the result false, the error is
+// set; where both are false there is none.
 bool tl_column_of(tl_vm *vm, tl_slot s, bool *is_column, tl_slot *out) {
   *is_column = true;
   if (tl_is_list(s))

@@ -1,4 +1,11 @@
 // Struct arrays: their fields as views, records as items, and back.
+//
+//   layout {a: int8, p: 3 * float32}      offsets 0 4, 16 bytes
+//
+//   block   5 * 16 * uint8   │a···pppp pppp pppp│a···pppp pppp pppp│ …
+//   .p      5 * 3 * float32  data + 4, strides 16 4: a view
+//   [2]     (a: 1, p: […])   a record, with copies: it does not need the block
+//   .p = v                   checked, then written through the same region
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +35,9 @@ typedef struct region {
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
 } region;
 
+// For a block of 5 * 24 * uint8 and a field 3 * float32 at offset 8: data 8
+// bytes behind the block's, shape 5 3, strides 24 4. Fails (kind shape) where
+// the type's dimensions leave no axis free for an item's bytes.
 static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
                         const tl_type *type, region *out) {
   out->data = bytes->data + offset * tl_strides(bytes)[tl_ndim(bytes) - 1];
@@ -49,6 +59,8 @@ static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
   return true;
 }
 
+// The bits of the address and of all strides at once: a multiple of the
+// alignment, which is a power of two, has none below it.
 static bool is_aligned(const region *r) {
   uint64_t align = (uint64_t)tl_type_align(r->item), bits;
   bits = (uint64_t)(uintptr_t)r->data;
@@ -70,6 +82,8 @@ static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
 
 // --- Items ------------------------------------------------------------------
 
+// The item takes the values one after the other; those that it did not come to
+// stay the caller's.
 bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
                     tl_slot *out) {
   bool tuple = type->kind == TL_TYPE_TUPLE, ok = true;
@@ -108,6 +122,8 @@ static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   return tl_array_finish(vm, true, shown, out);
 }
 
+// The one place where numbers come out of a block: a single one by value, as
+// its address may not be aligned, several as a view.
 static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   if (r->ndim == 0) {
     tl_c128 item;
@@ -161,6 +177,7 @@ static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
   return ok;
 }
 
+// Structs within structs are views of the same block, with its strides.
 static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *view = region_bytes(vm, bytes, r);
   if (view == NULL)
@@ -175,6 +192,7 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   return tl_struct_of_block(vm, layout, &part, out);
 }
 
+// Text is always copied, numbers only where they are not aligned.
 bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
                     const tl_type *type, tl_slot *out) {
   region r;
@@ -190,6 +208,8 @@ bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
 
 // --- Filling ----------------------------------------------------------------
 
+// Items that are not aligned cannot be written as their dtype: they are made in
+// an array of their own, which also checks the value, and moved byte by byte.
 static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   tl_slot base = tl_borrow(bytes);
   if (is_aligned(r)) {
@@ -223,6 +243,8 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   return ok && to != NULL;
 }
 
+// Says for a record which field is missing or is too much, for others what
+// would do (kind type). Returns false.
 bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   char got[TL_DESCRIBE];
   tl_type *plain = tl_layout_plain(vm, (tl_type *)layout);
@@ -263,6 +285,7 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   return false;
 }
 
+// A tuple's fields are named "0", "1", …, which are the places in a list.
 bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
                            tl_slot *out) {
   if (tl_is_record(value)) {
@@ -278,6 +301,8 @@ bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
                          out);
 }
 
+// Names count and not their order, but for a list, which has none and fits a
+// tuple of as many fields.
 bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
   int64_t count = tl_is_record(value) ? value.record->length
                   : tl_is_nested(value) && value.nested->layout != NULL
@@ -296,6 +321,8 @@ bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
   return all;
 }
 
+// Not undone where a field fails: fill_struct calls it on a copy. The error
+// then names the field.
 static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         tl_slot value) {
   for (int64_t i = 0; i < layout->field_count; i++) {
@@ -331,6 +358,7 @@ static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   return ok;
 }
 
+// As tl_struct_show, the other way. A failure writes nothing.
 bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
                     const tl_type *type, tl_slot value) {
   region r;
@@ -346,6 +374,8 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
 
 // --- Fields of an array -----------------------------------------------------
 
+// Options, rows and indexed arrays of structs show the fields of these: part 0,
+// the mask, offsets or places, is shared, and the field is the new content.
 bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = true;
@@ -370,6 +400,8 @@ bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   return ok;
 }
 
+// A block stays where it is under a layout of fewer fields; columns are shared.
+// Fails (kind name) for a field that there is not. *out is owned.
 bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                       tl_string *const *names, tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -441,6 +473,8 @@ static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
   return true;
 }
 
+// Zeros first, then each column is written into its field: that converts and
+// checks as an assignment does. *out is owned.
 static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
                              tl_slot *out) {
   tl_type *layout = tl_layout_of(vm, type, false);
@@ -472,6 +506,10 @@ static tl_type *type_columns(tl_vm *vm, const tl_type *model,
 }
 
 // [names] is the first of the names, the next one lies [step] bytes behind.
+// Names come as pointers in an array or as a member of a layout: hence
+// the step. The form follows from the types alone: one block if every field is
+// of fixed size. Fails (kind value) without fields, (kind type) for a column
+// that is no array, (kind shape) for lengths that differ.
 static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
                        tl_string *const *names, size_t step,
                        const tl_slot *columns, tl_slot *out) {
@@ -511,6 +549,7 @@ bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
                     out);
 }
 
+// The names lie within the fields, one tl_type_field after the other.
 bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
                     tl_slot *out) {
   const tl_type_field *fields = layout->fields;
@@ -518,6 +557,7 @@ bool tl_struct_like(tl_vm *vm, const tl_type *layout, const tl_slot *columns,
                     sizeof *fields, columns, out);
 }
 
+// As tl_struct_of_columns fails.
 bool tl_struct_of_record(tl_vm *vm, const tl_record *fields,
                          const tl_slot *columns, tl_slot *out) {
   size_t nbytes = ((size_t)fields->length + 1) * sizeof(tl_string *);
@@ -531,6 +571,7 @@ bool tl_struct_of_record(tl_vm *vm, const tl_record *fields,
   return ok;
 }
 
+// Tuples are structs whose fields are named by their places.
 bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
                           tl_slot *out) {
   size_t nbytes = ((size_t)count + 1) * sizeof(tl_string *);

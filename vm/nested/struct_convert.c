@@ -1,4 +1,12 @@
 // A type with fields called: structs and tuples of lists of items.
+//
+//   t = {x: float64, n: int32}
+//   t of ((x: 1, n: 2), (x: 3, n: 4))     2 items, by names
+//   t of ((1, 2), (3, 4))                 2 items, by their order
+//   t of other structs                    field by field, by names
+//
+// Zeros of the type are made first; then each field is written from a column
+// of its values.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,6 +21,8 @@
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
+// Whether it is an array of structs along one axis, which converts as a list
+// of such does.
 static bool is_struct_array(tl_slot s) {
   return tl_is_nested(s) && s.nested->layout != NULL && tl_value_ndim(s) == 1;
 }
@@ -34,6 +44,7 @@ static bool fail_within(tl_vm *vm, int64_t i, const char *part,
   return tl_fail(vm, kind, "item %" PRId64 "%s%s: %s", i, part, name, cause);
 }
 
+// Item [i] of a list has not the type's fields.
 static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
   if (tl_is_list(item)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -111,6 +122,8 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
                         &borrowed);
 }
 
+// [count] items of the type, all zero: what is converted is written over them,
+// so that the type's own layout and dtypes decide.
 static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {
   tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
   tl_type *whole = tl_type_intern(vm, &model);
@@ -149,6 +162,9 @@ static bool name_item(tl_vm *vm, tl_type *type, const tl_list *list,
                  "the values of field %s differ in kind or shape", name);
 }
 
+// By columns, not by items: a field's values of all items are stacked and
+// stored at once. That fails without a word about which item it was, so
+// name_item looks for it, which is slow and done for an error alone.
 static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
                           tl_slot value, int64_t k) {
   tl_slot column;
@@ -168,6 +184,10 @@ static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
   return ok || (list && name_item(vm, type, value.list, k));
 }
 
+// Checked before anything is made: names, then for each field that the values
+// convert. Fails with the kind of the assignment, (kind shape) for another
+// count than the type's dimension. *out is owned; untouched on failure but for
+// being cleared.
 bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out) {
   tl_type *item = type->kind == TL_TYPE_FIXED ? type->of : type;
   if (!check_items(vm, item, value))

@@ -1,5 +1,10 @@
 // Structs in elementwise operations: == and != go field by field, then over all
 // axes of a field at once; where moves whole items.
+//
+//   p == q      n * {x: 3 * int64, r: var * int64}
+//     x         n * 3 bools, all along the last axis     n bools
+//     r         a call for each row                      n bools
+//     p == q    both and
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/nested.h"
@@ -63,6 +68,7 @@ static bool fold_axes(tl_vm *vm, tl_slot *equal, int ndim) {
 
 // --- Rows in a field --------------------------------------------------------
 
+// Whether a field's items differ in length, so that == has to go row by row.
 static bool has_rows(tl_slot s) {
   return tl_value_axes(s) > tl_value_ndim(s) || tl_is_form(s, TL_FORM_RAGGED);
 }
@@ -83,6 +89,7 @@ typedef struct row_pair {
   bool one;
 } row_pair;
 
+// The loop's [each]: row [i] of both, or of one and the value for all.
 static bool equal_at(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const row_pair *p = context;
   tl_slot a, b = tl_borrow(p->y);
@@ -131,6 +138,7 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
 
 // --- Structs ----------------------------------------------------------------
 
+// The error of an operation that structs do not have (kind type).
 static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
   if (tl_ops[op].arity < 2) {
@@ -146,6 +154,7 @@ static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
                  tl_describe(slots[1], b, sizeof b));
 }
 
+// One bool for each struct: == on the field, folded over its own axes.
 static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
                         int ndim, tl_slot *out) {
   tl_slot x = tl_none(), y = tl_none();
@@ -201,6 +210,14 @@ static bool fail_shapes(tl_vm *vm, const tl_slot *slots) {
                  text[1], text[2]);
 }
 
+// The items of both values, one behind the other; the condition chooses among
+// their numbers, and a gather takes what was chosen:
+//
+//   x of 3, y of 3     numbers 0 1 2 and 3 4 5
+//   c true false true  0 4 2
+//
+// A record stands for one item. Fails (kind type) where the condition may be
+// missing: a struct cannot be.
 static bool structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out) {
   tl_slot model = tl_has_fields(slots[1]) ? slots[1] : slots[2];
   if (!tl_has_fields(model)) {
@@ -236,6 +253,8 @@ static bool structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out) {
 
 // --- Any operation ----------------------------------------------------------
 
+// The fields' answers, joined by and; != is its negation. So a field that is
+// missing leaves the answer missing, unless another one decides it.
 bool tl_structs_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   (void)arity;

@@ -3,6 +3,14 @@
 //
 // What is written is worked out before; in a block a struct's fields go through
 // a view of it.
+//
+//   p[1:3].x[0] = v   in a block      [1:3] of the bytes, a view
+//                                     .x    the region of the field
+//                                     [0]   filled, through the view
+//                     by columns      x[1:3][0] = v: the field first
+//
+// Items that a mask or an index array chooses are a copy, which is written and
+// then stored back.
 #include "vm/nested/forms.h"
 
 #include <string.h>
@@ -21,6 +29,7 @@
 
 // --- Reading -----------------------------------------------------------------
 
+// The block is indexed by its leading axes, the bytes of an item stay whole.
 bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -54,6 +63,7 @@ static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
   return true;
 }
 
+// The same index for each column: a field of rows is then a row of it.
 bool tl_columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
                     tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -89,6 +99,7 @@ static bool wider_step(tl_vm *vm, tl_slot bytes, const tl_step *step,
   return true;
 }
 
+// bytes[step], with the axis of an item's bytes whole. *out as tl_index_get's.
 static bool struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
                          tl_slot *parts, tl_slot *out) {
   tl_index_item items[TL_MOST_ITEMS];
@@ -98,6 +109,7 @@ static bool struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
          tl_index_get(vm, &borrowed, &wider, parts, out);
 }
 
+// bytes[step] = from, of whole items.
 static bool store_struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
                                tl_slot *parts, tl_slot from) {
   tl_index_item items[TL_MOST_ITEMS];
@@ -175,6 +187,10 @@ static bool check_field(tl_vm *vm, tl_slot bytes, tl_type *layout,
   return ok;
 }
 
+// Walks [w] down through a block: an index narrows the items, a name chooses a
+// field, and the last step is filled. Fails (kind name) for a field that there
+// is not. What was written before a failure stays as it was, as each fill
+// checks first.
 static bool store_struct(tl_vm *vm, tl_nested_path w, tl_slot bytes,
                          tl_type *layout, tl_slot value) {
   if (w.count == 0)
@@ -194,6 +210,8 @@ static bool store_struct(tl_vm *vm, tl_nested_path w, tl_slot bytes,
                      layout->fields[k].type, value);
 }
 
+// Copies the block first unless it is this array's alone and writable, and
+// counts the reason for --stats and the auditor.
 bool tl_struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot *block = &n->parts[0];
   const uint64_t mine = TL_OWNED | TL_DIRECT;
@@ -236,6 +254,7 @@ static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
   return tl_array_finish(vm, true, copy, out);
 }
 
+// Field [i] of the value over the items at [w]. The error names the field.
 static bool store_column(tl_vm *vm, tl_nested_path w, tl_nested *n, int64_t i,
                          tl_slot value) {
   tl_slot field;
@@ -268,6 +287,8 @@ static bool store_columns(tl_vm *vm, tl_nested_path w, tl_nested *n,
   return ok;
 }
 
+// items[i] = a record or structs with all of the fields; others fail (kind
+// type) with the type that an item has.
 static bool set_column_items(tl_vm *vm, tl_nested_path w, tl_nested *n,
                              tl_slot value) {
   if (tl_struct_has_fields(n->layout, value))
@@ -355,6 +376,8 @@ bool tl_join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
   return ok;
 }
 
+// Arrays of one layout are joined block by block; others field by field, whose
+// dtypes promote. Fails (kind type) for other fields or another order of them.
 bool tl_structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   bool one_layout = true;

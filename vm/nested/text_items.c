@@ -1,4 +1,7 @@
 // Text inside structs. See text_items.h.
+//
+//   fixed_string[8]   "naïve"   6e 61 c3 af 76 65 00 00
+//   char              "é"       e9 00 00 00, as the machine has an int32
 #include "vm/nested/text_items.h"
 
 #include <inttypes.h>
@@ -13,6 +16,7 @@
 #include "vm/suggest.h"
 #include "vm/vm.h"
 
+// Bytes of a foreign block need not be text (kind value). Returns false.
 static bool fail_bytes(tl_vm *vm, const tl_type *type) {
   tl_string *text = tl_type_text(vm, type);
   if (text == NULL)
@@ -23,6 +27,8 @@ static bool fail_bytes(tl_vm *vm, const tl_type *type) {
   return false;
 }
 
+// A char is a code point in 4 bytes; 0 is no text. It is read by memcpy as it
+// may lie anywhere in a struct.
 static bool read_char(tl_vm *vm, const tl_type *type, const char *item,
                       tl_string_item *out) {
   utf8proc_uint8_t bytes[4];
@@ -36,6 +42,7 @@ static bool read_char(tl_vm *vm, const tl_type *type, const char *item,
   return tl_string_item_set(vm, out, (const char *)bytes, n);
 }
 
+// A fixed_string that fills all its bytes has no zero at the end.
 static bool read_item(tl_vm *vm, const tl_type *type, const char *item,
                       tl_string_item *out) {
   if (type->kind == TL_TYPE_CHAR)
@@ -46,6 +53,8 @@ static bool read_item(tl_vm *vm, const tl_type *type, const char *item,
                                      : fail_bytes(vm, type);
 }
 
+// Strides are the block's, any, so a counter walks the items one by one; it
+// polls every 65536 of them.
 bool tl_text_items_show(tl_vm *vm, const tl_type *type, char *data, int ndim,
                         const int64_t *shape, const int64_t *strides,
                         tl_slot *out) {
@@ -76,6 +85,8 @@ static int32_t only_point(const char *text, size_t nbytes) {
   return n == (utf8proc_ssize_t)nbytes ? point : -1;
 }
 
+// Whether a text fits an item: one code point for a char; for a fixed_string at
+// most its bytes, none of them zero, which would cut it when it is read.
 static bool check_item(tl_vm *vm, const tl_type *type, const char *text,
                        size_t nbytes) {
   int clip = tl_clip(text, nbytes, 60);
@@ -97,6 +108,7 @@ static bool check_item(tl_vm *vm, const tl_type *type, const char *text,
                  clip, text);
 }
 
+// Zeros behind the text, so that equal texts are equal bytes.
 static void write_item(const tl_type *type, const char *text, size_t nbytes,
                        char *item) {
   if (type->kind == TL_TYPE_CHAR) {
@@ -108,6 +120,8 @@ static void write_item(const tl_type *type, const char *text, size_t nbytes,
   memcpy(item, text, nbytes);
 }
 
+// Two passes over strings of the target's shape: all are checked before the
+// first is written.
 bool tl_text_items_fill(tl_vm *vm, const tl_type *type, char *data, int ndim,
                         const int64_t *shape, const int64_t *strides,
                         tl_slot value) {

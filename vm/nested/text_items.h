@@ -5,6 +5,8 @@
 #include "vm/array/array.h"
 #include "vm/types/type.h"
 
+// Whether items of the type are text within the struct, which is read as
+// strings: the type counts as plain bytes (tl_type_is_plain).
 static inline bool tl_type_is_text(const tl_type *type) {
   return type->kind == TL_TYPE_FIXED_STRING || type->kind == TL_TYPE_CHAR;
 }

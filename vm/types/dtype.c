@@ -77,6 +77,8 @@ tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b) {
   return ka == 'I' ? promote_signs(a, b) : promote_signs(b, a);
 }
 
+// Signed and unsigned integers are of one kind: they convert into each other
+// where the value fits.
 int tl_kind_rank(tl_dtype dtype) {
   switch (tl_dtypes[dtype].kind) {
     case 'B':

@@ -84,12 +84,14 @@ static inline size_t tl_itemsize(tl_dtype dtype) {
 static inline bool tl_dtype_is_integer(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'I' || tl_dtypes[dtype].kind == 'U';
 }
+// Not of complex numbers, whose parts are real.
 static inline bool tl_dtype_is_real(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'F';
 }
 static inline bool tl_dtype_is_complex(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'C';
 }
+// Everything but bools and strings.
 static inline bool tl_dtype_is_numeric(tl_dtype dtype) {
   return dtype > TL_BOOL && dtype < TL_STRING;
 }

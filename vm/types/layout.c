@@ -10,6 +10,7 @@
 
 // --- Sizes ------------------------------------------------------------------
 
+// Recurses no deeper than TL_TYPE_DEPTH, as types do.
 bool tl_type_is_plain(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
   if (type->kind == TL_TYPE_DTYPE)
@@ -25,6 +26,8 @@ bool tl_type_is_plain(const tl_type *type) {
   return true;
 }
 
+// As C has it: a struct's is in its layout, a complex number's is its parts',
+// a char's that of an int32, and bytes have none.
 int64_t tl_type_align(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
   if (tl_type_has_fields(type))
@@ -49,6 +52,8 @@ static bool size_of(const tl_type *type, int64_t *out) {
   return !__builtin_mul_overflow(count, one, out);
 }
 
+// The sizes of layouts were checked when they were made, so this cannot
+// overflow for them.
 int64_t tl_type_size(const tl_type *type) {
   int64_t size = 0;
   size_of(type, &size);
@@ -57,6 +62,7 @@ int64_t tl_type_size(const tl_type *type) {
 
 // --- Making layouts ---------------------------------------------------------
 
+// The error of a field that has no fixed size (kind type). Returns false.
 static bool fail_plain(tl_vm *vm, const tl_type *field, const tl_string *name) {
   tl_string *text = tl_type_text(vm, field);
   if (text == NULL)
@@ -70,6 +76,7 @@ static bool fail_plain(tl_vm *vm, const tl_type *field, const tl_string *name) {
   return false;
 }
 
+// Kind shape, as for an array that is too large. Returns false.
 static bool fail_size(tl_vm *vm, const tl_string *name) {
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "the struct is too large: its size overflows at field %s",
@@ -96,6 +103,9 @@ static bool round_up(int64_t *size, int64_t align) {
 }
 
 // Places the fields: [given] offsets, or one behind the other.
+// By C's rules each field begins at a multiple of its alignment and the whole
+// is as large as makes the next item aligned too. False (kind shape) where the
+// sum overflows.
 static bool place_fields(tl_vm *vm, tl_type *model, const int64_t *given,
                          bool packed) {
   int64_t end = 0;
@@ -122,6 +132,8 @@ static bool place_fields(tl_vm *vm, tl_type *model, const int64_t *given,
   return true;
 }
 
+// A type that is being put together on the stack, with its fields and their
+// offsets in one allocation; interning copies them.
 typedef struct draft {
   tl_type model;
   tl_type_field *fields;
@@ -129,6 +141,7 @@ typedef struct draft {
   size_t nbytes;
 } draft;
 
+// The caller frees d->fields, which begin the allocation.
 static bool open_draft(tl_vm *vm, draft *d, tl_type_kind kind, int64_t count) {
   size_t one = sizeof(tl_type_field) + sizeof(int64_t);
   d->nbytes = (size_t)(count > 0 ? count : 1) * one;
@@ -143,6 +156,9 @@ static bool open_draft(tl_vm *vm, draft *d, tl_type_kind kind, int64_t count) {
   return true;
 }
 
+// Fails (kind type) for a field that is not plain, (kind value) for one beyond
+// [itemsize]. A given size that the alignment does not divide lowers it: the
+// second item would not be aligned.
 static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
                             bool packed, int64_t itemsize) {
   draft d;
@@ -177,6 +193,7 @@ static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
   return made;
 }
 
+// What is a layout already is one of its own, packed or not.
 tl_type *tl_layout_of(tl_vm *vm, tl_type *type, bool packed) {
   if (type->offsets != NULL)
     return type;
@@ -187,6 +204,8 @@ tl_type *tl_layout_of(tl_vm *vm, tl_type *type, bool packed) {
   return make_layout(vm, type, NULL, packed, 0);
 }
 
+// Negative offsets fail here (kind value); those that reach too far where the
+// layout is made.
 tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
                          int64_t itemsize) {
   for (int64_t i = 0; i < type->field_count; i++) {
@@ -199,6 +218,7 @@ tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
   return make_layout(vm, type, offsets, false, itemsize);
 }
 
+// Always a struct: of a tuple's members "0" and "2" these are the names.
 tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
                           const int64_t *fields) {
   draft d;
@@ -215,6 +235,8 @@ tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
   return made;
 }
 
+// Interned, so it is the very type that typeof(x) gives. A type without layouts
+// is itself.
 tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout) {
   if (layout->kind == TL_TYPE_FIXED) {
     tl_type *of = tl_layout_plain(vm, layout->of);

@@ -18,9 +18,13 @@ tl_type *tl_layout_of(tl_vm *vm, tl_type *type, bool packed);
 // The layout with these offsets and this size of an item (0: up to the end of
 // the last field, aligned). Fields may overlap, as in a C union. NULL after
 // tl_fail (kind value) where one does not fit.
+// [offsets] has one for each field, in bytes from the item's begin, and is
+// borrowed. [type] is a plain struct type, or fails as tl_layout_of does.
 tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
                          int64_t itemsize);
 // A layout of some fields of another, at their places.
+// Items stay as large as they were, so that the block can be shared: bytes of
+// the fields left out lie between the others.
 tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
                           const int64_t *fields);
 // The struct type that a layout was made of: without offsets.
@@ -28,8 +32,12 @@ tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout);
 
 // Whether values of a type are plain bytes: numbers, and structs and fixed
 // dimensions of such.
+// False for strings, ?T, var, bytes, pointers and categories, and for a struct
+// with any of these.
 bool tl_type_is_plain(const tl_type *type);
 // Bytes of a value of a plain type, whose structs are layouts.
+//
+//   3 * {a: int8, b: float64}     48, the last padding included
 int64_t tl_type_size(const tl_type *type);
 // Its alignment.
 int64_t tl_type_align(const tl_type *type);

@@ -127,6 +127,7 @@ static bool own_name(tl_vm *vm, tl_string **name) {
   return *name != NULL;
 }
 
+// Names of the table's own types are counted unless they are constants.
 static void drop_name(tl_vm *vm, tl_string *name) {
   if (name == NULL || (name->head.flags & TL_IMMORTAL) != 0)
     return;
@@ -208,6 +209,7 @@ tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   return *place;
 }
 
+// Each as a slot that owns, since the type has one count of it.
 void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
                         void *context) {
   const struct tl_types *types = vm->types;
@@ -258,6 +260,7 @@ void tl_types_close(tl_vm *vm) {
 static tl_type dtype_types[TL_DTYPE_COUNT] = {TL_DTYPES(X)};
 #undef X
 
+// [vm] is there for the likeness to its neighbours alone.
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
   (void)vm;
   return &dtype_types[dtype];
@@ -445,6 +448,7 @@ static void add_type(tl_text *text, const tl_type *type) {
   }
 }
 
+// Anything that this writes the parser reads back as the same type.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type) {
   tl_text text;
   tl_text_open(&text, vm);

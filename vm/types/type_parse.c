@@ -18,6 +18,7 @@ enum {
 };
 
 // The text and how far it has been read.
+// Positions are in bytes; messages give columns.
 typedef struct parser {
   tl_vm *vm;
   const char *text;

@@ -55,6 +55,8 @@ static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
   return fault;
 }
 
+// The count of items is for all lists together: one list may stand in another
+// many times over, and so on for each level.
 tl_key_fault tl_key_fault_of(tl_slot s, tl_slot *wrong) {
   int64_t left = TL_KEY_ITEMS;
   return fault_of(s, 0, &left, wrong);
@@ -63,6 +65,7 @@ tl_key_fault tl_key_fault_of(tl_slot s, tl_slot *wrong) {
 // --- Making -----------------------------------------------------------------
 
 // Whether the value may be shared as it is: in keys all integers are int64.
+// Recurses, as fault_of did before.
 static bool is_plain(tl_slot s) {
   if (!tl_is_list(s))
     return !is_integer(s) || tl_dtype_of(s) == TL_INT64;
@@ -128,6 +131,7 @@ bool tl_key_make(tl_vm *vm, tl_slot *s, tl_key *out) {
   return true;
 }
 
+// For copies of records, which share their keys.
 void tl_key_retain(tl_vm *vm, tl_key key) {
   if (tl_key_object(key) != NULL)
     tl_retain(vm, tl_key_counted(key));
@@ -161,6 +165,8 @@ static bool equal(tl_slot a, tl_slot b) {
   return true;
 }
 
+// By way of the value, as neither a list nor a wide integer is equal by its
+// word.
 bool tl_key_is(tl_key key, tl_slot s) {
   return equal(tl_key_slot(key), s);
 }

@@ -85,6 +85,7 @@ static inline bool tl_key_is_plain(tl_slot s) {
   return tl_is_string(s) || (s.tag & (TL_CLASS_I64 | TL_CLASS_BOOL)) != 0;
 }
 // Whether [s] may be a key; tl_key_check (vm/index/select.h) says why not.
+// Walks a list that is one.
 static inline bool tl_key_allowed(tl_slot s) {
   tl_slot wrong;
   return tl_key_is_plain(s) || tl_key_fault_of(s, &wrong) == TL_KEY_FINE;
@@ -104,6 +105,7 @@ static inline void tl_key_drop(tl_vm *vm, tl_key key) {
 }
 
 // Whether a value, which may be a key, is this key.
+// Integers are compared by value; a bool is no integer.
 bool tl_key_is(tl_key key, tl_slot s);
 // The hash of a value that may be a key: the same for the same keys.
 uint64_t tl_key_hash(tl_slot s);

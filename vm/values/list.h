@@ -20,6 +20,7 @@ struct tl_list {
 };
 
 // An empty list with room for [capacity] items, owned; NULL after tl_fail.
+// Length is 0: items are written at [length], which the caller raises.
 tl_list *tl_list_new(tl_vm *vm, int64_t capacity);
 // Compares two values in the order that sort puts them in (order.c): *order is
 // below, at or above 0. False after tl_fail (kind type): they have no order.
@@ -29,6 +30,7 @@ bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order);
 // changed.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item);
 // The same, except that a value which *item only borrows stays borrowed.
+// The list is then marked TL_BORROWED, and good while that value's owner lives.
 bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item);
 // The list in [s], ready to be changed and with room for [room] more items:
 // itself if it has one owner, else a copy with each item retained. Returns

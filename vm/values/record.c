@@ -70,6 +70,8 @@ static void index_build(tl_record *record) {
 typedef bool is_key(tl_key key, const void *sought);
 
 // The position of a field by its hash and a test of its key; -1.
+// The walk ends since at least half of the entries are empty. Inlined with its
+// predicate, so that no call goes through the pointer.
 static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
                                  const void *sought) {
   const entry *index = index_of(record);
@@ -96,6 +98,7 @@ static bool record_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   return tl_fail_memory(vm, SIZE_MAX, "a record");
 }
 
+// The index is made with the record, empty, if so many fields need one.
 tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   size_t nbytes = 0;
   if (!record_bytes(vm, capacity, &nbytes))
@@ -111,6 +114,7 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
 }
 
 // Makes room for more fields, growing by half.
+// The index lies behind the fields, so it moves and is built anew.
 static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   tl_record *old = *record;
   if (old->capacity - old->length >= room)
@@ -142,10 +146,12 @@ static bool is_string(tl_key key, const void *sought) {
   return tl_key_is_string(key) && tl_string_equal(tl_key_string(key), sought);
 }
 
+// Integers and bools: no two words are the same key.
 static bool is_word(tl_key key, const void *sought) {
   return key.word == *(const uint64_t *)sought;
 }
 
+// Lists and integers of 64 bits.
 static bool is_value(tl_key key, const void *sought) {
   return tl_key_is(key, *(const tl_slot *)sought);
 }
@@ -206,6 +212,7 @@ tl_slot *tl_record_get_name(tl_record *record, const char *key) {
   return NULL;
 }
 
+// The first key that is none is named.
 bool tl_record_check_names(tl_vm *vm, const tl_record *record,
                            const char *what) {
   char text[TL_KEY_TEXT];
@@ -257,6 +264,7 @@ static bool set_string(tl_vm *vm, tl_record **record, tl_slot *key,
   return true;
 }
 
+// The key is retained where it is new: it stays the caller's.
 bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
                    tl_slot *value) {
   tl_slot name = {.tag = TL_TAG_STRING, .string = key};
@@ -280,6 +288,7 @@ bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
   return true;
 }
 
+// A string is made even where the field is there, so this is not for loops.
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value) {
   tl_string *name = tl_string_from(vm, key);
@@ -302,6 +311,7 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
   return ok;
 }
 
+// From here on tl_record_put does nothing but drop its value.
 void tl_record_put_nothing(tl_vm *vm, tl_record **record) {
   if (*record != NULL)
     tl_drop(vm, tl_own_record(*record));
@@ -327,6 +337,7 @@ void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
     tl_record_put_nothing(vm, record);
 }
 
+// NULL says that something failed on the way; the error is pending.
 bool tl_record_put_end(tl_record *record, tl_slot *out) {
   if (record != NULL)
     *out = tl_own_record(record);

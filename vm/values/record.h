@@ -37,6 +37,7 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity);
 // The position of a field with that string as its key; -1.
 int64_t tl_record_find(tl_record *record, const tl_string *key);
 // The same for a key that is no string.
+// Of two keys that are equal by value, such as int8(1) and 1, there is one.
 int64_t tl_record_find_other(tl_record *record, tl_slot key);
 // The same for any value that may be a key.
 static inline int64_t tl_record_find_key(tl_record *record, tl_slot key) {
@@ -82,6 +83,7 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
 //   return tl_record_put_end(record, out);
 void tl_record_put(tl_vm *vm, tl_record **record, const char *name,
                    tl_slot value);
+// Numbers of up to 2^63 - 1, as a weak int64; the text is copied.
 void tl_record_put_int(tl_vm *vm, tl_record **record, const char *name,
                        uint64_t value);
 void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
@@ -91,6 +93,7 @@ void tl_record_put_nothing(tl_vm *vm, tl_record **record);
 // *out owns the finished record; false after tl_fail, where it was given up.
 bool tl_record_put_end(tl_record *record, tl_slot *out);
 // Takes the field at [position] out; *out owns its value.
+// The key is dropped; the fields behind move up.
 void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
                       tl_slot *out);
 // As tl_list_unique.
