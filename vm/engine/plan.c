@@ -70,6 +70,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   return new_value(plan, itemsize);
 }
 
+// Strides are NULL, so that merging of axes does not see it; where a row begins
+// is found as the run goes (spread_rows).
 int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
                  const int64_t *offsets, int64_t row_count) {
   int value = tl_plan_stream(plan, data, itemsize, NULL);
@@ -156,6 +158,9 @@ static void merge_axes(tl_plan *plan) {
 // copies so many streams, which one by one are used in place, that it is
 // slower.
 enum { SHORT_ROW = 64 };
+// [least] are bytes of the shortest row of streams without gaps, by how many of
+// these would be copied; measured, as the time of a kernel's call against that
+// of the copies.
 static bool has_short_rows(const tl_plan *plan) {
   static const int16_t least[] = {512, 512, 512, 320, 240};  // bytes
   int inner = plan->ndim - 1, copied = 0;
@@ -208,6 +213,7 @@ static bool is_transposed(const tl_plan *plan, int s) {
          magnitude(strides[inner - 1]) < magnitude(strides[inner]);
 }
 
+// Beyond the limit the first one is given again: the plan has failed by then.
 static int new_register(tl_plan *plan) {
   if (plan->register_count >= TL_PLAN_REGISTERS) {
     plan->failed = true;
@@ -319,6 +325,8 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
                      plan->values[a].constant);
 }
 
+// Between bool and the bytes no kernel runs: a bool is stored as the byte 0 or
+// 1.
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
   // True and false are the bytes 1 and 0.
   if (from == to || (from == TL_BOOL && (to == TL_UINT8 || to == TL_INT8)))
@@ -421,6 +429,7 @@ int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
   return step_result(plan, step, itemsize, single, constant);
 }
 
+// The register's bit is set, and take_register finds it.
 void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
   // Streams keep theirs for the whole run, as constants do, and what another
@@ -481,6 +490,7 @@ static void add_result(tl_plan *plan, int value) {
   plan->results[plan->result_count++] = splat(plan, value);
 }
 
+// Steps are put in order last, since the output may add one.
 void tl_plan_finish(tl_plan *plan, int value) {
   if (plan->output < 0) {
     add_result(plan, value);

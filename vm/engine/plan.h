@@ -209,8 +209,7 @@ typedef struct tl_plan_result {
   int stream;  // that is written, dense in row-major order; -1: to the consumer
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
-// [results] is copied. Of a value that several results name, each stream gets
-// its own copy. Not with an output or a delay.
+// [results] is borrowed during the call. Not with an output or a delay.
 void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
                           int count);
 

@@ -10,6 +10,8 @@
 #include "vm/poll.h"
 #include "vm/vm.h"
 
+// A pool that is eager spreads anything: tests run small arrays on many threads
+// by it.
 bool tl_reduce_may_spread(const tl_reducer *r) {
   enum { SPREAD_ITEMS = 256 * 1024 };  // below, one thread does it all
   const tl_split *split = &r->split;
@@ -44,6 +46,8 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
   }
 }
 
+// Without the test a divisor of 0 or below would give infinite or negative
+// variances.
 double tl_reduce_divisor(int64_t length, double correction) {
   const double divisor = (double)length - correction;
   return divisor > 0 ? divisor : (double)NAN;
@@ -85,6 +89,7 @@ static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
                           r->root);
 }
 
+// Both passes use the kernel of segments, one of sums and one of squares.
 bool tl_var_rows_fit(tl_dtype dtype) {
   return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
          tl_kernels()->fold_segments[TL_FOLD_SUM][dtype] != NULL;

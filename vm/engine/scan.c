@@ -76,6 +76,8 @@ static size_t take_some(tl_scanner *s, const char *items, size_t n) {
   return take;
 }
 
+// A block may end anywhere in a lane or a row; what is left to come is
+// remembered in the scanner.
 void tl_scanner_take(void *scanner, const void *const *blocks, size_t n) {
   tl_scanner *s = scanner;
   const char *items = blocks[0];
