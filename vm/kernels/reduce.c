@@ -5,6 +5,7 @@
 
 enum { LANES = TL_FOLD_LANES, LEAF = TL_FOLD_LEAF };
 
+// How many nodes wait after so many leaves.
 static unsigned bits_set(uint64_t x) {
   return (unsigned)__builtin_popcountll(x);
 }
@@ -229,13 +230,16 @@ TL_SIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
+// Sums and counts need no order, so their state is a single number.
 void TL_K(end_total)(tl_fold_state *state, void *out) {
   *(uint64_t *)out = state->lanes.u64;
 }
+// Two totals in any order give the same bits.
 void TL_K(merge_total)(tl_fold_state *state, const tl_fold_state *next) {
   state->lanes.u64 += next->lanes.u64;
   state->count += next->count;
 }
+// The state of every fold begins as 0; that of a product without items means 1.
 void TL_K(end_product)(tl_fold_state *state, void *out) {
   *(uint64_t *)out = state->count > 0 ? state->lanes.u64 : 1;
 }
@@ -360,12 +364,15 @@ void TL_K(feed_count_uint8)(tl_fold_state *state, const void *a, size_t n) {
   for (size_t i = 0; i < n; i++) state->lanes.u64 += items[i] != 0;
 }
 
+// any: whether an item that is not zero has been seen.
 void TL_K(end_seen)(tl_fold_state *state, void *out) {
   *(uint8_t *)out = state->lanes.u64 != 0;
 }
+// all: whether no zero has been seen.
 void TL_K(end_not_seen)(tl_fold_state *state, void *out) {
   *(uint8_t *)out = state->lanes.u64 == 0;
 }
+// Seen by either is seen.
 void TL_K(merge_seen)(tl_fold_state *state, const tl_fold_state *next) {
   state->lanes.u64 |= next->lanes.u64;
   state->count += next->count;
