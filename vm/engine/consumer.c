@@ -645,10 +645,12 @@ static size_t stream_scratch(const tl_column_stream *s) {
       tl_columns_scratch(s->method, (size_t)s->rows, (size_t)s->width));
 }
 
+// One row of results, on lines of its own.
 static size_t row_nbytes(const tl_column_stream *s) {
   return tl_align_64((size_t)s->width * s->method->out);
 }
 
+// The rows of a chunk, dense.
 static size_t items_nbytes(const tl_column_stream *s) {
   return tl_align_64((size_t)s->rows * (size_t)s->width * s->method->in);
 }
@@ -688,6 +690,7 @@ bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm) {
   return true;
 }
 
+// With the size that tl_column_stream_open has set.
 void tl_column_stream_free(tl_column_stream *s, tl_vm *vm) {
   tl_free(vm, s->block, s->nbytes);
 }

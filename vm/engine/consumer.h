@@ -111,6 +111,8 @@ void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
 // the kernels of columns take them: [n] such rows that lie anywhere, their
 // items and first items so many bytes apart, one result for each to [out].
 bool tl_rows_transpose(const tl_method *m, int64_t length);
+// Only where tl_rows_transpose is true of [length]. The steps may be of either
+// sign.
 void tl_rows_fold_transposed(const tl_method *m, const char *items,
                              int64_t length, int64_t item_step, int64_t n,
                              int64_t row_step, char *out);

@@ -82,6 +82,8 @@ int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
   return value;
 }
 
+// How far an axis steps, in whichever direction: the order of axes is that of
+// these.
 static int64_t magnitude(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
@@ -566,6 +568,8 @@ size_t tl_plan_nbytes(const tl_plan *plan) {
          (size_t)plan->value_count * sizeof *plan->values;
 }
 
+// The room is not copied, so nothing can be added to the copy; it is for
+// running.
 void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from) {
   size_t streams = (size_t)from->stream_count, ndim = (size_t)from->ndim;
   int64_t *strides = memory;

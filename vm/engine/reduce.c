@@ -264,6 +264,7 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
 
 // --- Norms ------------------------------------------------------------------
 
+// Complex items stay complex: their magnitudes are taken by the fold's ABS.
 tl_dtype tl_norm_items(tl_dtype given) {
   // As floats, so that the magnitude of the least integer is one too.
   return given < TL_FLOAT32 ? TL_FLOAT64 : given;

@@ -11,6 +11,7 @@
 #include "vm/engine/reduce_internal.h"
 #include "vm/error.h"
 
+// Minima and maxima, which have no item that changes nothing.
 static bool is_ordering(tl_fold fold) {
   return fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
 }

@@ -243,6 +243,7 @@ void TL_K(merge_total)(tl_fold_state *state, const tl_fold_state *next) {
 void TL_K(end_product)(tl_fold_state *state, void *out) {
   *(uint64_t *)out = state->count > 0 ? state->lanes.u64 : 1;
 }
+// A state without items has no product yet, whatever its lanes show.
 void TL_K(merge_product)(tl_fold_state *state, const tl_fold_state *next) {
   uint64_t product = state->count > 0 ? state->lanes.u64 : 1;
   if (next->count > 0)
@@ -312,12 +313,14 @@ COUNTED(float64, double, x != 0)
 enum { WIDE = TL_LANES(uint8_t) };
 typedef uint8_t wide_bytes __attribute__((vector_size(TL_LANES(uint8_t))));
 
+// From any address, since a block may begin anywhere.
 TL_INLINE wide_bytes load_bytes(const uint8_t *from) {
   wide_bytes x;
   memcpy(&x, from, sizeof x);
   return x;
 }
 
+// 1 where any byte is not 0, else 0: what lanes.u64 of any and all is.
 TL_INLINE uint64_t some_byte(wide_bytes x) {
   uint64_t words[WIDE / 8], all = 0;
   memcpy(words, &x, sizeof words);

@@ -29,6 +29,8 @@ size_t tl_writers_size(const tl_prototype *p) {
   return size;
 }
 
+// A counting sort of the writers by slot: one pass counts, sums give where each
+// slot's begin, a second pass writes them.
 void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   w->p = p;
   w->first = memory;
@@ -338,6 +340,8 @@ static tl_prototype *find_member(const tl_writers *w, uint32_t pc,
   return NULL;
 }
 
+// A constant names the function of this unit; otherwise the slot is followed
+// back to where its value was made.
 tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
                                     const tl_decoded *call) {
   if (call->op == TL_BC_CALLK) {

@@ -54,6 +54,7 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
   return true;
 }
 
+// The results stand in r->out; only the stream's memory goes.
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
   tl_column_stream_free(&c->fold, vm);
 }

@@ -542,6 +542,7 @@ int tl_region_iterations(tl_region_cached *cached, tl_slot *result);
 // *out is owned where it is done. Both decline before anything is written, so
 // that the instruction itself can run.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
+// [call] is borrowed; its axes are those of g->value's shape.
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
 
@@ -606,6 +607,7 @@ static inline bool tl_region_is_array(tl_slot s) {
 // of plain items those of all rows, where they are all that there is; of other
 // values themselves.
 tl_slot tl_region_items(tl_slot value);
+// A ragged value whose items are all of its content (tl_region_items).
 static inline bool tl_region_is_ragged(const tl_region_use *u) {
   return tl_is_nested(u->value) && tl_is_array(u->items);
 }
@@ -623,6 +625,8 @@ static inline bool tl_region_makes_rows(const tl_region_graph *g) {
 // Only reductions over the last axis, or over both without axes left; others
 // decline.
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
+// *out is a ragged array with the offsets of the operands, in a dying operand's
+// memory or new.
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
 // The dying operand that the result may be written into, or -1. [fits]: what
 // else must hold of it.
@@ -646,6 +650,7 @@ tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
 // The result of a region of an operation, in a dying operand's memory or a new
 // array; or stored to g->place (region_store.c). *out is owned.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out);
+// *out is the whole array, whose slot it goes to.
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Whether [target] may be written while the others are read: none of them may
 // be read at another place of its memory.

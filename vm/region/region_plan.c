@@ -415,6 +415,8 @@ static tl_plan *use_again(tl_region_planned *planned) {
   return &planned->plan;
 }
 
+// Shapes, dtypes and strides are as they were, which the caller knows; nothing
+// is compared here.
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out) {
   point_streams(g, planned, out, NULL);

@@ -84,6 +84,8 @@ bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
 // One instruction each.
 bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call);
 bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d);  // mm.f
+// A function that is called from a slot: the region needs it to be there to the
+// end.
 bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d);
 // The number of a literal or variable becomes a use, and the slot shows it.
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
@@ -97,6 +99,7 @@ bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
 // An index of numbers and slices; one of arrays fails here.
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
+// False for other names, which tl_reader_member is tried with.
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT
 // Only as the last instruction of the region itself, not of a callee.

@@ -164,6 +164,7 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
   return status;
 }
 
+// Until now the operand had its old shape, by which the graph was cached.
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
   if (g->consumer != TL_CONSUMER_SELECT || !g->selected_over)
     return;

@@ -52,6 +52,7 @@ int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
   return -1 - g->use_count++;
 }
 
+// 0 where there is no room, as of any use.
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value) {
   int in = tl_reader_add_use(rd, value, -1, true);
   if (in < 0)

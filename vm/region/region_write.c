@@ -200,11 +200,14 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
 // --- The result
 // ---------------------------------------------------------------
 
+// A running sum of narrow integers is wider than its items.
 tl_dtype tl_region_result_dtype(const tl_region_graph *g) {
   return g->consumer == TL_CONSUMER_SCAN ? g->scan_dtype
                                          : g->nodes[g->value].typing.result;
 }
 
+// With [may_stop] nobody has seen [to]; without, the caller has paid for the
+// pass.
 tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
                                  tl_dtype dtype, bool may_stop) {
   return g->consumer == TL_CONSUMER_SCAN ? scan_into(g, to, dtype, may_stop)
