@@ -93,7 +93,7 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
 // What it ends may be the memory of a later result.
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
-// Fails for arrays that are none of the region's views: these need the hold.
+// Fails for arrays that are none of the region's views: these need it.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
 // Guarded by whether the ownership went over, since both slots can be either.
 bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
