@@ -233,6 +233,8 @@ bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
   return true;
 }
 
+// Half the work of gemm. Returns before anything is written where the layout
+// does not fit.
 bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, int64_t m, int64_t k) {
   char letter = tl_blas_letter(dtype), order_a, order_c;

@@ -8,6 +8,8 @@
 
 // --- Methods ----------------------------------------------------------------
 
+// Means, variances and their roots begin with a sum; a search has no fold and
+// is not asked about.
 tl_fold tl_reduction_fold(tl_reduction reduction) {
   switch (reduction) {
     case TL_REDUCE_PROD:
@@ -51,6 +53,8 @@ static tl_kernel2 *find_join(tl_fold fold, tl_dtype made) {
   }
 }
 
+// Kernels that do not exist for the dtype are NULL in the table, and stay NULL
+// here: callers test for them before they take that way.
 static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
   const tl_kernel_table *kernels = tl_kernels();
   const tl_dtype made = tl_fold_result(fold, dtype);
@@ -70,6 +74,8 @@ static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
   m->squares = NULL;
 }
 
+// A search has no state that could be merged by a kernel, so feed, end and
+// merge are NULL and the consumer compares the best items itself.
 void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype) {
   const tl_kernel_table *kernels = tl_kernels();
   const bool largest = reduction == TL_REDUCE_ARGMAX;
@@ -91,6 +97,8 @@ void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype) {
                             : kernels->argmin_outer[dtype]};
 }
 
+// The square of |x - mean| is real for complex items too: the fold is that of
+// the real dtype, while the items taken are the given ones.
 void tl_method_of_squares(tl_method *m, tl_dtype dtype) {
   choose_fold(m, TL_FOLD_SUM, tl_op_result(TL_OP_ABS, dtype));
   m->dtype = dtype;
@@ -100,6 +108,7 @@ void tl_method_of_squares(tl_method *m, tl_dtype dtype) {
 
 // --- Along ------------------------------------------------------------------
 
+// No pair is cleared: best = -1 says that there is none.
 static void search_begin(tl_arg_search *s) {
   s->at = 0;
   s->best = -1;
@@ -118,6 +127,8 @@ static void search_meet(tl_arg_search *s, const tl_method *m, const void *item,
   memcpy(s->pair, item, m->in);
 }
 
+// The best of a piece, by a kernel, then meets the best so far: two comparisons
+// a piece instead of one an item.
 static void search_take(tl_arg_search *s, const tl_method *m, const char *items,
                         size_t n) {
   const size_t found = m->find(items, n);
@@ -125,6 +136,8 @@ static void search_take(tl_arg_search *s, const tl_method *m, const char *items,
   s->at += (int64_t)n;
 }
 
+// The state is large and is not cleared; tl_fold_begin sets what the first feed
+// needs.
 void tl_consumer_begin(tl_consumer *c, const tl_method *method,
                        const void *mean) {
   TL_CHECK((method->squares != NULL) == (mean != NULL));
@@ -138,6 +151,8 @@ void tl_consumer_begin(tl_consumer *c, const tl_method *method,
 
 enum { SQUARES = 256 };  // items that are squared at once
 
+// Squares go through a buffer of one size, so that the fold sees the same
+// leaves wherever the pieces end.
 void tl_consumer_take(tl_consumer *c, const void *items, size_t n) {
   const tl_method *m = c->method;
   if (n == 0)  // a search has nothing to look at
@@ -158,6 +173,8 @@ void tl_consumer_take(tl_consumer *c, const void *items, size_t n) {
   }
 }
 
+// A place of [next] counts from the items that c has seen. With equal items the
+// earlier one stays, since search_meet prefers what is there.
 void tl_consumer_merge(tl_consumer *c, const tl_consumer *next) {
   if (c->method->find == NULL) {
     if (next->state.count > 0)
@@ -170,6 +187,7 @@ void tl_consumer_merge(tl_consumer *c, const tl_consumer *next) {
   c->search.at += from->at;
 }
 
+// A search gives the place as int64, a fold what its end makes of the state.
 void tl_consumer_end(tl_consumer *c, void *out) {
   TL_CHECK(c->method->find == NULL || c->search.best >= 0);
   if (c->method->find != NULL)
@@ -188,12 +206,15 @@ static bool may_transpose(const tl_method *m) {
          (m->find_outer != NULL || !adds || m->folded < TL_FLOAT32);
 }
 
+// Few items in each of many rows: a kernel call a row would cost more than the
+// row, so a tile of rows is transposed and its columns are folded together.
 bool tl_rows_transpose(const tl_method *m, int64_t length) {
   enum { LEAST = 8 };  // rows as long are for kernels of rows, if there are any
   return length > 0 && length <= TL_SHORT_ROW && may_transpose(m) &&
          m->sum_rows == NULL && (m->segments == NULL || length < LEAST);
 }
 
+// Rows longer than a leaf gain nothing: the kernel of one row has work enough.
 bool tl_rows_fit(const tl_method *m, int64_t length) {
   return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
          (m->segments != NULL && length <= TL_FOLD_LEAF) ||
@@ -206,6 +227,12 @@ enum {
   SQUARED = 2048,  // items at a time
 };
 
+//
+//   n rows of length 3         tile, 3 rows of n columns
+//   a0 a1 a2
+//   b0 b1 b2          ──▶      a0 b0 c0 …
+//   c0 c1 c2                   a1 b1 c1 …
+//   …                          a2 b2 c2 …   ──▶ folded down the columns
 void tl_rows_fold_transposed(const tl_method *m, const char *items,
                              int64_t length, int64_t item_step, int64_t n,
                              int64_t row_step, char *out) {
@@ -238,11 +265,14 @@ static void fold_even(const tl_method *m, const tl_rows *rows, char *out) {
   }
 }
 
+// The items of row i, for either form of rows.
 static size_t length_of(const tl_rows *rows, int64_t i) {
   return (size_t)(rows->at != NULL ? rows->at[i + 1] - rows->at[i]
                                    : rows->length);
 }
 
+// Without a kernel for several rows: each row is begun, fed and ended, or
+// searched, by itself.
 static void fold_one_by_one(const tl_method *m, const tl_rows *rows,
                             char *out) {
   tl_fold_state state;  // large: not cleared
@@ -303,6 +333,8 @@ static void fold_long_squares(const tl_method *m, const char *items, size_t n,
   tl_consumer_end(&c, out);
 }
 
+// Each row has a mean of its own, so that rows are squared one by one into
+// [to], one behind the other, though they are folded together.
 static void square_rows(const tl_method *m, const tl_rows *rows, char *to,
                         const char *items, const char *means) {
   const size_t in = m->in, out = m->folded_size;
@@ -355,6 +387,7 @@ static void fold_squares(const tl_method *m, const tl_rows *rows,
   }
 }
 
+// Rows of squares go through a buffer first, as fold_squares says.
 void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
                   char *out) {
   TL_CHECK((m->squares != NULL) == (means != NULL));
@@ -366,6 +399,7 @@ void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
 
 // --- Segments that come in blocks -------------------------------------------
 
+// Whatever is left of the row before has been written by now.
 static void begin_result(tl_row_stream *s) {
   s->left = s->at == NULL ? s->length : s->at[1] - s->at[0];
   tl_consumer_begin(&s->one, s->method, s->mean);
@@ -383,6 +417,7 @@ static void made_results(tl_row_stream *s, int64_t n) {
     begin_result(s);
 }
 
+// The part that is the same for even and uneven rows.
 static void open_stream(tl_row_stream *s, const tl_method *method,
                         int64_t count, void *to) {
   s->method = method;
@@ -394,6 +429,8 @@ static void open_stream(tl_row_stream *s, const tl_method *method,
   s->single = &s->one;
 }
 
+// Several rows are folded together only where a block, or a buffer of squares,
+// is likely to have more than one.
 void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
                         int64_t count, int64_t length, const char *means,
                         void *to) {
@@ -405,6 +442,7 @@ void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
   begin_result(s);
 }
 
+// The kernel of rows of any lengths takes those that lie wholly in a block.
 void tl_row_stream_open_rows(tl_row_stream *s, const tl_method *method,
                              int64_t count, const int64_t *at, void *to) {
   open_stream(s, method, count, to);
@@ -445,6 +483,12 @@ static size_t take_rows(tl_row_stream *s, const char *items, size_t n) {
   return (size_t)taken;
 }
 
+// Rows that lie wholly in the block go together; one that the block cuts is
+// given to a consumer, which carries it over to the next block:
+//
+//   block     |      8 items      |      8 items      |
+//   rows      a a a b b b c c|c d d d …
+//             together        one   together …
 void tl_row_stream_take(void *stream, const void *const *blocks, size_t n) {
   tl_row_stream *s = stream;
   const char *items = blocks[0];
@@ -491,6 +535,8 @@ _Static_assert(sizeof(tl_row_stream) <= TL_CONSUMER_BYTES,
 // in order.
 enum { PART_ITEMS = 16 * 1024 };
 
+// The stream of a part is a shell around one consumer of the shared array; it
+// never ends a result, so only what a take reads is set.
 static void *begin_part(void *context, int64_t first, void *local) {
   const tl_row_stream *all = context;
   tl_row_stream *own = local;
@@ -502,6 +548,9 @@ static void *begin_part(void *context, int64_t first, void *local) {
   return own;
 }
 
+// Part 0 is the stream's own consumer, which the close merges the others into.
+// A part is a power of two of leaves, so that the tree of the sum is the same
+// as on one thread.
 const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
                                          tl_consumer *parts) {
   if (s->count > 1) {
@@ -522,6 +571,7 @@ const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
   return &s->split;
 }
 
+// Merging goes from left to right, as tl_consumer_merge asks for.
 void tl_row_stream_close(tl_row_stream *s) {
   while (s->at != NULL && s->row < s->count) {  // rows without items
     tl_consumer_end(&s->one, s->to);
@@ -536,12 +586,14 @@ void tl_row_stream_close(tl_row_stream *s) {
 
 // --- Across -----------------------------------------------------------------
 
+// A search remembers the best item of each column next to its place.
 size_t tl_columns_scratch(const tl_method *m, size_t nrows, size_t ncols) {
   return m->find_outer != NULL
              ? ncols * m->in  // the best items so far
              : tl_fold_outer_scratch(m->fold, m->folded, nrows, ncols);
 }
 
+// Squares of columns have a kernel of their own, which reduce_across.c calls.
 void tl_columns_fold(const tl_method *m, void *out, const void *a,
                      ptrdiff_t row_stride, size_t nrows, size_t ncols,
                      void *scratch) {
@@ -552,17 +604,24 @@ void tl_columns_fold(const tl_method *m, void *out, const void *a,
     m->outer(out, a, row_stride, nrows, ncols, scratch);
 }
 
+// Written over the left one: nobody needs it any more.
 static void join_last(tl_column_join *j) {
   char *left = j->waiting[j->count - 2];
   j->method->join(left, left, j->waiting[--j->count], j->ncols);
 }
 
+// Runs are numbered from 1; for each 0 at the end of the number in binary two
+// subtrees of one size are complete and become one. So at most 64 wait.
+//
+//   runs   1    2    3     4      …
+//   wait   1    2    2 1   4      (sizes of the subtrees)
 void tl_column_join_push(tl_column_join *j, char *results) {
   TL_CHECK(j->method->join != NULL);
   j->waiting[j->count++] = results;
   for (int64_t q = ++j->runs; (q & 1) == 0; q >>= 1) join_last(j);
 }
 
+// What is left has falling sizes; from the right the smallest are joined first.
 char *tl_column_join_end(tl_column_join *j) {
   while (j->count > 1) join_last(j);
   return j->waiting[0];
@@ -572,20 +631,26 @@ char *tl_column_join_end(tl_column_join *j) {
 
 enum { CHUNK_ROWS = 1024, SEARCHED = 4 };
 
+// A search compares the best items of chunks in a row of [waiting], which is as
+// wide as its results.
 bool tl_column_stream_fits(const tl_method *m) {
   return m->squares == NULL &&
          (m->find_outer != NULL ? m->in <= sizeof(int64_t) : m->join != NULL);
 }
 
+// The three sizes below are what one allocation is cut into, each a multiple of
+// a cache line.
 static size_t stream_scratch(const tl_column_stream *s) {
   return tl_align_64(
       tl_columns_scratch(s->method, (size_t)s->rows, (size_t)s->width));
 }
 
+// One row of results, on lines of its own.
 static size_t row_nbytes(const tl_column_stream *s) {
   return tl_align_64((size_t)s->width * s->method->out);
 }
 
+// The rows of a chunk, dense.
 static size_t items_nbytes(const tl_column_stream *s) {
   return tl_align_64((size_t)s->rows * (size_t)s->width * s->method->in);
 }
@@ -598,6 +663,8 @@ static size_t waiting_nbytes(const tl_column_stream *s, int64_t length) {
   return (depth < SEARCHED ? SEARCHED : depth) * row_nbytes(s);
 }
 
+// Rows double from 8 as long as two chunks would fit: beyond CHUNK_ROWS the
+// kernels gain nothing.
 void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
                            int64_t width, int64_t length, size_t nbytes) {
   TL_CHECK(tl_column_stream_fits(method));
@@ -612,6 +679,7 @@ void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
       items_nbytes(s) + stream_scratch(s) + waiting_nbytes(s, length) + 64;
 }
 
+// The block has 64 bytes more than its parts need, for the alignment.
 bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm) {
   s->block = tl_alloc(vm, s->nbytes, "columns to reduce");
   if (s->block == NULL)
@@ -622,10 +690,12 @@ bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm) {
   return true;
 }
 
+// With the size that tl_column_stream_open has set.
 void tl_column_stream_free(tl_column_stream *s, tl_vm *vm) {
   tl_free(vm, s->block, s->nbytes);
 }
 
+// The join's waiting pointers need no clearing: count says how many there are.
 void tl_column_stream_begin(tl_column_stream *s, void *to) {
   s->to = to;
   s->at = 0;
@@ -658,6 +728,8 @@ static void search_chunk(tl_column_stream *s, const void *items, int64_t count,
   }
 }
 
+// Results of a chunk go to the next free row of [waiting], in which the join
+// leaves them or writes those of a subtree over them.
 void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
                            int64_t width) {
   const size_t n = (size_t)width;
@@ -674,6 +746,7 @@ void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
   s->at += count;
 }
 
+// A search has written to [to] all along.
 void tl_column_stream_end(tl_column_stream *s, int64_t width) {
   if (s->method->find_outer == NULL)
     memcpy(s->to, tl_column_join_end(&s->join), (size_t)width * s->method->out);

@@ -78,6 +78,8 @@ typedef struct tl_consumer {
 // stays where it is.
 void tl_consumer_begin(tl_consumer *c, const tl_method *method,
                        const void *mean);
+// [items]: n contiguous ones of method->dtype, aligned as items are; n may be
+// 0. How items are cut into pieces does not change the result's bits.
 void tl_consumer_take(tl_consumer *c, const void *items, size_t n);
 // Appends what [next], of the same method, has taken. What c has taken is a
 // multiple of a power of two of items that is at least TL_FOLD_LEAF and not
@@ -109,6 +111,8 @@ void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
 // the kernels of columns take them: [n] such rows that lie anywhere, their
 // items and first items so many bytes apart, one result for each to [out].
 bool tl_rows_transpose(const tl_method *m, int64_t length);
+// Only where tl_rows_transpose is true of [length]. The steps may be of either
+// sign.
 void tl_rows_fold_transposed(const tl_method *m, const char *items,
                              int64_t length, int64_t item_step, int64_t n,
                              int64_t row_step, char *out);
@@ -132,8 +136,12 @@ typedef struct tl_row_stream {
   tl_consumer one;      // the result in work
 } tl_row_stream;
 
+// At most so many parts of a single result, for several threads. The number of
+// threads does not count, so that the parts are the same on any machine.
 enum { TL_STREAM_PARTS = 16 };
 
+// [to] has room for [count] results, dense. [means] is as in tl_rows_fold and
+// is borrowed until the close, like [method] and [to].
 void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
                         int64_t count, int64_t length, const char *means,
                         void *to);
@@ -149,6 +157,8 @@ void tl_row_stream_take(void *stream, const void *const *blocks, size_t n);
 const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
                                          tl_consumer *parts);
 // After all items have come.
+// Ends what the last block left open: the single result, or rows at the end
+// without items. The parts of other threads are joined here, in order.
 void tl_row_stream_close(tl_row_stream *s);
 
 // --- Across: columns --------------------------------------------------------
@@ -198,13 +208,24 @@ void tl_column_stream_open(tl_column_stream *s, const tl_method *method,
                            int64_t width, int64_t length, size_t nbytes);
 // The memory of s->nbytes; false: there is none, after tl_fail.
 bool tl_column_stream_alloc(tl_column_stream *s, tl_vm *vm);
+// Also after tl_column_stream_alloc gave true and nothing was taken.
 void tl_column_stream_free(tl_column_stream *s, tl_vm *vm);
 // All rows of [width] columns: a chunk at a time, dense.
+// [to] gets the results, dense, and may be written from the first chunk on.
+// Begin, take … and end are called again for each group of columns; the memory
+// is made once.
 void tl_column_stream_begin(tl_column_stream *s, void *to);
+// [count] is s->rows, but for the last chunk, which may have fewer; [width] is
+// the same for all chunks and at most the stream's. [rows] may be s->items and
+// is not read afterwards.
 void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
                            int64_t width);
+// After all chunks, of which there is at least one. Writes the results to [to],
+// where those of a search are already.
 void tl_column_stream_end(tl_column_stream *s, int64_t width);
 
+// The next multiple of a cache line: buffers that start on one are read with
+// aligned vectors, and threads share none.
 static inline size_t tl_align_64(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
 }

@@ -16,6 +16,7 @@ static tl_dtype as_float(tl_dtype dtype, bool reals_only) {
   return tl_dtype_is_real(dtype) ? dtype : TL_FLOAT64;
 }
 
+// The dtype where it is allowed, or TL_DTYPE_COUNT, which refuses the operands.
 static tl_dtype if_so(bool allowed, tl_dtype dtype) {
   return allowed ? dtype : TL_DTYPE_COUNT;
 }
@@ -28,6 +29,8 @@ static tl_dtype for_real(tl_op op, tl_dtype dtype) {
   return if_so(!tl_dtype_is_complex(dtype), dtype);
 }
 
+// One case for each rule of the table; operations that differ from their rule
+// are named in its case.
 tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted) {
   const bool is_bool = promoted == TL_BOOL;
   const bool is_complex = promoted < TL_STRING && tl_dtype_is_complex(promoted);
@@ -64,6 +67,8 @@ tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted) {
   return TL_DTYPE_COUNT;
 }
 
+// Only comparisons, tests and the parts of complex numbers give another dtype
+// than they compute in.
 tl_dtype tl_op_result(tl_op op, tl_dtype computed) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_COMPARE:

@@ -304,10 +304,14 @@ static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
   return ok;
 }
 
+// Results that the engine itself uses: row-major, so that kernels that follow
+// find plain runs.
 bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
   return elementwise(vm, op, operands, false, out);
 }
 
+// Results of scripts: an operation on transposed arrays gives a transposed one,
+// which is written and later read along its memory.
 bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
   return elementwise(vm, op, operands, true, out);
 }

@@ -102,6 +102,7 @@ bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
                  tl_slot *out);
 
 // Whether tl_var_rows has a loop for the dtype.
+// Asked before tl_var_rows, since that has no way for other dtypes.
 bool tl_var_rows_fit(tl_dtype dtype);
 // Writes the variances, or their roots, of the rows at[i] to at[i + 1], [rows]
 // of them, of a dense vector to [to], which has its dtype. False where the VM

@@ -5,6 +5,8 @@
 
 // --- Positions --------------------------------------------------------------
 
+// Positions are counted and not computed from a number: an addition a step
+// instead of divisions.
 void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
                       const int64_t *strides, const char *base) {
   counter->ndim = ndim;
@@ -19,6 +21,8 @@ void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
   }
 }
 
+// An axis that has come to its end goes back to its first position, and the
+// axis outside moves on.
 void tl_counter_next(tl_counter *counter) {
   for (int i = counter->ndim - 1; i >= 0; i--) {
     counter->at += counter->strides[i];
@@ -46,6 +50,9 @@ static void add_axis(int *ndim, int64_t *shape, int64_t *strides,
   ++*ndim;
 }
 
+// Axes of length 1 go to neither group, so that those around them can merge.
+// [outer] is what the last longer axis says: it decides whether results or
+// items lie side by side.
 void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
   out->array = array;
   out->kept = out->reduced = 0;
@@ -67,6 +74,8 @@ void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
   }
 }
 
+// Merging after the axes are ordered finds more to merge: a transposed array
+// that is reduced over everything is one run again.
 void tl_split_as_stored(tl_split *split) {
   tl_split from = *split;
   int axes[TL_MAX_DIMS];
@@ -93,6 +102,8 @@ enum {
   LINE = 64,
 };
 
+// Only rows that lie side by side, as the rows of a transposed matrix do: read
+// alone, each item of such a row would take a cache line for itself.
 bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
                       int64_t length, int64_t nrows, int64_t row_step,
                       int64_t column_step, int64_t count) {
@@ -121,10 +132,13 @@ bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
   return tile->items != NULL;
 }
 
+// The room is that of all tiles at once.
 void tl_row_tile_close(tl_vm *vm, tl_row_tile *tile) {
   tl_free(vm, tile->items, tile->room);
 }
 
+// [count] is at most tile->rows. Row i of the tile begins tile->row * i bytes
+// behind its first.
 void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
                       int64_t row_step, int64_t column_step, int64_t count) {
   tl_kernels()->pack_tile[tl_move_size(tile->itemsize)](
@@ -144,6 +158,8 @@ typedef struct walker {
   int64_t *unpolled;
 } walker;
 
+// A poll costs far more than an item, so items are counted and one poll is made
+// for many.
 bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items) {
   *unpolled += items;
   if (vm == NULL || *unpolled < POLL_ITEMS)
@@ -169,6 +185,9 @@ static void give(walker *w, const char *items, size_t n) {
   }
 }
 
+// Items of one axis: where they are if they have no gaps, in long pieces, since
+// these cost nothing; else packed into a buffer that stays in the nearest
+// cache.
 static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
   int64_t itemsize = (int64_t)tl_itemsize(w->lane->from);
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
@@ -224,6 +243,7 @@ static bool give_row_tiles(walker *w, const tl_row_tile *tile, const char *base,
   return true;
 }
 
+// Positions of the axes outside the last two; the two are those of the tile.
 static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
   const tl_lane *lane = w->lane;
   int inner = lane->ndim - 1;
@@ -236,6 +256,10 @@ static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
   return ok;
 }
 
+// The most frequent lane first: one dense axis of the dtype, in one piece.
+// Otherwise the layout of the last axes chooses between runs, small tiles on
+// the stack and tiles of rows in memory. Whichever it is, the items come in the
+// same order, and folds do not see where pieces end.
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context) {
   if (lane->ndim == 1 && lane->from == lane->dtype &&

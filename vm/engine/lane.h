@@ -15,6 +15,8 @@ typedef struct tl_lane {
   tl_dtype dtype;                  // of what is handed out
 } tl_lane;
 
+// Takes the next [n] items of a lane, contiguous and of the lane's dtype; they
+// may be in a buffer that the next call writes over.
 typedef void tl_lane_fn(void *context, const void *items, size_t n);
 
 // Some rows of a transposed array put side by side, so that whole cache lines
@@ -31,6 +33,7 @@ typedef struct tl_row_tile {
 bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
                       int64_t length, int64_t nrows, int64_t row_step,
                       int64_t column_step, int64_t count);
+// After tl_row_tile_open gave true only.
 void tl_row_tile_close(tl_vm *vm, tl_row_tile *tile);
 // Fills it with [count] rows from [from] on.
 void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
@@ -58,6 +61,11 @@ typedef struct tl_split {
   bool outer;
 } tl_split;
 
+// [axes] has a bit for each axis that is reduced. Both groups stay in row-major
+// order, so that the items of a result come in their logical order.
+//
+//   2 * 3 * 4 dense, axes 0b110     kept 2, reduced 12 (merged)
+//   2 * 3 * 4 dense, axes 0b101     kept 3, reduced 2 and 4
 void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out);
 // Where the order of the reduced items does not count: theirs in memory.
 void tl_split_as_stored(tl_split *split);
@@ -70,8 +78,12 @@ typedef struct tl_counter {
   const char *at;
   bool done;
 } tl_counter;
+// [shape] and [strides] are borrowed as long as the counter is used. With ndim
+// 0 there is one position; with an axis of length 0 there is none.
 void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
                       const int64_t *strides, const char *base);
+// To the next position, whose address is [at]; sets [done] behind the last one.
+// Not to be called after that.
 void tl_counter_next(tl_counter *counter);
 
 #endif

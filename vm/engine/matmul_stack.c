@@ -142,6 +142,7 @@ static void by_blas(void *context, int64_t part) {
   multiply_part(context, part, true);
 }
 
+// With the part's own share of the scratch.
 static void by_ours(void *context, int64_t part) {
   multiply_part(context, part, false);
 }

@@ -22,6 +22,7 @@ typedef struct tl_operand {
 // for what is no number and no array of numbers. Close what was opened.
 bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
                      bool *is_number);
+// Drops the array that a range became; the slot of an array is left as it is.
 void tl_operand_close(tl_vm *vm, tl_operand *operand);
 
 // The dtypes of one operation.

@@ -5,6 +5,8 @@
 
 #include "vm/api/host.h"
 
+// The room is several kilobytes and is not cleared: all that later steps read
+// of a stream or value is set where it is added.
 void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
                   const int64_t *shape) {
   plan->room = room;
@@ -35,6 +37,8 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->is_hosts = false;
 }
 
+// After too many values the number of the first one is given, so that callers
+// need no check of their own before plan->failed is looked at.
 static int new_value(tl_plan *plan, size_t itemsize) {
   if (plan->value_count >= TL_PLAN_VALUES) {
     plan->failed = true;
@@ -47,6 +51,7 @@ static int new_value(tl_plan *plan, size_t itemsize) {
   return plan->value_count++;
 }
 
+// The number of the stream is that of its value, since no steps exist yet.
 int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
                    const int64_t *strides) {
   if (plan->stream_count >= TL_PLAN_STREAMS) {
@@ -65,6 +70,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   return new_value(plan, itemsize);
 }
 
+// Strides are NULL, so that merging of axes does not see it; where a row begins
+// is found as the run goes (spread_rows).
 int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
                  const int64_t *offsets, int64_t row_count) {
   int value = tl_plan_stream(plan, data, itemsize, NULL);
@@ -75,10 +82,14 @@ int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
   return value;
 }
 
+// How far an axis steps, in whichever direction: the order of axes is that of
+// these.
 static int64_t magnitude(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
+// Axes of length 1 are walked by nobody, and would stand between axes that can
+// be merged.
 static void drop_short_axes(tl_plan *plan) {
   int kept = 0;
   for (int i = 0; i < plan->ndim; i++) {
@@ -93,6 +104,7 @@ static void drop_short_axes(tl_plan *plan) {
   plan->ndim = kept;
 }
 
+// An axis is exchanged in the shape and in the strides of all streams at once.
 static void swap_axes(tl_plan *plan, int i, int j) {
   int64_t length = plan->shape[i];
   plan->shape[i] = plan->shape[j];
@@ -115,6 +127,9 @@ static void order_axes(tl_plan *plan) {
   }
 }
 
+// Two axes are one where, for every stream, a step of the outer one is as far
+// as all steps of the inner one. Broadcast axes have 0 on both sides and merge
+// too.
 static bool can_merge(const tl_plan *plan, int outer, int inner) {
   for (int s = 0; s < plan->stream_count; s++) {
     const int64_t *strides = plan->streams[s].strides;
@@ -124,6 +139,8 @@ static bool can_merge(const tl_plan *plan, int outer, int inner) {
   return true;
 }
 
+// From outside in, so that a run of axes ends as one; the strides are those of
+// the innermost of them.
 static void merge_axes(tl_plan *plan) {
   int last = 0;
   for (int i = 1; i < plan->ndim; i++) {
@@ -143,6 +160,9 @@ static void merge_axes(tl_plan *plan) {
 // copies so many streams, which one by one are used in place, that it is
 // slower.
 enum { SHORT_ROW = 64 };
+// [least] are bytes of the shortest row of streams without gaps, by how many of
+// these would be copied; measured, as the time of a kernel's call against that
+// of the copies.
 static bool has_short_rows(const tl_plan *plan) {
   static const int16_t least[] = {512, 512, 512, 320, 240};  // bytes
   int inner = plan->ndim - 1, copied = 0;
@@ -163,6 +183,8 @@ static bool has_short_rows(const tl_plan *plan) {
   return nbytes < least[copied < 4 ? copied : 4];
 }
 
+// Whether the items of a block lie one after the other: within a row, and,
+// where rows share a block, from each row to the next.
 static bool is_unit(const tl_plan *plan, int s) {
   const int64_t *strides = plan->streams[s].strides;
   int inner = plan->ndim - 1;
@@ -172,6 +194,7 @@ static bool is_unit(const tl_plan *plan, int s) {
          strides[inner - 1] == strides[inner] * plan->shape[inner];
 }
 
+// Whether the stream has one item for the whole run: no axis moves it.
 static bool is_constant(const tl_plan *plan, int s) {
   for (int i = 0; i < plan->ndim; i++) {
     if (plan->streams[s].strides[i] != 0)
@@ -192,6 +215,7 @@ static bool is_transposed(const tl_plan *plan, int s) {
          magnitude(strides[inner - 1]) < magnitude(strides[inner]);
 }
 
+// Beyond the limit the first one is given again: the plan has failed by then.
 static int new_register(tl_plan *plan) {
   if (plan->register_count >= TL_PLAN_REGISTERS) {
     plan->failed = true;
@@ -200,6 +224,8 @@ static int new_register(tl_plan *plan) {
   return plan->register_count++;
 }
 
+// A register that was given back before a new one: fewer registers leave more
+// of the nearest cache to the streams.
 static int take_register(tl_plan *plan) {
   if (plan->free_registers == 0)
     return new_register(plan);
@@ -208,6 +234,12 @@ static int take_register(tl_plan *plan) {
   return index;
 }
 
+// Decides how the items of a stream get to the kernels, the cheapest way first:
+//
+//   single       one item, read where it is
+//   unit         a plain run, read or written where it is
+//   transposed   through a tile of some rows (inputs, TL_PLAN_TILES of them)
+//   packed       through a register, item by item
 static void classify(tl_plan *plan, int s) {
   tl_plan_value *value = &plan->values[s];
   if (plan->streams[s].offsets != NULL) {
@@ -232,6 +264,8 @@ static void classify(tl_plan *plan, int s) {
   value->where = (int8_t)take_register(plan);
 }
 
+// Without an output the axes stay in row-major order, since the consumer takes
+// the items in that order; they are merged all the same.
 void tl_plan_arrange(tl_plan *plan, int output) {
   plan->output = output;
   drop_short_axes(plan);
@@ -256,6 +290,8 @@ void tl_plan_arrange(tl_plan *plan, int output) {
   }
 }
 
+// Beyond the limit the first step is written over: the plan has failed and is
+// never run.
 static tl_plan_step *new_step(tl_plan *plan, int arity) {
   if (plan->step_count >= TL_PLAN_STEPS) {
     plan->failed = true;
@@ -282,6 +318,7 @@ static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
   return value;
 }
 
+// As plan.h says; a unary kernel has no form for singles, and needs none.
 int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
   tl_plan_step *step = new_step(plan, 1);
   step->k1 = kernel;
@@ -290,6 +327,8 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
                      plan->values[a].constant);
 }
 
+// Between bool and the bytes no kernel runs: a bool is stored as the byte 0 or
+// 1.
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
   // True and false are the bytes 1 and 0.
   if (from == to || (from == TL_BOOL && (to == TL_UINT8 || to == TL_INT8)))
@@ -313,6 +352,9 @@ static int splat(tl_plan *plan, int value) {
   return out;
 }
 
+// One single operand goes to the kernel's form for it, which saves a register
+// and its loads. An operand that is a splat already has a register and counts
+// as a full one; two singles make a single, by the plain form with n = 1.
 int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                    tl_kernel2 *sv, int a, int b, size_t itemsize) {
   bool single_a = plan->values[a].single && !plan->values[a].splat;
@@ -340,6 +382,8 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                      plan->values[a].constant && plan->values[b].constant);
 }
 
+// The three splats are made before the step is, since a step's inputs have to
+// come first.
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize) {
   const tl_plan_value *values = plan->values;
@@ -359,6 +403,9 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
+// Spare inputs repeat the last operand, so that the caller of the loop reads
+// valid addresses without looking at the count. The result is never single: a
+// fused term has at least one operand that is not.
 int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
                   size_t itemsize) {
   tl_plan_step *step =
@@ -369,6 +416,7 @@ int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
   return step_result(plan, step, itemsize, false, false);
 }
 
+// The host's loop gets steps of 0 for singles, so none is repeated here.
 int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
                  size_t itemsize) {
   tl_plan_step *step = new_step(plan, 0);
@@ -383,6 +431,7 @@ int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
   return step_result(plan, step, itemsize, single, constant);
 }
 
+// The register's bit is set, and take_register finds it.
 void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
   // Streams keep theirs for the whole run, as constants do, and what another
@@ -438,10 +487,12 @@ static void add_output(tl_plan *plan, int value) {
   copy_to(plan, value, plan->output);
 }
 
+// A consumer reads n items, so a single is repeated for it.
 static void add_result(tl_plan *plan, int value) {
   plan->results[plan->result_count++] = splat(plan, value);
 }
 
+// Steps are put in order last, since the output may add one.
 void tl_plan_finish(tl_plan *plan, int value) {
   if (plan->output < 0) {
     add_result(plan, value);
@@ -480,6 +531,9 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   }
 }
 
+// Consumers' results first: they may add splats, and the steps are counted
+// after that. A value is redirected to its stream where nothing later could see
+// it too early; else it is copied once all steps are done.
 void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
                           int count) {
   plan->multi = true;
@@ -504,6 +558,8 @@ void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
 
 // --- Copies -----------------------------------------------------------------
 
+// Only axes that are left after merging are copied, so this is far below a
+// room.
 size_t tl_plan_nbytes(const tl_plan *plan) {
   size_t streams = (size_t)plan->stream_count;
   return streams * (size_t)plan->ndim * sizeof(int64_t) +
@@ -512,6 +568,8 @@ size_t tl_plan_nbytes(const tl_plan *plan) {
          (size_t)plan->value_count * sizeof *plan->values;
 }
 
+// The room is not copied, so nothing can be added to the copy; it is for
+// running.
 void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from) {
   size_t streams = (size_t)from->stream_count, ndim = (size_t)from->ndim;
   int64_t *strides = memory;

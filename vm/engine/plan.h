@@ -28,6 +28,9 @@ enum {
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 
+// What a step reads or writes. The first values are the streams', in the order
+// in which these were added, so that a stream and its value have one number;
+// the others are made by steps.
 typedef struct tl_plan_value {
   char *at;      // the items of this block
   int8_t where;  // its register, -1: a stream read or written in place
@@ -38,6 +41,9 @@ typedef struct tl_plan_value {
   int8_t repeated;  // of a single: the value that is its splat; 0: none yet
 } tl_plan_value;
 
+// An array that is walked. What is set while the plan is made stays (base,
+// strides); what the run moves is data, row and at, which each part of a run on
+// threads has in a copy of its own.
 typedef struct tl_plan_stream_state {
   char *data;  // of the current row
   char *base;
@@ -54,6 +60,8 @@ typedef struct tl_plan_stream_state {
 // four operands and of more.
 enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5 };
 
+// One call of a kernel a block. Steps are called in order, those with [once]
+// before all others.
 typedef struct tl_plan_step {
   uint8_t arity;                     // operands; or TL_PLAN_FUSED…
   bool single;                       // one item is enough
@@ -69,6 +77,9 @@ typedef struct tl_plan_step {
 } tl_plan_step;
 
 // Takes [n] items of each result, contiguous. Blocks come in row-major order.
+// The arrays behind [items] are the plan's, and are written over by the next
+// block: a consumer copies what it needs later. [n] is at least 1 and at most a
+// block; it is not always a multiple of a vector.
 typedef void tl_plan_consume(void *context, const void *const *items, size_t n);
 
 // How a consumer takes parts of the items from several threads.
@@ -126,21 +137,34 @@ struct tl_plan_room {
 };
 
 // [room] need not be cleared, and is the plan's as long as it is used.
+// Nothing fails here: what goes beyond the limits above sets plan->failed in a
+// later call, which is to be checked before the run. [ndim] may be 0: one item.
 void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
                   const int64_t *shape);
 
 // A finished plan in memory of tl_plan_nbytes, aligned as pointers are, which
 // is at most a room's.
+// For plans that outlive the room they were made in, as those of fused regions
+// in a cache do.
 size_t tl_plan_nbytes(const tl_plan *plan);
+// Copies streams, steps and values into [memory], strides first since they need
+// the strictest alignment. [from] may be released; the arrays that its streams
+// show are borrowed by both.
 void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from);
 
 // Adds an array walked with these strides, in bytes; returns its value. All
 // strides NULL: one item, which stays where it is.
+// [strides] has plan->ndim items and is copied; an axis along which the array
+// is broadcast has 0. [data] is borrowed until the run is over. All streams
+// come before tl_plan_arrange.
 int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
                    const int64_t *strides);
 
 // Adds one item for each row, [step] bytes apart: row r stands for the items
 // [offsets[r], offsets[r + 1]) of a plan of one axis, which begins at 0.
+// [offsets] has row_count + 1 items and is borrowed.
+//
+//   offsets 0 2 2 5, items a b c      a a c c c     (row 1 has no items)
 int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
                  const int64_t *offsets, int64_t row_count);
 
@@ -151,10 +175,14 @@ void tl_plan_arrange(tl_plan *plan, int output);
 // Steps; each returns the value it makes. Casts of a value to its own dtype
 // are left out.
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to);
+// [itemsize] is that of the result. The value has the inputs' property: single
+// where they all are, and then one item is computed for the whole inner axis.
 int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize);
 // vs, sv: the forms with one single operand, or NULL.
 int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                    tl_kernel2 *sv, int a, int b, size_t itemsize);
+// There are no forms with single operands, so these are repeated over a
+// register first, unless all three are single.
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
 // A step of a fused kernel, whose operands are used as they are: singles where
@@ -166,9 +194,13 @@ int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
 int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
                  const int *in, size_t itemsize);
 // A register that is not read any more is free for the next step.
+// Called once the last step that reads [value] has been added, since registers
+// are few. Streams and constants stay as they are, so any value may be given.
 void tl_plan_release(tl_plan *plan, int value);
 
 // The output gets [value]; without one plan->consume does, which is to be set.
+// The last call before the run. Where the last step made [value], it writes to
+// the output straight away, without a copy.
 void tl_plan_finish(tl_plan *plan, int value);
 
 // Instead, for several results and a plan arranged without an output.
@@ -177,6 +209,7 @@ typedef struct tl_plan_result {
   int stream;  // that is written, dense in row-major order; -1: to the consumer
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
+// [results] is borrowed during the call. Not with an output or a delay.
 void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
                           int count);
 
@@ -188,6 +221,7 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 // Whether all of it is one block, of which no thread is asked; such a run by
 // itself.
 bool tl_plan_is_short(const tl_plan *plan);
+// Needs neither a VM nor memory, and cannot fail or stop.
 void tl_plan_run_short(tl_plan *plan);
 
 // The steps from one number to another, for [n] items of a block.

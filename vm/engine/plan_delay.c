@@ -7,6 +7,9 @@
 
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
 
+// Whether items in row-major order have rising addresses, no two the same: each
+// axis steps over all that the axes inside it cover. A block that waits is then
+// below all later ones.
 static bool is_rising(const tl_plan *plan) {
   const int64_t *strides = plan->streams[plan->output].strides;
   int64_t end = plan->values[plan->output].itemsize;
@@ -18,6 +21,9 @@ static bool is_rising(const tl_plan *plan) {
   return true;
 }
 
+// The ring has the blocks that lie within [behind] bytes and three more: the
+// one that is computed, the one that [behind] ends in, and one for a block that
+// is cut off at a row's end.
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
   if (plan->tile_count > 0 || !is_rising(plan))
     return false;
@@ -35,6 +41,8 @@ bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
   return delay->capacity <= DELAY_BYTES / TL_BLOCK_BYTES;
 }
 
+// One allocation: the slots, aligned to a cache line, and what waits in each
+// behind them.
 bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay) {
   size_t count = (size_t)delay->capacity;
   delay->nbytes = count * (TL_BLOCK_BYTES + sizeof *delay->waiting) + 64;
@@ -48,6 +56,7 @@ bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay) {
   return true;
 }
 
+// A plain run is copied, anything else is scattered item by item.
 void tl_plan_store(const tl_plan *plan, char *to, const char *from,
                    size_t nrows, size_t ncols) {
   const int64_t *strides = plan->streams[plan->output].strides;
@@ -67,6 +76,8 @@ void tl_plan_store(const tl_plan *plan, char *to, const char *from,
   }
 }
 
+// First in, first out: blocks were computed in order of address, so the oldest
+// is the lowest.
 void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay) {
   const tl_waiting *w = &delay->waiting[delay->first];
   tl_plan_store(plan, w->to, delay->slots + delay->first * TL_BLOCK_BYTES,
@@ -75,6 +86,7 @@ void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay) {
   delay->count--;
 }
 
+// What is left has no reader any more, since all blocks have been computed.
 void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay) {
   while (delay->count > 0) tl_delay_store(plan, delay);
   tl_free(vm, delay->block, delay->nbytes);

@@ -25,6 +25,8 @@ struct tl_plan_delay {
 
 // Whether [plan], finished, can be run so: the items of its output are written
 // at rising addresses, and what waits is little. Sets delay->capacity.
+// [behind] is at least 0. The memory is bounded (a mebibyte), so that for a far
+// neighbour the caller makes a copy instead.
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
 
 // Makes the ring; false after tl_fail.
@@ -33,6 +35,9 @@ bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay);
 // Stores the block that has waited longest.
 void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay);
 
+// The slot that the next block is written to: behind the last one that waits,
+// around the ring's end. There is one as long as count is below capacity, which
+// tl_delay_fits ensures.
 static inline int64_t tl_delay_next(const tl_plan_delay *delay) {
   int64_t slot = delay->first + delay->count;
   return slot < delay->capacity ? slot : slot - delay->capacity;
@@ -63,9 +68,12 @@ static inline void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay,
 }
 
 // Stores the rest.
+// Called once on every path after tl_delay_open gave true.
 void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);
 
 // Moves rows of items from a block to their places.
+// [from] has nrows * ncols items without gaps; [to] is the first row's place in
+// the output, whose strides say where the other items go.
 void tl_plan_store(const tl_plan *plan, char *to, const char *from,
                    size_t nrows, size_t ncols);
 

@@ -8,6 +8,7 @@ enum { LINE_BYTES = 64, LEAST_ITEMS = 64 };
 // --- Which iterations
 // ------------------------------------------------------------
 
+// The column that an iteration writes.
 static const tl_plan_stream_state *output_of(const tl_plan *plan) {
   return &plan->streams[plan->output];
 }
@@ -49,6 +50,8 @@ static bool is_disjoint(tl_plan_iterations *iterations, int s) {
   return true;
 }
 
+// Whether two streams step alike, so that columns of both can be moved
+// together.
 static bool is_like(const tl_plan *plan, int s, int t) {
   return plan->streams[s].strides[0] == plan->streams[t].strides[0] &&
          plan->values[s].itemsize == plan->values[t].itemsize;
@@ -72,6 +75,8 @@ static int find_column(tl_plan_iterations *iterations, int s) {
   return iterations->column_count++;
 }
 
+// Room for the columns that the iteration may add, no overlap beyond its own
+// row, and the same constants: their steps run once for all iterations.
 static bool fits(tl_plan_iterations *iterations) {
   const tl_plan *plan = iterations->plan;
   if (iterations->count == TL_ITERATIONS ||
@@ -103,6 +108,8 @@ static void show(tl_plan_iterations *iterations, bool output) {
   }
 }
 
+// Inputs first: a column that is read and written must be loaded before it is
+// stored, see show.
 bool tl_iterations_add(tl_plan_iterations *iterations) {
   tl_plan *plan = iterations->plan;
   if (!fits(iterations))
@@ -117,6 +124,8 @@ bool tl_iterations_add(tl_plan_iterations *iterations) {
   return true;
 }
 
+// Few items have no time to gain, many are left to threads, and what a delay or
+// the host does needs the order of one iteration after the other.
 bool tl_iterations_open(tl_plan_iterations *iterations, tl_plan *plan,
                         const tl_array *array) {
   if (plan->ndim != 1 || plan->rows > 1 || !plan->plain || plan->multi ||
@@ -166,6 +175,8 @@ static void order_columns(const tl_plan_iterations *iterations, layout *y) {
     y->place[y->order[i]] = (int8_t)i;
 }
 
+// Columns within a cache line of each other are one stretch, so that no line is
+// asked for twice.
 static void find_stretches(const tl_plan_iterations *iterations, layout *y) {
   const tl_iteration_column *before = NULL;
   y->stretch_count = 0;
@@ -184,6 +195,7 @@ static void find_stretches(const tl_plan_iterations *iterations, layout *y) {
   }
 }
 
+// Whether a column goes into the buffer, or back from it.
 static bool is_moved(const tl_iteration_column *c, bool stores) {
   return stores ? c->stores : c->loads;
 }
@@ -246,6 +258,8 @@ static inline __attribute__((always_inline)) void prefetch_rows(const layout *y,
   }
 }
 
+// Points the streams at the iteration's columns in the buffer, or at items that
+// have no gaps where they are, and runs the steps.
 static void run_iteration(const tl_plan_iterations *iterations, int iteration,
                           const layout *y, columns_buffer columns, int64_t row,
                           size_t n) {
@@ -292,6 +306,7 @@ static void run_rows(const tl_plan_iterations *iterations, const layout *y,
   move_columns(iterations, y, columns, row, n, true);
 }
 
+// The smaller of two.
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

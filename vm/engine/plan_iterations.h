@@ -20,6 +20,8 @@ enum {
   TL_ITERATION_ITEMS = 32 * 1024,  // of a column: more are shared among threads
 };
 
+// A column of an array that at least one iteration reads (loads) or writes
+// (stores), found by its first item's address.
 typedef struct tl_iteration_column {
   char *at;
   int8_t stream;  // that first showed it
@@ -42,14 +44,20 @@ typedef struct tl_plan_iterations {
 
 // Begins with the iteration that [plan] is ready to run, its output a part of
 // [array], which has no gaps. False: its iterations are to run one by one.
+// Only plans of one axis whose output has gaps of a cache line or more:
+// otherwise iterations one by one already use what they load.
 bool tl_iterations_open(tl_plan_iterations *iterations, tl_plan *plan,
                         const tl_array *array);
 
 // Adds the iteration that the plan is ready to run now. False, and not added:
 // it would see rows that other iterations write, or there are enough.
+// The plan's streams show what this iteration reads and writes; the plan itself
+// stays the same for all.
 bool tl_iterations_add(tl_plan_iterations *iterations);
 
 // Runs them all.
+// Items are read and written as by the iterations in order. Cannot fail, and
+// polls nothing: the caller has paid for the work.
 void tl_iterations_run(tl_plan_iterations *iterations);
 
 #endif

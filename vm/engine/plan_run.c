@@ -43,6 +43,8 @@ static inline void call_fused(const tl_plan_step *step,
   step->fused(out, in, n);
 }
 
+// Inlined, since there are as many calls as steps times blocks: for short
+// blocks a call more each would show.
 static inline __attribute__((always_inline)) void call_step(
     const tl_plan_step *step, tl_plan_value *values, size_t n) {
   char *out = values[step->out].at;
@@ -68,6 +70,7 @@ static inline __attribute__((always_inline)) void call_step(
   }
 }
 
+// Values point at the items of the block by now; see load_streams.
 void tl_plan_steps(tl_plan *plan, int from, int to, size_t n) {
   for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
 }
@@ -157,6 +160,7 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
   }
 }
 
+// The pointers are gathered for each block, since values move with it.
 static void feed_consumer(const tl_plan *plan, size_t n) {
   const void *items[TL_PLAN_RESULTS];
   for (int i = 0; i < plan->result_count; i++)
@@ -164,6 +168,9 @@ static void feed_consumer(const tl_plan *plan, size_t n) {
   plan->consume(plan->context, items, n);
 }
 
+// A block of rows or a part of one: streams in, steps, results out. Columns
+// count in items from the row's first one. The output is stored last, so that a
+// plan may read what it writes over in the same block.
 static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
@@ -201,6 +208,8 @@ typedef struct runner {
   bool plain_rows;
 } runner;
 
+// Counts work in items and polls once for POLL_ITEMS, in units of 1024; false:
+// stop.
 static bool poll(runner *r, int64_t items) {
   if (!r->may_stop)
     return true;
@@ -287,6 +296,8 @@ static bool run_row(runner *r) {
   return true;
 }
 
+// Moves every stream by [count] positions of an axis, which may be negative:
+// walks come back to where they started, so that the axis outside can go on.
 static void advance(tl_plan *plan, int axis, int64_t count) {
   for (int s = 0; s < plan->stream_count; s++) {
     plan->streams[s].data += plan->streams[s].strides[axis] * count;
@@ -359,6 +370,8 @@ static bool run_rows(runner *r) {
   return true;
 }
 
+// A tile has rows of the result as rows, whatever the stream's own order is:
+// item (r, c) of it is column + c of row r.
 static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
   tl_plan *plan = r->plan;
   int inner = plan->ndim - 1;
@@ -374,6 +387,7 @@ static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
   }
 }
 
+// Row [row] of each tile is what the next block reads.
 static void point_at_tiles(runner *r, int64_t row) {
   tl_plan *plan = r->plan;
   for (int s = 0; s < plan->stream_count; s++) {
@@ -408,6 +422,8 @@ static bool run_tiles(runner *r) {
   return true;
 }
 
+// The innermost one or two axes, by the loop for their layout; streams stand at
+// their first items before and after it.
 static bool run_inner(runner *r) {
   if (r->plain_rows)
     return run_plain_rows(r);
@@ -522,6 +538,9 @@ bool tl_plan_is_short(const tl_plan *plan) {
          plan->size <= block_of_row(plan, most);
 }
 
+// The whole run as one block: what run_units decides for many blocks is known
+// here, and the VM, threads and polls are not needed. Constants' steps run with
+// the others, over n items instead of a register.
 void tl_plan_run_short(tl_plan *plan) {
   _Alignas(64) registers room;
   char *first = room[0];
@@ -559,12 +578,15 @@ enum {
 };
 
 // A run in parts of some units of the first axis.
+// Shared by all parts and not written: each has a plan of its own.
 typedef struct spread {
   const tl_plan *plan;
   int64_t units;  // of a part
   int64_t items;  // of a unit
 } spread;
 
+// Part 0 has been run by the caller, hence part + 1. Each part has a copy of
+// the plan, since a run moves its streams.
 static void run_part(void *context, int64_t part) {
   const spread *s = context;
   tl_plan plan;
@@ -580,6 +602,8 @@ static void run_part(void *context, int64_t part) {
   run_units(NULL, &plan, from, to, false);
 }
 
+// The greatest common divisor (Euclid), for parts that are multiples of both
+// units and blocks.
 static int64_t common(int64_t a, int64_t b) {
   while (b != 0) {
     int64_t rest = a % b;
@@ -627,6 +651,9 @@ static bool run_hosts(tl_vm *vm, tl_plan *plan, bool may_stop) {
   return ok;
 }
 
+// The order of the checks is that of their cost: nothing, the cases with one
+// thread, one block, several threads. Time and not size decides on threads,
+// since a step may take one cycle an item or a hundred.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   if (plan->size == 0)
     return true;

@@ -66,6 +66,9 @@ static bool has_zero(const tl_reducer *r) {
   return false;
 }
 
+// Minima, maxima, counts and integer sums may go in the order of memory. Where
+// that finds a zero among floats, the sign depends on which of 0.0 and -0.0
+// came first, and the fold is done once more in logical order.
 static bool fold(tl_reducer *r) {
   const tl_method *m = &r->method;
   if (!is_free(m) || tl_is_contiguous(r->split.array))
@@ -82,6 +85,8 @@ static bool fold(tl_reducer *r) {
 
 // --- Dtypes -----------------------------------------------------------------
 
+// What compares items: there is none for complex numbers, and none for no
+// items.
 static bool is_ordering(tl_reduction reduction) {
   return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
          reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
@@ -91,6 +96,9 @@ const char *tl_reduction_name(tl_reduction reduction) {
   return names[reduction];
 }
 
+// In this order: what may be reduced at all, the dtype that is folded in, the
+// dtype of the result, the methods. Means of integers are folded as float64
+// from the start, so that sums do not wrap.
 bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
                       tl_slot x) {
   tl_dtype from = r->from;
@@ -133,6 +141,7 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
 
 // --- The whole --------------------------------------------------------------
 
+// A mean is the sum divided at the end, in the results' dtype.
 static bool run(tl_reducer *r, tl_reduction reduction) {
   if (!fold(r))
     return false;
@@ -142,6 +151,8 @@ static bool run(tl_reducer *r, tl_reduction reduction) {
   return true;
 }
 
+// With keepdims as many axes as before; without, those that are not reduced, in
+// order.
 int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
                     bool keepdims, int64_t *shape) {
   int kept = 0;
@@ -154,6 +165,7 @@ int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
   return kept;
 }
 
+// What tl_scalar_load cannot make is a boxed complex number.
 bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out) {
   *out = r->result == TL_COMPLEX128
              ? tl_new_complex(r->vm, item->re, item->im, false)
@@ -168,6 +180,8 @@ static bool run_scalar(tl_reducer *r, tl_reduction reduction, tl_slot *out) {
   return run(r, reduction) && tl_reduce_scalar(r, &item, out);
 }
 
+// All that may fail for the operand's sake is checked before the result gets
+// its memory. Results of no items at all (count 0) run nothing.
 static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
                          uint32_t axes, bool keepdims, tl_dtype dtype,
                          double parameter, tl_slot *out) {
@@ -203,6 +217,7 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   return true;
 }
 
+// [a] is a result and so dense: one call of the kernel converts it all.
 tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   tl_array *made = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
   if (made != NULL)
@@ -211,6 +226,8 @@ tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   return made;
 }
 
+// sum(x, dtype: int8) folds in 64 bits and is cut once, which gives the same
+// bits as wrapping at each step.
 bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
                       tl_slot *out) {
   const bool sums = reduction == TL_REDUCE_SUM || reduction == TL_REDUCE_PROD;
@@ -228,6 +245,8 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
   return made != NULL;
 }
 
+// What is no array becomes one of its own, which ends here; *x stays what it
+// was, dying or not, since no reduction writes over its operand.
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out) {
   tl_slot array, result;
@@ -245,15 +264,18 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
 
 // --- Norms ------------------------------------------------------------------
 
+// Complex items stay complex: their magnitudes are taken by the fold's ABS.
 tl_dtype tl_norm_items(tl_dtype given) {
   // As floats, so that the magnitude of the least integer is one too.
   return given < TL_FLOAT32 ? TL_FLOAT64 : given;
 }
 
+// The real dtype with the precision of the items.
 tl_dtype tl_norm_result(tl_dtype given) {
   return given == TL_FLOAT32 || given == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
 }
 
+// Roots of 2 by SQRT, which is exact to the last bit; of others by a power.
 bool tl_norm_root(tl_vm *vm, double p, tl_slot sum, tl_slot *out) {
   tl_slot operands[2] = {sum, tl_weak_float(1 / p)};
   bool ok = tl_elementwise(vm, p == 2 ? TL_OP_SQRT : TL_OP_POW, operands, out);
@@ -261,6 +283,7 @@ bool tl_norm_root(tl_vm *vm, double p, tl_slot sum, tl_slot *out) {
   return ok;
 }
 
+// Norms of order 0 and infinity are counts, minima or maxima, and have no root.
 bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
                  tl_slot *out) {
   tl_slot result;

@@ -18,6 +18,8 @@ enum {
 
 // --- Kernels ----------------------------------------------------------------
 
+// Variances have room for their means first, which stay while the squares are
+// summed behind them.
 static size_t scratch_nbytes(const tl_reducer *r, size_t nrows, size_t ncols) {
   const size_t sums = tl_columns_scratch(&r->method, nrows, ncols);
   if (!r->varies)
@@ -105,6 +107,7 @@ static void fold_block(const column_blocks *s, const char *base, char *out,
   fold_rows(r, out, base, row, nrows, ncols, s->scratch);
 }
 
+// Polls after each block: their width is chosen so that this is often enough.
 static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
   const tl_split *split = &s->r->split;
   const int64_t ncols = split->kept_shape[split->kept - 1];
@@ -133,6 +136,8 @@ static int64_t gathered_width(const tl_reducer *r) {
   return width > 1024 ? 1024 : width < 4 ? 4 : (int64_t)width;
 }
 
+// One block of memory serves all positions of the outer axes: a buffer for rows
+// that are gathered, one for the converted ones, and the kernels' scratch.
 static bool all_blocks(tl_reducer *r, bool direct) {
   const tl_split *split = &r->split;
   const int columns = split->kept - 1;
@@ -182,6 +187,8 @@ typedef struct spread {
   size_t results_size, part_size;
 } spread;
 
+// As one block of columns, read where it lies; threads write to disjoint
+// results.
 static void fold_part_columns(void *context, int64_t part) {
   const spread *p = context;
   const tl_split *split = &p->r->split;
@@ -193,6 +200,8 @@ static void fold_part_columns(void *context, int64_t part) {
              left < p->step ? left : p->step);
 }
 
+// Results of a part of the rows for all columns, behind which its scratch
+// stands.
 static void fold_part_rows(void *context, int64_t part) {
   const spread *p = context;
   const tl_split *split = &p->r->split;
@@ -204,12 +213,17 @@ static void fold_part_rows(void *context, int64_t part) {
       (size_t)split->kept_shape[0], results + p->results_size);
 }
 
+// Few columns would make parts of a line or two, and threads would share cache
+// lines of the results. Needs a join, which variances and float products have
+// not.
 static bool may_spread_rows(const tl_reducer *r) {
   return !r->varies && r->method.join != NULL &&
          r->split.kept_shape[0] <= FEW_COLUMNS &&
          r->split.length >= 2 * PART_ROWS;
 }
 
+// Whole cache lines of results, at least LEAST columns unless the pool is
+// eager, as it is in tests.
 static int64_t columns_of_part(const tl_reducer *r) {
   const int64_t ncols = r->split.kept_shape[0];
   const int64_t step =
@@ -217,12 +231,16 @@ static int64_t columns_of_part(const tl_reducer *r) {
   return step < LEAST && !r->vm->pool.eager ? LEAST : step;
 }
 
+// PARTS of them at most, each PART_ROWS times a power of two: whole subtrees of
+// the tree that one thread would fold.
 static int64_t rows_of_part(const tl_reducer *r) {
   int64_t step = r->vm->pool.eager ? EAGER_ROWS : PART_ROWS;
   while (step * PARTS < r->split.length) step *= 2;
   return step;
 }
 
+// In order of the rows, in the shape of the tree, so that the sums have the
+// bits of one thread.
 static void join_parts(const spread *p, int64_t parts) {
   const tl_reducer *r = p->r;
   const size_t ncols = (size_t)r->split.kept_shape[0];
@@ -262,6 +280,8 @@ static bool spread_columns(tl_reducer *r, bool *done) {
   return ok;
 }
 
+// Threads only where columns lie as the kernels read them; else a buffer for
+// each thread would be needed.
 bool tl_reduce_across(tl_reducer *r) {
   const tl_split *split = &r->split;
   TL_CHECK(split->kept > 0 && split->length > 0);

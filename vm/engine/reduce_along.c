@@ -10,6 +10,8 @@
 #include "vm/poll.h"
 #include "vm/vm.h"
 
+// A pool that is eager spreads anything: tests run small arrays on many threads
+// by it.
 bool tl_reduce_may_spread(const tl_reducer *r) {
   enum { SPREAD_ITEMS = 256 * 1024 };  // below, one thread does it all
   const tl_split *split = &r->split;
@@ -19,6 +21,7 @@ bool tl_reduce_may_spread(const tl_reducer *r) {
 
 // --- Variances --------------------------------------------------------------
 
+// A complex number is two real ones that are divided by the same.
 void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
   if (tl_dtype_is_complex(dtype))
     n *= 2;
@@ -31,6 +34,7 @@ void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
   }
 }
 
+// The root in the items' own precision.
 void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root) {
   tl_reduce_divide(real, items, n, divisor);
@@ -42,6 +46,8 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
   }
 }
 
+// Without the test a divisor of 0 or below would give infinite or negative
+// variances.
 double tl_reduce_divisor(int64_t length, double correction) {
   const double divisor = (double)length - correction;
   return divisor > 0 ? divisor : (double)NAN;
@@ -83,11 +89,14 @@ static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
                           r->root);
 }
 
+// Both passes use the kernel of segments, one of sums and one of squares.
 bool tl_var_rows_fit(tl_dtype dtype) {
   return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
          tl_kernels()->fold_segments[TL_FOLD_SUM][dtype] != NULL;
 }
 
+// As many rows together as have VARIED_ITEMS items, but at least one: a longer
+// row than that goes by itself.
 bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
                  int64_t rows, double correction, bool root, tl_array *to) {
   const tl_dtype dtype = tl_array_dtype(items);
@@ -116,6 +125,9 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
 // the VM was stopped.
 typedef bool pass_fn(const void *context, tl_consumer *c);
 
+// Variances take two passes, the second with the mean of the first: the sum of
+// squares less the square of the sum would lose all digits where the mean is
+// large.
 static bool make_result(const tl_reducer *r, pass_fn *pass, const void *context,
                         void *out) {
   tl_consumer c;  // large: not cleared
@@ -137,6 +149,7 @@ static bool make_result(const tl_reducer *r, pass_fn *pass, const void *context,
   return true;
 }
 
+// A tl_lane_fn for a consumer.
 static void take_piece(void *consumer, const void *items, size_t n) {
   tl_consumer_take(consumer, items, n);
 }
@@ -151,6 +164,8 @@ typedef struct part_pass {
   tl_consumer *consumers;
 } part_pass;
 
+// A lane of one axis, cut into at most PARTS parts of a power of two of leaves
+// each. The number of threads plays no part, so the bits are the same for any.
 static bool may_part(const tl_reducer *r, part_pass *p) {
   enum { PART_ITEMS = 16 * 1024 };
   const tl_split *split = &r->split;
@@ -162,6 +177,7 @@ static bool may_part(const tl_reducer *r, part_pass *p) {
   return true;
 }
 
+// Runs on a worker: without a VM, it polls nothing and asks for no memory.
 static void take_part(void *context, int64_t part) {
   const part_pass *p = context;
   const tl_split *split = &p->r->split;
@@ -177,6 +193,7 @@ static void take_part(void *context, int64_t part) {
   tl_lane_walk(NULL, &lane, &unpolled, take_piece, &p->consumers[part]);
 }
 
+// Consumers are merged from left to right once all parts have been taken.
 static bool pass_parts(const void *context, tl_consumer *c) {
   part_pass p = *(const part_pass *)context;
   tl_consumer consumers[PARTS];  // large: not cleared
@@ -198,6 +215,7 @@ typedef struct lane_pass {
   tl_lane lane;
 } lane_pass;
 
+// One pass over one lane, for make_result.
 static bool pass_lane(const void *context, tl_consumer *c) {
   const lane_pass *p = context;
   return tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, c);
@@ -216,6 +234,8 @@ typedef struct results {
   const tl_row_tile *tile;  // NULL: they are read as they lie
 } results;
 
+// Lane by lane. With a tile the rows are copied into it some at a time, and a
+// lane is then a row of the tile, dense and one axis.
 static bool fold_lanes(const results *s) {
   const tl_reducer *r = s->r;
   const tl_split *split = &r->split;
@@ -307,6 +327,7 @@ static const char *pack_rows(const results *s, const char *at, int64_t n,
   return converted;
 }
 
+// Rows that have gaps, or another dtype, through buffers on the stack.
 static void fold_packed(const results *s, const char *at, int64_t n,
                         char *out) {
   _Alignas(64) tile packed;
@@ -317,6 +338,9 @@ static void fold_packed(const results *s, const char *at, int64_t n,
   fold_dense(s->r, &rows, out);
 }
 
+// Three ways for the same rows: as they lie, transposed in tiles, or packed.
+// DENSE_ITEMS at a time where nothing is copied, which only bounds the time
+// between polls.
 static bool fold_rows(const results *s) {
   const tl_reducer *r = s->r;
   const int64_t length = r->split.length;
@@ -347,6 +371,7 @@ static bool fold_rows(const results *s) {
 
 // --- All results ------------------------------------------------------------
 
+// The two ways of a part, be it the whole or a thread's.
 static bool fold_results(const results *s) {
   return s->multi ? fold_rows(s) : fold_lanes(s);
 }
@@ -356,6 +381,8 @@ typedef struct spread {
   int64_t part;  // results
 } spread;
 
+// A thread's share of the results, with a tile of its own out of those that
+// were made for all parts.
 static void fold_part(void *context, int64_t part) {
   const spread *p = context;
   results s = *p->all;
@@ -375,6 +402,7 @@ static void fold_part(void *context, int64_t part) {
   fold_results(&s);
 }
 
+// Parts of rows are multiples of 8, as many as the kernels take together.
 static bool spread_results(tl_vm *vm, const results *s) {
   const int64_t length = s->r->split.length;
   spread p = {s, (s->n + PARTS - 1) / PARTS};
@@ -401,6 +429,7 @@ static bool each_position(results *s) {
   return ok;
 }
 
+// Memory for tiles of rows is made once, here, as many as there are parts.
 static bool all_results(tl_reducer *r, bool multi) {
   const tl_split *split = &r->split;
   const int last = split->kept - 1;
@@ -424,6 +453,8 @@ static bool all_results(tl_reducer *r, bool multi) {
   return ok;
 }
 
+// Either many results or parts of the only one: only one of the two can be
+// spread over threads.
 bool tl_reduce_along(tl_reducer *r) {
   TL_CHECK(r->split.count > 0);
   const bool multi = has_rows(r);

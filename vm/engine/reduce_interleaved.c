@@ -19,6 +19,9 @@ enum {
   LINE_BYTES = 64,
 };
 
+// Worth it from some lanes on, where the lanes' items are neighbours and those
+// of one lane are not. Short real lanes go as rows instead, and complex
+// products have an order of their own.
 bool tl_reduce_is_interleaved(const tl_reducer *r) {
   const tl_split *s = &r->split;
   const tl_fold fold = r->method.fold;
@@ -47,10 +50,13 @@ typedef struct interleaved {
   char *partial;   // finished leaves and nodes that wait: bits of their count
 } interleaved;
 
+// One operation for each of the lanes side by side.
 static void join_row(const interleaved *u, char *to, const char *from) {
   u->join(to, to, from, u->width);
 }
 
+// Halves, then quarters, as the end of a leaf folds its accumulators; the
+// result is in the first row.
 static char *fold_lanes(const interleaved *u) {
   for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2) {
     for (size_t k = 0; k < half; k++)
@@ -74,6 +80,8 @@ static void push_leaf(const interleaved *u) {
     join_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
 }
 
+// Row number [used] of a leaf goes to accumulator used % TL_FOLD_LANES, as
+// items of one lane do in reduce.c's kernels.
 static void feed_row(interleaved *u, const char *row) {
   size_t used = u->count % TL_FOLD_LEAF;
   if (used == 0)
@@ -89,6 +97,8 @@ static void feed_row(interleaved *u, const char *row) {
     push_leaf(u);
 }
 
+// The last leaf may be short. What waits is joined from the right, the smallest
+// first.
 static void end_folds(interleaved *u, char *out) {
   size_t at = waiting(u->count / TL_FOLD_LEAF);
   if (u->count % TL_FOLD_LEAF != 0) {
@@ -127,6 +137,8 @@ static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
   return true;
 }
 
+// Columns go BLOCK_BYTES at a time: accumulators of that many columns and the
+// rows that wait stay in cache, while each row is still read in long runs.
 bool tl_reduce_interleaved(tl_reducer *r) {
   TL_CHECK(tl_reduce_is_interleaved(r));
   const tl_split *s = &r->split;

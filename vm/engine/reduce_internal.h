@@ -49,13 +49,18 @@ const char *tl_reduction_name(tl_reduction reduction);
 int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
                     bool keepdims, int64_t *shape);
 // A single result as a scalar; fails for want of memory.
+// [item] is one of r->result. Only a complex128 needs memory, since it is
+// boxed.
 bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out);
 // Sums that were asked for in a narrow integer are made in 64 bits, then cut.
+// *out is taken and replaced, by none on failure. Sums and products alone; what
+// was asked for in another dtype stays as it is.
 bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
                       tl_slot *out);
 
 // A dense array's items in a narrower integer, cut to its bits; NULL: no
 // memory.
+// [a] is borrowed; returns owned.
 tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 
 // The three ways. False: the VM was stopped, or there is no memory. r->split
@@ -64,6 +69,8 @@ bool tl_reduce_along(tl_reducer *r);
 bool tl_reduce_across(tl_reducer *r);
 // Sums and real products whose lanes lie side by side.
 bool tl_reduce_is_interleaved(const tl_reducer *r);
+// True of the first is needed for the second; false of the second is as for the
+// ways above.
 bool tl_reduce_interleaved(tl_reducer *r);
 
 // Whether it is long enough for several threads, and there are some.
@@ -72,6 +79,8 @@ bool tl_reduce_may_spread(const tl_reducer *r);
 // Sums become means: n items at [items] divided by the number of items folded.
 void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by);
 // Sums of squared deviations at [items] become what is asked for.
+// Divided by [divisor], and with [root] the roots of that, in place. [real] is
+// the dtype of the sums.
 void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root);
 // The divisor of so many items: NaN where it is not above 0, as the standard

@@ -11,12 +11,14 @@
 #include "vm/engine/reduce_internal.h"
 #include "vm/error.h"
 
+// Minima and maxima, which have no item that changes nothing.
 static bool is_ordering(tl_fold fold) {
   return fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
 }
 
 // --- The consumer -----------------------------------------------------------
 
+// The operation of two items that the fold repeats.
 static tl_op op_of(tl_fold fold) {
   return fold == TL_FOLD_SUM    ? TL_OP_ADD
          : fold == TL_FOLD_PROD ? TL_OP_MULTIPLY
@@ -24,6 +26,8 @@ static tl_op op_of(tl_fold fold) {
                                 : TL_OP_MAXIMUM;
 }
 
+// The unit of a sum is 0 and that of a product 1, in the items' dtype; an order
+// has none, and begins with its first item.
 void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                      int64_t length, int64_t inner, bool initial, void *to) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -73,6 +77,8 @@ static size_t take_some(tl_scanner *s, const char *items, size_t n) {
   return take;
 }
 
+// A block may end anywhere in a lane or a row; what is left to come is
+// remembered in the scanner.
 void tl_scanner_take(void *scanner, const void *const *blocks, size_t n) {
   tl_scanner *s = scanner;
   const char *items = blocks[0];
@@ -99,6 +105,7 @@ typedef struct scan {
   bool may_stop;
 } scan;
 
+// As messages call the built-in.
 static const char *name_of(tl_fold fold) {
   switch (fold) {
     case TL_FOLD_SUM:
@@ -193,6 +200,8 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
   return true;
 }
 
+// The pass may not stop halfway, so its work is polled for before the array is
+// taken over.
 static bool scan_in_place(scan *s, tl_slot *x, tl_slot *out) {
   tl_array *a = x->array;
   if (a->size >= POLL_ITEMS && !tl_poll(s->vm, (uint64_t)a->size / 1024))
@@ -227,6 +236,8 @@ static tl_dtype result_dtype(tl_fold fold, tl_dtype from, tl_dtype asked) {
              : TL_DTYPE_COUNT;
 }
 
+// Sets s->dtype to the results' dtype; fails (kind type), naming what was
+// given.
 static bool choose_dtype(scan *s, tl_slot x, tl_dtype asked) {
   const tl_dtype from = (tl_dtype)tl_dtype_of(x);
   if (!is_served(s->fold, from))
@@ -238,6 +249,8 @@ static bool choose_dtype(scan *s, tl_slot x, tl_dtype asked) {
                  name_of(s->fold), tl_dtypes[asked].name, tl_dtypes[from].name);
 }
 
+// Positions before the axis, along it and behind it: an array of any number of
+// axes is walked as one of three.
 static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   const tl_array *a = x->array;
   s->outer = s->inner = 1;
@@ -253,6 +266,8 @@ static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   return scan_fresh(s, a, axis, out);
 }
 
+// Items that no kernel folds in their own dtype are folded in a wider one and
+// cut at the end, which gives the bits of wrapping at each step.
 static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
                        tl_slot *out) {
   if (x->array->head.ndim == 0) {
@@ -282,6 +297,8 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   return cut != NULL;
 }
 
+// What would be folded in a wider dtype and cut at the end is not for its
+// callers, which have no memory for that.
 tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
                              tl_dtype dtype) {
   const tl_fold fold = tl_reduction_fold(reduction);
@@ -292,6 +309,7 @@ tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
              : TL_DTYPE_COUNT;
 }
 
+// What is no array becomes one of its own, whose memory the result may get.
 bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
                    bool initial, tl_dtype dtype, tl_slot *out) {
   scan s = {.vm = vm,
@@ -309,6 +327,8 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
   return ok;
 }
 
+// Each row is a lane of its own length: the scanner begins anew where the row
+// before has ended.
 bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
                         const int64_t *at, int64_t rows, tl_array *to) {
   tl_scanner s;

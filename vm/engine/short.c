@@ -267,6 +267,8 @@ static bool scalar_binary(tl_op op, tl_slot b, tl_slot c, tl_slot *out) {
   return true;
 }
 
+// As scalar_binary, of one operand: what is weak stays weak where it has 8
+// bytes.
 static bool scalar_unary(tl_op op, tl_slot b, tl_slot *out) {
   tl_dtype dtype = scalar_dtype(b);
   if (dtype == TL_DTYPE_COUNT)
@@ -297,6 +299,8 @@ INLINE void end(tl_vm *vm, tl_slot operand) {
   tl_drop(vm, operand);
 }
 
+// Of two scalars first, the most frequent case of scripts; operands are read
+// with their modes before [a] is written, which may be one of them.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
@@ -381,6 +385,8 @@ INLINE bool run_two(tl_vm *vm, const two *p, tl_slot *a) {
   return true;
 }
 
+// The second instruction's other operand is in the slot that its encoding
+// names; on which side the first result stands is seen by comparing slots.
 bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
                   const tl_ins *ins, tl_slot *base) {
   const tl_ins *next = ins + 1;
@@ -399,6 +405,7 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
   return !vm->has_contracts && run_two(vm, &p, slot_of(base, next->a));
 }
 
+// Contracts are checked by the general way, so nothing is done here under one.
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
@@ -415,6 +422,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
   return true;
 }
 
+// No operand is dropped: x[i] no longer owns where its memory is the result's.
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
   if (vm->has_contracts)  // a refusal must come before the new array
     return false;

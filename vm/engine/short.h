@@ -20,6 +20,7 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 // that one's result is written, and no array is made between them.
 bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
                   const tl_ins *ins, tl_slot *base);
+// The same of one operand, whose mode is the two lowest bits.
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode);
 

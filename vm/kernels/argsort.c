@@ -8,6 +8,7 @@
 
 enum { LINE = 64 };
 
+// Parts of the scratch begin on cache lines.
 static size_t whole_lines(size_t nbytes) {
   return (nbytes + LINE - 1) / LINE * LINE;
 }
@@ -22,6 +23,8 @@ static bool merges(tl_dtype dtype, size_t n) {
   return tl_dtype_is_complex(dtype) || n < TL_SMALL_SORT || n > UINT32_MAX;
 }
 
+// By the way that the sort will take. A radix sort uses [out] as one of its two
+// buffers, unless the items lie there; bytes need only the counters.
 size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over) {
   const size_t words = whole_lines(n * sizeof(uint64_t));
   if (n < 2)
@@ -46,10 +49,13 @@ size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over) {
                                   : keys[2 * (x) + 1] < keys[2 * (y) + 1])
 #include "vm/kernels/merge_sort.h"
 
+// Passes of a radix sort over so many bits.
 static unsigned passes_for(unsigned bits) {
   return (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS;
 }
 
+// The positions are the lower bits of the sorted words; [out] may be the words'
+// own memory.
 static void take_positions(int64_t *out, const uint64_t *packed, size_t n,
                            unsigned position_bits, tl_stop *stop) {
   const uint64_t position = ((uint64_t)1 << position_bits) - 1;
@@ -82,6 +88,7 @@ static size_t keys_at(const source *s, size_t at, size_t end,
   return n;
 }
 
+// For a look at all keys at once; block by block elsewhere.
 static void all_keys(const source *s, uint64_t *keys) {
   tl_sort_keys(s->dtype, keys, s->items, s->n, s->descending, true, s->stop);
 }
@@ -220,12 +227,16 @@ static void argsort_keys(const source *s, int64_t *out, uint64_t *room) {
   take_positions(out, sorted, n, position_bits, s->stop);
 }
 
+// Two keys for each item, the real part's first: the parts are ordered as reals
+// are.
 static void complex_keys(tl_dtype dtype, uint64_t *keys, const void *a,
                          size_t n, bool descending, tl_stop *stop) {
   tl_dtype part = dtype == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
   tl_sort_keys(part, keys, a, 2 * n, descending, true, stop);
 }
 
+// Words with a position need n below 2^32. Equal items have equal keys, signs
+// of zero included, so that stability is seen.
 bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop) {
   if (n < 2) {

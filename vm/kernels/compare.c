@@ -141,10 +141,12 @@ TL_UNARY(signbit_float64, tl_word8, uint8_t, x >> 63)
 TL_COMPLEXES(X)
 #undef X
 
+// isinf of integers and the like: no item has to be looked at.
 void TL_K(all_false)(void *out, const void *a, size_t n) {
   (void)a;
   memset(out, 0, n);
 }
+// Likewise isfinite.
 void TL_K(all_true)(void *out, const void *a, size_t n) {
   (void)a;
   memset(out, 1, n);

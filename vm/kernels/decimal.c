@@ -67,6 +67,9 @@ TL_INLINE uint16_t *list_bits(uint16_t *out, uint64_t word, size_t base) {
   return out + count;
 }
 
+// A vector's bytes become three words of bits: ends of cells, ends of lines,
+// carriage returns. All lists are written beyond their end, which
+// tl_text_places has room for.
 void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
                        size_t n) {
   uint16_t *cell = out->cell, *line = out->line, *back = out->back;
@@ -351,6 +354,8 @@ TL_INLINE void put_lanes(void *out, words lanes, size_t n) {
     memcpy(out, &lanes, n * sizeof(uint64_t));
 }
 
+// The quotient is computed for every cell; what is no plain decimal gives some
+// number, and TL_DECIMAL_OTHER says that none of them counts.
 unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
                         const uint16_t *begin, size_t step, size_t behind,
                         size_t n) {

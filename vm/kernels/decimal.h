@@ -5,6 +5,7 @@
 
 #include "vm/kernels/loop.h"
 
+// What the members of the same names in a tl_kernel_table say.
 void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
                        size_t n);
 unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,

@@ -8,6 +8,7 @@
 // less often.
 enum { ROWS = 8, ARG_ROWS = 4 };
 
+// Rows lie at any distance, forward or backward.
 static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
   return a + (ptrdiff_t)row * row_stride;
 }

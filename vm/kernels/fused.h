@@ -31,6 +31,8 @@ enum {
 // of n items, if its items are as wide.
 typedef void tl_fused_loop(void *out, const void *const *in, size_t n);
 
+// An entry of the list of a dtype. Lists are searched by text, when a region is
+// planned, so that their order does not count.
 typedef struct tl_fused_kernel {
   const char *term;  // NULL: the list ends here
   tl_fused_loop *loop;

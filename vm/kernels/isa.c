@@ -24,6 +24,7 @@ const tl_kernel_table *tl_kernels_choose(void);
 
 #if defined(__x86_64__) && !defined(TALLY_NO_ISA)
 #ifndef TALLY_KERNELS_BESIDE
+// Linked into the program or library where no objects lie beside it.
 extern const tl_kernel_table tl_kernels_avx2;
 extern const tl_kernel_table tl_kernels_avx512;
 #endif

@@ -207,6 +207,8 @@ typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
 
 // Even bins: item v is about (v - low) * scale bins from the first one's edge,
 // and truly in the bin that this gives unless it is within margin of another.
+// The quotient is rounded, so that an item next to an edge is not decided here:
+// TL_BIN_UNSURE, and the caller compares it with the edges.
 typedef struct tl_even_bins {
   double low, high, scale, margin;
 } tl_even_bins;
@@ -239,9 +241,8 @@ typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
                      ptrdiff_t a_column, const void *x, ptrdiff_t x_stride,
                      size_t m, size_t k);
 
-// Places in a table of text, behind what stands there: cell[0] is 0, cell[i +
-// 1] is behind the separator or '\n' that ends cell i, line[i] behind '\n'
-// number i, back[i] behind '\r' number i.
+// Few enough that places are numbers of 16 bits, and that the text and its
+// three lists stay in the nearer caches while its cells are read.
 enum { TL_TEXT_BYTES = 1 << 13 };  // of a table, at once
 
 // Places in a table of text, each behind the byte that it is about: cell[0] is
@@ -395,12 +396,15 @@ const tl_kernel_table *tl_kernels_named(const char *name);
 // The dtype of the result of a fold (and scan) over items of [dtype]; sums and
 // products of bools and integers widen to int64 or uint64. TL_DTYPE_COUNT
 // where there is no such fold (min and max of complex).
+// By table, so that it can be asked before any kernel is chosen.
 tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype);
 
 // The bytes of scratch for tl_fold_outer, which may be 0.
 size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
                              size_t ncols);
 // The bytes of scratch for tl_gemm of such a product.
+// It has the packed panels of both operands; of complex products their parts
+// too.
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
 
 // A long kernel asks this now and then; true stops it, and [stopped] stays
@@ -432,6 +436,7 @@ size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over);
 // positions are the distinct ones, differences of positions their counts.
 //
 //   sorted 1 1 3 5 5     0 2 3
+// [sorted] as tl_sort leaves it: equal items stand together, and NaN last.
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n);
 

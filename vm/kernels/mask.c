@@ -195,6 +195,8 @@ SELECTIONS(4, tl_word4)
 SELECTIONS(8, tl_word8)
 SELECTIONS(16, tl_word16)
 
+// 64 bytes of the mask become a word of bits, of which only those that are set
+// are looked at.
 size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                           size_t n) {
   int64_t *to = out;

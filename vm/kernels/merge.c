@@ -34,6 +34,8 @@
 MERGE(words4, tl_word4)
 MERGE(words8, tl_word8)
 
+// Runs of m and n - m words of 4 or 8 bytes. Parts [from, to) of one result may
+// be made at once: each finds by halving where it begins in both runs.
 void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
                    size_t n, size_t from, size_t to) {
   if (itemsize == 4) {
@@ -45,6 +47,8 @@ void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
   }
 }
 
+// [runs] has positions whose keys are at the same places of [keys]; the merged
+// keys go to [out_keys] where a further merge needs them.
 void tl_merge_places(int64_t *out, const int64_t *runs, uint64_t *out_keys,
                      const uint64_t *keys, size_t m, size_t n, size_t from,
                      size_t to) {

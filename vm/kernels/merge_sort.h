@@ -12,6 +12,9 @@
 #define MERGE_PIECE (1 << 16)  // items of a side between two polls
 #endif
 
+// Insertion makes runs of TL_INSERTION_RUN; then runs are merged in pairs, from
+// one buffer to the other, doubling each time. The merge takes without
+// branches, as which side is next cannot be foreseen.
 static ITEM *MERGE_SORT(ITEM *a, ITEM *b, const uint64_t *keys, size_t n,
                         tl_stop *stop) {
   (void)keys;

@@ -396,6 +396,8 @@ SPREAD(4, tl_word4)
 SPREAD(8, tl_word8)
 SPREAD(16, tl_word16)
 
+// Two subtractions for an index, and one test at the end: no branch, so that it
+// vectorises.
 bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n) {
   // The highest bit of either is set where an index is below 0 or too large.
   uint64_t bits = 0;
@@ -405,6 +407,8 @@ bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n) {
   return bits >> 63 == 0;
 }
 
+// [out] may be [index]: a block is checked as a whole before any of it is
+// written.
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n) {
   enum { BLOCK = 512 };
@@ -429,6 +433,7 @@ size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
   return n;
 }
 
+// Wraps where the numbers leave 64 bits, so it is computed without a sign.
 void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
   for (size_t i = 0; i < n; i++)
     out[i] = (int64_t)((uint64_t)start + (uint64_t)step * i);
@@ -438,6 +443,9 @@ void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
 #define WHOLE 0x1.8p52
 #define WHOLE_BITS 0x4338000000000000
 
+// The bin is the whole number next to (v - low) * scale - 0.5, found by adding
+// and taking off 1.5 * 2^52. Where that is nearer to its half than the margin,
+// rounding may have moved it over an edge.
 bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
                      const double *items, size_t n) {
   const double low = bins->low, high = bins->high, scale = bins->scale;
@@ -460,10 +468,12 @@ bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
   return any >= 0;
 }
 
+// Four at a time, as additions to one bin wait for each other.
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n) {
   TL_BY_FOUR for (size_t i = 0; i < n; i++) out[index[i]]++;
 }
 
+// In the order of the items, which the bits of float sums depend on.
 void TL_K(bincount_weighted)(double *out, const int64_t *index,
                              const double *weight, size_t n) {
   for (size_t i = 0; i < n; i++) out[index[i]] += weight[i];

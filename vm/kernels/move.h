@@ -33,6 +33,7 @@ TL_MOVES_OF_PAIRS(X)
 TL_MOVES(X)
 #undef X
 
+// For their contracts see the members of the same names in tl_kernel_table.
 size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                           size_t n);
 bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n);

@@ -2,6 +2,7 @@
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
 
+// Rows lie at any distance, forward or backward.
 static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
   return (const char *)a + (ptrdiff_t)row * row_stride;
 }
@@ -124,6 +125,8 @@ enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
 TL_FLOATS(X)
 #undef X
 
+// Parts are added as reals are, so a row of complex items is one of twice as
+// many reals.
 void TL_K(outer_sum_complex64)(void *out, const void *a, ptrdiff_t row_stride,
                                size_t nrows, size_t ncols, void *scratch) {
   add_rows_float32(out, a, row_stride, nrows, 2 * ncols, scratch);

@@ -6,6 +6,7 @@
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"
 
+// The first page is in use anyway, with what stands before the block.
 void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
   enum { PAGE = 4096, PAGES = 64 };  // a millisecond where all are new
   volatile char *bytes = block;
@@ -16,6 +17,8 @@ void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
   }
 }
 
+// Counts become the places where each digit's items begin. False: all items
+// have one digit, so that the pass would change nothing.
 bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
   if (counts[digit_of_first] == n)
     return false;
@@ -82,10 +85,16 @@ uint16_t *tl_radix_sort2(uint16_t *a, uint16_t *b, size_t n,
   return short2(a, b, n, 0, 2, counts, stop);
 }
 
+// The bits up to the highest one that is set, at least 1.
 static unsigned bits_of_key(uint64_t key) {
   return key ? 64 - (unsigned)__builtin_clzll(key) : 1;
 }
 
+// One pass over the keys finds both: the bits that differ, and how far keys are
+// from the first one. Where the distances are the shorter, the keys are counted
+// from below the first by the largest of them.
+//
+//   keys around 2^63: 0x7f…fe, 0x80…01     64 bits differ, distances need 4
 tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop) {
   const uint64_t first = keys[0];
   uint64_t varying = 0, distances = 0;

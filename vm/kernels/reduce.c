@@ -5,6 +5,7 @@
 
 enum { LANES = TL_FOLD_LANES, LEAF = TL_FOLD_LEAF };
 
+// How many nodes wait after so many leaves.
 static unsigned bits_set(uint64_t x) {
   return (unsigned)__builtin_popcountll(x);
 }
@@ -229,16 +230,20 @@ TL_SIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
+// Sums and counts need no order, so their state is a single number.
 void TL_K(end_total)(tl_fold_state *state, void *out) {
   *(uint64_t *)out = state->lanes.u64;
 }
+// Two totals in any order give the same bits.
 void TL_K(merge_total)(tl_fold_state *state, const tl_fold_state *next) {
   state->lanes.u64 += next->lanes.u64;
   state->count += next->count;
 }
+// The state of every fold begins as 0; that of a product without items means 1.
 void TL_K(end_product)(tl_fold_state *state, void *out) {
   *(uint64_t *)out = state->count > 0 ? state->lanes.u64 : 1;
 }
+// A state without items has no product yet, whatever its lanes show.
 void TL_K(merge_product)(tl_fold_state *state, const tl_fold_state *next) {
   uint64_t product = state->count > 0 ? state->lanes.u64 : 1;
   if (next->count > 0)
@@ -308,12 +313,14 @@ COUNTED(float64, double, x != 0)
 enum { WIDE = TL_LANES(uint8_t) };
 typedef uint8_t wide_bytes __attribute__((vector_size(TL_LANES(uint8_t))));
 
+// From any address, since a block may begin anywhere.
 TL_INLINE wide_bytes load_bytes(const uint8_t *from) {
   wide_bytes x;
   memcpy(&x, from, sizeof x);
   return x;
 }
 
+// 1 where any byte is not 0, else 0: what lanes.u64 of any and all is.
 TL_INLINE uint64_t some_byte(wide_bytes x) {
   uint64_t words[WIDE / 8], all = 0;
   memcpy(words, &x, sizeof words);
@@ -360,12 +367,15 @@ void TL_K(feed_count_uint8)(tl_fold_state *state, const void *a, size_t n) {
   for (size_t i = 0; i < n; i++) state->lanes.u64 += items[i] != 0;
 }
 
+// any: whether an item that is not zero has been seen.
 void TL_K(end_seen)(tl_fold_state *state, void *out) {
   *(uint8_t *)out = state->lanes.u64 != 0;
 }
+// all: whether no zero has been seen.
 void TL_K(end_not_seen)(tl_fold_state *state, void *out) {
   *(uint8_t *)out = state->lanes.u64 == 0;
 }
+// Seen by either is seen.
 void TL_K(merge_seen)(tl_fold_state *state, const tl_fold_state *next) {
   state->lanes.u64 |= next->lanes.u64;
   state->count += next->count;

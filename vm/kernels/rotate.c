@@ -48,6 +48,7 @@ static void turn_one(double *a, size_t row, const double *c, const double *s,
   a[0] = y;
 }
 
+// Each column is a chain of its own, so that columns may go in any order.
 void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
                      size_t count, size_t n) {
   // Wide strips first, the columns that are left one by one.

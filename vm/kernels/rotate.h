@@ -5,6 +5,7 @@
 
 #include "vm/kernels/loop.h"
 
+// [a] has count + 1 rows and is rotated in place; c and s have [count] items.
 void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
                      size_t count, size_t n);
 

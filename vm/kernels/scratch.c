@@ -3,6 +3,8 @@
 #include "vm/kernels/fold.h"
 #include "vm/kernels/search.h"
 
+// Sums of unsigned items stay unsigned; bools count as signed ones, as in
+// NumPy.
 tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype) {
   if (dtype >= TL_STRING)
     return TL_DTYPE_COUNT;
@@ -41,6 +43,8 @@ size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
   return rows * strip * (tl_itemsize(dtype) / parts);
 }
 
+// As gemm.c cuts its blocks: rows of a and columns of b for a block of terms. A
+// vector's width more is for the last panel, which is padded.
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k) {
   const size_t itemsize = tl_itemsize(dtype);
   if (tl_dtype_is_complex(dtype)) {

@@ -34,6 +34,7 @@ static inline size_t tl_gemm_part_items(size_t m, size_t n) {
 }
 
 // The number of items of the left operand that are packed, whole cache lines.
+// A panel's height more, for the last panel, which zeros fill up.
 static inline size_t tl_gemm_rows(size_t m, size_t k) {
   size_t rows = (m < TL_GEMM_M ? m : TL_GEMM_M) + TL_GEMM_TALL;
   return (rows * (k < TL_GEMM_K ? k : TL_GEMM_K) + 15) / 16 * 16;

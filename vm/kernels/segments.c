@@ -164,6 +164,7 @@ TL_INLINE uint64_t ones_among(const uint8_t *row, size_t n) {
   return (sums * UINT64_C(0x0101010101010101)) >> 56;
 }
 
+// Rows of any length, by the kernel of one sequence.
 static uint64_t ones_in(const uint8_t *row, size_t n) {
   tl_fold_state state;
   uint64_t count;

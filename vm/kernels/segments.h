@@ -29,6 +29,8 @@ enum {
   SEGMENT_QUARTERS = SEGMENT_LANES / SEGMENT_ROWS
 };
 
+// What is known of eight rows before any of them is read: it chooses the loop
+// that all eight take.
 typedef struct segment_group {
   uint32_t n[SEGMENT_ROWS];  // items; 0 where they are more than SEGMENT_LONG
   int64_t most;              // in a row

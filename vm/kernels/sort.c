@@ -41,6 +41,8 @@ static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, tl_key_span span,
   }
 }
 
+// Moves all keys by the same distance, wrapping, so that those around zero have
+// few bits.
 static void add_to_keys(tl_word8 *a, size_t n, uint64_t more, tl_stop *stop) {
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
     TL_LOOP for (size_t i = start; i < end; i++) a[i] += more;
@@ -65,6 +67,8 @@ static tl_word8 *sort_by_upper(tl_word8 *a, tl_word8 *b, size_t n,
                         counts, stop);
 }
 
+// Keys whose distances have fewer bits than they differ in are sorted as
+// distances, and set back afterwards.
 static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
                            tl_radix_counts *counts, tl_stop *stop) {
   const tl_key_span span = tl_keys_span((uint64_t *)a, n, stop);
@@ -85,10 +89,13 @@ static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
 #define BEFORE(x, y) ((x) < (y))
 #include "vm/kernels/merge_sort.h"
 
+// Parts of the scratch begin on cache lines.
 static size_t whole_lines(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
 }
 
+// Complex items are sorted by their order; then the items are moved by way of a
+// copy.
 size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
   if (n < 2)
     return 0;
@@ -101,6 +108,8 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
   return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
 }
 
+// The scratch has the order, a copy of the items, and what finding the order
+// needs.
 static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
                          void *scratch, tl_stop *stop) {
   const size_t itemsize = tl_itemsize(dtype);
@@ -131,6 +140,8 @@ static const void *sort_keys(size_t itemsize, void *a, void *buffer, size_t n,
   }
 }
 
+// Items become keys in their own memory, are sorted there and in the buffer,
+// and become items again. Few items have keys of 64 bits and are merged.
 static void sort_real(tl_dtype dtype, void *a, size_t n, bool descending,
                       void *scratch, tl_stop *stop) {
   if (n < TL_SMALL_SORT) {
@@ -148,6 +159,7 @@ static void sort_real(tl_dtype dtype, void *a, size_t n, bool descending,
   tl_sort_from_keys(dtype, a, keys, n, descending, stop);
 }
 
+// What a stopped sort leaves is a mixture of keys and items.
 bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
              tl_stop *stop) {
   if (n < 2)
@@ -168,6 +180,8 @@ bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
     count += i == 0 || !(same);                           \
   }
 
+// Without branches: each position is written, and counted only where a run
+// begins. Floats are compared as such, so that -0.0 equals 0.0.
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n) {
   size_t count = 0;

@@ -95,6 +95,7 @@ typedef struct tl_key_span {
   unsigned varying;  // up to the highest one in which keys differ
 } tl_key_span;
 
+// One pass; where [stop] ends it early the span is of no use, as is the sort.
 tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop);
 
 #endif

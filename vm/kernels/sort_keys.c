@@ -57,6 +57,7 @@ typedef enum {
   KEY_float64
 } key_kind;
 
+// Integers of one width are one kind, signed or not, as are bools and bytes.
 static key_kind kind_of(tl_dtype dtype) {
   if (dtype == TL_FLOAT32)
     return KEY_float32;
@@ -103,6 +104,8 @@ static key_kind kind_of(tl_dtype dtype) {
 KEY_WORDS(X)
 #undef X
 
+// Keys of 64 bits, whatever the items' width. [same_zero]: -0.0 and 0.0 have
+// one key, which a stable order needs.
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
                   bool descending, bool same_zero, tl_stop *stop) {
   const uint64_t turned = turned_bits(dtype, descending);
@@ -116,6 +119,7 @@ void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
   }
 }
 
+// In place, each item by a key of its own width.
 void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
                      tl_stop *stop) {
   const uint64_t turned = turned_bits(dtype, descending);
@@ -129,6 +133,7 @@ void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
   }
 }
 
+// The way back. NaNs all get one payload, since their keys are one.
 void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
                        bool descending, tl_stop *stop) {
   const uint64_t turned = turned_bits(dtype, descending);
@@ -142,6 +147,7 @@ void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
   }
 }
 
+// The way back from keys of 64 bits; [keys] and [a] are different memory.
 void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
                        bool descending, tl_stop *stop) {
   const uint64_t turned = turned_bits(dtype, descending);

@@ -36,12 +36,14 @@ TL_INLINE void store_float64(double *to, vec x) {
   memcpy(to, &x, sizeof x);
 }
 
+// float32 is computed in double, whose digits make up for the formula's error.
 TL_INLINE vec load_float32(const float *from) {
   vec_float x;
   memcpy(&x, from, sizeof x);
   return __builtin_convertvector(x, vec);
 }
 
+// The only rounding to the items' own precision.
 TL_INLINE void store_float32(float *to, vec x) {
   const vec_float rounded = __builtin_convertvector(x, vec_float);
   memcpy(to, &rounded, sizeof rounded);

@@ -28,6 +28,7 @@ TL_INLINE vec power_of_float32(steps s, vec *farthest) {
   return y + y * rest_float32(s);
 }
 
+// As exp_inside, without what the table's values have lost.
 TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
   return power_of_float32(take_steps(x), farthest);
 }
@@ -63,6 +64,7 @@ TL_INLINE vec exp2_anywhere(vec x) {
   return power_anywhere(take_steps_of_2(clamp(x, -1080, 1030)));
 }
 
+// As exp2_inside, for float32.
 TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
   return power_of_float32(take_steps_of_2(x), farthest);
 }
@@ -137,6 +139,7 @@ TL_INLINE vec tanh_anywhere(vec x) {
   return tanh_inside(x, &farthest);
 }
 
+// As tanh_anywhere.
 TL_INLINE vec tanh_anywhere_float32(vec x) {
   vec farthest = {0};
   return tanh_inside_float32(x, &farthest);

@@ -73,6 +73,7 @@ TL_INLINE vec log_inside(vec x, vec *farthest) {
   return log_of_split(split_exponent(x, farthest));
 }
 
+// As log_inside, for float32.
 TL_INLINE vec log_inside_short(vec x, vec *farthest) {
   return log_of_split_short(split_exponent(x, farthest));
 }
@@ -104,6 +105,8 @@ TL_INLINE vec log_anywhere(vec x) {
   return log_special(x, log_of_split(split_anywhere(x)));
 }
 
+// A float32 is never subnormal as a double; only zeros, negative ones,
+// infinities and NaN need the special values.
 TL_INLINE vec log_anywhere_short(vec x) {
   return log_special(x, log_of_split_short(split_anywhere(x)));
 }
@@ -191,6 +194,7 @@ TL_INLINE vec log1p_inside_short(vec x, vec *farthest) {
   const vec y = log_inside_short(sum, farthest) + (x - (sum - 1));
   return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
+// Infinity less itself would be NaN, so it is given back as it came.
 TL_INLINE vec log1p_anywhere_short(vec x) {
   const vec sum = x + 1;
   const vec y = log_anywhere_short(sum) + (x - (sum - 1));

@@ -24,6 +24,7 @@ TL_INLINE uint64_t bits_of(double x) {
   return bits;
 }
 
+// The way back; both are moves between registers, and no conversion.
 TL_INLINE double from_bits(uint64_t bits) {
   double x;
   memcpy(&x, &bits, sizeof x);

@@ -151,11 +151,14 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 // Easy exponents: twice the exponent is whole and no larger than this.
 enum { EASY_TWICE = 64, EASY_EXPONENTS = 2 * EASY_TWICE + 1 };
 
+// Adding and taking off 1.5 * 2^52 rounds to a whole number, which twice the
+// exponent then is already.
 TL_INLINE bool is_easy_float64(double y) {
   const double twice = y + y, whole = (twice + WHOLE) - WHOLE;
   return magnitude(twice) <= EASY_TWICE && twice == whole;
 }
 
+// The same with 1.5 * 2^23. Both are false for NaN and infinities.
 TL_INLINE bool is_easy_float32(float y) {
   const float twice = y + y, whole = (twice + 0x1.8p23f) - 0x1.8p23f;
   return __builtin_fabsf(twice) <= EASY_TWICE && twice == whole;
@@ -212,6 +215,7 @@ TL_INLINE double half_power_float64(double x) {
   return x == -(double)INFINITY ? (double)INFINITY : __builtin_sqrt(x + 0);
 }
 
+// x + 0 makes 0.0 of -0.0, whose root would be -0.0.
 TL_INLINE float half_power_float32(float x) {
   return x == -INFINITY ? INFINITY : __builtin_sqrtf(x + 0);
 }

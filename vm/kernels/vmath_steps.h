@@ -40,6 +40,8 @@ TL_INLINE vec power(vec_bits k) {
 
 // 2^x is e^(x ln 2), where the rest of x behind whole steps is exact.
 #define STEPS_LN2 0.69314718055994530942
+// k is in sixteenths, so that x less k / 16 loses nothing; only its product
+// with ln 2 rounds.
 TL_INLINE steps take_steps_of_2(vec x) {
   const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
   return (steps){k, (vec_bits)shifted, (x - k * 0.0625) * STEPS_LN2};

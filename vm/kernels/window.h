@@ -12,6 +12,8 @@
 #endif
 
 // Which of the three places is added last.
+// Floats round by order, so that it counts, though all three are loaded
+// at once.
 typedef enum window { WINDOW_NONE, LAST_LEFT, LAST_MIDDLE, LAST_RIGHT } window;
 
 // [a], [b] and [c] are the places in items of some size.

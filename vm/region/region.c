@@ -12,6 +12,8 @@
 
 // --- The whole --------------------------------------------------------------
 
+// Such a slot has got a new value, so what was in it is not to lose its owned
+// bit.
 static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
   for (int i = 0; i < g->result_count; i++) {
     if (g->results[i].slot == slot)
@@ -20,6 +22,8 @@ static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
   return slot == g->result;
 }
 
+// Each result's slot owns it from now on; what it held before has ended or is
+// borrowed.
 static void put_results(tl_region_graph *g, const tl_slot *results) {
   if (g->consumer != TL_CONSUMER_MULTI) {
     tl_copy_slot(&g->base[g->result], results);
@@ -58,11 +62,15 @@ static void commit(tl_region_graph *g, tl_slot *results) {
   vm->stats.temps_ended += (uint64_t)fused;
 }
 
+// An array of the region's shape, or ragged rows with the offsets of the
+// operands.
 static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
   return tl_region_makes_rows(g) ? tl_region_rows_to_array(g, out)
                                  : tl_region_to_array(g, out);
 }
 
+// What cannot be done in rows, or in the order that the consumer needs, is
+// declined here, before anything is computed.
 static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
   if (g->consumer == TL_CONSUMER_FOLD && tl_region_lies_otherwise(g))
@@ -115,6 +123,8 @@ static bool is_declined(tl_region *where, uint32_t pc) {
   return true;
 }
 
+// Regions are in order of their code and do not overlap: the first one whose
+// end lies behind [pc].
 static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
   uint32_t low = 0, high = f->region_count;
   while (low < high) {
@@ -173,6 +183,8 @@ static bool fits_before(tl_region_graph *g, uint32_t pc) {
          tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
 }
 
+// Reads, resolves, computes and caches; a graph is cached before the commit,
+// while the operands that it describes are still there.
 static tl_region_status run_read(tl_region_graph *g, tl_region *where,
                                  uint32_t pc, bool together, bool keep,
                                  tl_slot *results) {
@@ -243,6 +255,8 @@ static bool is_refused(tl_region *where, uint32_t pc) {
   return true;
 }
 
+// Each time at the same instruction doubles the number of runs in which it is
+// not tried.
 static void note_rejection(tl_region *where, uint32_t pc) {
   if (where->refused_at != pc + 1) {
     where->refused_at = pc + 1;
@@ -263,6 +277,7 @@ static bool may_join(tl_region *where) {
   return false;
 }
 
+// Likewise for regions that were tried together.
 static void note_disjoint(tl_region *where) {
   if (where->disjoint_runs < WAIT_MOST)
     where->disjoint_runs++;
@@ -285,6 +300,7 @@ static int run_iterations(tl_region_cached *k, outcome *out) {
   return iterations;
 }
 
+// All checks of run_cached have been answered when the graph was cached.
 static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   if (!tl_region_run_short(k))
     return TL_REGION_FAILED;
@@ -292,6 +308,9 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   return TL_REGION_DONE;
 }
 
+// From the cheapest try to the dearest: a cached graph, several iterations of
+// it, its plan; then, if it is time, reading anew, with the regions behind this
+// one and without.
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
@@ -350,6 +369,8 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   return status;
 }
 
+// Where it declines, asked_at says so for the instructions up to where->skip:
+// none of them asks again in this pass.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next) {
@@ -379,6 +400,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 
 // --- Without code ------------------------------------------------------------
 
+// An operation on ragged rows outside of any region: a graph of one node whose
+// operands are the slots.
 static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
                                    tl_slot *slots, tl_slot *out) {
   tl_region_graph g;
@@ -420,6 +443,8 @@ static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
   return status;
 }
 
+// The entry for layers below, without the region's types. *done false: the
+// general way is to do it, and nothing has changed.
 static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
                        tl_slot *out, bool *done) {
   tl_region_status status = rows_apply(vm, (tl_op)op, arity, slots, out);

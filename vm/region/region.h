@@ -90,6 +90,7 @@ typedef enum tl_region_step {
 } tl_region_step;
 // Of a built-in's call, tl_region_call says which one it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
+// [builtin] is borrowed. What the region does not know is TL_STEP_NONE.
 tl_region_step tl_region_call(const tl_builtin *builtin);
 
 // Which instructions write each slot of a function: the code around a call
@@ -105,6 +106,8 @@ size_t tl_writers_size(const tl_prototype *p);
 
 // An index in [memory], of tl_writers_size items of 0. Without one, as {.p =
 // function}, each search goes over the whole code: of short functions.
+// Borrows [memory] as long as the index is used. Pcs of a slot are in rising
+// order, so that a search halves them.
 void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory);
 
 // The last instruction before [pc] in the text that writes a slot.

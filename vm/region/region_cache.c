@@ -28,6 +28,7 @@ enum {
 // What a graph may see without being another one: who owns.
 #define ANY_TAG (TL_OWNED | TL_DIRECT)
 
+// [dims] is ndim, the lengths, then the strides, as cut_dims has written them.
 static bool same_dims(const tl_array *a, const int64_t *dims) {
   int ndim = tl_ndim(a);
   if (ndim != dims[0])
@@ -39,6 +40,9 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
   return true;
 }
 
+// Whether the value is of the same type, and of an array of the same shape and
+// strides; it is then the use's from now on. A number may differ unless the
+// graph is good for the old one alone.
 static inline bool take_as(tl_region_cached *k, tl_region_use *u,
                            tl_slot value) {
   if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
@@ -57,10 +61,13 @@ static inline bool take_as(tl_region_cached *k, tl_region_use *u,
   return true;
 }
 
+// The same by the use's number.
 static inline bool take(tl_region_cached *k, int use, tl_slot value) {
   return take_as(k, &k->graph.uses[use], value);
 }
 
+// The root of the slot gets the value as well, since memory may be taken over
+// from it.
 static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   tl_slot value = g->base[f->at];
@@ -72,6 +79,7 @@ static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
   return true;
 }
 
+// Whether what is computed of these uses has to be computed again.
 static bool any_changed(const tl_region_graph *g, const int8_t *uses,
                         int count) {
   for (int i = 0; i < count; i++) {
@@ -81,6 +89,8 @@ static bool any_changed(const tl_region_graph *g, const int8_t *uses,
   return false;
 }
 
+// The plan is good for views of this shape and these strides, wherever they
+// begin.
 static bool same_geometry(const tl_array *view, const tl_selection *s) {
   size_t nbytes = (size_t)s->ndim * sizeof *s->shape;
   return tl_ndim(view) == s->ndim &&
@@ -101,6 +111,8 @@ static bool select_again(tl_region_graph *g, tl_region_guard *f,
              : same_geometry(g->uses[f->use].value.array, &s);
 }
 
+// The index is applied again only where one of its parts has changed; otherwise
+// the view is as far from its array's beginning as before.
 static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   const tl_array *from = g->uses[f->of[0]].value.array;
@@ -123,10 +135,13 @@ static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   return true;
 }
 
+// How many uses the guard computes its value of.
 static int scalars_of(const tl_region_guard *f) {
   return f->from == TL_FROM_CAST ? 1 : tl_ops[f->at].arity;
 }
 
+// Numbers alone, which the engine does without an array. An error may be
+// pending where it is false.
 bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out) {
   tl_slot operands[3];
@@ -142,6 +157,7 @@ bool tl_region_compute_scalars(const tl_region_graph *g,
   return false;
 }
 
+// Nothing is computed where the operands are as they were.
 static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   tl_slot result;
@@ -152,6 +168,8 @@ static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
   return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
 }
 
+// Slots' owned bits are changed by the commit, not here; only the graph's own
+// view of them is.
 static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
   if (tl_region_transfers(x->value, y->value) != f->transferred)
@@ -165,6 +183,7 @@ static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   return true;
 }
 
+// Modules may have got another member of that name since.
 static bool take_member(tl_region_cached *k, const tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   tl_slot value;
@@ -173,6 +192,8 @@ static bool take_member(tl_region_cached *k, const tl_region_guard *f) {
          take(k, f->use, value);
 }
 
+// One guard: its value is taken, or what it says is tested. The order of the
+// guards is that of the reading, so that a guard finds what it needs taken.
 static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   switch ((tl_region_source)f->from) {
@@ -227,6 +248,7 @@ static bool convert_numbers(tl_region_graph *g) {
   return true;
 }
 
+// Roots begin each run as if nothing had taken their memory over yet.
 static bool take_all(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   bool changed = false;
@@ -244,6 +266,8 @@ static bool take_all(tl_region_cached *k) {
   return true;
 }
 
+// Where a guard fails, some values are already of this run: the graph is stale,
+// and all its numbers count as changed the next time.
 bool tl_region_take_again(tl_region_cached *k) {
   k->graph.view_words = k->view_words;
   if (take_all(k)) {
@@ -255,6 +279,7 @@ bool tl_region_take_again(tl_region_cached *k) {
   return false;
 }
 
+// The last used is tried first, as loops use one graph over and over.
 static void move_to_front(tl_region *where, tl_region_cached *k) {
   tl_region_cached **at = &where->cached;
   if (*at == k)
@@ -265,6 +290,8 @@ static void move_to_front(tl_region *where, tl_region_cached *k) {
   where->cached = k;
 }
 
+// A busy graph belongs to a run further up the stack, of a function that calls
+// itself.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base) {
   for (tl_region_cached *k = where->cached; k != NULL; k = k->next) {
@@ -288,6 +315,8 @@ typedef struct cutter {
   size_t nbytes;
 } cutter;
 
+// Parts begin at multiples of 16. Without memory it only counts, so that
+// measuring and copying cannot differ.
 static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
   char *to = c->at == NULL ? NULL : c->at + c->nbytes;
   size_t nbytes = (size_t)count * itemsize;
@@ -299,6 +328,7 @@ static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
 
 // Room for the views of a place, which each run makes anew, twice for a copy of
 // the target.
+// A view's header, its lengths and strides; the same sum as in tl_region_view.
 static int place_words(const tl_region_graph *g) {
   int places = g->consumer == TL_CONSUMER_PLACE ? 2 : 0;
   for (int i = 0; i < g->result_count; i++) places += g->results[i].target >= 0;
@@ -306,6 +336,8 @@ static int place_words(const tl_region_graph *g) {
                    2 * g->shapes[g->nodes[g->value].shape].ndim + 1);
 }
 
+// Of arrays that are no views: a view's header is in the graph itself and is
+// compared there.
 static void cut_dims(cutter *c, tl_region_use *uses, int count) {
   for (int i = 0; i < count; i++) {
     if (!uses[i].direct || !tl_is_array(uses[i].value))
@@ -322,6 +354,7 @@ static void cut_dims(cutter *c, tl_region_use *uses, int count) {
 }
 
 // Of the views' headers in the new memory.
+// Views are found at the same distance from the beginning of the views' memory.
 static void move_views(tl_region_graph *to, const tl_region_graph *from) {
   for (int i = 0; i < to->use_count; i++) {
     tl_region_use *u = &to->uses[i];
@@ -333,6 +366,8 @@ static void move_views(tl_region_graph *to, const tl_region_graph *from) {
 }
 
 // Copies [g] into the cutter's memory, or measures it.
+// Only what a later run asks for: nodes up to the result, bindings that write a
+// slot. [view_words] is what the reading has used, without what the run added.
 static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
                        tl_region_graph *to) {
 #define CUT(NAME, COUNT) to->NAME = cut(c, g->NAME, COUNT, sizeof *g->NAME)
@@ -359,7 +394,8 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   move_views(to, g);
 }
 
-// Whether a graph makes an array of one block, and does nothing else.
+// Takes a graph out of its region's list and of the VM's, which has all graphs
+// from the newest to the oldest.
 static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
   tl_region_cached **at = &k->where->cached;
   while (*at != k) at = &(*at)->next;
@@ -369,11 +405,14 @@ static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
   vm->region_count--;
 }
 
+// Memory of cached graphs is spare: it is counted beside that of values and
+// goes first where memory is short.
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
   unlink_cached(vm, k);
   tl_spare_free(vm, k, k->nbytes);
 }
 
+// First in its region's list and the newest of the VM's.
 static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
   k->where = where;
   k->next = where->cached;
@@ -420,6 +459,8 @@ static bool is_short(const tl_region_cached *k) {
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 
+// One block of memory: the header, the graph's arrays, and the plan behind
+// them.
 tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
                                   uint32_t pc) {
   tl_vm *vm = g->vm;
@@ -462,6 +503,7 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
   return k;
 }
 
+// Also graphs that have read a callee of the unit's code.
 static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
   bool found = unit == NULL || k->unit == unit;
   for (int i = 0; i < k->graph.callee_count; i++)
@@ -469,6 +511,7 @@ static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
   return found;
 }
 
+// Busy graphs stay; what they show is used until their run is over.
 bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
   bool any = false;
   for (tl_region_cached *k = vm->regions, *older; k != NULL; k = older) {
@@ -483,6 +526,7 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
 
 // --- Short arrays -----------------------------------------------------------
 
+// A dying operand's memory might be the result's: the general way finds out.
 bool tl_region_runs_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   if (!k->is_short || g->vm->has_contracts)
@@ -494,6 +538,7 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   return true;
 }
 
+// No poll and no thread: it is one block.
 bool tl_region_run_short(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;

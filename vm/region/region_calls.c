@@ -17,6 +17,8 @@
 
 // === Writers =================================================================
 
+// A beginning for each slot, one for the end, one more for the counting, and a
+// pc for each instruction that writes.
 size_t tl_writers_size(const tl_prototype *p) {
   size_t size = (size_t)p->slot_count + 2;
   tl_decoded d;
@@ -27,6 +29,8 @@ size_t tl_writers_size(const tl_prototype *p) {
   return size;
 }
 
+// A counting sort of the writers by slot: one pass counts, sums give where each
+// slot's begin, a second pass writes them.
 void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   w->p = p;
   w->first = memory;
@@ -48,6 +52,8 @@ void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   }
 }
 
+// Of the writers before [pc] the last one in the text, not the last one that
+// has run: code that branches is read by callers who know that.
 static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
                          uint32_t *at) {
   bool found = false;
@@ -62,6 +68,7 @@ static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
   return found;
 }
 
+// By halves: the pcs of a slot rise.
 static bool find_in_index(const tl_writers *w, uint32_t pc, uint32_t slot,
                           uint32_t *at) {
   uint32_t begin = w->first[slot], from = begin, to = w->first[slot + 1];
@@ -78,6 +85,7 @@ static bool find_in_index(const tl_writers *w, uint32_t pc, uint32_t slot,
   return true;
 }
 
+// False: no instruction before [pc] writes the slot, which is then a parameter.
 bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
                      uint32_t *at, tl_decoded *writer) {
   if (w->first == NULL ? !find_by_scan(w->p, pc, slot, at)
@@ -175,6 +183,8 @@ static bool read_branch(tl_region_reader *rd, const tl_decoded *d,
 
 // --- Types of parameters ----------------------------------------------------
 
+// The call is read now, its types are checked when those of the nodes are
+// known.
 static bool note_check(tl_region_reader *rd) {
   tl_region_graph *g = rd->g;
   if (g->check_count == TL_REGION_CHECKS ||
@@ -194,6 +204,7 @@ typedef struct stand_in {
   _Alignas(16) int64_t words[sizeof(tl_array) / 8 + 2 * TL_MAX_DIMS + 8];
 } stand_in;
 
+// Type patterns look at the header alone, so that no items are needed.
 static tl_slot open_stand_in(stand_in *s, const tl_region_graph *g, int node) {
   const tl_region_node *n = &g->nodes[node];
   const tl_region_shape *shape = &g->shapes[n->shape];
@@ -212,6 +223,7 @@ static tl_slot open_stand_in(stand_in *s, const tl_region_graph *g, int node) {
   return (tl_slot){.tag = tl_array_tag(a), .array = a};
 }
 
+// A node behind the result has no type yet, and its call is not this region's.
 bool tl_region_check_types(const tl_region_graph *g) {
   for (int i = 0; i < g->check_count; i++) {
     const tl_region_check *check = &g->checks[i];
@@ -235,6 +247,7 @@ bool tl_region_check_types(const tl_region_graph *g) {
 // --- The whole --------------------------------------------------------------
 
 // What a function returns: what it has computed, or a view.
+// The result goes to a slot of the caller, which is one level up.
 static bool read_return(tl_region_reader *rd, const tl_decoded *d,
                         uint32_t to) {
   int in;
@@ -258,6 +271,8 @@ static bool end_window(tl_region_graph *g, const tl_decoded *call) {
 }
 
 // Moves an instruction's slots to where the call's are.
+// A callee's slots begin at the window of its call, in the same frame, so that
+// all slots that are read have one numbering.
 static void shift(tl_decoded *d, uint32_t slots) {
   if (d->result >= 0)
     d->result += (int32_t)slots;
@@ -325,6 +340,8 @@ static tl_prototype *find_member(const tl_writers *w, uint32_t pc,
   return NULL;
 }
 
+// A constant names the function of this unit; otherwise the slot is followed
+// back to where its value was made.
 tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
                                     const tl_decoded *call) {
   if (call->op == TL_BC_CALLK) {
@@ -335,6 +352,7 @@ tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
   return find_member(w, pc, call->operands[0]);
 }
 
+// Of a closure or a literal function find_member knows already.
 bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
   // What OWN is for but functions, arrays have not: a member of a module.
   uint32_t at;
@@ -387,6 +405,8 @@ bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
   return borrowed < 0 && tl_reader_bind(rd, d->operands[0], borrowed, false);
 }
 
+// The same use called twice is one callee, with one guard. -1: there are too
+// many.
 static int add_callee(tl_region_graph *g, const tl_prototype *function,
                       int use) {
   for (int i = 0; i < g->callee_count; i++) {
@@ -400,6 +420,9 @@ static int add_callee(tl_region_graph *g, const tl_prototype *function,
   return g->callee_count++;
 }
 
+// A function that is called by a constant needs no guard; one that a slot has
+// needs the guard that its code is the same. Named and spread arguments are
+// left to the call.
 bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
                       tl_region_reader *inner) {
   tl_region_graph *g = rd->g;

@@ -12,6 +12,11 @@ enum {
   PART_OF = 4,  // of what is computed, that may wait
 };
 
+// Axes in order are those before, the reduced ones, and those behind:
+//
+//   shape 2 * 3 * 4, axis 1 reduced      count 2, length 3, width 4
+//   shape 2 * 3 * 4, axes 1 and 2        count 2, length 12, width 1
+//   shape 2 * 3 * 4, axes 0 and 2        false
 bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
                         tl_reduced *out) {
   *out = (tl_reduced){1, 1, 1};
@@ -28,6 +33,8 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
   return true;
 }
 
+// Memory that is more than a part of what would be an array is not worth it,
+// unless it is little.
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced) {
   if (!tl_column_stream_fits(&r->method))
@@ -47,10 +54,13 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
   return true;
 }
 
+// The results stand in r->out; only the stream's memory goes.
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
   tl_column_stream_free(&c->fold, vm);
 }
 
+// After the last chunk of a position its results are complete, and the next
+// position's begin behind them.
 static void take_chunk(tl_column_feeder *c) {
   tl_column_stream_take(&c->fold, c->fold.items, c->filled / c->width,
                         c->width);
@@ -62,6 +72,8 @@ static void take_chunk(tl_column_feeder *c) {
   tl_column_stream_begin(&c->fold, c->to);
 }
 
+// Blocks end anywhere, chunks only at rows: items are copied until a chunk is
+// full.
 static void feed_columns(void *context, const void *const *blocks, size_t n) {
   tl_column_feeder *c = context;
   const char *at = blocks[0];
@@ -90,6 +102,7 @@ typedef struct consumers {
   void *(*begin[TL_REGION_RESULTS])(void *context, int64_t first, void *local);
 } consumers;
 
+// Result [i] of the plan is consumer [i]'s only block.
 static void feed_all(void *context, const void *const *items, size_t n) {
   const consumers *all = context;
   for (int i = 0; i < all->count; i++)
@@ -99,6 +112,7 @@ static void feed_all(void *context, const void *const *items, size_t n) {
 _Static_assert(sizeof(consumers) <= TL_CONSUMER_BYTES,
                "consumers fit a part's memory");
 
+// Each consumer's own part begins in its share of [local], behind this one.
 static void *begin_all(void *context, int64_t first, void *local) {
   const consumers *all = context;
   consumers *own = local;
@@ -132,6 +146,8 @@ static bool split_all(tl_vm *vm, tl_result_consumer **from, int count,
   return count > 0;
 }
 
+// Parts of a single result need memory of their own, those of many results
+// none.
 static bool is_single(tl_result_consumer **from, int count) {
   for (int i = 0; i < count; i++) {
     if (from[i]->kind != TL_CONSUMES_ROWS || from[i]->lanes.count != 1)
@@ -140,6 +156,7 @@ static bool is_single(tl_result_consumer **from, int count) {
   return true;
 }
 
+// How each kind takes items.
 static void open_all(tl_result_consumer **from, int count, consumers *all) {
   all->count = count;
   for (int i = 0; i < count; i++) {
@@ -159,6 +176,8 @@ static void open_all(tl_result_consumer **from, int count, consumers *all) {
   }
 }
 
+// Without memory for parts one thread does it. Columns are closed by the
+// caller, which has opened them.
 bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
                       int count, bool may_stop) {
   consumers all;

@@ -42,6 +42,7 @@ bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
 // Columns to r->out; without a kernel or much memory for them false.
 bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
                      const tl_reduced *reduced);
+// After tl_columns_open gave true, on every path.
 void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
 
 // Runs the plan, whose results go to [count] of these in order; those of lanes

@@ -7,6 +7,10 @@
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 
+//
+//   lengths 4 * 3 * 5, at 20, most 22
+//   from (1, 1, 0): the axis of 3 is not at its beginning, so the tile is
+//   a part of that axis, 2 * 5, and the next call begins at (2, 0, 0)
 int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
                             int64_t at, int64_t most, int64_t *from,
                             tl_region_found_tile *tile) {
@@ -38,6 +42,7 @@ static int64_t chunk_items(const int64_t *lengths, const int *axes, int ndim) {
   return CHUNK_ITEMS / whole * whole;
 }
 
+// [n] items from [at] on, tile by tile, to where they stand in the chunk.
 static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
                              int64_t n, tl_dtype dtype, char *to) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
@@ -61,6 +66,7 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
   return TL_REGION_DONE;
 }
 
+// The consumer gets whole chunks in order, and sees nothing of wraps.
 static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
                                     tl_dtype dtype, tl_plan_consume *consumer,
                                     void *context) {
@@ -85,6 +91,8 @@ static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
   return status;
 }
 
+// Declined only before the first item has been handed out, or by a tile that is
+// cut too often.
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
                                 tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split) {
@@ -114,12 +122,15 @@ typedef struct intaking {
   int pass;
 } intaking;
 
+// What has failed takes no more; the plan goes on to its end.
 static void take_block(void *context, const void *const *items, size_t n) {
   intaking *i = context;
   if (!i->in->failed)
     i->in->feed(i->in, i->pass, items[0], n);
 }
 
+// A built-in with two passes finds the range of the items first. What fails is
+// left to the built-in itself, for its message.
 static tl_region_status take_all(tl_region_graph *g, tl_intake *in,
                                  tl_slot *out) {
   for (int pass = 0; pass < in->passes; pass++) {
@@ -144,6 +155,8 @@ static bool is_cast(tl_dtype from, tl_dtype to) {
                         kernels->cast_check[from][to] == NULL);
 }
 
+// Everything is computed again for a second pass, so only cheap regions have
+// two.
 tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype from = n->typing.result;

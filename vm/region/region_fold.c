@@ -91,6 +91,8 @@ typedef struct column_block {
   } planned;
 } column_block;
 
+// As many columns as a chunk of rows leaves room for, at most BLOCK_COLUMNS.
+// False: no memory.
 static bool open_block(folder *f, column_block *s) {
   int64_t ncols = f->lengths[f->column];
   s->planned.ndim = 0;
@@ -108,6 +110,8 @@ static bool is_planned(const column_block *s, const tl_region_tile *tile,
                 (size_t)tile->ndim * sizeof *tile->shape) == 0;
 }
 
+// Computes one tile to row [first] of the chunk. Consecutive tiles of one shape
+// have one plan, whose operands move.
 static tl_region_status run_tile(folder *f, column_block *s,
                                  const tl_region_found_tile *found,
                                  int64_t first) {
@@ -154,6 +158,8 @@ static tl_region_status compute_rows(folder *f, column_block *s, int64_t at,
   return TL_REGION_DONE;
 }
 
+// Chunks of rows down a block of columns; the stream joins them as the fold of
+// all rows would.
 static tl_region_status fold_block(folder *f, column_block *s, int64_t width,
                                    char *to) {
   tl_column_stream_begin(&s->fold, to);
@@ -194,6 +200,8 @@ static bool find_axes(const folder *f, column_block *s) {
   return s->axis_count > 0;
 }
 
+// Few items for each position of the outer axes are left to the array's own
+// reduction, which takes them in one pass.
 static tl_region_status fold_columns(folder *f) {
   column_block s;
   int64_t ncols = f->lengths[f->column];
@@ -251,6 +259,7 @@ static tl_region_status fold_variance(folder *f, char *to) {
 
 // --- The whole --------------------------------------------------------------
 
+// By how the last axis goes. A variance of columns is declined in fold_columns.
 static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
   f->r.out = to;
   if (!is_outer(f, axes) && f->r.varies)
@@ -263,6 +272,7 @@ static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
   return status;
 }
 
+// A new array of the results' shape, or a scalar; dropped on failure.
 static tl_region_status fold_array(folder *f, const tl_fold_call *call,
                                    tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
@@ -305,6 +315,7 @@ static tl_region_status fold_norm(tl_region_graph *g, tl_slot *out) {
              : TL_REGION_FAILED;
 }
 
+// A norm, a histogram or counts, or a reduction.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
@@ -318,6 +329,8 @@ tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   return tl_region_fold_call(g, &call, out);
 }
 
+// The plan hands bools out as they are, though they are folded as bytes: both
+// are the same bytes.
 bool tl_region_reducer(const tl_region_graph *g, int node,
                        const tl_fold_call *call, tl_reducer *r,
                        tl_dtype *dtype) {
@@ -333,6 +346,7 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
   return true;
 }
 
+// A narrow dtype that was asked for is cut at the end, as tl_reduce does.
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];

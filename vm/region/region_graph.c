@@ -4,6 +4,8 @@
 #include "vm/error.h"
 #include "vm/region/region_internal.h"
 
+// What a stage sets before it reads it (value, target, stop and others) is left
+// as it is.
 void tl_region_clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->guard_count = g->index_count = g->shape_count = g->transfer_count = 0;
@@ -18,6 +20,7 @@ void tl_region_clear(tl_region_graph *g) {
   g->detaches = true;
 }
 
+// The arrays of the room are not cleared: counts say how much of each is set.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base) {
   tl_region_clear(g);
@@ -41,6 +44,8 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 
 // --- Nodes and results ------------------------------------------------------
 
+// g->value is the last node and, hoisted parts aside, has the shape of all
+// others.
 int64_t tl_region_size(const tl_region_graph *g) {
   int shape = g->nodes[g->value].shape;
   int64_t size = 1;
@@ -50,6 +55,8 @@ int64_t tl_region_size(const tl_region_graph *g) {
   return size;
 }
 
+// Only uses that a needed node reads: a rolled array may have been read for
+// nothing.
 bool tl_region_has_wrap(const tl_region_graph *g) {
   for (int u = 0; u < g->use_count; u++) {
     if (g->uses[u].read && g->uses[u].wrap > 0)
@@ -58,6 +65,7 @@ bool tl_region_has_wrap(const tl_region_graph *g) {
   return false;
 }
 
+// Numbers and arrays of rank 0 are left out.
 int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
   int count = 0;
   for (int u = 0; u < g->use_count; u++) {
@@ -67,11 +75,13 @@ int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
   return count;
 }
 
+// Operations of many cycles an item, which are not to be done twice.
 static bool is_costly(tl_op op) {
   return op == TL_OP_POW || op == TL_OP_CBRT ||
          (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
 }
 
+// A second pass over memory costs about as much as six simple operations.
 bool tl_region_is_cheap(const tl_region_graph *g) {
   enum { MOST = 6 };
   int count = 0;
@@ -82,6 +92,8 @@ bool tl_region_is_cheap(const tl_region_graph *g) {
   return true;
 }
 
+// For the statistics: all operations, less those whose result is an array after
+// all.
 int tl_region_count_fused(const tl_region_graph *g) {
   int fused = 0;
   for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
@@ -92,6 +104,7 @@ int tl_region_count_fused(const tl_region_graph *g) {
   return fused;
 }
 
+// Borrowed: constants and numbers, which no slot owns.
 void tl_region_bind(const tl_region_graph *g) {
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
@@ -104,6 +117,8 @@ void tl_region_bind(const tl_region_graph *g) {
 
 // --- Views -------------------------------------------------------------------
 
+// A header as any array's, but with a count that nobody changes, and in words
+// of the region's memory, so that it needs no release.
 tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
                          tl_dtype dtype, char *data, int ndim,
                          const int64_t *shape, const int64_t *strides) {
@@ -130,6 +145,8 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
   return view;
 }
 
+// Parts are taken from the uses, whose values a cached graph takes anew before
+// this is asked.
 bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
                           const tl_region_index *index, tl_selection *out) {
   tl_slot parts[TL_MAX_DIMS];
@@ -146,10 +163,12 @@ bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
 
 // --- What a callee's code reads ----------------------------------------------
 
+// [callee] -1 is the function that the region is in.
 static const tl_prototype *callee_code(const tl_region_graph *g, int callee) {
   return callee < 0 ? g->function : g->callees[callee].function;
 }
 
+// NULL for a function without captures.
 static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
   if (callee < 0)
     return g->vm->frame->closure;
@@ -157,18 +176,23 @@ static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
   return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
 }
 
+// Modules' variables are read where the callee has them, not where it is
+// called.
 tl_slot tl_region_variable(const tl_region_graph *g, int callee,
                            uint32_t variable) {
   const tl_module *module = callee_code(g, callee)->unit->module;
   return tl_borrow(module->variables[variable]);
 }
 
+// Unset where the callee is no closure any more.
 tl_slot tl_region_capture(const tl_region_graph *g, int callee,
                           uint32_t capture) {
   const tl_closure *closure = callee_closure(g, callee);
   return closure == NULL ? tl_unset() : tl_borrow(closure->captures[capture]);
 }
 
+// A member of a group of functions is its closure with the member's number in
+// the tag.
 tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
   const tl_closure *closure = callee_closure(g, callee);
   tl_slot value = tl_unset();
@@ -179,6 +203,8 @@ tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
   return value;
 }
 
+// False also for a value that only this look-up owns: it would end before the
+// call that uses it.
 bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
                       tl_slot module, tl_slot *value) {
   if (!tl_is_kind(module, TL_KIND_MODULE) ||

@@ -32,6 +32,9 @@
 #include "vm/region/region.h"
 #include "vm/index/select.h"
 
+// The largest region: what exceeds one of these is read up to there, or left to
+// the instructions one by one. Nodes are bits of a word (region_match.c); uses,
+// guards and roots are int8_t elsewhere.
 enum {
   TL_REGION_NODES = 48,
   TL_REGION_USES = 120,  // int8_t, as guards
@@ -149,6 +152,8 @@ typedef struct tl_region_callee {
   int8_t use;
 } tl_region_callee;
 
+// A shape that at least one node has; nodes name shapes by their number, so
+// that two can be compared by it.
 typedef struct tl_region_shape {
   int ndim;
   int64_t lengths[TL_MAX_DIMS];
@@ -180,6 +185,9 @@ typedef struct tl_region_result {
 
 struct tl_region_planned;
 
+// All that one reading of a region's instructions gives. It lives in a
+// tl_region_room on the stack, or in memory of its own where it is cached; all
+// slots in it are borrowed from the frame, but for those in [hoisted].
 typedef struct tl_region_graph {
   tl_vm *vm;
   const tl_prototype *function;
@@ -283,11 +291,15 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
 // Forgets what was read, not where it stands.
+// For reading the same instructions in another way; arrays that were hoisted
+// are dropped before by tl_region_end_hoisted.
 void tl_region_clear(tl_region_graph *g);
 
 // Reads the instructions from [pc] to [end], or to one before that at which
 // only one result is left; false where the region cannot be run as one from
 // there.
+// The graph is clear or is cleared first. Sets g->end, g->skip, g->consumer,
+// g->value and g->result; writes nothing else.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
 // The instructions up to [end] alone, which is within a region.
 bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end);
@@ -316,11 +328,14 @@ bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
 
 // Decides shapes and dtypes of all nodes; false where they do not allow it.
 // An error may be pending then.
+// After a reading, once. On false g->stop is the instruction that does not fit,
+// and g->skip where a next try may begin.
 bool tl_region_resolve(tl_region_graph *g);
 
 // Computes a node now whose shape is a part of the result's (region_resolve.c);
 // false where it cannot be, with an error pending. The arrays end with the run.
 bool tl_region_compute_hoisted(tl_region_graph *g, int node);
+// Drops what tl_region_compute_hoisted has made; once, on every path.
 void tl_region_end_hoisted(tl_region_graph *g);
 
 // Node [at]'s scalars again, after one of them has changed; false where that
@@ -328,6 +343,7 @@ void tl_region_end_hoisted(tl_region_graph *g);
 bool tl_region_resolve_again(tl_region_graph *g, int at);
 
 // Items of the result; after tl_region_resolve.
+// Of several results all have this shape; of a reduction it is what goes in.
 int64_t tl_region_size(const tl_region_graph *g);
 
 // A part of the result: a shape whose axes are [axes] of the result's (NULL: as
@@ -490,6 +506,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
 tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
                                   uint32_t pc);
 
+// Takes [cached] out of all lists and frees it. Not while it is busy.
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 
 // Takes the values of a cached graph from what the frame holds now; false where
@@ -504,12 +521,16 @@ bool tl_region_take_again(tl_region_cached *cached);
 bool tl_region_runs_short(const tl_region_cached *cached);
 
 // Makes the array; false: no memory, with an error pending.
+// Writes the result to its slot itself, and binds what else the region leaves;
+// nothing ends here.
 bool tl_region_run_short(tl_region_cached *cached);
 
 // --- Several iterations of a loop: region_iterations.c
 // ---------------------------------
 
 // Whether an iteration of the loop around a cached graph does nothing else.
+// Asked once, when a graph is cached; whether iterations may run at a time in a
+// given run, tl_region_iterations finds out.
 bool tl_region_may_iterate(const tl_region_cached *cached);
 
 // Runs the iteration whose values are taken with as many as fit of those behind
@@ -518,11 +539,16 @@ bool tl_region_may_iterate(const tl_region_cached *cached);
 int tl_region_iterations(tl_region_cached *cached, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
+// *out is owned where it is done. Both decline before anything is written, so
+// that the instruction itself can run.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
+// [call] is borrowed; its axes are those of g->value's shape.
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
 
 // A histogram or counts of g->value.
+// Declined where an item is out of range or the like: the built-in itself then
+// says what is wrong.
 tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out);
 
 // Whether computing everything twice is worth it: a few simple operations.
@@ -541,6 +567,8 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
 
 // All results of TL_CONSUMER_MULTI, into results[]. Nothing is written where it
 // is declined.
+// results[i] is owned, in the order of g->results; the array of a place is its
+// root's.
 tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 
 // The items of g->selected that g->mask takes, as a vector.
@@ -550,12 +578,15 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
+// Not with an initial item, which would make the result longer than the
+// region's shape, nor where operands are rolled.
 bool tl_region_scan_fits(tl_region_graph *g);
 // Begins a running fold into a dense array of such a shape.
 void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
                             tl_dtype dtype, int ndim, const int64_t *shape,
                             void *to);
 // The dtype of what the region makes: of a running fold that of its results.
+// Of a scan only after tl_region_scan_fits.
 tl_dtype tl_region_result_dtype(const tl_region_graph *g);
 
 // Whether an operand that is read has a wrap.
@@ -576,22 +607,30 @@ static inline bool tl_region_is_array(tl_slot s) {
 // of plain items those of all rows, where they are all that there is; of other
 // values themselves.
 tl_slot tl_region_items(tl_slot value);
+// A ragged value whose items are all of its content (tl_region_items).
 static inline bool tl_region_is_ragged(const tl_region_use *u) {
   return tl_is_nested(u->value) && tl_is_array(u->items);
 }
 // Finds g->rows; false: the ragged operands have other rows.
+// The items of all rows become the region's first shape, number 0.
 bool tl_region_find_rows(tl_region_graph *g);
 // Whether an array has one item for each row.
+// A number counts as such an array; of shape rows or rows * 1.
 bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items);
 // Whether the result is the items of ragged rows.
 static inline bool tl_region_makes_rows(const tl_region_graph *g) {
   return g->rows != NULL && g->nodes[g->value].shape == 0;
 }
 // Reduces the rows, or all their items.
+// Only reductions over the last axis, or over both without axes left; others
+// decline.
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
+// *out is a ragged array with the offsets of the operands, in a dying operand's
+// memory or new.
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
 // The dying operand that the result may be written into, or -1. [fits]: what
 // else must hold of it.
+// Returns the use's number. The memory is taken by the caller, after the run.
 int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
@@ -611,12 +650,14 @@ tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
 // The result of a region of an operation, in a dying operand's memory or a new
 // array; or stored to g->place (region_store.c). *out is owned.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out);
+// *out is the whole array, whose slot it goes to.
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Whether [target] may be written while the others are read: none of them may
 // be read at another place of its memory.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // A pass over memory that others see must finish once it has begun: it is paid
 // for before.
+// False: the VM is to stop, and nothing has been written yet.
 bool tl_region_pay(tl_vm *vm, int64_t size);
 
 // The value of a guard that is computed of numbers alone (region_cache.c);
@@ -631,6 +672,8 @@ static inline bool tl_region_transfers(tl_slot x, tl_slot y) {
 }
 
 // A place as a view in the region's own memory, NULL: none is left.
+// Returns borrowed: valid as long as the region's memory. [shape] and [strides]
+// are copied; the view owns nothing, and nobody may release it.
 tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
                          tl_dtype dtype, char *data, int ndim,
                          const int64_t *shape, const int64_t *strides);

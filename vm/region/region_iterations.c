@@ -107,6 +107,7 @@ static void begin_iteration(const tl_region_cached *k, const tl_decoded *loop,
 // --- What an iteration may be
 // -----------------------------------------------------
 
+// The region writes a part of one array and leaves nothing else behind.
 static bool is_plain(const tl_region_graph *g) {
   return g->consumer == TL_CONSUMER_PLACE && g->transfer_count == 0 &&
          g->hoisted_count == 0 && g->rows == NULL && g->wrap_count == 0 &&
@@ -154,6 +155,7 @@ static bool has_new_number(const tl_region_graph *g) {
 // --- Several of them --------------------------------------------------------
 
 // The plan of the iteration whose values are taken; NULL: it is another one.
+// Views of the place are made anew for each iteration, in the graph's memory.
 static tl_plan *plan_iteration(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_array *place = tl_region_find_place(g, g->roots[g->target].value.array,
@@ -171,6 +173,8 @@ static int count_iterations(const tl_vm *vm, const tl_slot *a) {
   return a[1].u < (uint64_t)most ? (int)a[1].u : most;
 }
 
+// Takes the values of one iteration after the other until one does not fit; the
+// slots are those of the last one tried, and run_iterations sets them back.
 static void collect(tl_region_cached *k, const tl_decoded *loop, int most,
                     tl_plan_iterations *iterations) {
   tl_region_graph *g = &k->graph;
@@ -195,6 +199,8 @@ static void note_rejection(tl_region_cached *k) {
     k->iterations_refused++;
 }
 
+// The loop stands in the last iteration that has run, as if each had run by
+// itself: its variable, its count and the fuel are those.
 static int run_iterations(tl_region_cached *k, const tl_decoded *loop, int most,
                           tl_slot *result) {
   tl_region_graph *g = &k->graph;
@@ -225,11 +231,13 @@ static int run_iterations(tl_region_cached *k, const tl_decoded *loop, int most,
   return count;
 }
 
+// What does not depend on values is asked once, here.
 bool tl_region_may_iterate(const tl_region_cached *k) {
   tl_decoded loop;
   return is_plain(&k->graph) && find_loop(k, &loop) && !hands_on(k, &loop);
 }
 
+// A loop whose iterations never fit is asked ever more rarely.
 int tl_region_iterations(tl_region_cached *k, tl_slot *result) {
   const tl_region_graph *g = &k->graph;
   if (k->iterations_wait > 0) {

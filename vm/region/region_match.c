@@ -47,6 +47,7 @@ typedef struct terms {
 
 _Static_assert(TL_REGION_NODES <= 64, "nodes are bits of a word");
 
+// A result counts as read by many, so that no kernel swallows it.
 static void count_readers(matcher *m) {
   memset(m->readers, 0, sizeof m->readers);
   m->readers[(unsigned)m->g->value] = 1;
@@ -122,6 +123,7 @@ static bool fits(const tl_region_node *n, tl_dtype dtype) {
 
 // --- Terms ------------------------------------------------------------------
 
+// One letter: s for a single, b for the bytes of a mask, v for items.
 static term leaf(const matcher *m, int at, int k) {
   bool single = m->singles->of[at][k];
   bool is_mask = operations[m->g->nodes[at].op].class == LOGIC;
@@ -144,6 +146,8 @@ static bool append_text(term *to, const char *text) {
   return true;
 }
 
+// An operation within a term is set off by an underscore. false: too many
+// operands, or too long a text.
 static bool append(term *to, const term *part) {
   bool is_behind = to->text[to->length - 1] != '_';
   if (to->operand_count + part->operand_count > TL_TERM_OPERANDS ||
@@ -281,6 +285,8 @@ static tl_dtype term_dtype(const matcher *m, int at) {
   return TL_BOOL;
 }
 
+// Terms of one operation have their ordinary kernel; of the others the one with
+// the most operations is taken, the first of equal ones.
 static void match(matcher *m, int at, tl_dtype dtype) {
   terms found = {.count = 0};
   const term *best = NULL;

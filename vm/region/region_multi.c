@@ -30,10 +30,12 @@ typedef struct multi {
   tl_result_consumer consumers[TL_REGION_RESULTS];
 } multi;
 
+// Whether result [i] is a part of an array that the frame has.
 static bool is_place(const multi *s, int i) {
   return s->g->results[i].target >= 0;
 }
 
+// Whether result [i] is reduced; a running fold is not, since it is an array.
 static bool is_fold(const multi *s, int i) {
   return s->consumers[i].kind == TL_CONSUMES_ROWS ||
          s->consumers[i].kind == TL_CONSUMES_COLUMNS;
@@ -124,6 +126,10 @@ static bool choose_running(multi *s, int i) {
   return dtype != TL_DTYPE_COUNT && !result->scan.initial;
 }
 
+// Each array over the operand that ends first, else into a new one. False where
+// a new one would have to be made while an operand is there that one after the
+// other would have gone: the peak of memory is no higher than without the
+// region.
 static bool choose_arrays(multi *s) {
   tl_region_graph *g = s->g;
   for (int i = 0; i < g->result_count; i++) {
@@ -157,6 +163,8 @@ static bool choose_arrays(multi *s) {
 
 // --- Reductions -------------------------------------------------------------
 
+// Measures the axes and chooses a consumer of rows or columns. False: that
+// reduction runs by itself.
 static bool choose_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   const tl_fold_call *call = &result->call;
@@ -175,6 +183,8 @@ static bool choose_fold(multi *s, int i) {
          s->reducers[i].result < TL_COMPLEX128;
 }
 
+// False where one of them cannot be fed, or where items in logical order would
+// be read across memory.
 static bool choose_folds(multi *s) {
   for (int i = 0; i < s->g->result_count; i++) {
     const tl_builtin *fold = s->g->results[i].fold;
@@ -188,6 +198,7 @@ static bool choose_folds(multi *s) {
 
 // --- The whole --------------------------------------------------------------
 
+// The results that are arrays of their own, up to the one that failed.
 static void drop_made(multi *s, int count) {
   for (int i = 0; i < count; i++) {
     if (s->reused[i] < 0 && !is_place(s, i))
@@ -226,6 +237,7 @@ static bool make_result(multi *s, int i) {
   return true;
 }
 
+// Only those of columns have memory of their own.
 static void close_consumers(multi *s, int count) {
   for (int i = 0; i < count; i++) {
     if (s->consumers[i].kind == TL_CONSUMES_COLUMNS)
@@ -233,6 +245,8 @@ static void close_consumers(multi *s, int count) {
   }
 }
 
+// Gives result [i]'s consumer the memory that its results go to. False: no
+// kernel, or too much memory for its columns.
 static bool open_consumer(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   tl_result_consumer *consumer = &s->consumers[i];
@@ -257,6 +271,8 @@ static bool open_consumer(multi *s, int i) {
   }
 }
 
+// All memory before the first block is computed, so that nothing fails but a
+// stop.
 static bool make_results(multi *s) {
   for (int i = 0; i < s->g->result_count; i++) {
     if (make_result(s, i))
@@ -293,6 +309,7 @@ static bool end_fold(multi *s, int i) {
                      folded, &s->results[i]);
 }
 
+// After the plan has run and the consumers are closed.
 static bool end_folds(multi *s) {
   for (int i = 0; i < s->g->result_count; i++) {
     if (is_fold(s, i) && !end_fold(s, i))
@@ -317,6 +334,8 @@ static void end_arrays(multi *s) {
   }
 }
 
+// Where memory is written that others see, the run is polled for first and may
+// not stop.
 static tl_region_status run(multi *s) {
   tl_region_graph *g = s->g;
   tl_result_consumer *consumers[TL_REGION_RESULTS];
@@ -378,6 +397,8 @@ static bool share(const tl_region_graph *g) {
   return count == g->result_count;
 }
 
+// Choices first, then memory, then the run. What is declined leaves nothing
+// behind but roots that are marked as taken, which the next reading sets anew.
 tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   multi s;  // large: not cleared

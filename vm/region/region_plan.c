@@ -17,6 +17,7 @@ typedef struct planner {
   tl_region_kernel kernels[TL_REGION_NODES];
 } planner;
 
+// Arrays of rank 0 are numbers here, as they are for the engine.
 static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
   return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].items);
 }
@@ -53,6 +54,8 @@ static char *tile_data(const tl_region_graph *g, const tl_region_use *use,
   return data;
 }
 
+// Its strides in the order of the tile's axes; axes along which it is broadcast
+// have 0.
 static int add_array(planner *p, int u) {
   const tl_region_use *use = &p->g->uses[u];
   const tl_array *a = use->items.array;
@@ -71,6 +74,8 @@ static bool is_same(const planner *p, int in, int other) {
   return in == other || (uses[-1 - in].fixed && uses[-1 - other].fixed);
 }
 
+// An array beside ragged rows has an item for each row; all other uses are
+// walked by strides.
 static int add_use(planner *p, int u) {
   const tl_region_use *use = &p->g->uses[u];
   const tl_array *a = use->items.array;
@@ -100,6 +105,8 @@ static int find_scalar(const planner *p, int at, int i) {
   return -1;
 }
 
+// Each use once, and each number once for its bytes, since streams are few. All
+// before the plan is arranged.
 static void add_streams(planner *p) {
   for (int u = 0; u < p->g->use_count; u++) p->streams[u] = -1;
   for (int i = 0; i <= p->g->value; i++) {
@@ -123,6 +130,7 @@ static void add_streams(planner *p) {
 
 // --- Steps ------------------------------------------------------------------
 
+// The value that the node reads, cast to its dtype if need be.
 static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
   tl_dtype to = n->typing.operands[i];
   if (n->in[i] >= 0) {
@@ -136,6 +144,8 @@ static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
                       tl_array_dtype(p->g->uses[u].items.array), to);
 }
 
+// The same kernels as the engine's plan of one operation (engine.c), so that
+// the bits are the same.
 static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = n->typing.computed;
@@ -204,6 +214,7 @@ static bool is_read(const planner *p, int at, int made) {
   return false;
 }
 
+// What a kernel of another node computes with it makes no value.
 static bool is_computed(const planner *p, int at) {
   return p->g->nodes[at].needed && !p->kernels[at].absorbed;
 }
@@ -235,6 +246,8 @@ static void release_dead(planner *p, int at) {
   }
 }
 
+// A fused kernel has one form for each pattern of singles, so they have to be
+// known before it is chosen.
 static void find_singles(const planner *p, tl_region_singles *singles) {
   bool made[TL_REGION_NODES];
   for (int i = 0; i <= p->g->value; i++) {
@@ -257,6 +270,7 @@ static void find_singles(const planner *p, tl_region_singles *singles) {
   }
 }
 
+// Up to the streams of the operands; the caller adds those that are written.
 static void open_plan(planner *p, const tl_region_graph *g,
                       tl_region_planned *planned, const tl_region_tile *tile) {
   p->g = g;
@@ -268,6 +282,8 @@ static void open_plan(planner *p, const tl_region_graph *g,
 }
 
 // All nodes, once the streams are there and arranged.
+// Nodes are in an order in which operands come first; each frees the registers
+// that it has read for the last time.
 static void add_nodes(planner *p) {
   tl_region_singles singles;
   find_singles(p, &singles);
@@ -281,6 +297,7 @@ static void add_nodes(planner *p) {
   }
 }
 
+// What the plan cannot have is seen in plan->failed at the end.
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides) {
@@ -324,6 +341,8 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
   return first;
 }
 
+// A target has to be written where it is: streams that are moved through
+// registers have one output only.
 static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                        const tl_region_tile *tile,
                        const tl_region_target *targets, int count) {
@@ -373,6 +392,8 @@ static bool fits(const tl_region_planned *planned, const tl_region_tile *tile,
                                (size_t)tile->ndim * sizeof *out_strides) == 0;
 }
 
+// The addresses of this run: numbers stand in the nodes, arrays where the uses
+// show them, results at [out] or the targets.
 static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
                           void *out, const tl_region_target *targets) {
   tl_plan_stream_state *streams = planned->plan.streams;
@@ -386,6 +407,7 @@ static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
   }
 }
 
+// What the run before has set for itself.
 static tl_plan *use_again(tl_region_planned *planned) {
   planned->plan.consume = NULL;
   planned->plan.split = NULL;
@@ -393,12 +415,15 @@ static tl_plan *use_again(tl_region_planned *planned) {
   return &planned->plan;
 }
 
+// Shapes, dtypes and strides are as they were, which the caller knows; nothing
+// is compared here.
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out) {
   point_streams(g, planned, out, NULL);
   return use_again(planned);
 }
 
+// Only operands move from tile to tile; numbers and the output stay.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
                               const tl_region_tile *tile) {
@@ -412,6 +437,8 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
   return plan;
 }
 
+// Shapes and strides were compared by the guards, so only the output is looked
+// at.
 tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
                                void *out, tl_dtype dtype,
                                const int64_t *out_strides) {
@@ -421,6 +448,8 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
   return tl_region_plan_to(g, planned, out);
 }
 
+// A fresh plan is marked ready once it is complete, and is then cached with the
+// graph.
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides) {
@@ -442,6 +471,7 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
   return &planned->plan;
 }
 
+// The same results in the same order, to memory of the same kinds and strides.
 static bool fits_targets(const tl_region_planned *planned,
                          const tl_region_target *targets, int count, int ndim) {
   if (!planned->is_ready || planned->target_count != count)
@@ -459,6 +489,8 @@ static bool fits_targets(const tl_region_planned *planned,
   return true;
 }
 
+// NULL: more streams, steps or registers than one plan has, or a target that
+// would be packed.
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];

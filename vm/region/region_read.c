@@ -11,6 +11,8 @@
 
 // === What instructions are ===================================================
 
+// Entries are operations plus one, so that 0 is an opcode that is none. Opcodes
+// with a literal or an operation more in them count as their first operation.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
   static const uint8_t ops[TL_OPCODE_COUNT] = {
       [TL_BC_ADD] = TL_OP_ADD + 1,
@@ -49,6 +51,7 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
   return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
 }
 
+// What is no step of its own may still be an operation of the table above.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
   switch (opcode) {
     case TL_BC_LOADK:
@@ -93,6 +96,8 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
   }
 }
 
+// Built-ins say themselves how they may stand in a region (tl_builtin.fused);
+// of the host's functions those with a loop do.
 tl_region_step tl_region_call(const tl_builtin *builtin) {
   if (tl_builtin_is_host(builtin)) {
     return ((const tl_host_function *)(const void *)builtin)->loop != NULL
@@ -120,6 +125,8 @@ static bool is_scalar(const tl_region_graph *g, int in) {
   return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
 }
 
+// Such an operation is no node: its result is a number, and a guard computes it
+// again.
 static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < n->arity; i++) {
     if (!is_scalar(g, n->in[i]))
@@ -172,6 +179,8 @@ static bool end_node(tl_region_reader *rd, int *in) {
   return true;
 }
 
+// The node behind the last one, not yet counted: what fails leaves nothing.
+// NULL: there are too many, or it is no operation.
 static tl_region_node *begin_node(tl_region_reader *rd, tl_op op) {
   tl_region_graph *g = rd->g;
   if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
@@ -197,6 +206,7 @@ static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
   return *in < 0 && tl_region_is_operand(tl_reader_use(rd, *in));
 }
 
+// Operands in the order of the instruction, then the literal of its K form.
 static bool read_operation(tl_region_reader *rd, uint32_t pc,
                            const tl_decoded *d) {
   tl_region_node *n = begin_node(rd, tl_region_op(d->op, d->extra));
@@ -252,6 +262,8 @@ static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
              : TL_DTYPE_COUNT;
 }
 
+// A cast is a node of one operand. Its other arguments are the same in each
+// run, since the graph is good for their values alone.
 static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_node *n = begin_node(rd, TL_OP_POSITIVE);
   int in;
@@ -369,6 +381,8 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // A reduction, running fold or norm among several results.
+// The result's slot is not known yet: UINT32_MAX until find_all_left sees where
+// it has ended up.
 static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
@@ -384,6 +398,8 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   return add_result(rd, (uint32_t)d->result, &result);
 }
 
+// The consumer's own instruction is remembered (consumer_pc), for when the fold
+// cannot be fed.
 static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
@@ -405,6 +421,8 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 
 // --- The whole --------------------------------------------------------------
 
+// By what the built-in is to a region; what is none of the others may end it as
+// a reduction.
 static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_call(rd->function->constants[d->extra].pointer)) {
     case TL_STEP_CAST:
@@ -420,6 +438,8 @@ static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
 }
 
+// A view as the last instruction is tried as a selection first, since x[mask]
+// and x[i] have the same opcode.
 bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_step_of(d->op, d->extra)) {
     case TL_STEP_LOAD:
@@ -508,6 +528,9 @@ static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
   return true;
 }
 
+// Every slot that is still to be read is a result, or has its value already;
+// the last node has to be one of them, as errors of nodes behind it would be
+// lost.
 static bool find_all_left(tl_region_graph *g) {
   g->consumer = TL_CONSUMER_MULTI;
   g->value = -1;
@@ -546,6 +569,8 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
   return pc;
 }
 
+// Read twice where it stops early: the first time tells how far, the second
+// reads no more than that.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
   tl_decoded last;
@@ -563,6 +588,8 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   return g->end == to && find_all_left(g);
 }
 
+// To its end it is the compiler's region; up to where reading stopped it is one
+// if a single result is left there.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {
       .g = g, .function = g->function, .callee = -1, .last = end};
@@ -574,6 +601,8 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   return g->node_count >= 2 && tl_region_read_before(g, pc, to);
 }
 
+// g->skip stays what the longer reading has found, so that no run tries again
+// between the two.
 bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {
       .g = g, .function = g->function, .callee = -1, .last = UINT32_MAX};

@@ -26,11 +26,13 @@ typedef struct tl_region_reader {
 } tl_region_reader;
 
 // What a slot holds: the number of a node, or -1 - that of a use, in *in.
+// In a callee only what it has set itself can be looked up.
 bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in);
 // The same, or a reduction among several results, which nothing may read.
 bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in);
 
 // The last binding of a slot, NULL: none.
+// Returns borrowed, until the next binding is made.
 tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot);
 // Whether a slot will hold what its binding says: a value of its own from
 // before, or what it gets in the end. Views are not made, nor moves of arrays.
@@ -47,6 +49,7 @@ static inline tl_region_use *tl_reader_use(const tl_region_reader *rd, int in) {
 // Adds a use; returns its operand number, 0 where there are too many.
 int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
                       bool direct);
+// A use that is the same in each run, since it stands in the code.
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value);
 
 // Notes where the use [in] comes from.
@@ -70,6 +73,8 @@ bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
                          tl_slot *out);
 
 // Any instruction of a function, at [pc].
+// False where the instruction cannot stand in a region, or not with the
+// values that its slots have now.
 bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 
 // The function that a call goes to, in inner->function and inner->callee.
@@ -79,16 +84,27 @@ bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
 // One instruction each.
 bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call);
 bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d);  // mm.f
+// A function that is called from a slot: the region needs it to be there to the
+// end.
 bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d);
+// The number of a literal or variable becomes a use, and the slot shows it.
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
+// MOV ends its source, MOVB borrows from it.
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
+// What it ends may be the memory of a later result.
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
+// Fails for arrays that are none of the region's views: these need it.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
+// Guarded by whether the ownership went over, since both slots can be either.
 bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
+// An index of numbers and slices; one of arrays fails here.
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
+// False for other names, which tl_reader_member is tried with.
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT
+// Only as the last instruction of the region itself, not of a callee.
 bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
+// The array again, as a view with a wrap; a roll of a roll adds the shifts.
 bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d);
 
 // The index of an instruction, whose operands before [first] are others.

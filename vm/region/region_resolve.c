@@ -60,6 +60,8 @@ static int broadcast_rows(const tl_region_graph *g, int in, int one) {
              : -1;
 }
 
+// Whether the node works on items of rows: then an array is one item for each
+// row, and no other shape fits.
 static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
   bool ragged = false;
   for (int i = 0; g->rows != NULL && i < n->arity; i++) {
@@ -69,6 +71,8 @@ static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
   return ragged;
 }
 
+// From left to right; operands that are numbers have no part in it. A node of
+// numbers alone is not there (region_read.c).
 static bool node_shape(tl_region_graph *g, tl_region_node *n) {
   int shape = -1;
   bool ragged = any_ragged(g, n);
@@ -96,6 +100,7 @@ static bool node_shape(tl_region_graph *g, tl_region_node *n) {
   return shape >= 0;
 }
 
+// Marks what an operand is: a node to be computed, or a use to be read.
 static void need(tl_region_graph *g, int in) {
   if (in >= 0) {
     g->nodes[in].needed = true;
@@ -104,6 +109,8 @@ static void need(tl_region_graph *g, int in) {
   }
 }
 
+// From the results backward. What nobody needs is neither computed nor read,
+// though it has been checked.
 static void mark_needed(tl_region_graph *g) {
   for (int i = 0; i < g->node_count; i++)
     g->nodes[i].needed = i <= g->value && tl_region_is_result(g, i);
@@ -146,6 +153,8 @@ static bool find_shapes(tl_region_graph *g) {
 
 // --- Dtypes -----------------------------------------------------------------
 
+// A stand-in for a node's array, of which only the class is looked at. There is
+// always one: without an array no region runs.
 static tl_slot any_array(const tl_region_graph *g) {
   int u = 0;
   while (!tl_region_is_array(g->uses[u].items)) u++;
@@ -207,6 +216,9 @@ static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
          kernels->cast_check[from][n->cast] == NULL;
 }
 
+// As the operation alone would decide it, with the operands' dtypes and
+// weakness; its scalars are converted for this node. A power of a number
+// becomes its cheaper form here.
 static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
   tl_operand x[3];
   tl_slot slots[3];
@@ -265,6 +277,7 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
   return g->rows == NULL;
 }
 
+// The node's plan stays good where all its dtypes are the same as before.
 bool tl_region_resolve_again(tl_region_graph *g, int at) {
   tl_region_node *n = &g->nodes[at];
   tl_typing before = n->typing;
@@ -365,6 +378,8 @@ static bool read_calls(tl_region_graph *g) {
   return true;
 }
 
+// Shapes first, since hoisted nodes become uses; then dtypes in the order of
+// the nodes, checks of types, and what the calls among the results ask for.
 bool tl_region_resolve(tl_region_graph *g) {
   g->stop = 0;
   if (!find_shapes(g))
@@ -389,6 +404,7 @@ bool tl_region_resolve(tl_region_graph *g) {
 // have stood in an operand's memory.
 enum { PART_OF = 8 };
 
+// The items of one node, which may be fewer than the result's.
 static int64_t size_of(const tl_region_graph *g, const tl_region_node *n) {
   const tl_region_shape *shape = &g->shapes[n->shape];
   int64_t size = 1;
@@ -396,6 +412,8 @@ static int64_t size_of(const tl_region_graph *g, const tl_region_node *n) {
   return size;
 }
 
+// Only nodes that values from outside give at once are computed alone, by the
+// engine's own operation.
 static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < n->arity; i++) {
     if (n->in[i] >= 0 || g->uses[-1 - n->in[i]].wrap > 0)
@@ -420,6 +438,8 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->uncacheable = true;
 }
 
+// Deeper parts come one after the other: a node that was hoisted is a use of
+// the next.
 bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   const tl_region_node *n = &g->nodes[node];
   tl_slot operands[3], made;
@@ -436,6 +456,7 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   return true;
 }
 
+// The arrays are owned by the graph alone.
 void tl_region_end_hoisted(tl_region_graph *g) {
   for (int i = 0; i < g->hoisted_count; i++) tl_drop(g->vm, g->hoisted[i]);
   g->hoisted_count = 0;

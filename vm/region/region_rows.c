@@ -11,6 +11,8 @@
 
 // --- Operands ---------------------------------------------------------------
 
+// Rows that are a part of larger content are not taken: their items would not
+// be all of the array.
 tl_slot tl_region_items(tl_slot value) {
   if (!tl_is_form(value, TL_FORM_RAGGED))
     return value;
@@ -22,6 +24,7 @@ tl_slot tl_region_items(tl_slot value) {
   return all ? tl_borrow(items) : value;
 }
 
+// Rows agree where their offsets do; the first ones are the result's.
 bool tl_region_find_rows(tl_region_graph *g) {
   int64_t row;
   g->rows = NULL;
@@ -41,6 +44,7 @@ bool tl_region_find_rows(tl_region_graph *g) {
   return true;
 }
 
+// A column, rows * 1, is broadcast over each row as a vector is.
 bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items) {
   if (!tl_region_is_array(items))
     return true;  // a number is one for all
@@ -67,6 +71,7 @@ static int find_target(const tl_region_graph *g, tl_dtype dtype) {
   return -1;
 }
 
+// The content is written over in place, so the run may not stop.
 static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
                                    tl_slot *out) {
   const tl_region_use *x = &g->uses[use];
@@ -82,6 +87,7 @@ static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
   return status;
 }
 
+// The offsets are shared with the operand's.
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
   tl_vm *vm = g->vm;
   tl_dtype dtype = g->nodes[g->value].typing.result;
@@ -105,6 +111,7 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
 
 // --- Reductions of each row -------------------------------------------------
 
+// A row without items has no smallest one; the built-in says so.
 static bool any_empty(const int64_t *at, int64_t rows) {
   for (int64_t i = 0; i < rows; i++) {
     if (at[i] == at[i + 1])
@@ -113,6 +120,8 @@ static bool any_empty(const int64_t *at, int64_t rows) {
   return false;
 }
 
+// Items come block by block and rows end anywhere in them: a row stream takes
+// them, on one thread.
 static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
                                   tl_slot *out) {
   tl_vm *vm = g->vm;
@@ -152,6 +161,7 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
   return TL_REGION_DONE;
 }
 
+// [axes] are bits of two axes, rows and items.
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
   if (g->fold->fused != TL_FUSED_REDUCTION ||

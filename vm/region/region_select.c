@@ -25,11 +25,13 @@ typedef struct selecting {
   int64_t size;
 } selecting;
 
+// Of a node or a use, -1 - its number.
 static tl_dtype dtype_of(const tl_region_graph *g, int in) {
   return in >= 0 ? g->nodes[in].typing.result
                  : tl_array_dtype(g->uses[-1 - in].value.array);
 }
 
+// How many items of a block the mask takes.
 static int64_t count_block(const void *mask, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -57,6 +59,7 @@ typedef struct packer {
   bool failed;
 } packer;
 
+// blocks[0] are items, blocks[1] their mask.
 static void feed_packer(void *context, const void *const *blocks, size_t n) {
   packer *p = context;
   p->count += (int64_t)p->kernel(p->to + (size_t)p->count * p->itemsize,
@@ -93,6 +96,7 @@ static bool grow(packer *p, int64_t n) {
   return true;
 }
 
+// A block that fits even if all is taken is not counted first.
 static void feed_growing(void *context, const void *const *blocks, size_t n) {
   packer *p = context;
   int64_t most = (int64_t)n;
@@ -109,6 +113,7 @@ static void feed_growing(void *context, const void *const *blocks, size_t n) {
   feed_packer(p, blocks, n);
 }
 
+// Items are moved by their size alone, whatever their dtype.
 static packer open_packer(const selecting *s, void *to) {
   return (packer){.kernel = tl_kernels()->compress[tl_move_size(s->itemsize)],
                   .itemsize = s->itemsize,
@@ -135,6 +140,8 @@ static tl_region_status pack(const selecting *s, tl_plan_consume *consumer,
 
 // --- The two ways ----------------------------------------------------------
 
+// Whether the operand's memory can be cut to the length of the result, and is
+// read in order.
 static bool resizes(const tl_region_graph *g, const tl_array *target) {
   return (target->head.flags & TL_EXTERNAL) == 0 && tl_is_contiguous(target) &&
          tl_region_is_safe_target(g, target);
@@ -157,6 +164,7 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
   return status;
 }
 
+// Until now the operand had its old shape, by which the graph was cached.
 void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
   if (g->consumer != TL_CONSUMER_SELECT || !g->selected_over)
     return;
@@ -181,6 +189,10 @@ static void trim(packer *p) {
 
 // The first items go to the stack; an array is made when they are more. The
 // result of an earlier run says how long this one will be.
+//
+//   known from before     an array of that length and a bit more
+//   not known             the stack, then an array that is estimated by the
+//                         part of the mask that was seen, then wider ones
 static tl_region_status select_fresh(const selecting *s, tl_slot *out) {
   tl_region_graph *g = s->g;
   _Alignas(64) char stage[STAGE_BYTES];
@@ -216,6 +228,7 @@ static bool is_alike(const selecting *s, int in) {
          memcmp(tl_shape(a), s->shape, (size_t)s->ndim * sizeof *s->shape) == 0;
 }
 
+// The mask has the shape of the items; other selections are left to the index.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   selecting s = {.g = g,

@@ -8,6 +8,7 @@
 
 // --- Slots -------------------------------------------------------------------
 
+// From the last to the first, since a slot may have been bound several times.
 tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
   for (int i = g->binding_count - 1; i >= 0; i--) {
     if (g->bindings[i].slot == slot)
@@ -16,6 +17,8 @@ tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
   return NULL;
 }
 
+// Bindings within a callee end with its window, and nothing of them is left
+// behind in the frame.
 bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
@@ -28,12 +31,15 @@ bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
   return true;
 }
 
+// A number or constant that the commit writes, a number that the slot has had
+// all along, or the array that it had.
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
   const tl_region_use *u = &g->uses[-1 - b->in];
   return b->binds || (u->direct && !tl_is_heap(u->value)) ||
          (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
 }
 
+// Ragged rows count as their items from here on (tl_region_items).
 int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
                       bool direct) {
   tl_region_graph *g = rd->g;
@@ -46,6 +52,7 @@ int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
   return -1 - g->use_count++;
 }
 
+// 0 where there is no room, as of any use.
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value) {
   int in = tl_reader_add_use(rd, value, -1, true);
   if (in < 0)
@@ -88,6 +95,8 @@ bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
   return tl_reader_look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
 }
 
+// A slot that the region has not bound shows what the frame has there, which
+// becomes a root.
 bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
   const tl_region_binding *binding = tl_reader_binding(rd->g, slot);
   if (binding != NULL) {
@@ -114,11 +123,14 @@ void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
   }
 }
 
+// A node always is; of values numbers and arrays of numbers, and the items of
+// ragged rows of these.
 bool tl_region_is_operand(const tl_region_use *u) {
   return u == NULL || tl_is_number(u->items) ||
          (tl_is_array(u->items) && u->items.array->head.dtype < TL_STRING);
 }
 
+// The operand's mode ends it, if it does, only after it has been looked up.
 bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
                        int *in) {
   if (!tl_reader_look_up(rd, d->operands[i], in) ||
@@ -136,6 +148,8 @@ static uint32_t capture_of(const tl_decoded *d) {
   return d->extra & 0x7fffffffu;
 }
 
+// Borrowed from the constants, the closure or the module; unset where there is
+// none.
 static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
   const tl_prototype *f = rd->function;
   switch (d->op) {
@@ -152,6 +166,7 @@ static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
   }
 }
 
+// A literal needs no guard: it is in the code.
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot value = load_value(rd, d);
   if (tl_is_unset(value))
@@ -192,6 +207,8 @@ bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
   return tl_reader_bind(rd, (uint32_t)d->result, in, binds);
 }
 
+// What is dropped between two nodes has gone before the second one makes its
+// array.
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   if (!tl_reader_look_up_any(rd, d->operands[0], &in))
@@ -266,6 +283,7 @@ static bool read_argument(tl_region_reader *rd, uint32_t slot, tl_slot *out) {
   return !tl_is_array(value) || !tl_is_owned(value);
 }
 
+// The first argument is what is computed, and is read by the caller.
 bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
                          tl_slot *out) {
   for (uint32_t i = 1; i < d->window_count; i++) {

@@ -19,12 +19,15 @@ typedef struct small_parts {
   tl_slot value[PARTS_MOST];  // before
 } small_parts;
 
+// Whether the use shows memory of the target otherwise than item on item.
 static bool is_other_place(const tl_region_use *u, const tl_array *target) {
   const tl_array *a = u->items.array;
   return u->read && tl_region_is_array(u->items) && a != target &&
          tl_arrays_collide(a, target);
 }
 
+// A part of the target's size at most, so that the copies cost little beside
+// the result.
 static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
   int count = 0;
   for (int u = 0; u < g->use_count; u++) {
@@ -37,6 +40,7 @@ static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
   return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_wrap(g);
 }
 
+// The uses show the target itself again, as the cached graph expects.
 static void give_back_parts(tl_region_graph *g, small_parts *p) {
   for (int i = 0; i < p->count; i++) {
     tl_region_use *u = &g->uses[p->use[i]];
@@ -45,6 +49,7 @@ static void give_back_parts(tl_region_graph *g, small_parts *p) {
   }
 }
 
+// False: no memory, with nothing changed.
 static bool copy_parts(tl_region_graph *g, const tl_array *target,
                        small_parts *p) {
   p->count = 0;
@@ -86,6 +91,9 @@ static bool is_dense_target(const tl_region_graph *g, const tl_array *target) {
   return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
 }
 
+// In this order: over an operand as it is, over one whose other parts are
+// copied, into a new array. A running fold cannot go over parts, since it is
+// written in order of the items.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = tl_region_result_dtype(g);
@@ -188,6 +196,13 @@ static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
+// The array is written in place where nobody else has it; else a copy of it is,
+// which becomes the slot's. In place there are three ways, by what else of the
+// array is read:
+//
+//   nothing but the place itself        written at once
+//   other places, all at one distance   written with a delay
+//   others                              computed by itself, then copied
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_root *root = &g->roots[g->target];
   tl_array *a = root->value.array;

@@ -7,6 +7,8 @@
 
 enum { POLL_ITEMS = 64 * 1024 };
 
+// The target itself may be read, item on item; a rolled array may not, since
+// its items are read elsewhere.
 bool tl_region_is_safe_target(const tl_region_graph *g,
                               const tl_array *target) {
   for (int u = 0; u < g->use_count; u++) {
@@ -21,6 +23,8 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
   return true;
 }
 
+// The first use that fits: operands that end here, show their whole array, and
+// have the result's size and shape.
 int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
@@ -37,6 +41,9 @@ int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
   return -1;
 }
 
+// Floats take in what does not raise the kind; integers only their own dtype,
+// since a value may not fit. The shape has to be the region's, without
+// broadcasting.
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index) {
   tl_selection s;
@@ -56,10 +63,12 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
   return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
 }
 
+// Small passes are polled for by the loop around them.
 bool tl_region_pay(tl_vm *vm, int64_t size) {
   return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
 }
 
+// Small arrays stay in cache, where the order does not matter.
 bool tl_region_lies_otherwise(const tl_region_graph *g) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   const tl_array *arrays[TL_REGION_USES];

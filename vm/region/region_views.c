@@ -7,6 +7,7 @@
 
 #include "vm/region/region_reader.h"
 
+// The same items in the same order, whatever headers they have.
 static bool same_view(const tl_array *a, const tl_array *b) {
   return tl_array_dtype(a) == tl_array_dtype(b) && a->data == b->data &&
          tl_ndim(a) == tl_ndim(b) &&
@@ -57,6 +58,8 @@ static int add_view(tl_region_reader *rd, const place *p) {
   return in;
 }
 
+// A view of no axes is one item: read now, as a number with a guard of its own.
+// Complex128 items would need memory and are left alone.
 static bool bind_view(tl_region_reader *rd, const tl_decoded *d, place *p) {
   uint32_t to = (uint32_t)d->result;
   const tl_array *base = p->from->value.array;
@@ -130,6 +133,8 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   return -1 - in;
 }
 
+// The index is stored in the graph for later runs, which apply it to the array
+// they find; without room for it the graph is good for this run alone.
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   tl_region_index index;
@@ -238,6 +243,8 @@ static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
   return 0;
 }
 
+// The view shows the array as it lies; the shift stands beside it, and the run
+// cuts its tiles at the wraps.
 static int make_rolled(tl_region_reader *rd, const tl_region_use *from,
                        const int64_t *shift) {
   tl_region_graph *g = rd->g;
@@ -269,6 +276,8 @@ static int add_rolled(tl_region_reader *rd, int of, const tl_region_use *from,
   return in;
 }
 
+// Shifts lie in [0, length) for each axis, so that two rolls are one by a sum
+// and a remainder.
 bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   tl_slot arguments[TL_MAX_PARAMS];
@@ -294,6 +303,8 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
 }
 
+// Names of fields are compared by their text: the region has no other way to
+// them.
 static bool is_named(const tl_string *name, const char *text) {
   return strcmp(name->text, text) == 0;
 }

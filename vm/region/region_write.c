@@ -15,6 +15,7 @@ typedef struct cuts {
   int64_t at[TL_MAX_DIMS][TL_REGION_CUTS + 2];
 } cuts;
 
+// In order, none twice. false: an axis has too many.
 static bool add_cut(cuts *c, int axis, int64_t cut) {
   int64_t *at = c->at[axis];
   int i = 0;
@@ -76,6 +77,9 @@ static tl_region_status write_tile(const writing *w, const tl_region_tile *tile,
              : TL_REGION_FAILED;
 }
 
+// Tiles are counted through as index positions are, the last axis first.
+//
+//   lengths 6, cuts at 2 and 5     tiles [0, 2)  [2, 5)  [5, 6)
 static tl_region_status write_tiles(const writing *w,
                                     const tl_region_tile *tile, const cuts *c,
                                     bool run) {
@@ -104,6 +108,7 @@ static tl_region_status write_tiles(const writing *w,
   }
 }
 
+// Without a dry run: what is declined halfway is thrown away by the caller.
 tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides) {
@@ -123,6 +128,7 @@ static tl_region_status write_wrapped(const writing *w, const tl_array *to) {
   return status == TL_REGION_DONE ? write_tiles(w, &tile, &c, true) : status;
 }
 
+// One plan for the whole array, of an earlier run where it fits.
 static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
   tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
@@ -133,6 +139,7 @@ static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
+// Only rolled operands need tiles.
 static tl_region_status run_into(tl_region_graph *g, tl_array *to,
                                  tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_wrap(g))
@@ -143,11 +150,14 @@ static tl_region_status run_into(tl_region_graph *g, tl_array *to,
 
 // --- Running folds ----------------------------------------------------------
 
+// The call's arguments, read anew in each run since the graph is cached without
+// what they mean.
 static bool read_call(tl_region_graph *g, tl_scan_call *call) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
   return g->vm->library->fused->scan(g->vm, g->fold, ndim, g->arguments, call);
 }
 
+// Asked before any memory is made for the result.
 bool tl_region_scan_fits(tl_region_graph *g) {
   tl_scan_call call;
   if (tl_region_has_wrap(g) || !read_call(g, &call) || call.initial)
@@ -158,6 +168,8 @@ bool tl_region_scan_fits(tl_region_graph *g) {
   return g->scan_dtype != TL_DTYPE_COUNT;
 }
 
+// Positions behind the axis are the scanner's inner ones; those before it come
+// as lanes one after the other.
 void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
                             tl_dtype dtype, int ndim, const int64_t *shape,
                             void *to) {
@@ -167,6 +179,8 @@ void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
                   inner, false, to);
 }
 
+// The plan hands items to the scanner in row-major order, which is the order
+// that lanes need.
 static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
                                   tl_dtype dtype, bool may_stop) {
   tl_scan_call call;
@@ -186,17 +200,22 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
 // --- The result
 // ---------------------------------------------------------------
 
+// A running sum of narrow integers is wider than its items.
 tl_dtype tl_region_result_dtype(const tl_region_graph *g) {
   return g->consumer == TL_CONSUMER_SCAN ? g->scan_dtype
                                          : g->nodes[g->value].typing.result;
 }
 
+// With [may_stop] nobody has seen [to]; without, the caller has paid for the
+// pass.
 tl_region_status tl_region_write(tl_region_graph *g, tl_array *to,
                                  tl_dtype dtype, bool may_stop) {
   return g->consumer == TL_CONSUMER_SCAN ? scan_into(g, to, dtype, may_stop)
                                          : run_into(g, to, dtype, may_stop);
 }
 
+// A scan's result is row-major; others lie in memory as the operands do. The
+// array is dropped on failure.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = tl_region_result_dtype(g);
