@@ -137,6 +137,9 @@ static void *grow_alone(tl_arena *arena, tl_arena_block **old, size_t nbytes) {
   return (char *)block + HEADER;
 }
 
+// Lists below LEAST_ALONE are copied within the arena; doubling leaves behind
+// no more than the list itself. Larger ones are reallocated in place, in a
+// block of their own.
 void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
                     size_t nbytes) {
   if (arena->failed)
@@ -174,6 +177,8 @@ bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
   return true;
 }
 
+// Half of SIZE_MAX is the limit everywhere in here, so that headers and
+// alignment can be added without a test.
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / 2 / size) {
     arena->failed = true;

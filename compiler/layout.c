@@ -52,6 +52,7 @@ typedef struct layout {
 
 // --- Blanks -----------------------------------------------------------------
 
+// Whether a kind is in a set, which is an array of bytes.
 static bool is_one_of(uint8_t kind, const uint8_t *kinds, size_t count) {
   return memchr(kinds, kind, count) != NULL;
 }
@@ -68,6 +69,7 @@ static bool ends_operand(uint8_t kind) {
   return is_one_of(kind, kinds, sizeof kinds);
 }
 
+// Braces are neither: blanks stand inside those of a block.
 static bool is_opening(uint8_t kind) {
   return kind == TL_TOKEN_PAREN || kind == TL_TOKEN_BRACKET;
 }

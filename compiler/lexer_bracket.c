@@ -110,6 +110,8 @@ static bool is_opening(const tl_token *token) {
          token->kind == TL_TOKEN_MIDDLE;
 }
 
+// Whether a statement cannot end with the token: behind an operator, a comma or
+// an arrow the next line goes on.
 bool tl_token_joins_next_line(const tl_token *token) {
   switch (token->kind) {
     case TL_TOKEN_ASSIGN:
@@ -184,6 +186,9 @@ static bool newline_counts(tl_lexer *lexer, uint32_t index) {
   return !tl_token_joins_next_line(token - 1) && !joins_line_above(token);
 }
 
+// A second pass over all tokens, because whether a newline counts depends on
+// the token before and the bracket around, and a bracket without a partner is
+// known to be one only at the end of the text.
 void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial) {
   // The prompt wants another line (parser.c).
   if (lexer->depth)

@@ -441,6 +441,9 @@ static void search(tl_flow *flow) {
   } while (flow->again);
 }
 
+// Without [code] only the fixpoint is searched, for the summary; with it the
+// final instructions are written into that arena. Scratch memory is given back
+// in either case, since programs have many functions.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
                      tl_arena *code) {
   tl_flow flow;

@@ -91,6 +91,7 @@ void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
     scope->globals[scope->global_count++] = name;
 }
 
+// Names are interned, so that two are the same where their addresses are.
 bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
   for (uint32_t i = 0; i < scope->global_count; i++) {
     if (scope->globals[i] == name)
@@ -170,6 +171,8 @@ typedef struct proposal {
   const char *module;
 } proposal;
 
+// Passes on what belongs to the module asked for; NULL stands for names that
+// need no import.
 static void offer(void *context, const char *module, const char *name) {
   proposal *p = context;
   if (p->module == NULL ? module == NULL

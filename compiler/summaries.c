@@ -176,6 +176,7 @@ static uint32_t count_rebound(const tl_owned_program *program,
   return count;
 }
 
+// The set is made at the first variable: most functions assign none.
 bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
                      int32_t global) {
   if (f->rebinds == NULL)
@@ -273,6 +274,9 @@ static bool settle_summaries(tl_owned_program *program) {
 
 // --- Handing it on ----------------------------------------------------------
 
+// Owners that are no parameters go in as immortal (UINT16_MAX): a caller has
+// nothing to see to for them. One entry for each relation, as the verifier
+// reads them.
 bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   tl_arena *arena = program->arena;
   tl_summary *out = &f->cfg->summary;
