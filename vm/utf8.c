@@ -52,6 +52,8 @@ static size_t ascii_blocks(const unsigned char *s, size_t nbytes) {
   return i;
 }
 
+// Most texts are ASCII, so the loop tests 64 and then 8 bytes at a time and
+// decodes only what is left. *at is written only on failure.
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < nbytes;) {

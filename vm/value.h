@@ -191,6 +191,8 @@ static inline bool tl_is_owned(tl_slot s) {
 static inline bool tl_is_weak(tl_slot s) {
   return (s.tag & TL_WEAK) != 0;
 }
+// By class, which is one bit of the tag; all other kinds are told by the dtype
+// byte.
 static inline bool tl_is_array(tl_slot s) {
   return (s.tag & TL_CLASS_ARRAY) != 0;
 }
@@ -209,6 +211,8 @@ static inline bool tl_is_scalar(tl_slot s) {
 static inline bool tl_is_kind(tl_slot s, tl_kind kind) {
   return tl_dtype_of(s) == (int)kind;
 }
+// The value none; not the state of a variable before its first assignment,
+// which is unset and which no script can read.
 static inline bool tl_is_none(tl_slot s) {
   return tl_is_kind(s, TL_KIND_NONE);
 }
@@ -249,6 +253,8 @@ static inline void tl_copy_slot(tl_slot *to, const tl_slot *from) {
 static inline tl_slot tl_none(void) {
   return (tl_slot){.tag = TL_TAG_NONE, .u = 0};
 }
+// What a slot holds before its variable is assigned, and the place that an item
+// was moved out of.
 static inline tl_slot tl_unset(void) {
   return (tl_slot){.tag = TL_TAG_UNSET, .u = 0};
 }

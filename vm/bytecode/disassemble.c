@@ -284,6 +284,7 @@ uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
              : line_of(p->unit, place->at);
 }
 
+// [line] must be one that the unit has. The result is not NUL-terminated.
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {
   const char *begin = unit->text + unit->line_starts[line - 1];
   const char *end = unit->text + unit->nbytes;

@@ -430,6 +430,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   return ok;
 }
 
+// The arguments are gone after a failure; tl_error_of_builtin only compares
+// their addresses with the one that the message speaks of.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
@@ -747,6 +749,7 @@ bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
   return tl_call(vm, function, 0, NULL, out);
 }
 
+// On failure the values are still the caller's.
 tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                          tl_slot *values) {
   tl_native *native =

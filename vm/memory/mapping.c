@@ -237,6 +237,7 @@ bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out) {
   return true;
 }
 
+// Atomic, because a signal handler in any thread reads it.
 char *tl_mapping_data(const tl_mapping *m) {
   return (char *)atomic_load(&m->begin);
 }
@@ -252,6 +253,7 @@ void tl_mapping_release(void *context, void *data) {
   atomic_store(&m->taken, false);
 }
 
+// The release function tells a mapping from a host's buffer.
 const char *tl_external_owner(const tl_array *a) {
   const tl_array_extra *more = tl_array_more(a);
   if (more->release != tl_mapping_release)

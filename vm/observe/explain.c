@@ -36,6 +36,7 @@ static bool open_function(tl_explainer *e, uint32_t index) {
   return true;
 }
 
+// The sizes are those that opening has asked for.
 static void close_function(tl_explainer *e) {
   tl_free(e->out->vm, e->leads, e->p->code_count + 1);
   tl_free(e->out->vm, e->writers.first, e->writers_size);

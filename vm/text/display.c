@@ -219,6 +219,7 @@ static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
   tl_text_puts(to, "…");
 }
 
+// A negative count adds none: a cell may be wider than its column.
 static void add_blanks(tl_text *text, int count) {
   for (int i = 0; i < count; i++) tl_text_putc(text, ' ');
 }

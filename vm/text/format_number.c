@@ -150,6 +150,7 @@ void tl_digits_shortest(double value, bool single, tl_digits *out) {
   strip_zeros(out);
 }
 
+// 1.25 is 125 with exponent 0: two of its three digits are decimals.
 int tl_digits_decimals(const tl_digits *digits) {
   int decimals = digits->count - 1 - digits->exponent;
   return decimals > 0 ? decimals : 0;
@@ -204,6 +205,7 @@ static bool write_whole(double value, char buffer[32]) {
   return true;
 }
 
+// Whole numbers are by far the most frequent and need no search.
 void tl_format_double(double value, char buffer[32]) {
   if (!write_whole(value, buffer))
     write_shortest(value, false, buffer);
@@ -380,6 +382,7 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
 }
 
+// Strings and complex128 are the dtypes that no slot can hold by itself.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
   if (dtype == TL_STRING) {
     tl_format_quoted(text, tl_string_item_text(item),

@@ -394,6 +394,7 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
   return true;
 }
 
+// Groups of three digits, where the spec wants them.
 static bool add_float(tl_text *text, const spec *s, double value, bool single) {
   parts p;
   if (!float_parts(text->vm, s, value, single, "a float", &p))

@@ -27,7 +27,7 @@ typedef enum tl_relation {
 } tl_relation;
 
 // Slots are their own numbers; other lenders start at these.
-// A frame has at most 65,536 slots, and who is shifted by 5 bits
+// A frame has at most TL_MAX_SLOTS slots, and who is shifted by 5 bits
 // (tl_borrow_owner), so all of these are below 2^27.
 #define TL_WHO_CALLER UINT32_C(0x01000000)  // + the argument's index
 #define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
