@@ -80,6 +80,11 @@ static int32_t collect_successors(const tl_cfg_block *block, int32_t *out) {
 
 // Depth first from the entry, without recursion. Each stack entry owns the
 // stretch of [pending] that holds its successors.
+// Reverse postorder: a block is numbered, from the end, when all that it leads
+// to have been, so that without loops each comes before its successors.
+//
+//   pending   successors of all blocks on the stack, stretch after stretch
+//   begin     where the stretch of each stack entry begins; next: how far it is
 static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
   const tl_cfg_function *cfg = f->cfg;
   size_t n = (size_t)cfg->block_count, total = 0;

@@ -200,6 +200,8 @@ static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *lost = &flow->now[x];
   if (lost->kind == TL_BORROWS)
     return;
+  // Who keeps x's object alive afterwards: y itself if it owns its view object,
+  // and whoever y borrows that object from.
   tl_state keepers = tl_state_new(TL_OWNS);
   const tl_state *state = &flow->now[y];
   if (state->kind != TL_BORROWS)

@@ -209,6 +209,9 @@ static bool is_more(const known *a, const known *b) {
 static bool index_callers(tl_owned_program *program) {
   const tl_cfg_program *cfg = program->cfg;
   int32_t *callers = NULL, total = 0;
+  // Pass 0 counts into first_caller; between the passes the counts become the
+  // ends of each callee's stretch; pass 1 fills each stretch from its end, so
+  // that first_caller ends up as its beginning.
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < cfg->function_count; i++) {
       const tl_cfg_function *f = cfg->functions[i];

@@ -582,6 +582,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   bool tracked = tl_is_tracked(flow->cfg, s);
   if (d == s && ins->op != TL_BC_MEMBER)
     return;
+  // A copy of the state, since defining d below may overwrite it (d == s).
   tl_state state = *tl_state_of(flow, s);
   bool moves = tracked && (d == s || !tl_bit(flow->after, s));
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
@@ -620,6 +621,9 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   flow->depends = false;
   own_borrows_of_globals(flow, ins, err);
   rescue_indices(flow, ins);
+  // The slots whose values somebody may still see: those that live on, without
+  // the one that is written, and where the instruction may fail late or takes
+  // over a window, those that the handler sees.
   memcpy(flow->risk, flow->after, nbytes);
   if (tl_is_tracked(flow->cfg, ins->result))
     tl_bit_clear(flow->risk, ins->result);

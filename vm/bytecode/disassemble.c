@@ -147,6 +147,8 @@ static void put_callee(listing *l, const tl_decoded *d) {
 
 // What an instruction is about besides its operands: constant, variable, field,
 // path.
+// Opcodes that are not named here have no extra, or one that is written
+// elsewhere (the callee in front, a jump's target behind).
 static void put_extra(listing *l, const tl_decoded *d) {
   const char *sep = d->operand_count + d->window_count > 0 ? ", " : "";
   switch (d->op) {

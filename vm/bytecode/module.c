@@ -241,6 +241,8 @@ int32_t tl_module_find(const tl_module *module, const char *name,
 
 // Makes room for more variables. The four tables have one capacity: they grow
 // together or not at all.
+// New tables are filled before the old ones go: the old pointers stay good if
+// one of the four finds no memory.
 static bool grow_variables(tl_vm *vm, tl_module *module) {
   size_t old = module->variable_capacity, wider = old * 2 + 8;
   tl_slot *variables =

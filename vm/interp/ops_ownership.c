@@ -205,8 +205,8 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   keep_items_of(vm, x, y);
 }
 
-// First tries to move the count that x has of the item; where that is not found,
-// y gets one of its own.
+// First tries to move the count that x has of the item; where that is not
+// found, y gets one of its own.
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) &&
       (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y)))

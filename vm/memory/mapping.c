@@ -169,6 +169,7 @@ static bool install(tl_vm *vm, const char *what) {
 // --- Mapping ----------------------------------------------------------------
 
 // A free place of the table; NULL: all are taken.
+// `used` says how far the signal handler has to look; it only grows.
 static tl_mapping *claim(void) {
   for (int i = 0; i < PLACES; i++) {
     bool taken = false;

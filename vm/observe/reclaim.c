@@ -88,6 +88,8 @@ static tl_unit *unit_of(const marking *m, const void *object) {
 static void look(marking *m, tl_slot s);
 
 // The unit stays, and so does what its code may load.
+// One function that is reached keeps its whole unit: code of a unit is freed
+// together.
 static void keep_unit(marking *m, tl_unit *unit) {
   if (unit == NULL || unit->is_reached)
     return;

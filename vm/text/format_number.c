@@ -352,6 +352,8 @@ static bool is_printing(utf8proc_int32_t point) {
 
 // Runs of plain characters are copied at once; others are escaped where they do
 // not print.
+// Bytes that are no UTF-8 are escaped one by one, so that the text shows what
+// is there.
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
   for (size_t at = 0; at < nbytes;) {

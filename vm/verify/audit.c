@@ -290,6 +290,8 @@ static bool only_settles(int op) {
 }
 
 // What an instruction reads somebody owns, and what that borrows.
+// Finds what counts alone do not show: a borrow of an object that was freed has
+// no count that could be wrong.
 static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
   const tl_prototype *p = vm->frame->function;
   tl_decoded ins;

@@ -54,6 +54,8 @@ typedef struct tl_checker {
   void *context;
 } tl_checker;
 
+// Instructions of a stretch: few enough that a stretch has few ranges, many
+// enough that the index is small.
 enum { TL_STRETCH = 32 };
 
 // Puts a slot among the busy ones, if its state is more than an immortal's

@@ -140,6 +140,8 @@ static void own_unless_lent(tl_state *state) {
 // may be all the same, with a count of its own on either side.
 static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   tl_state *from = &c->now[x], *to = &c->now[y];
+  // Where y cannot be x, or nothing is there to hand over, SETTLE does nothing
+  // at run time, and so nothing here.
   bool is_alias = (tl_state_relations(to, x) & 1u << TL_SAME) != 0;
   if (!is_alias && (!owns(from) || to->kind == TL_OWNS))
     return;
@@ -179,6 +181,9 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   tl_state_remove(view, x, 1u << TL_HELD);
   if (from->kind != TL_OWNS && from->kind != TL_EITHER)
     return;
+  // At run time x's count may have become the view's, if x was just the block's
+  // owner. Then x's object lives as long as the view object in y, so whoever
+  // keeps that one keeps x's object.
   tl_state keepers = tl_state_new(TL_OWNS);
   if (owns(view))
     tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
@@ -245,6 +250,7 @@ bool tl_check_ownership(tl_checker *c) {
     tl_state_strip(&c->now[x], TL_TO_ITEMS);
     return true;
   }
+  // HOLD y, x and DETACH y, x name the borrower first, all others the owner.
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
   uint32_t borrow_owner = views ? y : x, borrower = views ? x : y;
   if (borrow_owner == borrower)
