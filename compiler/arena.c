@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+// Most texts are a line at the prompt or a small function: one block serves
+// them.
 #define FIRST_BLOCK 4096
 #define LARGEST_STEP ((size_t)1 << 20)
 // A list that grows to this many bytes gets a block of its own.
@@ -33,6 +35,7 @@ void tl_arena_open(tl_arena *arena, tl_resize_fn *resize, void *context) {
   *arena = (tl_arena){.resize = resize, .context = context};
 }
 
+// Linear in the number of blocks, not of items.
 void tl_arena_close(tl_arena *arena) {
   tl_arena_block *block = arena->blocks;
   while (block) {
@@ -187,6 +190,7 @@ void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {
   return tl_arena_alloc(arena, count * size);
 }
 
+// The final zero is there because the arena clears what it gives.
 char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes) {
   char *out = tl_arena_alloc(arena, nbytes + 1);
   if (out && nbytes)

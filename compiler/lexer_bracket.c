@@ -30,6 +30,7 @@ void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
       (tl_open){.token = lexer->tokens->count - 1, .kind = (uint8_t)kind};
 }
 
+// The bracket that [closing] ends; of a hole it is the HEAD (fits).
 static tl_token_kind opening_kind(tl_token_kind closing) {
   if (closing == TL_TOKEN_PAREN_END)
     return TL_TOKEN_PAREN;
@@ -58,6 +59,7 @@ static uint32_t find_open(const tl_lexer *lexer, tl_token_kind closing) {
   return 0;
 }
 
+// Each of the two tokens has the index of the other.
 static void join(tl_lexer *lexer, uint32_t opening, uint32_t closing) {
   lexer->tokens->items[opening].other = closing;
   lexer->tokens->items[closing].other = opening;
@@ -104,6 +106,7 @@ bool tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   return false;
 }
 
+// HEAD and MIDDLE open holes, in which newlines do not count.
 static bool is_opening(const tl_token *token) {
   return token->kind == TL_TOKEN_PAREN || token->kind == TL_TOKEN_BRACKET ||
          token->kind == TL_TOKEN_BRACE || token->kind == TL_TOKEN_HEAD ||

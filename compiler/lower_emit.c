@@ -133,6 +133,7 @@ static int32_t next_order(tl_lower *l) {
   return l->f->order_count++;
 }
 
+// A block that is never entered keeps the order -1.
 void tl_enter_block(tl_lower *l, int32_t block) {
   l->block = block;
   current(l)->order = next_order(l);

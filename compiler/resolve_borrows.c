@@ -88,6 +88,8 @@ void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   check_size(flow, slot);
 }
 
+// What is noted serves pinning: the definition that made a set too large is
+// made an owner, and not all definitions of its slot.
 void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   flow->defined[slot] = (struct tl_defined){flow->iteration, flow->at};
   tl_set_state(flow, slot, state);

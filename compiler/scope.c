@@ -77,6 +77,7 @@ tl_variable *tl_scope_add(tl_arena *arena, tl_scope *scope,
   return variable;
 }
 
+// For assignments: all of a name in one scope are of one variable.
 tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
                               const tl_name *name) {
   tl_variable *variable = tl_scope_lookup(scope, name);

@@ -83,6 +83,8 @@ enum {  // tl_object.flags
 };
 
 // The header of every heap object.
+// Where pointers have 64 bits it takes 16 bytes, so that what follows is
+// aligned for any item.
 typedef struct tl_object {
   uint32_t count;  // owners; born as 1
   uint8_t kind;    // tl_kind
