@@ -87,7 +87,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
   if (tracked) {
     // The closure may go with the caller's last use of it, and a module
-    // variable may be rebound: neither is a promise that a summary could make.
+    // variable may be rebound: a summary could state neither.
     bool foreign = false;
     for (int i = 0; i < state->count; i++) {
       uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);

@@ -16,7 +16,7 @@
 // --- Parameter modes --------------------------------------------------------
 
 // Whether memory may be asked for or foreign code run while [ins] works.
-// While such an instruction runs, memory that a dead parameter still holds is
+// While such an instruction runs, memory that a dead parameter still owns is
 // memory that the program cannot use.
 static bool needs_room(const tl_cfg_ins *ins) {
   if (ins->fails == TL_LATE || ins->op == TL_BC_SETG)

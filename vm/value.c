@@ -166,7 +166,7 @@ static uint64_t *promotions(tl_vm *vm, tl_cause cause) {
   }
 }
 
-// Three questions, one after the other:
+// Three tests, one after the other:
 //
 //   does the slot own?          then its count moves, and nothing is written
 //   a container that borrows?   it gets counts of its items

@@ -193,7 +193,7 @@ static inline bool tl_is_owned(tl_slot s) {
 static inline bool tl_is_weak(tl_slot s) {
   return (s.tag & TL_WEAK) != 0;
 }
-// By class, which is one bit of the tag; all other kinds are told by the dtype
+// By class, which is one bit of the tag; all other kinds are found by the dtype
 // byte.
 static inline bool tl_is_array(tl_slot s) {
   return (s.tag & TL_CLASS_ARRAY) != 0;

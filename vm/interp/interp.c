@@ -294,8 +294,8 @@ dispatch:
       literal = tl_weak_int((int16_t)ins->c);
       SLOW(b, &literal, TL_OP_ADD);
     }
-    // Not an ADDI of the negated literal: for other operands the error names the
-    // operation.
+    // Not an ADDI of the negated literal: for other operands the error names
+    // the operation.
     OP(SUBI) {
       const tl_slot *b = RB;
       if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {

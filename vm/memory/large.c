@@ -14,9 +14,12 @@
 #include "vm/memory/pages.h"
 #include "vm/poll.h"
 
+// Bytes that may be cached even if only small blocks have died so far.
 enum { SMALLEST_CACHE = 64 << 20 };
 
 // The whole pages that hold a block and its note; 0: too many.
+// The test has room for a huge page more, as mapping looks for its boundary
+// (pages.c).
 static size_t pages_for(size_t nbytes) {
   size_t page = 4096, whole;
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT + page + TL_HUGE_PAGE,

@@ -56,6 +56,8 @@ static void list_add(struct tl_memory *memory, size_t class, void *block) {
 
 // Puts what is left of the newest chunk on the lists, before another becomes
 // the newest.
+// The rest may be of several classes: as many blocks of 8 KiB as fit, then one
+// of what is left.
 static void retire_fresh(struct tl_memory *memory) {
   size_t left = (size_t)(memory->fresh_end - memory->fresh);
   while (left >= TL_SMALL_STEP) {
@@ -115,6 +117,8 @@ static bool chunk_new(tl_vm *vm) {
 }
 
 // A small block: from its class's list, else cut from the newest chunk.
+// Blocks of a class are not cut from those of another: a block stays what it
+// was made as, but for block_resize, until its chunk is freed.
 static void *small_new(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   size_t class = class_of(nbytes);
@@ -148,6 +152,7 @@ static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
 }
 
 // Whether all blocks of the chunk are dead.
+// `dead` is good only right after count_dead.
 static bool chunk_is_dead(const tl_memory_chunk *chunk) {
   return chunk->dead == (size_t)(chunk->end - chunk->begin);
 }

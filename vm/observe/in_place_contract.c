@@ -114,9 +114,9 @@ static bool fail_for(tl_vm *vm, const char *what, const char *name,
   return false;
 }
 
-// A refusal counts only if it was the instruction under way that met it. Calls
-// pass here, because the arrays that the library makes on its way do not count;
-// but the operand that was refused is remembered for the message.
+// A rejection counts only if it was the instruction under way that met it.
+// Calls pass here, because the arrays that the library makes on its way do not
+// count; but the operand that was refused is remembered for the message.
 bool tl_contract_keeps(tl_vm *vm) {
   if (vm->refused_at == NULL)
     return true;
@@ -231,7 +231,7 @@ bool tl_contract_returns(tl_vm *vm, const char *name, tl_slot result) {
 
 // --- Instructions that make arrays by themselves ----------------------------
 
-// With --no-reuse nothing is in place, and so no contract is held against it.
+// With --no-reuse nothing is in place, and so no contract is checked.
 bool tl_contract_makes(tl_vm *vm, tl_slot result, const char *why) {
   if (vm->no_reuse || !tl_is_under_contract(vm) || !is_new(result))
     return true;

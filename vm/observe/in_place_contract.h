@@ -27,7 +27,7 @@ bool tl_contract_runs(const tl_vm *vm);
 //
 //   tl_contract_refused   any number of times: this operand did not serve
 //   tl_contract_keeps     an array is about to be made: false fails the
-//                         instruction, with the last refusal as the reason
+//                         instruction, with the last rejection as the reason
 //
 // and for a call of the library, or an instruction that makes arrays itself:
 //

@@ -123,6 +123,8 @@ static int by_size(const void *a, const void *b) {
 
 // Keeps the heavier half. A living block that goes is still counted, but not
 // shown by itself.
+// The median of the weights decides, so that about half go whatever the weights
+// are; several that weigh as much as the median go together.
 static void thin_bands(tl_timeline *t) {
   double weights[TL_BANDS];
   for (uint32_t i = 0; i < t->band_count; i++)
@@ -255,7 +257,7 @@ bool tl_watch_memory(tl_vm *vm) {
   return true;
 }
 
-// Notes of an earlier recording stay, and new ones are added to them.
+// Records of an earlier run stay, and new ones are added to them.
 bool tl_watch_operations(tl_vm *vm) {
   if (!open_watch(vm))
     return false;

@@ -132,6 +132,8 @@ static bool next_reads_back(const tl_digits *longest, double value, bool single,
 // as typed, and goes up.
 void tl_digits_shortest(double value, bool single, tl_digits *out) {
   double smallest = single ? (double)FLT_MIN : DBL_MIN;
+  // A decimal of 6 (15) digits survives float32 (float64) and comes back; 9
+  // (17) digits distinguish any two of them.
   int least = single ? 6 : 15, most = single ? 9 : 17;
   if (fabs(value) < smallest) {
     search_subnormal(value, single, out);
@@ -384,7 +386,7 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
 }
 
-// Strings and complex128 are the dtypes that no slot can hold by itself.
+// Strings and complex128 are the dtypes whose items do not fit a slot.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
   if (dtype == TL_STRING) {
     tl_format_quoted(text, tl_string_item_text(item),

@@ -12,11 +12,11 @@
 typedef enum tl_relation {
   // In words of the language, for y = …:
   //
-  //   y = x              x SAME   the compiler has made no second count
-  //   y = x[0]           x PART   x a list or a record: its item
-  //   y = a[1:3]         a HELD   y owns its header, a keeps its block
-  //   y = [x, 1]         x LENDS  y owns the list, x what item 0 refers to
-  //   y = [[x], 1]       x INNER
+  //   y = x              x SAME   no second count was made
+  //   y = x[0]           x PART   an item, where x is a list or a record
+  //   y = a[1:3]         a HELD   y owns its header, a retains the block
+  //   y = (x, 1)         x LENDS  y owns the list, x what item 0 refers to
+  //   y = ((x, 1), 2)    x INNER
   //
   // Only SAME and PART say that y's own OWNED bit may be clear.
   TL_SAME,   // that very object

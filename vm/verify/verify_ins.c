@@ -8,7 +8,7 @@
 
 enum { MAX_NEAR = 8 };  // operands outside the window
 
-// Whether the slot may hold a count: then its end has to be seen to.
+// Whether the slot may own a count: then its end has to be seen to.
 static bool owns(const tl_state *state) {
   return state->kind == TL_OWNS || state->kind == TL_EITHER;
 }
@@ -374,10 +374,10 @@ static tl_state slice_state(const tl_checker *c, tl_relation first) {
 
 // An item of operand 0. An index that selects a portion makes a container of
 // its own or a view (slice_state). Else there are two cases. If the container
-// lives on, the item is part of it and, if it is a view, its block may be kept
-// by it. If the container is consumed, the item can only be borrowed from where
-// the container's own items came from, and it owns for certain where there are
-// none such.
+// lives on, the item is part of it and, if it is a view, its block may be
+// retained by it. If the container is consumed, the item can only be borrowed
+// from where the container's own items came from, and it owns for certain where
+// there are none such.
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
@@ -409,8 +409,8 @@ static tl_state item_state(const tl_checker *c) {
   return state;
 }
 
-// A view of an array. The header is new and owned; the block is kept by operand
-// 0, or, where that ends here, by what kept it for operand 0.
+// A view of an array. The header is new and owned; operand 0 retains the
+// block, or, where that ends here, whatever retained it for operand 0.
 static tl_state view_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);

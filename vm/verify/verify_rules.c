@@ -21,7 +21,7 @@ static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
   return buffer;
 }
 
-// The rule's text has at most one %s. It is cut apart by hand, since a format
+// The rule's text has at most one %s. It is split by hand, since a format
 // that is no literal would get past the compiler's warnings. The kind is host:
 // the fault is the compiler's or a forged bytecode's, never the script's.
 bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken) {

@@ -495,7 +495,7 @@ static bool stays_by_itself(const tl_state *state) {
 // Two passes use this. During the search an error brings its states to the
 // handler, as the unwinder would leave them: what is not retained has been
 // dropped, what the handler makes its own is an owner. After the search the
-// states are final, and the unwind map and the handler's list are held against
+// states are final, and the unwind map and the handler's list are compared with
 // them.
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
