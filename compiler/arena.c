@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+// Most texts are a line at the prompt or a small function: one block serves
+// them.
 #define FIRST_BLOCK 4096
 #define LARGEST_STEP ((size_t)1 << 20)
 // A list that grows to this many bytes gets a block of its own.
@@ -33,6 +35,7 @@ void tl_arena_open(tl_arena *arena, tl_resize_fn *resize, void *context) {
   *arena = (tl_arena){.resize = resize, .context = context};
 }
 
+// Linear in the number of blocks, not of items.
 void tl_arena_close(tl_arena *arena) {
   tl_arena_block *block = arena->blocks;
   while (block) {
@@ -137,6 +140,9 @@ static void *grow_alone(tl_arena *arena, tl_arena_block **old, size_t nbytes) {
   return (char *)block + HEADER;
 }
 
+// Lists below LEAST_ALONE are copied within the arena; doubling leaves behind
+// no more than the list itself. Larger ones are reallocated in place, in a
+// block of their own.
 void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
                     size_t nbytes) {
   if (arena->failed)
@@ -174,6 +180,8 @@ bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
   return true;
 }
 
+// Half of SIZE_MAX is the limit everywhere in here, so that headers and
+// alignment can be added without a test.
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / 2 / size) {
     arena->failed = true;
@@ -182,6 +190,7 @@ void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {
   return tl_arena_alloc(arena, count * size);
 }
 
+// The final zero is there because the arena clears what it gives.
 char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes) {
   char *out = tl_arena_alloc(arena, nbytes + 1);
   if (out && nbytes)

@@ -8,6 +8,8 @@
 // These run for every slot at every instruction, so they are inlined even where
 // the compiler is told to make small code.
 #define TL_INLINED static inline __attribute__((always_inline))
+// Whether [i] is in the set; adds it; takes it out. [i] is not tested against
+// the length of the set.
 TL_INLINED bool tl_bit(const uint64_t *set, int32_t i) {
   return (set[i >> 6] >> (i & 63) & 1) != 0;
 }

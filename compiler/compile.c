@@ -337,6 +337,8 @@ static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
   return arena->failed || tl_failed(vm) ? NULL : result;
 }
 
+// A failure of the arena sets no error by itself, so it becomes one of kind
+// memory here.
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out) {
   tl_arena arena;
@@ -391,6 +393,7 @@ static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
   return true;
 }
 
+// The text is parsed and not resolved: names that mean nothing are no error.
 bool tl_describe_source(tl_vm *vm, const char *name, const char *code,
                         size_t nbytes, tl_slot *out) {
   tl_arena arena;

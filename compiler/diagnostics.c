@@ -27,6 +27,7 @@ const char *tl_arena_format(tl_arena *arena, const char *format, va_list args) {
   return text;
 }
 
+// Formatted at once, as the arguments may be in buffers of the caller's.
 void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
                    const char *format, va_list args) {
   // Errors past the limit still count, so that the report can say how many
@@ -49,6 +50,8 @@ void tl_diagnose(tl_diagnostics *list, tally_status kind, tl_span span,
   va_end(args);
 }
 
+// A caret beyond the line's end, as at the end of the text, stands right behind
+// the line.
 void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
                           tl_text *out) {
   uint32_t at = diagnostic->span.at;

@@ -162,6 +162,7 @@ static void put_move(tl_emitter *e, int32_t to, int32_t from, uint8_t mode) {
 // Whether every operand can stay where lowering put it. One that is borrowed
 // here but used later owns, so the window must get a copy: the instruction
 // takes over all of the window.
+// [again] says of each operand whether the block uses its slot later.
 static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
                         int32_t first) {
   if (ins->window < 0)
@@ -307,6 +308,9 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
 static void try_join(tl_emitter *e, const tl_cfg_ins *ins) {
   if (e->count == e->block_start || ins->operands[0] == ins->operands[1])
     return;
+  // The word before is the operation that made the operand only if it is of
+  // this block; its result must be a temporary, since a variable is seen by
+  // others.
   tl_ins *first = &e->code[e->count - 1];
   int32_t made = first->a / 16;
   int side = ins->operands[0] == made ? 0 : 1;
@@ -701,6 +705,12 @@ static bool put_block(tl_emitter *e, int32_t at) {
 
 // --- The whole ---------------------------------------------------------------
 
+//   order and survey   which blocks, and which temporaries cross them
+//   blocks             words, with jumps left open
+//   tables             jumps filled in; places, ranges, handlers, summary
+//
+// The frame has at least the graph's slots; windows that could not stay where
+// lowering put them lie above.
 bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   tl_emitter e = {.b = b,
                   .arena = arena,

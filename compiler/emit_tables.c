@@ -109,6 +109,9 @@ static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
 static void write_handlers(tl_emitter *e) {
   tl_handler *handlers = NULL;
   uint32_t count = 0, capacity = 0;
+  // A range goes on as long as the points in a row have the same handler.
+  // Points are the instructions that may fail, in the order of the code; those
+  // between them cannot, so it does no harm that the range covers them.
   int32_t previous = -1;
   for (uint32_t i = 0; i < e->point_count; i++) {
     int32_t h = e->points[i].ins->handler;
@@ -150,6 +153,8 @@ static void write_summary(tl_emitter *e) {
                              from->rebind_count * sizeof *from->rebinds);
 }
 
+// Must come after the last instruction: jumps forward have no target before
+// that.
 void tl_emit_tables(tl_emitter *e) {
   // All blocks have their pcs now.
   patch_jumps(e);

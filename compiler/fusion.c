@@ -14,6 +14,7 @@
 
 #include "compiler/fusion_internal.h"
 
+// Appends to the regions found so far, in the order of the code.
 static bool add_region(tl_fusion *f, tl_region region) {
   if (!tl_arena_more(f->b->arena, &f->regions, &f->capacity, f->region_count,
                      sizeof *f->regions))
@@ -22,6 +23,8 @@ static bool add_region(tl_fusion *f, tl_region region) {
   return true;
 }
 
+// An index of who writes each slot, in the arena. It is made only for functions
+// with calls, since without one nobody asks what is called.
 static bool index_writers(tl_fusion *f) {
   size_t size = tl_writers_size(f->p);
   uint32_t *memory = TL_ARENA_ARRAY(f->b->arena, uint32_t, size);
@@ -75,6 +78,8 @@ static bool makes_array(const tl_fused_step *s) {
   return tl_fused_is_operation(s) || s->kind == TL_STEP_ROLL;
 }
 
+// Whether the instruction reads the slot; *consumes says whether the value may
+// end there. What stands in a window always does.
 static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
   bool found = false;
   *consumes = false;
@@ -92,6 +97,9 @@ static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
   return found;
 }
 
+// For each step the step of the run that uses its result up. The search ends
+// where the slot gets another value; a result that is read but not consumed
+// within the run has no consumer, and so ends a region.
 static void find_consumers(tl_fusion *f) {
   for (int32_t i = 0; i < f->count; i++) {
     f->steps[i].consumer = -1;
@@ -114,6 +122,8 @@ static int32_t find_maker(const tl_fusion *f, int32_t i, int32_t slot) {
   return tl_fusion_source(f, i, slot, &root);
 }
 
+// Step [i] makes a view of what the slot refers to: the first such step counts,
+// since the region that computes it has to end before.
 static void mark_viewed(tl_fusion *f, int32_t i, uint32_t slot) {
   int32_t maker = find_maker(f, i, (int32_t)slot);
   if (maker >= 0 && f->steps[maker].viewed < 0)
@@ -137,6 +147,8 @@ static bool computes_place(const tl_fused_step *s) {
   }
 }
 
+// An index such as j - 1 is a number as a rule and is then computed when the
+// region is read, so it does not keep the view out of the region.
 static void mark_index(tl_fusion *f, int32_t i, uint32_t slot) {
   int32_t maker = find_maker(f, i, (int32_t)slot);
   if (maker >= 0 && computes_place(&f->steps[maker])) {
@@ -146,6 +158,8 @@ static void mark_index(tl_fusion *f, int32_t i, uint32_t slot) {
   }
 }
 
+// Whether the result may be an array of bool. Of casts, a host's functions and
+// inlined calls nobody knows before they run.
 static bool makes_mask(const tl_fused_step *s) {
   return s->kind == TL_STEP_OPERATION
              ? tl_fusion_makes_mask(tl_region_op(s->d.op, s->d.extra))
@@ -169,6 +183,8 @@ static bool is_selection(const tl_fusion *f, int32_t i) {
   return base >= 0 && tl_fused_is_operation(&f->steps[base]) && !is_place;
 }
 
+// The consumers have been found by now; is_selection asks who made the
+// operands.
 static void find_selections(tl_fusion *f) {
   for (int32_t i = 0; i < f->count; i++) {
     if (is_selection(f, i))
@@ -253,6 +269,14 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   return n;
 }
 
+// The regions of one run, in four passes over its steps:
+//
+//   find_consumers     who uses up which result
+//   find_selections    x[mask] ends a unit
+//   find_viewed        what must exist, because a view is made of it
+//   find_units         stretches whose results are used up inside
+//
+// Units of one operation are regions only as parts of a group.
 static bool find_in_run(tl_fusion *f) {
   tl_fused_unit units[TL_FUSED_RUN];
   find_consumers(f);
@@ -275,6 +299,7 @@ static bool find_in_run(tl_fusion *f) {
   return true;
 }
 
+// One step alone is no region.
 static bool end_run(tl_fusion *f) {
   bool ok = f->count < 2 || find_in_run(f);
   f->count = 0;
@@ -333,6 +358,9 @@ static bool cache_regions(tl_fusion *f) {
   return true;
 }
 
+// A run ends at a step that no region can have, at a place that is jumped to,
+// and where TL_FUSED_RUN steps are noted; the step at hand then begins the next
+// one.
 bool tl_find_regions(tl_builder *b, tl_prototype *function,
                      int32_t temporaries) {
   tl_fusion f;  // large: its steps are not cleared

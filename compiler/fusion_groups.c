@@ -2,6 +2,9 @@
 // its own (vm/region/region_multi.c).
 #include "compiler/fusion_internal.h"
 
+// Goes backward through moves: y = x; y + 1 has the maker of x as its source.
+// Where none is in the run, the value was there before, and *root is the slot
+// that had it.
 int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,
                          int32_t *root) {
   *root = slot;
@@ -34,17 +37,21 @@ static bool is_same(const tl_fusion *f, int32_t i, int32_t x, int32_t k,
   return a == b ? f->steps[a].kind != TL_STEP_LOAD : variables;
 }
 
+// Operands in fields and in the window, of steps that read items; loads, moves
+// and drops count as reading none.
 static int32_t input_count(const tl_fused_step *s) {
   return tl_fused_is_operation(s) || tl_fused_is_sink(s)
              ? (int32_t)(s->d.operand_count + s->d.window_count)
              : 0;
 }
 
+// The slot of input [i], those of the window last.
 static int32_t input(const tl_fused_step *s, int32_t i) {
   int32_t operands = (int32_t)s->d.operand_count;
   return i < operands ? s->d.operands[i] : (int32_t)s->d.window + i - operands;
 }
 
+// Whether unit [u] reads the array that step [k] reads in slot [y].
 static bool shares_with(const tl_fusion *f, const tl_fused_unit *u, int32_t k,
                         int32_t y) {
   for (int32_t i = u->first; i <= u->last; i++) {
@@ -135,6 +142,8 @@ static bool is_left(const tl_fusion *f, const tl_fused_unit *u, int32_t last) {
   return true;
 }
 
+// How many results of the group exist afterwards: one makes it no group, and
+// more than TL_REGION_RESULTS a plan cannot write.
 static int32_t count_left(const tl_fusion *f, const tl_fused_unit *units,
                           int32_t from, int32_t to) {
   int32_t left = 0;
@@ -165,6 +174,8 @@ static int32_t find_group(const tl_fusion *f, const tl_fused_unit *units,
   return found;
 }
 
+// Groups do not overlap: the search goes on behind the last unit of each. In
+// every unit of one, group_end is that last unit.
 void tl_fusion_find_groups(const tl_fusion *f, tl_fused_unit *units,
                            int32_t n) {
   for (int32_t i = 0; i < n; i++) {

@@ -3,8 +3,16 @@
 // of other modules' functions a run: it reads whatever may be read.
 #include "compiler/fusion_internal.h"
 
+// Words of code: longer functions are worth their call, and reading them anew
+// at each call would cost more than that.
 enum { INLINE_WORDS = 48 };
 
+// What an instruction is to a region, where calls are looked into:
+//
+//   OWN     only of a function that is called here
+//   CALLB   by the built-in's own trait
+//   CALL    of a function that is known: if that may be inlined; of one that is
+//           not known, by position: yes, and the run decides
 tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
                               const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
@@ -22,6 +30,8 @@ tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
   return whole && callee->joins >= TL_JOINS ? kind : TL_STEP_NONE;
 }
 
+// Whether the step needs its array to exist as such, because a view is made of
+// it: an index, a roll, or a call of a function that does so inside.
 bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
                            const tl_decoded *d, tl_region_step kind) {
   if (kind != TL_STEP_INLINE)
@@ -30,6 +40,7 @@ bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
   return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }
 
+// By the rule of the operation's result; bitwise operations of bool give bool.
 bool tl_fusion_makes_mask(tl_op op) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_COMPARE:
@@ -63,6 +74,8 @@ static bool selects(const tl_prototype *p, uint32_t pc, const tl_decoded *d) {
   return op != TL_OP_COUNT && tl_fusion_makes_mask(op);
 }
 
+// Jumps of any kind, but for JSET, which skips a parameter's default, and for
+// LOOP, which goes backward: with those a function is not inlined.
 static bool is_branch(uint8_t opcode) {
   tl_format format = (tl_format)tl_opcodes[opcode].format;
   return opcode != TL_BC_JSET && opcode != TL_BC_LOOP &&
@@ -100,6 +113,8 @@ static tl_inlining find_joins(tl_prototype *p) {
   return operations > 0 ? found : TL_JOINS_NOT;
 }
 
+// Found once for each function. A recursive one finds itself marked as not
+// inlined, and the search ends.
 void tl_fusion_find_joins(tl_prototype *p) {
   if (p->joins != TL_JOINS_UNKNOWN)
     return;

@@ -7,6 +7,8 @@
 #include "vm/region/region.h"
 
 // Instructions that are looked at together; longer runs are cut.
+// Arrays of this length lie on the C stack (tl_fusion and the units), and the
+// search for makers and consumers in a run is quadratic.
 enum { TL_FUSED_RUN = 256 };
 
 // One instruction of a run.

@@ -52,6 +52,7 @@ typedef struct layout {
 
 // --- Blanks -----------------------------------------------------------------
 
+// Whether a kind is in a set, which is an array of bytes.
 static bool is_one_of(uint8_t kind, const uint8_t *kinds, size_t count) {
   return memchr(kinds, kind, count) != NULL;
 }
@@ -68,6 +69,7 @@ static bool ends_operand(uint8_t kind) {
   return is_one_of(kind, kinds, sizeof kinds);
 }
 
+// Braces are neither: blanks stand inside those of a block.
 static bool is_opening(uint8_t kind) {
   return kind == TL_TOKEN_PAREN || kind == TL_TOKEN_BRACKET;
 }
@@ -406,6 +408,8 @@ typedef struct writer {
   uint32_t nbytes;
 } writer;
 
+// Both of these write only where there is something to write to, and count in
+// any case.
 static void write_blanks(writer *w, uint32_t count) {
   if (w->to != NULL)
     memset(w->to + w->nbytes, ' ', count);
@@ -441,6 +445,8 @@ static void write_lines(writer *w, const layout *l) {
   for (uint32_t i = 0; i < l->line_count; i++) write_line(w, l, &l->lines[i]);
 }
 
+// All tables are by token and have one entry more than there are tokens, so
+// that none is empty.
 const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
                       tl_arena *arena, uint32_t *nbytes) {
   uint32_t count = tokens->count - 1;
@@ -488,6 +494,8 @@ static bool is_same_token(const char *a_text, const tl_token *a,
          memcmp(a_text + a->begin, b_text + b->begin, nbytes) == 0;
 }
 
+// END is left out: its text is empty, and where it stands depends on the
+// blanks.
 bool tl_layout_is_same(const tl_source *a, const tl_tokens *a_tokens,
                        const tl_source *b, const tl_tokens *b_tokens) {
   if (a_tokens->count != b_tokens->count)

@@ -465,6 +465,8 @@ static void skip_byte_order_mark(tl_lexer *lexer) {
   }
 }
 
+// Never stops at an error: what cannot be read becomes an ERROR token, which
+// the parser reports where it meets it.
 bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
             bool is_partial) {
   *tokens = (tl_tokens){0};
@@ -493,6 +495,7 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
   return true;
 }
 
+// The tokens are not in the arena, so that they can go before lowering begins.
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena) {
   if (tokens->items) {
     arena->resize(arena->context, tokens->items,

@@ -30,6 +30,7 @@ void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
       (tl_open){.token = lexer->tokens->count - 1, .kind = (uint8_t)kind};
 }
 
+// The bracket that [closing] ends; of a hole it is the HEAD (fits).
 static tl_token_kind opening_kind(tl_token_kind closing) {
   if (closing == TL_TOKEN_PAREN_END)
     return TL_TOKEN_PAREN;
@@ -58,6 +59,7 @@ static uint32_t find_open(const tl_lexer *lexer, tl_token_kind closing) {
   return 0;
 }
 
+// Each of the two tokens has the index of the other.
 static void join(tl_lexer *lexer, uint32_t opening, uint32_t closing) {
   lexer->tokens->items[opening].other = closing;
   lexer->tokens->items[closing].other = opening;
@@ -104,12 +106,15 @@ bool tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   return false;
 }
 
+// HEAD and MIDDLE open holes, in which newlines do not count.
 static bool is_opening(const tl_token *token) {
   return token->kind == TL_TOKEN_PAREN || token->kind == TL_TOKEN_BRACKET ||
          token->kind == TL_TOKEN_BRACE || token->kind == TL_TOKEN_HEAD ||
          token->kind == TL_TOKEN_MIDDLE;
 }
 
+// Whether a statement cannot end with the token: behind an operator, a comma or
+// an arrow the next line goes on.
 bool tl_token_joins_next_line(const tl_token *token) {
   switch (token->kind) {
     case TL_TOKEN_ASSIGN:
@@ -184,6 +189,9 @@ static bool newline_counts(tl_lexer *lexer, uint32_t index) {
   return !tl_token_joins_next_line(token - 1) && !joins_line_above(token);
 }
 
+// A second pass over all tokens, because whether a newline counts depends on
+// the token before and the bracket around, and a bracket without a partner is
+// known to be one only at the end of the text.
 void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial) {
   // The prompt wants another line (parser.c).
   if (lexer->depth)

@@ -66,6 +66,7 @@ tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   return token;
 }
 
+// An ERROR is never documented, so `other` is free for what the message needs.
 void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
                         uint32_t other) {
   tl_token *token = tl_lexer_add(lexer, TL_TOKEN_ERROR, begin);

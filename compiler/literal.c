@@ -130,6 +130,8 @@ static bool is_real(const char *text, size_t nbytes) {
   return false;
 }
 
+// [text] is a number by the lexer's rules, with `_` between digits perhaps, so
+// its form is not tested again.
 tl_literal tl_literal_number(const char *text, size_t nbytes) {
   // The lexer lets an x stand there only in 0x….
   if (nbytes > 2 && text[1] == 'x')
@@ -250,6 +252,8 @@ static void decode(tl_decoder *decoder) {
   }
 }
 
+// NULL with *error NULL: no memory. NULL with an error: *error_at is the byte
+// at which the wrong escape begins.
 const char *tl_literal_string(tl_arena *arena, const char *text, size_t nbytes,
                               uint32_t *length, const char **error,
                               size_t *error_at) {

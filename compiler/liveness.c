@@ -48,6 +48,8 @@ static void live_at_end(const tl_owned_function *f, int32_t block,
   }
 }
 
+// Only blocks' entries are stored; what is live behind each instruction is
+// computed again from the end of the block where it is needed.
 void tl_live_rows(const tl_owned_function *f, int32_t block, uint64_t *rows) {
   const tl_cfg_block *b = &f->cfg->blocks[block];
   size_t words = (size_t)f->words;
@@ -78,6 +80,11 @@ static int32_t collect_successors(const tl_cfg_block *block, int32_t *out) {
 
 // Depth first from the entry, without recursion. Each stack entry owns the
 // stretch of [pending] that holds its successors.
+// Reverse postorder: a block is numbered, from the end, when all that it leads
+// to have been, so that without loops each comes before its successors.
+//
+//   pending   successors of all blocks on the stack, stretch after stretch
+//   begin     where the stretch of each stack entry begins; next: how far it is
 static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
   const tl_cfg_function *cfg = f->cfg;
   size_t n = (size_t)cfg->block_count, total = 0;
@@ -145,6 +152,10 @@ static void measure(tl_owned_function *f) {
   }
 }
 
+// The usual backward analysis. Blocks are visited in the opposite of the order
+// in which control reaches them, so that code without loops needs two rounds.
+// The slots behind the function's own are one spare and one for each operand,
+// for copies that ownership makes.
 bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
   measure(f);
   f->spare = f->cfg->slot_count;

@@ -120,6 +120,13 @@ static bool add_globals(tl_builder *b, tl_scope *scope) {
   return true;
 }
 
+// The module's own code is prototype 0, without parameters:
+//
+//   known functions    become module variables, assigned before anything runs
+//   other variables    slots; what functions of the module use is a variable of
+//                      the module instead (v->is_global)
+//   the prompt         shows the value of each expression
+//   EVAL               returns the value of the last one
 bool tl_lower_program(tl_builder *b, tl_ast *program) {
   tl_resolver *r = b->resolver;
   b->lowerings = lowerings;

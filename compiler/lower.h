@@ -2,17 +2,20 @@
 // entrance is tl_lower_program.
 //
 //   lower.c           which function lowers which kind of node; the module's
-//   code lower_function.c  functions; blocks of statements lower_assign.c
-//   assignments and updates lower_take.c      an item moved out of its place,
-//   changed, put back lower_call.c      calls: arguments bound to parameters
+//                     code
+//   lower_function.c  functions; blocks of statements
+//   lower_assign.c    assignments and updates
+//   lower_take.c      an item moved out of its place, changed, put back
+//   lower_call.c      calls: arguments bound to parameters
 //   lower_control.c   and, or, if, loops, comprehensions, try, return
 //   lower_column.c    columns that loops read in each iteration
 //   lower_place.c     indices and places: r.a[3].b
 //   lower_expr.c      constants, operators, fields
 //   lower_literal.c   arrays, lists, records, strings with values
 //   lower_node.c      a node, by its kind: from here all of the above are
-//   reached lower_name.c      variables, what the library has under a name,
-//   imports effects.c         what an expression may do; what a name surely is
+//                     reached
+//   lower_name.c      variables, what the library has under a name, imports
+//   effects.c         what an expression may do; what a name surely is
 //   lower_unit.c      constants, names, functions: the tables of the unit
 //   lower_emit.c      instructions, blocks, temporaries
 //   definite.c        definite assignment, over the finished graph
@@ -137,6 +140,7 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
 // The same with one operand or two.
 void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span);
+// In all of these [result] is -1 for an instruction that gives none.
 void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span);
 // The same with one operand and an extra: a name, an operation.
@@ -228,6 +232,7 @@ uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
 // A constant of no text: a function, and none, which goes to [want].
 void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
                       tl_span span);
+// Returns the slot that has it: [want], or a temporary.
 int32_t tl_load_none(tl_lower *l, int32_t want, tl_span span);
 // A function of the unit, with a number and a name (NULL: none) but without
 // code. NULL: no memory.
@@ -297,6 +302,8 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name);
 // result = object.name.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span);
+// An `import`: runs the module and assigns it, or the members that are named,
+// to variables.
 void tl_lower_import(tl_lower *l, tl_ast *ast);
 
 // --- Literals (lower_literal.c) ---------------------------------------------
@@ -323,6 +330,22 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
 
 // --- Operators (lower_expr.c) -----------------------------------------------
 
+// Each evaluates a node of its kind into [want] and returns the slot, as
+// tl_lower_expr does:
+//
+//   tl_lower_constant   true, none, 3, 2.5, 2i
+//   tl_lower_string     "text" without holes
+//   tl_lower_type       `3 * int64`, parsed here; a wrong one is reported
+//   tl_lower_unary      -x, +x, ~x, √x
+//   tl_lower_binary     x + y, x == y, x in y
+//   tl_lower_not        not x
+//   tl_lower_operand    ...x: x alone, since the literal around it goes over
+//                       the items
+//   tl_lower_range      a..b, a..b by c
+//   tl_lower_operator   (+): the library's function of the operator
+//   tl_lower_compose    f ∘ g
+//   tl_lower_field      x.name
+//   tl_lower_select     x.{a, b}
 int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_type(tl_lower *l, tl_ast *ast, int32_t want);
@@ -384,10 +407,16 @@ int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want);
 // The value of the arm, of the body or the handler. With TL_NO_VALUE none is
 // wanted, and the result is no slot.
 int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want);
+// While the body is lowered, l->handler is the block of the handler, so that
+// each instruction in it that may fail has an edge to there.
 int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want);
 // Loops have no value.
 void tl_lower_while(tl_lower *l, tl_ast *ast);
+// Over a range of numbers the loop counts in three hidden slots (FORPREP,
+// FORR); over anything else it asks for the next item (MORE, NEXT).
 void tl_lower_for(tl_lower *l, tl_ast *ast);
+// What follows a return in its block is lowered too, into a block that nothing
+// reaches.
 void tl_lower_return(tl_lower *l, tl_ast *ast);
 // `break` and `continue`.
 void tl_lower_leave(tl_lower *l, tl_ast *ast);
@@ -405,6 +434,7 @@ void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
 
 // target = value, and target op= value (lower_assign.c).
 void tl_lower_assign(tl_lower *l, tl_ast *ast);
+// The indices of the target are evaluated once.
 void tl_lower_update(tl_lower *l, tl_ast *ast);
 // Assigns an item to the names of a loop; with several names it is unpacked.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,

@@ -158,6 +158,8 @@ static uint32_t rest_of(const tl_target *target) {
   return i;
 }
 
+// Whether two names are assigned from a library function that always returns a
+// list of two: then no length has to be tested, and unpacking cannot fail.
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
   if (target->kind != TL_TARGET_LIST || target->count != 2 ||
       value->kind != TL_AST_CALL || rest_of(target) < 2)

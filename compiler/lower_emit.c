@@ -77,6 +77,8 @@ void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
   ins->extra = extra;
 }
 
+// The operands are named one by one all the same: the analysis of ownership may
+// give one another slot, and then copies it into the window.
 void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
                     const int32_t *operands, int32_t count, uint32_t extra,
                     tl_span span) {
@@ -86,6 +88,7 @@ void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
   ins->extra = extra;
 }
 
+// The copy is a MOV, which ownership makes a move or a borrow.
 int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span) {
   if (want < 0 || want == slot)
     return slot;
@@ -130,6 +133,7 @@ static int32_t next_order(tl_lower *l) {
   return l->f->order_count++;
 }
 
+// A block that is never entered keeps the order -1.
 void tl_enter_block(tl_lower *l, int32_t block) {
   l->block = block;
   current(l)->order = next_order(l);

@@ -4,6 +4,9 @@
 
 #include "compiler/lower.h"
 
+// The table of functions is by the prototype's number and grows by copying in
+// the arena; it doubles, so that what is left behind is no more than what is
+// used.
 tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype) {
   tl_cfg_program *program = b->program;
   tl_cfg_function *f = TL_ARENA_NEW(b->arena, tl_cfg_function);
@@ -77,6 +80,9 @@ void tl_function_slots(tl_lower *l, uint32_t param_count) {
   for (int32_t i = 0; i < index; i++) l->assigned_in[i] = -1;
 }
 
+// Names go to slots only here, when the number of variables is known. A
+// variable that lives in the module, or only in captures, has no slot and no
+// name in it.
 void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
   tl_prototype *p = l->f->prototype;
   tl_emit1(l, TL_BC_RET, -1, value, span);
@@ -298,6 +304,9 @@ void tl_lower_define(tl_lower *l, tl_ast *ast) {
   lower_group(l, &ast, 1);
 }
 
+// Neighbouring definitions are taken as one group, since they may call one
+// another. The value of the last statement is not a statement's: it may be
+// consumed by whoever wanted the block.
 int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want) {
   uint32_t count = block->items.count;
   for (uint32_t i = 0; i < count; i++) {

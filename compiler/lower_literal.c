@@ -15,6 +15,9 @@
 
 // --- Constants --------------------------------------------------------------
 
+// One minus is part of the literal, so that -9223372036854775808 can be
+// written, and a constant list may have negative numbers; of two the outer one
+// is an operation.
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   switch (ast->kind) {
     case TL_AST_BOOL:
@@ -196,6 +199,8 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
   return tl_lower_into(l, want, base, span);
 }
 
+// The longest literal whose items stand side by side in slots. Frames would
+// otherwise be as large as the longest literal in them.
 enum { WINDOW_MAX = 200 };
 
 bool tl_has_spread(const tl_ast *ast) {

@@ -93,6 +93,9 @@ static void emit_import(tl_lower *l, int32_t want, const char *prefix,
             span);
 }
 
+// Built-ins, constants and dtypes are constants of the code. What the library
+// has in Tally is asked of the module that defines it when this runs, since
+// that module is compiled only when it is first needed.
 int32_t tl_lower_known(tl_lower *l, const char *module, const tl_name *name,
                        tl_span span, int32_t want) {
   tl_known known = tl_known_find(l->b->vm, module, name);
@@ -139,6 +142,7 @@ int32_t tl_lower_variable(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_name(l, ast->name.name, ast->span, want);
 }
 
+// Known functions have no slot: their uses are constants.
 bool tl_is_own_variable(tl_lower *l, const tl_ast *ast) {
   if (ast->kind != TL_AST_NAME)
     return false;
@@ -158,6 +162,8 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
   return v == NULL || v->is_global ? -1 : v->index;
 }
 
+// A module variable is always stored by SETG, which counts what it stores; for
+// a local one the store is a MOV, or nothing if it was the target already.
 void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
                    tl_span span) {
   tl_variable *v = tl_scope_find(l->scope, name);

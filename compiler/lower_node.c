@@ -2,6 +2,8 @@
 
 #include "compiler/lower.h"
 
+// The order of the tests matters: the place whose old value is moved out looks
+// like any other expression, and is one in all other places of the text.
 int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
   // Without memory nothing more is emitted; any slot will do.
   if (l->b->arena->failed || l->b->failed)

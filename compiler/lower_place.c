@@ -218,6 +218,8 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
   return want;
 }
 
+// Columns are found by comparing trees, as the same index may be written
+// several times in a loop's body; innermost loops come first.
 int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast) {
   for (const tl_column *c = l->columns; c != NULL; c = c->outer) {
     if (tl_ast_is_same(ast, c->index))
@@ -270,6 +272,9 @@ static void plan_path(tl_lower *l, tl_target_place *out) {
   l->b->unit->paths[out->path].part_count = (uint16_t)out->parts;
 }
 
+// Counts the slots that the indices need and reserves them, before anything is
+// evaluated; with [path] it also adds the target's path to the unit. On a
+// report out->parts is what has been counted so far.
 void tl_place_plan(tl_lower *l, tl_target *target, bool path,
                    tl_target_place *out) {
   *out = (tl_target_place){.target = target,
@@ -334,6 +339,9 @@ void tl_place_parts(tl_lower *l, bool alone, tl_target_place *p) {
   }
 }
 
+// Plans the place and evaluates its indices from left to right. [alone]:
+// nothing else is assigned by the statement, so an index that is a variable can
+// stay in its own slot.
 void tl_place_lower(tl_lower *l, tl_target *target, bool alone,
                     tl_target_place *out) {
   tl_target_place p = {.target = target};

@@ -420,6 +420,9 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
     tl_global_put(l, &t->global, result, span);
 }
 
+// x[i] = f(x[i]): moves the old value out of its place, so that f gets it with
+// one owner and may write into it. False, and nothing is emitted, where [value]
+// does not use the old value of [target], or not in a way that allows this.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
   struct tl_taking t;
   // All that is needed is stored by the end.
@@ -451,6 +454,7 @@ static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
   return true;
 }
 
+// The same for a pair of targets, where either may be the place.
 bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value) {
   int32_t mark = l->top;
   bool taken = take_one_of_pair(l, target, value, 0) ||

@@ -213,6 +213,8 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
 
 // --- Functions, paths, calls ------------------------------------------------
 
+// A function without a name has the empty string, so that messages need not
+// test for NULL. The number is its place in the table: CALLK names it so.
 tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name) {
   tl_unit *unit = b->unit;
   tl_prototype *p = tl_unit_room(b, sizeof *p);
@@ -232,6 +234,8 @@ tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name) {
   return p;
 }
 
+// Made once for each group: bodies of other members may ask first, since calls
+// among them name the prototype and not a variable.
 tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
   if (group->lowered != NULL)
     return group->lowered;
@@ -294,6 +298,9 @@ uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call) {
   return index;
 }
 
+// Values that lowering makes, such as types and constant lists, report by the
+// VM's pending error, which knows no place in the text. All kinds but type
+// become value, as they are about a literal.
 void tl_diagnose_pending(tl_builder *b, tl_span span) {
   const tl_pending_error *error = &b->vm->error;
   if (error->status == TALLY_ERR_MEMORY) {  // nobody's mistake

@@ -86,6 +86,8 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   flow->span = ins->span;
   bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
   if (tracked) {
+    // The closure may go with the caller's last use of it, and a module
+    // variable may be rebound: a summary could state neither.
     bool foreign = false;
     for (int i = 0; i < state->count; i++) {
       uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
@@ -133,6 +135,8 @@ static void follow_edge(tl_flow *flow, int32_t block, int edge,
   if (code != NULL)
     flow->out = &code->edges[2 * block + edge];
   flow->span = end->span;
+  // Asked before tl_end_dead takes the states away: only what owns makes
+  // instructions, and only an edge with instructions needs a poll of its own.
   bool deaths = false;
   TL_EACH_BIT_WITHOUT(y, flow->present, tl_live_at(f, target), f->words)
   deaths |= flow->now[y].kind != TL_BORROWS;
@@ -194,6 +198,7 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   }
   if (b->count == 0 || b->targets[0] < 0)
     return;
+  // `gone` is free here: no instruction is under way.
   bool two = b->targets[1] >= 0;
   if (two)
     save_states(flow, flow->gone);
@@ -346,6 +351,8 @@ static bool write_code(tl_flow *flow) {
   }
   for (size_t b = 0; b < n; b++) {
     int32_t *order = &f->cfg->blocks[b].order;
+    // Times 3 leaves two positions behind each block for the code of its two
+    // edges.
     *order = *order < 0 ? 0 : *order * 3;
   }
   if (!place_edges(flow, (int32_t)n, &code))
@@ -441,6 +448,9 @@ static void search(tl_flow *flow) {
   } while (flow->again);
 }
 
+// Without [code] only the fixpoint is searched, for the summary; with it the
+// final instructions are written into that arena. Scratch memory is given back
+// in either case, since programs have many functions.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
                      tl_arena *code) {
   tl_flow flow;

@@ -7,10 +7,11 @@
 //           ├ liveness.c   which slots are live where; the order of blocks
 //           ├ transfer.c   one instruction: which operands it consumes
 //           ├ results.c    what it defines: who owns that, from whom it borrows
-//           └ resolve_borrows.c     the current states; settling, owning, deaths, errors
+//           └ resolve_borrows.c   the current states; settling, owning,
+//                                 deaths, errors
 //
-// For each slot that is live there is a tl_state (vm/verify/borrow_owners.h): it
-// owns, borrows, or either, and a set of borrow owners. States are searched
+// For each slot that is live there is a tl_state (vm/verify/borrow_owners.h):
+// it owns, borrows, or either, and a set of borrow owners. States are searched
 // without code (flow->out NULL) until they no longer change; then one more
 // pass writes the code.
 #ifndef TALLY_COMPILER_OWNERSHIP_INTERNAL_H
@@ -22,6 +23,8 @@
 
 // A slot whose set of borrow owners would pass this is made an owner at its
 // definitions instead.
+// Below TL_MAX_BORROW_OWNERS, so that a set that is too large is, as a rule,
+// noticed before it has lost an owner.
 enum { TL_BORROW_OWNER_LIMIT = 16 };
 
 // Modes of the analysis alone. RETAIN: the operand is given twice, so this
@@ -153,7 +156,7 @@ static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {
 void tl_live_rows(const tl_owned_function *function, int32_t block,
                   uint64_t *rows);
 
-// --- States (resolve_borrows.c) ------------------------------------------------------
+// --- States (resolve_borrows.c) ---------------------------------------------
 
 // The state of a slot; one that has none counts as borrowing from what never
 // ends.

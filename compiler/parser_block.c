@@ -41,6 +41,8 @@ static bool is_slice(const tl_parser *parser) {
           token[1].kind == TL_TOKEN_NUMBER);
 }
 
+// Forms of other languages are answered with Tally's: `for i in 0:n`, `if x:`,
+// `while x do`.
 tl_ast *tl_parser_report_no_block(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (is_slice(parser)) {

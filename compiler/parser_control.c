@@ -56,6 +56,7 @@ tl_ast *tl_parse_if(tl_parser *parser) {
   return tl_parser_node(parser, &node, begin, begin);
 }
 
+// while test { … }.
 tl_ast *tl_parse_while(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
@@ -94,6 +95,7 @@ bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
          tl_parser_expect(parser, TL_TOKEN_IN, "`in`");
 }
 
+// for NAME, NAME … in value { … }.
 tl_ast *tl_parse_for(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_for loop = {.name_count = 0};

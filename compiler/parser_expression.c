@@ -177,6 +177,8 @@ static bool is_misread_not(const tl_parser *parser, const tl_ast *left) {
          left->unary.op == TL_OPERATOR_INVERT && *sign == '\xc2';
 }
 
+// Proposes both readings, since only the author knows which was meant: `not`
+// for one bool, ¬(…) item by item.
 static void *report_misread_not(tl_parser *parser, const tl_ast *compare) {
   const tl_ast *negated = compare->binary.left;
   const char *operand = quote(parser, negated->unary.operand);

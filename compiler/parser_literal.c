@@ -127,6 +127,7 @@ tl_ast *tl_parse_number(tl_parser *parser) {
   return node && is_integer && !check_size(parser, node, token) ? NULL : node;
 }
 
+// The range is without quotes: a string's text, or a part of it between holes.
 const char *tl_parser_read_text(tl_parser *parser, uint32_t begin, uint32_t end,
                                 uint32_t *nbytes) {
   const char *error;

@@ -263,6 +263,9 @@ static const char *const lex_messages[] = {
         "is written {{)",
 };
 
+// The lexer only marks what it cannot read; the words are made here, where the
+// text around the token is at hand. Errors whose message needs no text of the
+// source stand in lex_messages.
 void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
   const char *text = parser->source->text;
@@ -610,6 +613,7 @@ void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
   return report(parser, expected);
 }
 
+// The report names both the bracket and the comma, as either may be missing.
 bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening) {
   if (tl_parser_accept(parser, kind))
     return true;

@@ -60,6 +60,7 @@ bool tl_token_is(const tl_parser *parser, const tl_token *token,
          memcmp(parser->source->text + token->begin, text, length) == 0;
 }
 
+// For tokens whose first bytes tell what they are: r"…", """…""", 0x….
 bool tl_token_begins(const tl_parser *parser, const tl_token *token,
                      const char *text) {
   size_t length = strlen(text);
@@ -67,6 +68,8 @@ bool tl_token_begins(const tl_parser *parser, const tl_token *token,
          memcmp(parser->source->text + token->begin, text, length) == 0;
 }
 
+// The lexer has paired the brackets, so recovery can jump over a whole block
+// instead of reading tokens whose meaning is no longer known.
 void tl_parser_pass_brace(tl_parser *parser, uint32_t opening) {
   uint32_t closing = parser->tokens.items[opening].other;
   if (closing > parser->pos) {
@@ -80,6 +83,7 @@ tl_span tl_token_span(const tl_token *token) {
   return (tl_span){token->begin, token->end, token->begin};
 }
 
+// Called after the node's last token has been passed over.
 tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at) {
   uint32_t end = tl_parser_last(parser)->end;
   // A node without tokens, as an empty program, has an empty span.
@@ -118,6 +122,7 @@ void *tl_parser_fail_here(tl_parser *parser, const char *format, ...) {
   return NULL;
 }
 
+// For forms of other languages at a place where Tally never has that token.
 bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
                        const char *message) {
   if (parser->kind != kind)
@@ -172,6 +177,8 @@ tl_ast *tl_parser_node(tl_parser *parser, const tl_ast *ast, uint32_t begin,
   return node;
 }
 
+// Bounds the C stack by the same limit as the tree's height: brackets that add
+// no node, as in ((((x)))), recurse too.
 bool tl_parser_enter(tl_parser *parser) {
   if (++parser->depth <= TL_TREE_HEIGHT_MAX)
     return true;
@@ -208,6 +215,7 @@ bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes) {
   return true;
 }
 
+// Lists nest: an inner one is taken off the top before the outer one goes on.
 bool tl_parser_take(tl_parser *parser, size_t mark, size_t item_size,
                     void *items_out, uint32_t *count_out) {
   size_t nbytes = parser->scratch_used - mark;

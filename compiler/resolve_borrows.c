@@ -69,6 +69,8 @@ static void check_size(tl_flow *flow, int32_t slot) {
   }
 }
 
+// The sets `present` and `borrowers` follow from the states; they exist so that
+// loops over all slots touch only those that matter.
 void tl_note_state(tl_flow *flow, int32_t slot) {
   const tl_state *state = &flow->now[slot];
   tl_bit_set(flow->present, slot);
@@ -86,6 +88,8 @@ void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   check_size(flow, slot);
 }
 
+// What is noted serves pinning: the definition that made a set too large is
+// made an owner, and not all definitions of its slot.
 void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   flow->defined[slot] = (struct tl_defined){flow->iteration, flow->at};
   tl_set_state(flow, slot, state);
@@ -98,6 +102,8 @@ void tl_forget(tl_flow *flow, int32_t slot) {
 
 // --- Code -------------------------------------------------------------------
 
+// While the fixpoint is searched there is no list (flow->out is NULL), and the
+// same code decides without writing.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_ins_list *out = flow->out;
   if (out == NULL)
@@ -196,6 +202,8 @@ static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *lost = &flow->now[x];
   if (lost->kind == TL_BORROWS)
     return;
+  // Who keeps x's object alive afterwards: y itself if it owns its view object,
+  // and whoever y borrows that object from.
   tl_state keepers = tl_state_new(TL_OWNS);
   const tl_state *state = &flow->now[y];
   if (state->kind != TL_BORROWS)
@@ -360,6 +368,9 @@ static int32_t find_item(const tl_flow *flow, int32_t x) {
   return found;
 }
 
+// Resolves the borrows of [x], which ends or is written, for every slot in
+// [live] that borrows from it. Once one of them has become the owner for
+// certain, all others borrow from that one, and nothing is left to do.
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update) {
   int32_t words = flow->function->words;
@@ -451,6 +462,9 @@ static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
   tl_forget(flow, x);
 }
 
+// Slots that are not in [live] end here. Order: first owners hand on what live
+// slots still borrow from them, then they are dropped; borrows are forgotten
+// without code.
 void tl_end_dead(tl_flow *flow, const uint64_t *live) {
   int32_t words = flow->function->words;
   // Settle what lives before anything is dropped: then the order of the drops
@@ -468,6 +482,9 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
 
 // --- Edges ------------------------------------------------------------------
 
+// The entry of the unwind map for this instruction: slots that own, without
+// those that the handler keeps and those that the instruction has consumed
+// (`gone`). Two passes, the first to count.
 static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
                         const uint64_t *gone) {
   int32_t count = 0, words = flow->function->words;
@@ -548,6 +565,8 @@ static void raise_into(tl_flow *flow, int32_t handler) {
   reach(f, handler, changed);
 }
 
+// Called in the middle of an instruction: what it consumes is in [gone], and
+// its result is not there yet. [ins] is NULL during the search.
 void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
                  const uint64_t *gone) {
   tl_owned_function *f = flow->function;
@@ -557,6 +576,9 @@ void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
     raise_into(flow, handler);
 }
 
+// Joins the states into the entry of [block], slot by slot as far as they are
+// live there. States of others are left out, so that a block that does not read
+// them need not be looked at again.
 void tl_flow_into(tl_flow *flow, int32_t block) {
   tl_owned_function *f = flow->function;
   const uint64_t *live = tl_live_at(f, block);

@@ -527,6 +527,8 @@ static void resolve_closure(tl_resolver *r, tl_ast *ast) {
 
 // Finds what the names in [ast] mean. A visitor of tl_ast_each_child; true,
 // which ends the walk, only without memory.
+// Kinds that are not named here have no names of their own: the walk goes on
+// with their children.
 static bool resolve(tl_ast *ast, void *resolver) {
   tl_resolver *r = resolver;
   if (r->arena->failed)

@@ -170,6 +170,8 @@ static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
                          tl_state *state, bool *owned, bool *borrowed) {
   int32_t x = flow->operands[i];
   const tl_state *from = tl_state_of(flow, x);
+  // An argument that is passed leaves this function: the result cannot borrow
+  // from its slot, only from whomever the slot borrows from.
   bool passed = flow->modes[i] != TL_MODE_BORROW;
   bool whole = (1u << relation & TL_OF_WHOLE) != 0;
   *owned |= passed && whole;

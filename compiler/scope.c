@@ -77,6 +77,7 @@ tl_variable *tl_scope_add(tl_arena *arena, tl_scope *scope,
   return variable;
 }
 
+// For assignments: all of a name in one scope are of one variable.
 tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
                               const tl_name *name) {
   tl_variable *variable = tl_scope_lookup(scope, name);
@@ -91,6 +92,7 @@ void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
     scope->globals[scope->global_count++] = name;
 }
 
+// Names are interned, so that two are the same where their addresses are.
 bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
   for (uint32_t i = 0; i < scope->global_count; i++) {
     if (scope->globals[i] == name)
@@ -170,6 +172,8 @@ typedef struct proposal {
   const char *module;
 } proposal;
 
+// Passes on what belongs to the module asked for; NULL stands for names that
+// need no import.
 static void offer(void *context, const char *module, const char *name) {
   proposal *p = context;
   if (p->module == NULL ? module == NULL

@@ -62,6 +62,8 @@ static void find_lines(tl_source *source) {
   }
 }
 
+// An empty text has one line that is empty, so each offset is on some line.
+// Where the text is malformed, *bad_offset is its first wrong byte.
 tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
                                 const char *name, const char *text,
                                 size_t nbytes, size_t *bad_offset) {

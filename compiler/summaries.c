@@ -16,6 +16,8 @@
 // --- Parameter modes --------------------------------------------------------
 
 // Whether memory may be asked for or foreign code run while [ins] works.
+// While such an instruction runs, memory that a dead parameter still owns is
+// memory that the program cannot use.
 static bool needs_room(const tl_cfg_ins *ins) {
   if (ins->fails == TL_LATE || ins->op == TL_BC_SETG)
     return true;
@@ -176,6 +178,7 @@ static uint32_t count_rebound(const tl_owned_program *program,
   return count;
 }
 
+// The set is made at the first variable: most functions assign none.
 bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
                      int32_t global) {
   if (f->rebinds == NULL)
@@ -208,6 +211,9 @@ static bool is_more(const known *a, const known *b) {
 static bool index_callers(tl_owned_program *program) {
   const tl_cfg_program *cfg = program->cfg;
   int32_t *callers = NULL, total = 0;
+  // Pass 0 counts into first_caller; between the passes the counts become the
+  // ends of each callee's stretch; pass 1 fills each stretch from its end, so
+  // that first_caller ends up as its beginning.
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < cfg->function_count; i++) {
       const tl_cfg_function *f = cfg->functions[i];
@@ -273,6 +279,9 @@ static bool settle_summaries(tl_owned_program *program) {
 
 // --- Handing it on ----------------------------------------------------------
 
+// Owners that are no parameters go in as immortal (UINT16_MAX): a caller has
+// nothing to see to for them. One entry for each relation, as the verifier
+// reads them.
 bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   tl_arena *arena = program->arena;
   tl_summary *out = &f->cfg->summary;

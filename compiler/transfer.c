@@ -110,6 +110,8 @@ static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
   bool unknown = runs_unknown_code(flow, ins);
   // While an item is out of it nothing may look at the container, so what a
   // call would make an owner is one before.
+  // Here OWN comes before the item is out: later it would have to look at a
+  // container with an item missing.
   if (takes(ins->op) &&
       is_borrowed_by_global(tl_state_of(flow, ins->operands[0])))
     tl_own(flow, ins->operands[0]);
@@ -178,6 +180,8 @@ static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
 // Rule (b): may the last of an operand's several positions be consumed?
 static bool may_consume_one(const tl_flow *flow, const tl_cfg_ins *ins,
                             int32_t slot) {
+  // All positions must have one role, and an argument may be consumed only
+  // where the parameter takes what it is given.
   int role = -1;
   for (int32_t i = 0; i < ins->operand_count; i++) {
     if (flow->operands[i] != slot)
@@ -284,6 +288,8 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
                                int32_t borrowed_count) {
   int32_t count = 0;
   uint64_t *seen = flow->mask;
+  // From the last operand to the first, because of several positions of one
+  // slot the last one may consume it.
   memset(seen, 0, (size_t)flow->function->words * sizeof(uint64_t));
   for (int32_t i = ins->operand_count - 1; i >= 0; i--) {
     int32_t x = flow->operands[i];
@@ -391,6 +397,7 @@ static void count_borrowed_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
       retain_items(flow, x);
     if (flow->modes[i] == TL_MODE_CONSUME)
       continue;
+    // The same slot is stored twice, and another of its positions is consumed.
     bool twice = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
     bool gone = is_borrowed_by_gone(flow, ins, state, TL_OF_WHOLE);
     if (!gone && !twice)
@@ -533,6 +540,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
 static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t slot = ins->result;
   const tl_state *state = &flow->now[slot];
+  // What owns already, or borrows from what never ends, needs nothing.
   bool bare = state->kind == TL_OWNS && state->count == 0;
   bool fixed = state->kind == TL_BORROWS && state->count == 1 &&
                tl_borrow_owner_who(state->borrow_owners[0]) == TL_WHO_IMMORTAL;
@@ -582,6 +590,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   bool tracked = tl_is_tracked(flow->cfg, s);
   if (d == s && ins->op != TL_BC_MEMBER)
     return;
+  // A copy of the state, since defining d below may overwrite it (d == s).
   tl_state state = *tl_state_of(flow, s);
   bool moves = tracked && (d == s || !tl_bit(flow->after, s));
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
@@ -620,6 +629,9 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   flow->depends = false;
   own_borrows_of_globals(flow, ins, err);
   rescue_indices(flow, ins);
+  // The slots whose values somebody may still see: those that live on, without
+  // the one that is written, and where the instruction may fail late or takes
+  // over a window, those that the handler sees.
   memcpy(flow->risk, flow->after, nbytes);
   if (tl_is_tracked(flow->cfg, ins->result))
     tl_bit_clear(flow->risk, ins->result);

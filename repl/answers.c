@@ -9,6 +9,8 @@
 
 #include <stdarg.h>
 
+// One line, or as many as the text has, as compilers write them, so that
+// editors can go there.
 void tl_golden_fail(tl_golden *golden, const char *path, int line,
                     const char *format, ...) {
   va_list args;
@@ -331,6 +333,7 @@ static void compare_errors(tl_golden *golden, const tl_part *p,
   }
 }
 
+// Errors are compared in either case: a .out file says nothing of them.
 void tl_part_compare(tl_golden *golden, const tl_part *p, span output,
                      const tally_error_info *info) {
   if (p->whole) {

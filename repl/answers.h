@@ -21,6 +21,7 @@ typedef enum tl_answer_kind {
 } tl_answer_kind;
 
 // One expectation.
+// Lines are counted from 1, in the file and not in the part.
 typedef struct tl_answer {
   tl_answer_kind kind;
   span text;

@@ -81,6 +81,8 @@ static bool is_part(tally_vm *vm, const char *name, const char *part) {
   return contains(name, part);
 }
 
+// A name of the library's list is good only until the next call, so it is
+// copied.
 static bool is_said(tally_vm *vm, const char *name, const char *part) {
   char copy[256];
   snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
@@ -436,6 +438,10 @@ int tl_show_doc(tally_vm *vm, const char *name) {
   return TL_FAILED;
 }
 
+//   tally doc            all topics with their names
+//   tally doc NAME       what tl_show_doc has
+//   tally doc FILE.tly   the documentation in a script
+//   tally doc --check    what lacks documentation
 int tl_run_doc(tl_session *session, const tl_command *cmd) {
   if (cmd->check)
     return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);

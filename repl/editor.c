@@ -403,6 +403,7 @@ tl_editor *tl_editor_open(tally_vm *vm) {
   return e;
 }
 
+// Also undoes an opening that failed half-way, so each part is tested.
 void tl_editor_close(tl_editor *e) {
   if (e == NULL)
     return;

@@ -281,6 +281,8 @@ static void run_documentation(tl_golden *golden, const char *name,
   close_vm(golden, &w, vm, name, 1);
 }
 
+// One VM lists the names; each documentation runs in another, so that examples
+// cannot see one another's variables.
 void tl_golden_library(tl_golden *golden) {
   char path[1024] = "";
   // A new folder, since examples may write files.

@@ -113,6 +113,8 @@ static int set_memory(tl_command *cmd, const char *text) {
   return 0;
 }
 
+// A stack is address space that is reserved at once, so a size beyond 1 TiB is
+// taken for a mistake.
 static int set_stack(tl_command *cmd, const char *text) {
   double nbytes;
   if (!read_quantity(text, sizes, &nbytes) || nbytes > 0x1p40)
@@ -133,6 +135,7 @@ static int set_threads(tl_command *cmd, const char *text) {
   return wrong("--threads wants a number from 1 to 1024, not ", text);
 }
 
+// Any integer of 64 bits with a sign, as random.seed takes it.
 static int set_seed(tl_command *cmd, const char *text) {
   char *end;
   errno = 0;

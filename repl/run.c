@@ -58,6 +58,7 @@ int tl_run_code(tl_session *session, const tl_command *cmd) {
 
 // --- dis --------------------------------------------------------------------
 
+// Nothing runs, but compiling a module may take long, so Ctrl-C works.
 int tl_run_dis(tl_session *session, const tl_command *cmd) {
   const char *path = cmd->subject;
   if (strcmp(path, "-") == 0)

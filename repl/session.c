@@ -166,6 +166,7 @@ static bool flush_output(void) {
   return false;
 }
 
+// What is no terminal, a file or a pipe, fails the request.
 int tl_terminal_width(int file) {
 #ifdef TIOCGWINSZ
   struct winsize size;

@@ -80,6 +80,7 @@ static inline span skip(span from, size_t n) {
   return (span){from.at + n, from.n - n};
 }
 
+// Blanks and tabs: the span is one line.
 static inline span trim_left(span from) {
   while (from.n > 0 && (*from.at == ' ' || *from.at == '\t')) {
     from = skip(from, 1);
@@ -87,6 +88,7 @@ static inline span trim_left(span from) {
   return from;
 }
 
+// Also the end of the line, which a file from Windows may have in two bytes.
 static inline span trim_right(span from) {
   while (from.n > 0 && strchr(" \t\r\n", from.at[from.n - 1])) from.n--;
   return from;

@@ -66,6 +66,7 @@ static void add_job(command *cmd, const char *path) {
 
 // --- Finding files ----------------------------------------------------------
 
+// A path that is nothing but the ending has no name, and is none.
 static bool has_ending(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
@@ -107,6 +108,8 @@ static char **list_directory(const char *path, size_t *count) {
 }
 
 // Adds the tests at [path]; a name that was [asked] for must be one.
+// Folders are gone through in the order of names, so that reports are alike on
+// all machines.
 static void find_tests(command *cmd, const char *path, bool asked) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -228,6 +231,8 @@ static void report(command *cmd, job *test) {
 }
 
 // Runs all jobs, several at a time, and reports them in their order.
+// A job that ends early waits for those before it to be reported, and counts as
+// running until then, so at most `parallel` reports are open.
 static void run_all(command *cmd) {
   size_t started = 0, reported = 0;
   while (reported < cmd->count) {

@@ -51,6 +51,8 @@ static void write_line(FILE *to, const char *line, size_t nbytes, int width) {
   }
 }
 
+// A source line and the caret below it would no longer fit each other if they
+// were cut, so they stay as they are.
 void tl_write_wrapped(FILE *to, const char *text, int width) {
   while (*text != 0) {
     size_t nbytes = strcspn(text, "\n");

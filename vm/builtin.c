@@ -100,6 +100,8 @@ const char *tl_builtin_module(const tl_library *library,
 
 // --- Modules in Tally -------------------------------------------------------
 
+// "global/f" is found by the function's name, since a file of global functions
+// is many modules; all others by the name of the module.
 const struct tl_embedded *tl_embedded_find(const tl_library *library,
                                            const char *module) {
   const size_t prefix = strlen(TL_GLOBAL_MODULE);
@@ -121,6 +123,7 @@ static const struct tl_embedded_function *member_of(const struct tl_embedded *e,
   return NULL;
 }
 
+// NULL as well where there is no such module.
 const struct tl_embedded_function *tl_embedded_member(const tl_library *library,
                                                       const char *module,
                                                       const char *name) {
@@ -177,6 +180,8 @@ static tl_slot parse_default(const char **at) {
   return tl_none();
 }
 
+// Names point into [params], which has to live as long as [out]. Parsing stops
+// at the first thing that is no parameter, and at TL_MAX_PARAMS.
 int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]) {
   int count = 0;
   const char *at = skip_blanks(params == NULL ? "" : params);

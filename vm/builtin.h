@@ -244,6 +244,8 @@ typedef struct tl_constant {
 
 // --- Signatures -------------------------------------------------------------
 
+// A mask of 32 bits has a bit for each argument (call.c), and calls have an
+// array of this length on the C stack.
 enum { TL_MAX_PARAMS = 16 };
 
 // How a parameter is given in a call.

@@ -24,10 +24,12 @@ static const char *const kind_names[TALLY_STATUS_COUNT] = {
     "value", "domain", "memory", "io",   "limit", "interrupt",
     "host",  "assert", "exit",   "user"};
 
+// A number that is no kind can only come from a host, so it is called host.
 const char *tl_error_kind_name(tally_status kind) {
   return kind < TALLY_STATUS_COUNT ? kind_names[kind] : "host";
 }
 
+// Linear: a dozen names, looked up only where an error is raised by name.
 bool tl_error_kind_find(const char *name, tally_status *kind) {
   for (int i = TALLY_ERR_SYNTAX; i < TALLY_STATUS_COUNT; i++) {
     if (i == TALLY_ERR_EXIT || strcmp(kind_names[i], name) != 0)
@@ -112,6 +114,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
   return false;
 }
 
+// The texts may be parts of the old message: that is freed last.
 void tl_put_message(tl_vm *vm, const char *first, const char *second,
                     const char *third) {
   tl_pending_error *error = &vm->error;

@@ -42,7 +42,7 @@ struct tl_observer {
   void (*copied)(tl_vm *vm, const tl_array *copy);
   // The instructions from [begin] to [end] ran as one region. [array] is its
   // result, NULL where it is none; [together]: it is one of several regions
-  // that ran together; [turns]: how many iterations of a loop ran in one go.
+  // that ran together; [iterations]: how many of a loop ran in one go.
   void (*fused)(tl_vm *vm, const struct tl_ins *begin, const struct tl_ins *end,
                 const tl_array *array, bool together, uint64_t iterations);
 

@@ -227,6 +227,8 @@ static const struct {
     {"io.read_csv", "skiprows", "it is called skip"},
 };
 
+// For parameters that other libraries have under another name; NULL: none is
+// known.
 const char *tl_parameter_hint(const char *function, const char *parameter) {
   for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
     if (strcmp(parameters[i].function, function) == 0 &&

@@ -41,6 +41,7 @@ static const char *reason_itself(const char *reason, const char *text) {
   return reason;
 }
 
+// The thread-safe form of strerror, since VMs run in several threads.
 const char *tl_io_reason(int error, char *text, size_t nbytes) {
   const char *reason =
       _Generic(strerror_r(error, text, nbytes), int
@@ -80,6 +81,8 @@ const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
 
 // --- Reading ----------------------------------------------------------------
 
+// Standard input is a duplicate of its descriptor, so that closing the reader
+// leaves it open.
 bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
                     tl_reader *out) {
   struct stat about;
@@ -121,6 +124,7 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
   return true;
 }
 
+// No capability is needed: the bytes are in memory already.
 tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
                        const void *data, size_t nbytes) {
   return (tl_reader){.vm = vm,
@@ -152,6 +156,7 @@ static size_t take_ahead(tl_vm *vm, void *to, size_t nbytes) {
   return n;
 }
 
+// *got is less than [nbytes] only at the end of the file.
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   // What input() has read ahead belongs before what the descriptor has left.
   *got = reader->is_input ? take_ahead(reader->vm, to, nbytes) : 0;
@@ -181,6 +186,8 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   return true;
 }
 
+// For bytes in memory the offset is not checked; the caller sees to it that it
+// is at most their number.
 bool tl_reader_seek(tl_reader *reader, int64_t offset) {
   if (reader->memory)
     reader->at = (size_t)offset;
@@ -215,6 +222,7 @@ static tl_input *input_of(tl_vm *vm) {
   return vm->input = in;
 }
 
+// What was read ahead and not given out is lost to the process.
 void tl_input_close(tl_vm *vm) {
   if (vm->input == NULL)
     return;
@@ -296,6 +304,8 @@ static bool find_line(tl_vm *vm, const char *what, size_t *end) {
   }
 }
 
+// Reads ahead up to the end of a line, which tl_input_line then need not look
+// for again (tl_input.searched).
 bool tl_input_more(tl_vm *vm, const char *what, bool *more) {
   size_t end;
   if (!allowed(vm, what) || !find_line(vm, what, &end))
@@ -540,6 +550,7 @@ static bool flush(tl_writer *w) {
   return write_all(w, w->buffer, used);
 }
 
+// [memory] may have bytes already; they stay in front.
 tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
   return (tl_writer){.vm = vm, .what = what, .fd = -1, .memory = memory};
 }
@@ -674,6 +685,7 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
   return close_file(&w);
 }
 
+// A file that may not be read is there, and opening it then gives the reason.
 bool tl_io_exists(const char *path) {
   struct stat status;
   return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);

@@ -80,6 +80,12 @@ bool tl_refuel(tl_vm *vm) {
   return true;
 }
 
+// Fuel and budget together are what is left, and are split anew:
+//
+//     budget 5000, fuel 300, work 1000     left 4300
+//     budget 3276, fuel 1024               the fuel is full again
+//
+// With budget UINT64_MAX there is no limit, and the fuel is not touched.
 bool tl_poll(tl_vm *vm, uint64_t work) {
   // A function that must not stop half-way is soon done (TL_STOPS).
   if (vm->finishing)
@@ -106,6 +112,7 @@ static bool refused(void *context) {
   return !tl_poll(context, 0);
 }
 
+// The kernel that asks must be in the VM's own thread.
 tl_stop tl_stop_of(tl_vm *vm) {
   return (tl_stop){.ask = refused, .context = vm};
 }

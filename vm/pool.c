@@ -90,6 +90,7 @@ static void *run_worker(void *argument) {
 
 // --- The pool ---------------------------------------------------------------
 
+// The other fields are zero, as the VM's memory is.
 void tl_pool_open(tl_vm *vm) {
   tl_pool *pool = &vm->pool;
   pthread_mutex_init(&pool->lock, NULL);
@@ -191,6 +192,9 @@ static void close_job(tl_pool *pool) {
   pool->worked = tl_clock();
 }
 
+// The caller is one of the threads: it takes chunks as the workers do, so that
+// a job is done even if no worker is woken in time. Polling happens only in
+// between its own chunks, since workers may not touch the VM.
 bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
                  bool may_stop, uint64_t cost) {
   tl_pool *pool = &vm->pool;
@@ -226,6 +230,7 @@ typedef struct rest {
   void *context;
 } rest;
 
+// The chunks of the job that is left are numbered from 0 again.
 static void run_rest(void *context, int64_t chunk) {
   const rest *r = context;
   r->work(r->context, chunk + 1);

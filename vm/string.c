@@ -49,6 +49,8 @@ static bool is_bytewise(const char *text, size_t nbytes) {
   return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
+// The NUL is there at once; with text NULL the bytes before it are the caller's
+// to fill.
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
   size_t whole;
   if (tl_add_overflows(nbytes, sizeof(tl_string) + 1, &whole)) {
@@ -68,6 +70,7 @@ tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
   return string;
 }
 
+// A separate step because TL_BYTEWISE depends on all bytes.
 void tl_string_finish(tl_string *string) {
   string->text[string->length] = 0;
   if (is_bytewise(string->text, string->length))
@@ -78,6 +81,7 @@ tl_string *tl_string_from(tl_vm *vm, const char *text) {
   return tl_string_new(vm, text, strlen(text));
 }
 
+// The flag follows from those of the parts, without a look at the bytes.
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   tl_string *string = tl_string_new(vm, NULL, a->length + b->length);
   if (string == NULL)
@@ -94,6 +98,8 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
 // pieces.
 enum { SPARE_FROM = 256 };
 
+// The object's nbytes is the room, so tl_object_free needs no other field. The
+// hash of the old text is forgotten.
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   TL_CHECK(a->head.count == 1);
   size_t length, need, room;
@@ -121,6 +127,7 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
 
 // --- Comparing --------------------------------------------------------------
 
+// Hashes are not compared: computing one reads all bytes, as memcmp does.
 bool tl_string_equal(const tl_string *a, const tl_string *b) {
   return a == b ||
          (a->length == b->length && memcmp(a->text, b->text, a->length) == 0);
@@ -176,6 +183,8 @@ static size_t decode(const char *text, size_t nbytes, size_t at,
   return 1;
 }
 
+// By the rules of UAX #29, which utf8proc has. The state goes along, since
+// flags and families depend on more than two neighbours.
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
   utf8proc_int32_t before, after, state = 0;
   at += decode(text, nbytes, at, &before);
@@ -351,6 +360,7 @@ static void add_formatted(tl_text *text, const char *format, va_list args) {
   va_end(again);
 }
 
+// Numbers with a point must not go this way: printf writes the locale's.
 void tl_text_printf(tl_text *text, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -358,6 +368,7 @@ void tl_text_printf(tl_text *text, const char *format, ...) {
   va_end(args);
 }
 
+// Lack of memory in between is reported by finishing.
 tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
   tl_text text;
   tl_text_open(&text, vm);
@@ -368,6 +379,7 @@ tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
   return tl_text_finish(&text);
 }
 
+// The buffer is copied, so that the string is no larger than its text.
 tl_string *tl_text_finish(tl_text *text) {
   tl_string *string = NULL;
   if (!text->failed)
@@ -377,6 +389,7 @@ tl_string *tl_text_finish(tl_text *text) {
   return string;
 }
 
+// The text is empty afterwards, but a failure is remembered.
 void tl_text_close(tl_text *text) {
   tl_free(text->vm, text->bytes, text->capacity);
   *text = (tl_text){.vm = text->vm, .failed = text->failed};

@@ -85,6 +85,9 @@ typedef struct tl_text {
 } tl_text;
 // Begins an empty text; nothing is allocated.
 void tl_text_open(tl_text *text, tl_vm *vm);
+// Append bytes, a NUL-terminated text, one byte, or what printf would print.
+// The bytes of a text that is finished as a string have to be valid UTF-8 as a
+// whole.
 void tl_text_add(tl_text *text, const char *bytes, size_t nbytes);
 void tl_text_puts(tl_text *text, const char *string);
 void tl_text_putc(tl_text *text, char c);

@@ -56,6 +56,7 @@ static int distance(const uint32_t *a, int n, const uint32_t *b, int m) {
   return last[m];
 }
 
+// A name longer than TL_SUGGEST_MAX has length -1, and nothing is near to it.
 void tl_suggest_begin(tl_suggestion *near, const char *name, size_t nbytes) {
   near->best = NULL;
   near->best_nbytes = 0;
@@ -79,6 +80,8 @@ void tl_suggest_offer(tl_suggestion *near, const char *candidate,
   near->best_nbytes = nbytes;
 }
 
+// The 20 bytes are those of the words around the name and of the NUL; the
+// buffer is larger than that.
 const char *tl_suggest_text(const tl_suggestion *near, char *buffer,
                             size_t size) {
   if (near->best == NULL)

@@ -22,6 +22,12 @@ static size_t sequence_length(const unsigned char *s, size_t left) {
     length = 4;
   else
     return 0;
+  // The second byte's range, from the Unicode Standard's table 3-7:
+  //
+  //   e0  a0..bf   no overlong form of fewer than three bytes
+  //   ed  80..9f   no surrogates
+  //   f0  90..bf   no overlong form of fewer than four bytes
+  //   f4  80..8f   nothing above U+10FFFF
   if (s[0] == 0xe0)
     low = 0xa0;
   if (s[0] == 0xed)
@@ -52,6 +58,8 @@ static size_t ascii_blocks(const unsigned char *s, size_t nbytes) {
   return i;
 }
 
+// Most texts are ASCII, so the loop tests 64 and then 8 bytes at a time and
+// decodes only what is left. *at is written only on failure.
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < nbytes;) {

@@ -122,6 +122,8 @@ bool tl_is_counted(tl_slot s) {
   return (s.object->flags & TL_IMMORTAL) == 0;
 }
 
+// Who stores a value calls tl_escape, which needs this only for what was
+// borrowed.
 tl_slot tl_retain(tl_vm *vm, tl_slot s) {
   TL_CHECK(!tl_is_counted(s) || s.object->count > 0);
   if (!tl_is_counted(s))
@@ -164,6 +166,11 @@ static uint64_t *promotions(tl_vm *vm, tl_cause cause) {
   }
 }
 
+// Three tests, one after the other:
+//
+//   does the slot own?          then its count moves, and nothing is written
+//   a container that borrows?   it gets counts of its items
+//   a view or nested array?     it gets a count of its block, or is copied
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
   TL_CHECK(!tl_is_owned(*s) || s->object->count > 0);
   tl_slot out = *s;
@@ -415,12 +422,16 @@ static bool is_small(tl_object *container, int depth, int *left) {
   return true;
 }
 
+// Both are small, since the walk is repeated wherever the container is stored
+// or an owner of its items ends.
 bool tl_lends_few(tl_object *container) {
   enum { FEW = 32, DEPTH = 5 };
   int left = FEW;
   return is_small(container, DEPTH, &left);
 }
 
+// Inner containers first, since the outer one borrows as long as one of them
+// does.
 void tl_note_kept(tl_object *container) {
   tl_slot *item;
   tl_cause cause;
@@ -435,6 +446,15 @@ void tl_note_kept(tl_object *container) {
     container->flags &= (uint8_t)~TL_BORROWED;
 }
 
+// What happens to the item, by what it is:
+//
+//   scalar, immortal                 stored as it is (tl_escape)
+//   owned, borrows nothing itself    its count moves (tl_escape)
+//   borrowed                         stored without a count
+//   a container that borrows few     stored as it is, owned or borrowed
+//   a container that borrows many    gets counts of its items first
+//
+// In the third and the fourth case [container] is marked as borrowing.
 tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
                        tl_cause cause) {
   if (!tl_is_counted(*item) || (container->flags & TL_KEEPING) != 0)
@@ -459,6 +479,7 @@ tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
   return stored;
 }
 
+// Goes into owned items too, because they may be containers that borrow.
 void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
                       void *context) {
   tl_slot *item;
@@ -474,6 +495,8 @@ void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
   }
 }
 
+// Recursion is bounded: what nests deeper than tl_lends_few looks has got
+// counts when it was stored.
 void tl_keep_items(tl_vm *vm, tl_object *container) {
   tl_slot *item;
   tl_cause cause;

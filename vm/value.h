@@ -83,6 +83,8 @@ enum {  // tl_object.flags
 };
 
 // The header of every heap object.
+// Where pointers have 64 bits it takes 16 bytes, so that what follows is
+// aligned for any item.
 typedef struct tl_object {
   uint32_t count;  // owners; born as 1
   uint8_t kind;    // tl_kind
@@ -191,6 +193,8 @@ static inline bool tl_is_owned(tl_slot s) {
 static inline bool tl_is_weak(tl_slot s) {
   return (s.tag & TL_WEAK) != 0;
 }
+// By class, which is one bit of the tag; all other kinds are found by the dtype
+// byte.
 static inline bool tl_is_array(tl_slot s) {
   return (s.tag & TL_CLASS_ARRAY) != 0;
 }
@@ -209,6 +213,8 @@ static inline bool tl_is_scalar(tl_slot s) {
 static inline bool tl_is_kind(tl_slot s, tl_kind kind) {
   return tl_dtype_of(s) == (int)kind;
 }
+// The value none; not the state of a variable before its first assignment,
+// which is unset and which no script can read.
 static inline bool tl_is_none(tl_slot s) {
   return tl_is_kind(s, TL_KIND_NONE);
 }
@@ -249,6 +255,8 @@ static inline void tl_copy_slot(tl_slot *to, const tl_slot *from) {
 static inline tl_slot tl_none(void) {
   return (tl_slot){.tag = TL_TAG_NONE, .u = 0};
 }
+// What a slot holds before its variable is assigned, and the place that an item
+// was moved out of.
 static inline tl_slot tl_unset(void) {
   return (tl_slot){.tag = TL_TAG_UNSET, .u = 0};
 }

@@ -21,6 +21,8 @@ bool tl_write(tl_vm *vm, const char *text, size_t nbytes) {
   return tl_write_for(vm, "print", text, nbytes);
 }
 
+// The hook gets the text as it is, in one piece; what it does not want is an
+// error that a script may catch.
 bool tl_write_for(tl_vm *vm, const char *what, const char *text,
                   size_t nbytes) {
   // A hook is never called for nothing.

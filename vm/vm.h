@@ -183,8 +183,8 @@ struct tally_vm {
   struct tl_watch *watch;  // NULL: nobody watches
   // Depth of records within each other that are becoming an array.
   int stacking;
-  // Some code says #:inplace (observe/in_place_contract.h). The fields below are
-  // of the operand whose memory could not be reused last.
+  // Some code says #:inplace (observe/in_place_contract.h). The fields below
+  // are of the operand whose memory could not be reused last.
   bool has_contracts;
   uint8_t refused_why;
   // The slot of a call's operand; UINT32_MAX: none.
@@ -244,6 +244,7 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what);
 // Sends text to the write hook. False after tl_fail (kind io), which says that
 // [what] was refused.
 bool tl_write_for(tl_vm *vm, const char *what, const char *text, size_t nbytes);
+// The same in the name of print.
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes);  // for print
 
 #endif

@@ -147,6 +147,8 @@ static void put_callee(listing *l, const tl_decoded *d) {
 
 // What an instruction is about besides its operands: constant, variable, field,
 // path.
+// Opcodes that are not named here have no extra, or one that is written
+// elsewhere (the callee in front, a jump's target behind).
 static void put_extra(listing *l, const tl_decoded *d) {
   const char *sep = d->operand_count + d->window_count > 0 ? ", " : "";
   switch (d->op) {
@@ -284,6 +286,7 @@ uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
              : line_of(p->unit, place->at);
 }
 
+// [line] must be one that the unit has. The result is not NUL-terminated.
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {
   const char *begin = unit->text + unit->line_starts[line - 1];
   const char *end = unit->text + unit->nbytes;

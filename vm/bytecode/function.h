@@ -100,9 +100,9 @@ typedef struct tl_region {
   // It is no region by itself, but only together with those behind it.
   bool is_part;
   // It may run together with the regions behind it, up to this pc: one pass
-  // computes several results. If that last failed, it runs alone for [apart]
-  // times, which grow with the failures in a row. A region that has no such
-  // others has its own end here.
+  // computes several results. If that last failed, it runs alone for
+  // [disjoint] times, which grow with the failures in a row. A region that has
+  // no such others has its own end here.
   uint32_t together;
   uint16_t disjoint;
   uint8_t disjoint_runs;  // how often they could not, in a row
@@ -147,7 +147,8 @@ typedef struct tl_function_param {
 typedef struct tl_result_borrow_owner {
   // Index of the parameter; UINT16_MAX: something immortal.
   uint16_t param;
-  // tl_relation: the result is the same object, an item, or a view.
+  // tl_relation: the result is the same object, an item, a view, or a container
+  // that borrows from it.
   uint8_t relation;
 } tl_result_borrow_owner;
 
@@ -161,7 +162,7 @@ typedef struct tl_summary {
   // (the function drops it where its bit says so).
   uint8_t *param_modes;
   // Whether the result may be owned, and whether it may be borrowed from one of
-  // [lenders].
+  // [borrow_owners].
   bool may_own, may_borrow;
   uint16_t borrow_owner_count;
   tl_result_borrow_owner *borrow_owners;

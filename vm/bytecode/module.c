@@ -143,6 +143,8 @@ bool tl_unit_borrow(tl_unit *unit) {
   return true;
 }
 
+// Of the objects that units adopted only those that tl_unit_borrow has made
+// mortal count: the unit is one of their owners.
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context) {
@@ -193,6 +195,7 @@ static tl_string *immortal_string(tl_vm *vm, const char *text) {
   return string;
 }
 
+// The counterpart of immortal_string; NULL is ignored.
 static void free_string(tl_vm *vm, tl_string *string) {
   if (string == NULL)
     return;
@@ -238,6 +241,8 @@ int32_t tl_module_find(const tl_module *module, const char *name,
 
 // Makes room for more variables. The four tables have one capacity: they grow
 // together or not at all.
+// New tables are filled before the old ones go: the old pointers stay good if
+// one of the four finds no memory.
 static bool grow_variables(tl_vm *vm, tl_module *module) {
   size_t old = module->variable_capacity, wider = old * 2 + 8;
   tl_slot *variables =
@@ -276,6 +281,8 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
   return true;
 }
 
+// The tables may have grown for nothing if the name then finds no memory; that
+// is room for the next one.
 int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
                       size_t nbytes) {
   if (module->variable_count == module->variable_capacity &&
@@ -298,6 +305,7 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
   return index >= 0 ? index : tl_module_add(vm, module, name, nbytes);
 }
 
+// Binary search.
 bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
   uint32_t low = 0, high = count;
   while (low < high) {
@@ -348,6 +356,8 @@ static void let_wait(tl_vm *vm, tl_slot value) {
     tl_error_clear(vm);
 }
 
+// Never fails: where a call under way may borrow the old value and there is no
+// memory to note that, the old value is never freed (let_wait).
 void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
                       tl_slot value, bool by_code) {
   tl_slot *g = &module->variables[index], old = *g;
@@ -367,6 +377,8 @@ void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
     tl_let_go(vm, g);
 }
 
+// With a call under way that may borrow the value, the list of waiting values
+// owns it too, so that an update copies it instead of writing into it.
 tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
   tl_slot *g = &module->variables[index], value = *g;
   *g = tl_unset();
@@ -376,6 +388,8 @@ tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
   return tl_retain(vm, tl_borrow(value));
 }
 
+// The list is taken off the VM first: dropping may run hooks of the host's,
+// which may assign again.
 void tl_drop_waiting(tl_vm *vm) {
   tl_list *waiting = vm->waiting;
   vm->waiting = NULL;
@@ -383,6 +397,7 @@ void tl_drop_waiting(tl_vm *vm) {
     tl_drop(vm, tl_own_list(waiting));
 }
 
+// Unset before the drop, for the same reason.
 void tl_module_clear(tl_vm *vm, tl_module *module) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     tl_slot value = module->variables[i];

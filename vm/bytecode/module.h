@@ -57,6 +57,7 @@ void tl_drop_waiting(tl_vm *vm);
 
 // Drops the values of all variables, which are unset afterwards.
 void tl_module_clear(tl_vm *vm, tl_module *module);
+// Must come before any module is freed: values refer to functions of others.
 void tl_modules_clear(tl_vm *vm);  // of all modules
 // Frees all modules with their units. No value may refer to them any longer.
 void tl_modules_close(tl_vm *vm);

@@ -107,7 +107,10 @@ enum { TL_NEXT_ITEM, TL_NEXT_PAIR, TL_NEXT_OF_LIST };
 typedef enum tl_fails { TL_NEVER, TL_EARLY, TL_LATE } tl_fails;
 
 // How an instruction is encoded: which of the fields a, b, c hold what.
-// Emission, listing and decoding read this alone.
+// Emission, listing and decoding read this alone. Several opcodes share a
+// format, so a new one mostly needs none. Offsets of jumps count words from the
+// next instruction and may be negative. Operands in a window have no modes:
+// what owns is taken over.
 //
 //     word     │ op 8 │ modes 8 │  a 16  │  b 16  │  c 16  │
 //                                        └ extra or far jump ┘   (AX, JUMP …)

@@ -292,6 +292,11 @@ static bool bind_defaults(binder *b) {
 
 // Fills out[skip …) with one slot for each parameter. What args own is taken,
 // on failure too.
+// f(1, ...xs, k: 2) for fn f(a, b = 0, ...rest, k: 0) and xs = (5, 6, 7):
+//
+//   out   a: 1 │ b: 5 │ rest: (6, 7) │ k: 2
+//
+// A slot that stays unset is a default, which code of the function fills in.
 static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
                  uint32_t count, tl_slot *args, uint32_t skip, tl_slot *out) {
   binder b = {
@@ -343,6 +348,7 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // or an interrupt may stop the function while it writes into a large one.
 static bool is_borrowed(const tl_builtin *builtin, tl_call_mode mode,
                         const tl_slot *args) {
+  // Below a megabyte a function is done before anybody would interrupt it.
   enum { SMALL = 1 << 20 };
   tl_slot s = args[0];
   if (mode < TL_CALL_RESTORES)
@@ -382,6 +388,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   // back.
   vm->keeping = keeps;
   // One pass over the arguments finds out what the checks below need.
+  // For the counters alone: which arguments end here as arrays with no other
+  // owner.
   uint32_t dying = 0;
   uint64_t tags = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -430,6 +438,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   return ok;
 }
 
+// The arguments are gone after a failure; tl_error_of_builtin only compares
+// their addresses with the one that the message speaks of.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
@@ -747,6 +757,7 @@ bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
   return tl_call(vm, function, 0, NULL, out);
 }
 
+// On failure the values are still the caller's.
 tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                          tl_slot *values) {
   tl_native *native =

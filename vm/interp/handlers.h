@@ -57,9 +57,9 @@ TL_CALLED_OPCODES(OP)
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes);
-// target[i] = value, where [heir] is a variable that perhaps holds the item
-// that this displaces: it then takes over the list's count of it, and is an
-// owner afterwards.
+// target[i] = value, where [successor] is a variable that perhaps refers to the
+// item that this displaces: it then takes over the list's count of it, and is
+// an owner afterwards.
 bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
                      const tl_slot *i, tl_slot *successor, unsigned modes);
 

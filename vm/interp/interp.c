@@ -294,6 +294,8 @@ dispatch:
       literal = tl_weak_int((int16_t)ins->c);
       SLOW(b, &literal, TL_OP_ADD);
     }
+    // Not an ADDI of the negated literal: for other operands the error names
+    // the operation.
     OP(SUBI) {
       const tl_slot *b = RB;
       if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
@@ -546,6 +548,7 @@ dispatch:
       }
       NEXT;
     }
+    // As JT, for the other outcome.
     OP(JF) {
       const tl_slot *a = RA;
       bool truth;
@@ -579,6 +582,8 @@ dispatch:
     JUMP_IF_K(JNEK, !=, TL_OP_NOT_EQUAL, false)
     JUMP_IF_K(JNLTK, <, TL_OP_LESS, true)
     JUMP_IF_K(JNGTK, >, TL_OP_GREATER, true)
+    // Jumps behind the loop if it has no iteration; else the variable gets the
+    // first value.
     OP(FORPREP) {
       tl_slot *a = RA;
       bool any;
@@ -711,6 +716,8 @@ dispatch:
 #endif
     goto short_binary;
   }
+  // Small arrays, and an array with a scalar, computed without a plan; large
+  // ones go on to where a region may take them.
   WAY(short_binary) {
     if (MAY_FUSE(slow_b, slow_c))
       goto elementwise;
@@ -720,6 +727,7 @@ dispatch:
     }
     goto elementwise;
   }
+  // The same for one operand; falls through to the general path.
   WAY(short_unary) {
     if (MAY_FUSE(slow_b, slow_b))
       goto elementwise;
@@ -736,6 +744,8 @@ dispatch:
     ins = next;
     DISPATCH;
   }
+  // A branch on a comparison of what is no two plain scalars: its result has to
+  // be one bool.
   WAY(compare) {
     bool truth;
     // A literal takes the float's dtype, as in arithmetic.

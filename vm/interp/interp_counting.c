@@ -21,6 +21,8 @@ static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
 
 // The operands in the instruction's own fields; those of a window are counted
 // where they are moved there.
+// Modes stand in the word as two bits each: b lowest, then c, then a. PUSH
+// names the item in b and has no operand in c.
 static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
   const unsigned b = ins->modes & 3u, c = ins->modes >> 2 & 3u;
   const unsigned a = ins->modes >> 4 & 3u;

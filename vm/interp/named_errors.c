@@ -193,6 +193,8 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
   put_name(vm, module, builtin->name, length);
 }
 
+// A message that speaks of an argument (refused_size) is left alone: without
+// the arguments nobody can tell which one it was.
 void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes) {
   size_t n = 0;
   while (n < nbytes && (isalnum((unsigned char)text[n]) || text[n] == '_')) n++;

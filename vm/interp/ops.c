@@ -96,6 +96,7 @@ static bool whole(tl_vm *vm, const tl_slot *s, const char *what, int64_t *out) {
                  what, tl_describe(*s, text, sizeof text));
 }
 
+// The operands are integers, so nothing has to be dropped.
 bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                  const tl_slot *d) {
   int64_t start, stop, step;
@@ -143,6 +144,11 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
                  text);
 }
 
+// The number of iterations is found once, so that the loop counts down to 0 and
+// needs no comparison with the end, which a step might jump past:
+//
+//   0..10 by 3     (10 - 0 - 1) / 3 + 1 = 4      0 3 6 9
+//   10..0 by -4    (10 - 0 - 1) / 4 + 1 = 3      10 6 2
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   int64_t start, stop, step;
   if (!whole(vm, &hidden[0], "start", &start) ||
@@ -183,6 +189,8 @@ static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
       tl_hold(vm, slots[i], TL_CAUSE_VIEW);
 }
 
+// All memory is there before the first item moves, so a failure leaves the
+// window as it was.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
@@ -232,6 +240,8 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   return true;
 }
 
+// Serves STACK, whose items are in its window, and STACKLIST, whose items are
+// those of a list that is not this function's to drop.
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_slot result;
   if (!tl_stack_any(vm, count, items, &result) ||
@@ -247,6 +257,8 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   return true;
 }
 
+// On failure the slot has its list as it was, with the same owner: nothing but
+// the copy that was made here is dropped.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
@@ -269,6 +281,8 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   return ok;
 }
 
+// A string without a spec passes on with its mode: owned if it was consumed,
+// else still borrowed.
 bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   const tl_string *spec) {
   tl_slot value = read(b, mode);
@@ -311,6 +325,7 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   return true;
 }
 
+// Nothing below the allocation fails, so that no capture is lost.
 bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
                    tl_slot *captures, tl_slot *out) {
   tl_closure *closure =
@@ -420,6 +435,9 @@ static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
   return true;
 }
 
+// Where the compiler expects a portion (a list or record that borrows items),
+// tl_index_take makes it without counts; the verifier has checked that against
+// what the path says.
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   // A path with spread values is written out first.
@@ -441,6 +459,8 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
   return true;
 }
 
+// A consumed base is dropped after the field is read: what *out borrows from it
+// has been counted by then (tl_field_get).
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
   tl_slot from = read(base, mode), result;
@@ -535,6 +555,7 @@ bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
   return true;
 }
 
+// The indices stay in their slots: the store that follows needs them again.
 bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
                 const tl_path *path, tl_slot *parts, tl_slot *out) {
   tl_slot result;
@@ -690,6 +711,9 @@ static const tl_resource *walked_resource(tl_slot s) {
   return resource != NULL && resource->walked != NULL ? resource : NULL;
 }
 
+// Of a file only its hook knows whether there is more. Of all others the
+// position is compared with the length, which no assignment in the loop
+// changes: the loop walks the value, not the variable.
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
   tl_slot c = *container;
@@ -752,6 +776,8 @@ static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
   return true;
 }
 
+// Only the position moves; the container's length stays as it is while it gives
+// its items away, and each place that was given away holds none.
 bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
                 unsigned mode, uint32_t what) {
   tl_slot c = *container;

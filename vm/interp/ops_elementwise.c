@@ -124,6 +124,8 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
 }
 
+// The window is dropped here on failure because a call takes its arguments on
+// every path, and the caller cannot know whether this one was run.
 tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
                                  tl_slot *base, const tl_ins *ins,
                                  const tl_ins **next) {
@@ -143,6 +145,7 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
   return status;
 }
 
+// The result is dropped in any case: a branch keeps only the bool.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
   // Both operands are borrowed until it is known that the result is one bool:

@@ -1,5 +1,6 @@
 // The instructions that move ownership between slots. The compiler puts them in
-// (compiler/resolve_borrows.c), the verifier proves them (verify/verify_state.c).
+// (compiler/resolve_borrows.c), the verifier proves them
+// (verify/verify_state.c).
 //
 // Each is about two slots: x, the owner of a borrow, is about to end or change,
 // and y borrows from it. What relation they have decides which instruction:
@@ -101,6 +102,7 @@ static bool may_keep(const tl_slot *x, const tl_slot *y) {
   return x->pointer == y->pointer || may_keep_within(x, y, &left);
 }
 
+// Where x does not own, its end frees nothing, so y needs no count.
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) && may_keep(x, y))
     promote(vm, y);
@@ -203,6 +205,8 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   keep_items_of(vm, x, y);
 }
 
+// First tries to move the count that x has of the item; where that is not
+// found, y gets one of its own.
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) &&
       (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y)))
@@ -280,6 +284,7 @@ bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
   return true;
 }
 
+// After this the owners of the items may end in any order.
 void tl_do_keepall(tl_vm *vm, tl_slot *x) {
   if (tl_is_counted(*x))
     tl_keep_items(vm, x->object);

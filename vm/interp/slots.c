@@ -92,6 +92,7 @@ bool tl_slots_open(tl_vm *vm) {
   return true;
 }
 
+// Counted is only what calls have reached; given back is the whole reservation.
 void tl_slots_close(tl_vm *vm) {
   if (vm->stack == NULL)
     return;

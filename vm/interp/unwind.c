@@ -241,6 +241,9 @@ static bool is_repeated(const tl_pending_error *error,
          error->trace_pc == pc;
 }
 
+// Calls within the library have no line: its caller is what a script can see. A
+// trace has TRACE_LINES lines at most; in a deeper one lines in the middle are
+// left out, as both ends tell more.
 void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc) {
   tl_pending_error *error = &vm->error;

@@ -14,9 +14,12 @@
 #include "vm/memory/pages.h"
 #include "vm/poll.h"
 
+// Bytes that may be cached even if only small blocks have died so far.
 enum { SMALLEST_CACHE = 64 << 20 };
 
 // The whole pages that hold a block and its note; 0: too many.
+// The test has room for a huge page more, as mapping looks for its boundary
+// (pages.c).
 static size_t pages_for(size_t nbytes) {
   size_t page = 4096, whole;
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT + page + TL_HUGE_PAGE,
@@ -67,6 +70,8 @@ static void *large_fresh(tl_vm *vm, size_t nbytes) {
   return tl_large_host(vm, nbytes);
 }
 
+// Takes no VM, since a parcel's block may outlive the one that made it. The
+// note says whether the pages were mapped, and from where on.
 void tl_large_free(tl_resize_fn *resize, void *context, void *block) {
   tl_block_note n = *tl_note_of(block);
   char *raw = (char *)block - n.padding;
@@ -81,6 +86,9 @@ static void large_free(tl_vm *vm, void *block) {
   tl_large_free(vm->options.resize, vm->options.context, block);
 }
 
+// A mapped block stays one: its pages move. Any other is resized by the
+// allocator, whose new address may have another remainder by 64: then the data
+// are moved within the block, and the note is written anew.
 void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
   tl_block_note n = *tl_note_of(block);
   char *raw = (char *)block - n.padding;
@@ -116,6 +124,7 @@ static void cache_remove(struct tl_memory *memory, int at) {
           (size_t)(memory->cache_count - at) * sizeof(tl_cached));
 }
 
+// The oldest block is at index 0, as blocks are added at the end.
 size_t tl_cache_shrink(tl_vm *vm, size_t keep) {
   struct tl_memory *memory = vm->memory;
   size_t before = memory->cached_bytes;
@@ -184,11 +193,14 @@ static void cache_age(tl_vm *vm, double now) {
   }
 }
 
+// The clock is read only where something is cached.
 void tl_memory_rest(tl_vm *vm) {
   if (vm->memory->cache_count > 0)
     cache_age(vm, tl_clock());
 }
 
+// Order: what waited too long goes, then as much of the oldest as the new block
+// needs room for, so that the limit holds at any time.
 void tl_large_dead(tl_vm *vm, void *block) {
   struct tl_memory *memory = vm->memory;
   size_t capacity = tl_note_of(block)->capacity;
@@ -210,6 +222,7 @@ void tl_large_dead(tl_vm *vm, void *block) {
   memory->cached_bytes += capacity;
 }
 
+// Below TL_CACHE_FROM nothing is cached, so there is nothing to look for.
 void *tl_large_new(tl_vm *vm, size_t nbytes) {
   void *block = nbytes >= TL_CACHE_FROM ? cache_find(vm, nbytes) : NULL;
   return block != NULL ? block : large_fresh(vm, nbytes);

@@ -169,6 +169,7 @@ static bool install(tl_vm *vm, const char *what) {
 // --- Mapping ----------------------------------------------------------------
 
 // A free place of the table; NULL: all are taken.
+// `used` says how far the signal handler has to look; it only grows.
 static tl_mapping *claim(void) {
   for (int i = 0; i < PLACES; i++) {
     bool taken = false;
@@ -237,6 +238,7 @@ bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out) {
   return true;
 }
 
+// Atomic, because a signal handler in any thread reads it.
 char *tl_mapping_data(const tl_mapping *m) {
   return (char *)atomic_load(&m->begin);
 }
@@ -252,6 +254,7 @@ void tl_mapping_release(void *context, void *data) {
   atomic_store(&m->taken, false);
 }
 
+// The release function tells a mapping from a host's buffer.
 const char *tl_external_owner(const tl_array *a) {
   const tl_array_extra *more = tl_array_more(a);
   if (more->release != tl_mapping_release)

@@ -56,6 +56,8 @@ static void list_add(struct tl_memory *memory, size_t class, void *block) {
 
 // Puts what is left of the newest chunk on the lists, before another becomes
 // the newest.
+// The rest may be of several classes: as many blocks of 8 KiB as fit, then one
+// of what is left.
 static void retire_fresh(struct tl_memory *memory) {
   size_t left = (size_t)(memory->fresh_end - memory->fresh);
   while (left >= TL_SMALL_STEP) {
@@ -115,6 +117,8 @@ static bool chunk_new(tl_vm *vm) {
 }
 
 // A small block: from its class's list, else cut from the newest chunk.
+// Blocks of a class are not cut from those of another: a block stays what it
+// was made as, but for block_resize, until its chunk is freed.
 static void *small_new(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   size_t class = class_of(nbytes);
@@ -148,6 +152,7 @@ static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
 }
 
 // Whether all blocks of the chunk are dead.
+// `dead` is good only right after count_dead.
 static bool chunk_is_dead(const tl_memory_chunk *chunk) {
   return chunk->dead == (size_t)(chunk->end - chunk->begin);
 }
@@ -223,6 +228,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   return true;
 }
 
+// No block is freed: whoever calls this gives its memory back some other way.
 void tl_unaccount(tl_vm *vm, size_t nbytes) {
   TL_CHECK(vm->stats.live_bytes >= nbytes);
   vm->stats.live_bytes -= nbytes;
@@ -240,11 +246,14 @@ bool tl_account_external(tl_vm *vm, size_t nbytes) {
   return true;
 }
 
+// The release of the memory itself is a step of its own.
 void tl_unaccount_external(tl_vm *vm, size_t nbytes) {
   TL_CHECK(vm->stats.ext_bytes >= nbytes);
   vm->stats.ext_bytes -= nbytes;
 }
 
+// Tests run a program with n = 1, 2, 3 … until it no longer fails, and so see
+// every failure of memory that it can meet.
 void tl_memory_fail_at(tl_vm *vm, uint64_t n) {
   vm->memory->fail_at = n;
 }
@@ -291,10 +300,12 @@ bool tl_block_may_leave(const tl_vm *vm, size_t nbytes) {
   return nbytes > TL_SMALL_LIMIT;
 }
 
+// The block stays as it is: its new VM counts it, or tl_block_free frees it.
 void tl_block_leave(tl_vm *vm, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
 }
 
+// Must mirror block_free for blocks that may leave; small ones never do.
 void tl_block_free(tl_resize_fn *resize, void *context, void *block) {
   if (TL_BLOCKS_ALONE && resize == tl_memory_resize)
     free(block);
@@ -388,6 +399,7 @@ void *tl_spare_alloc(tl_vm *vm, size_t nbytes) {
   return block_new(vm, nbytes);
 }
 
+// Mirrors tl_spare_alloc: no counts, no event.
 void tl_spare_free(tl_vm *vm, void *block, size_t nbytes) {
   block_free(vm, block, nbytes);
 }
@@ -478,6 +490,9 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
   return moved;
 }
 
+// Where the two sizes are of different makes (a list's block and an
+// allocator's), the rest is copied into a smaller block; if there is none, the
+// old one stays.
 void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
   TL_CHECK(block != NULL);
   void *moved = NULL;
@@ -527,6 +542,8 @@ void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
   return object;
 }
 
+// The size stands in the header, which is read before the block goes: its first
+// bytes become the link of the free list.
 void tl_object_free(tl_vm *vm, tl_object *object) {
   TL_CHECK(vm->stats.live > 0);
   TL_CHECK(vm->stats.live_bytes >= object->nbytes);

@@ -72,6 +72,7 @@ void tl_memory_close(tl_vm *vm);
 // Counts [nbytes] as live though they came by another way. False, with no error
 // set, where that would pass the limit.
 bool tl_account(tl_vm *vm, size_t nbytes);
+// Takes such a count back; [nbytes] is what was counted.
 void tl_unaccount(tl_vm *vm, size_t nbytes);
 
 // Blocks that move from one VM to another (parcel.c). Whether a block of

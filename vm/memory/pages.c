@@ -38,6 +38,8 @@ char *tl_pages_map(size_t nbytes) {
   return begin;
 }
 
+// A part of a mapping may be given back by itself, so nothing records where it
+// began.
 void tl_pages_unmap(char *begin, size_t nbytes) {
   munmap(begin, nbytes);
 }

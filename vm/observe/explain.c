@@ -36,6 +36,7 @@ static bool open_function(tl_explainer *e, uint32_t index) {
   return true;
 }
 
+// The sizes are those that opening has asked for.
 static void close_function(tl_explainer *e) {
   tl_free(e->out->vm, e->leads, e->p->code_count + 1);
   tl_free(e->out->vm, e->writers.first, e->writers_size);
@@ -118,6 +119,8 @@ static void explain_function(tl_explainer *e, uint32_t index) {
     tl_explain_source(e->out, e->unit, o.place);
     tl_text_puts(e->out, "`\n           may: ");
     tl_explain_code(e, &o);
+    // The line is begun before it is known whether there is anything to say; if
+    // not, the text is cut back.
     size_t before = e->out->length;
     tl_text_puts(e->out, "\n                ");
     if (!tl_explain_apart(e, &o))

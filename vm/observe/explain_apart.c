@@ -143,6 +143,8 @@ static bool put_apart(const tl_explainer *e, const tl_explained *o) {
   return false;
 }
 
+// First what uses the result; else, for an operation, whether a call before it
+// is the reason.
 bool tl_explain_apart(const tl_explainer *e, const tl_explained *o) {
   bool computes = tl_explain_is_elementwise(&o->d);
   return put_apart(e, o) || (computes && put_called_before(e, o));

@@ -10,6 +10,7 @@
 
 // --- Reading code -----------------------------------------------------------
 
+// By the same table as regions use, so that both agree.
 bool tl_explain_is_elementwise(const tl_decoded *d) {
   return tl_region_op(d->op, d->extra) != TL_OP_COUNT;
 }
@@ -34,6 +35,7 @@ bool tl_explain_joins(const tl_explainer *e, uint32_t pc, const tl_decoded *d) {
   return kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
 }
 
+// Its result is its own operand 0. PUSH is none: it makes a list longer.
 bool tl_explain_is_update(int op) {
   return tl_opcodes[op].result == TL_DEF_TARGET && op != TL_BC_PUSH;
 }
@@ -55,6 +57,8 @@ int tl_explain_mode(const tl_decoded *d, uint32_t slot) {
   return mode;
 }
 
+// Whether the slot is a variable that the source names, not a temporary or a
+// hidden slot of a loop.
 static bool is_named(const tl_prototype *p, uint32_t slot) {
   return slot < p->named_count && p->slot_names[slot] != NULL;
 }
@@ -106,6 +110,8 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   return 0;
 }
 
+// In the order of the text, not of a run: a loop's body may have another
+// writer.
 bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
                            uint32_t *found) {
   tl_decoded d;
@@ -336,6 +342,7 @@ static bool is_view(const tl_decoded *d) {
   return tl_region_step_of(d->op, d->extra) == TL_STEP_VIEW;
 }
 
+// The last instruction of a region is an index only if it selects by a mask.
 bool tl_explain_selects(const tl_region *region, uint32_t pc,
                         const tl_decoded *d) {
   return region != NULL && pc + d->words == region->end && is_view(d);
@@ -578,6 +585,7 @@ void tl_spell_operand(tl_text *out, const tl_prototype *p, uint32_t pc,
   tl_explain_operand(&e, pc, slot);
 }
 
+// "what is taken from x needs a new array: it is no view".
 void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_text_puts(out, "what is taken from ");
@@ -585,6 +593,7 @@ void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
   tl_text_puts(out, " needs a new array: it is no view");
 }
 
+// An operand of a fused run lives on only if something behind the run reads it.
 void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);
@@ -598,6 +607,7 @@ void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
   tl_explain_holder(&e, pc, slot);
 }
 
+// Linear: a function has few regions, and this is for reports.
 const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc) {
   for (uint32_t i = 0; i < p->region_count; i++)
     if (p->regions[i].start <= pc && pc < p->regions[i].end)

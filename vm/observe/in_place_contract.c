@@ -22,6 +22,12 @@ static const tl_frame *running(const tl_vm *vm) {
   return vm->frames == NULL || f < vm->frames || f->function == NULL ? NULL : f;
 }
 
+// Contracts may nest, so the nearest beginning before [at] may have ended while
+// one around it has not. `reach` makes one comparison enough:
+//
+//   begin   10      20      40
+//   end     90      30      50
+//   reach   90      90      90      [at] = 60 is under the first
 bool tl_unit_contracts(const tl_unit *unit, uint32_t at) {
   uint32_t low = 0, high = unit->contract_count;
   // Binary search for the contracts that begin before the byte. The last end of
@@ -87,6 +93,7 @@ static void spell_reason(tl_vm *vm, tl_text *out, uint32_t slot) {
   tl_text_printf(out, " %s", words);
 }
 
+// Of the library, or of a value that may be a function of the library.
 static bool is_call(const tl_frame *f) {
   uint8_t op = f->pc->op;
   return op == TL_BC_CALLB || op == TL_BC_CALL;
@@ -107,6 +114,9 @@ static bool fail_for(tl_vm *vm, const char *what, const char *name,
   return false;
 }
 
+// A rejection counts only if it was the instruction under way that met it.
+// Calls pass here, because the arrays that the library makes on its way do not
+// count; but the operand that was refused is remembered for the message.
 bool tl_contract_keeps(tl_vm *vm) {
   if (vm->refused_at == NULL)
     return true;
@@ -196,6 +206,8 @@ static bool is_new(tl_slot s) {
   return owner->head.count == 1 && (owner->head.flags & other) == 0;
 }
 
+// The message prefers the reason that is known, a refused operand, to the plain
+// fact that the result is new.
 bool tl_contract_returns(tl_vm *vm, const char *name, tl_slot result) {
   if (!is_new(result))
     return true;
@@ -219,6 +231,7 @@ bool tl_contract_returns(tl_vm *vm, const char *name, tl_slot result) {
 
 // --- Instructions that make arrays by themselves ----------------------------
 
+// With --no-reuse nothing is in place, and so no contract is checked.
 bool tl_contract_makes(tl_vm *vm, tl_slot result, const char *why) {
   if (vm->no_reuse || !tl_is_under_contract(vm) || !is_new(result))
     return true;

@@ -23,6 +23,17 @@ bool tl_unit_contracts(const tl_unit *unit, uint32_t at);
 
 // The observer's functions; vm/events.h has their contracts.
 bool tl_contract_runs(const tl_vm *vm);
+// The order for one instruction under a contract:
+//
+//   tl_contract_refused   any number of times: this operand did not serve
+//   tl_contract_keeps     an array is about to be made: false fails the
+//                         instruction, with the last rejection as the reason
+//
+// and for a call of the library, or an instruction that makes arrays itself:
+//
+//   tl_contract_holds     before: operands are marked
+//   tl_contract_returns, _makes or _takes
+//                         after: false has dropped the result
 void tl_contract_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
 bool tl_contract_keeps(tl_vm *vm);
 bool tl_contract_holds(tl_vm *vm, uint32_t count, const tl_slot *args);

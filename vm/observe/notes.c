@@ -17,6 +17,8 @@ static tl_note *find(const tl_notes *n, const tl_ins *at) {
   }
 }
 
+// By the address of the instruction's first word, so a note is good as long as
+// its unit.
 const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at) {
   if (notes == NULL || notes->capacity == 0)
     return NULL;
@@ -137,6 +139,7 @@ void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
   tl_spell_rejection(vm, why, operand, place, words->text, sizeof words->text);
 }
 
+// By the host's allocator, which made all of it.
 void tl_notes_close(tl_vm *vm, tl_notes *notes) {
   void *context = vm->options.context;
   for (uint32_t i = 0; i < notes->capacity; i++)

@@ -75,6 +75,8 @@ bool tl_reach_meet(tl_reach *w, tl_slot value) {
   return true;
 }
 
+// The newest first: the order does not matter to any caller, and the list is
+// then a stack.
 bool tl_reach_next(tl_reach *w, tl_slot *out) {
   if (w->failed || w->waiting_count == 0)
     return false;
@@ -82,6 +84,7 @@ bool tl_reach_next(tl_reach *w, tl_slot *out) {
   return true;
 }
 
+// Also after a failure, when one of the tables may be missing.
 void tl_reach_end(tl_reach *w) {
   if (w->met != NULL)
     tl_reach_resize(w, w->met, w->met_capacity * sizeof *w->met, 0);

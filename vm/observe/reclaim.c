@@ -88,6 +88,8 @@ static tl_unit *unit_of(const marking *m, const void *object) {
 static void look(marking *m, tl_slot s);
 
 // The unit stays, and so does what its code may load.
+// One function that is reached keeps its whole unit: code of a unit is freed
+// together.
 static void keep_unit(marking *m, tl_unit *unit) {
   if (unit == NULL || unit->is_reached)
     return;
@@ -119,6 +121,7 @@ static void look(marking *m, tl_slot s) {
     keep_unit(m, unit_of(m, s.pointer));
 }
 
+// Each of several slots, as look.
 static void look_all(marking *m, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) look(m, slots[i]);
 }
@@ -135,6 +138,8 @@ static void look_into_array(marking *m, const tl_array *a) {
     look_string(m, tl_string_item_object(&items[i]));
 }
 
+// A closure leads to the code of all members of its group, since any of them
+// may call any other.
 static void look_into_closure(marking *m, const tl_closure *c) {
   for (uint32_t i = 0; i < c->member_count; i++)
     keep_unit(m, c->members[i]->unit);

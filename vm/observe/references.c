@@ -100,6 +100,8 @@ typedef struct handles {
   bool stopped;
 } handles;
 
+// The host's table of handles has no way to stop early, so after a stop the
+// rest is passed over.
 static void visit_handle(void *context, tl_slot value) {
   handles *h = context;
   if (h->stopped || !tl_is_counted(value))
@@ -235,6 +237,8 @@ static bool visit_fields(tl_slot s, tl_reference_visit *visit, void *context) {
   return true;
 }
 
+// By the object's kind; strings and arrays that own their block refer to
+// nothing, unless their items are strings.
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
   if (!tl_is_counted(s))
     return true;

@@ -114,6 +114,8 @@ static double weight(const tl_timeline *t, const tl_band *b) {
   return (double)b->nbytes * (until - b->born + t->width);
 }
 
+// Without subtraction, whose rounding to int would lose the sign of small
+// differences.
 static int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -121,6 +123,8 @@ static int by_size(const void *a, const void *b) {
 
 // Keeps the heavier half. A living block that goes is still counted, but not
 // shown by itself.
+// The median of the weights decides, so that about half go whatever the weights
+// are; several that weigh as much as the median go together.
 static void thin_bands(tl_timeline *t) {
   double weights[TL_BANDS];
   for (uint32_t i = 0; i < t->band_count; i++)
@@ -253,6 +257,7 @@ bool tl_watch_memory(tl_vm *vm) {
   return true;
 }
 
+// Records of an earlier run stay, and new ones are added to them.
 bool tl_watch_operations(tl_vm *vm) {
   if (!open_watch(vm))
     return false;
@@ -282,6 +287,8 @@ void tl_watch_stop(tl_vm *vm) {
   vm->watch = NULL;
 }
 
+// Both pointers are cleared first, so that nothing is recorded while it is
+// freed.
 void tl_watch_close(tl_vm *vm) {
   tl_watch *w = vm->watched;
   vm->watch = vm->watched = NULL;

@@ -135,7 +135,9 @@ void tl_notes_close(tl_vm *vm, tl_notes *notes);
 // The note of an instruction; NULL: nothing was seen of it.
 const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at);
 
-// The observer's functions (vm/events.h), and itself (timeline.c).
+// The observer's functions (vm/events.h), and itself (timeline.c). Each speaks
+// of the instruction that the top frame runs; where none runs, nothing is
+// noted.
 void tl_watch_fresh(tl_vm *vm, const tl_array *array);
 void tl_watch_inplace(tl_vm *vm, const tl_array *array);
 void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand);

@@ -142,6 +142,9 @@ static void choose_floats(picture *p) {
   p->visits = 100 * LIMIT;
   visit_shown(p, 0, p->array->data, measure_item, &r);
   // Six decimals would show a small number as zeros.
+  // Exponents also from 1e16 on, where digits before the point would no longer
+  // be exact, and from 1e9 on with decimals, where a column would be too wide
+  // to read.
   bool hides = r.least < 1e-4 && r.decimals > DECIMALS;
   p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
   p->decimals = p->exponents ? r.digits - 1 : r.decimals;
@@ -219,10 +222,12 @@ static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
   tl_text_puts(to, "…");
 }
 
+// A negative count adds none: a cell may be wider than its column.
 static void add_blanks(tl_text *text, int count) {
   for (int i = 0; i < count; i++) tl_text_putc(text, ' ');
 }
 
+// Strings are aligned to the left, numbers to the right.
 static bool is_text(const picture *p) {
   return tl_array_dtype(p->array) == TL_STRING;
 }
@@ -313,6 +318,7 @@ typedef struct columns {
   int *widths;
 } columns;
 
+// The index in the array of the i-th column that is shown.
 static int64_t column_index(const picture *p, const columns *c, int64_t i) {
   return shown_index(p, c->length, i);
 }

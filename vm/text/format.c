@@ -79,6 +79,8 @@ static bool is_name(const tl_string *key) {
   return key->length > 0 && !is_keyword(key);
 }
 
+// (a: 1, "two words": 2): quoted exactly where the language would not read the
+// text as a name.
 void tl_format_name(tl_text *text, const tl_string *name) {
   if (is_name(name))
     tl_text_add(text, name->text, name->length);
@@ -383,6 +385,8 @@ static bool add_nest(tl_text *text, tl_slot value, int64_t limit) {
   return ok;
 }
 
+// Containers take the walk without recursion, since they may nest as deep as
+// memory allows.
 bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
                      int64_t limit) {
   (void)vm;

@@ -38,6 +38,8 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec,
 // Writes the shortest digits that read back as the same float: 0.1, 1.0,
 // 1e+300.
 void tl_format_double(double value, char buffer[32]);
+// The same for the float32 nearest: 0.1f is "0.1", though as a double it is
+// 0.10000000149011612.
 void tl_format_float(float value, char buffer[32]);
 
 #endif

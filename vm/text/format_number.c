@@ -132,6 +132,8 @@ static bool next_reads_back(const tl_digits *longest, double value, bool single,
 // as typed, and goes up.
 void tl_digits_shortest(double value, bool single, tl_digits *out) {
   double smallest = single ? (double)FLT_MIN : DBL_MIN;
+  // A decimal of 6 (15) digits survives float32 (float64) and comes back; 9
+  // (17) digits distinguish any two of them.
   int least = single ? 6 : 15, most = single ? 9 : 17;
   if (fabs(value) < smallest) {
     search_subnormal(value, single, out);
@@ -150,6 +152,7 @@ void tl_digits_shortest(double value, bool single, tl_digits *out) {
   strip_zeros(out);
 }
 
+// 1.25 is 125 with exponent 0: two of its three digits are decimals.
 int tl_digits_decimals(const tl_digits *digits) {
   int decimals = digits->count - 1 - digits->exponent;
   return decimals > 0 ? decimals : 0;
@@ -204,6 +207,7 @@ static bool write_whole(double value, char buffer[32]) {
   return true;
 }
 
+// Whole numbers are by far the most frequent and need no search.
 void tl_format_double(double value, char buffer[32]) {
   if (!write_whole(value, buffer))
     write_shortest(value, false, buffer);
@@ -350,6 +354,8 @@ static bool is_printing(utf8proc_int32_t point) {
 
 // Runs of plain characters are copied at once; others are escaped where they do
 // not print.
+// Bytes that are no UTF-8 are escaped one by one, so that the text shows what
+// is there.
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
   for (size_t at = 0; at < nbytes;) {
@@ -380,6 +386,7 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
 }
 
+// Strings and complex128 are the dtypes whose items do not fit a slot.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
   if (dtype == TL_STRING) {
     tl_format_quoted(text, tl_string_item_text(item),

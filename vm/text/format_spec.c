@@ -18,6 +18,7 @@
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
+// A width beyond this is a slip rather than a wish, and would fill memory.
 enum { LARGEST_WIDTH = 1000000 };
 
 // A specification, read.
@@ -201,6 +202,8 @@ static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
 static int inner_zeros(const spec *s, const parts *p, int size) {
   if ((s->align != '0' && s->align != '=') || *s->fill != '0')
     return 0;
+  // Counted up, since each zero may bring a separator with it: "{x:010,}" of
+  // 1234 is 00,001,234.
   int fixed = (p->sign != 0) + (int)strlen(p->prefix) + p->count - p->whole;
   int zeros = 0;
   while (fixed + p->whole + zeros +
@@ -394,6 +397,7 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
   return true;
 }
 
+// Groups of three digits, where the spec wants them.
 static bool add_float(tl_text *text, const spec *s, double value, bool single) {
   parts p;
   if (!float_parts(text->vm, s, value, single, "a float", &p))

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+// An empty line between entries, and none before the first.
 void tl_put_paragraph(tl_text *text) {
   if (text->length > 0)
     tl_text_putc(text, '\n');
@@ -29,6 +30,7 @@ void tl_put_signature(tl_text *text, const char *name, size_t name_nbytes,
   tl_text_puts(text, ")\n");
 }
 
+// NULL: the function says nothing of itself.
 void tl_put_doc(tl_text *text, const char *doc, size_t nbytes) {
   if (doc == NULL)
     return;

@@ -33,6 +33,8 @@ typedef struct audit {
   size_t todo_count, todo_capacity;
 } audit;
 
+// Instructions that pass before the next look; of this thread, since tests run
+// several VMs at a time.
 static _Thread_local size_t skip;
 
 // realloc that ends the process where there is no memory: the auditor must not
@@ -101,6 +103,7 @@ static void count_held(void *context, tl_slot slot) {
   count_object(context, slot.object);
 }
 
+// Each slot of an array of them, as count_slot.
 static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) count_slot(a, slots[i]);
 }
@@ -252,11 +255,16 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
 
 // --- What is read -----------------------------------------------------------
 
+// What is carried along while the items of one operand are looked at.
 typedef struct reading {
   const audit *audit;
   bool finds_dead;
 } reading;
 
+// A visitor of tl_each_borrowed: notes an item that nobody owns. Memory that
+// was freed may have been given out again, so its header is trusted only as far
+// as its kind is the one that the slot's tag expects. False stops the walk
+// within an item that is dead.
 static bool look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   reading *r = context;
   (void)vm;
@@ -282,6 +290,8 @@ static bool only_settles(int op) {
 }
 
 // What an instruction reads somebody owns, and what that borrows.
+// Finds what counts alone do not show: a borrow of an object that was freed has
+// no count that could be wrong.
 static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
   const tl_prototype *p = vm->frame->function;
   tl_decoded ins;

@@ -97,6 +97,8 @@ bool tl_state_equal(const tl_state *a, const tl_state *b) {
                 a->count * sizeof(tl_borrow_owner)) == 0;
 }
 
+// Sets only grow, flags are only set and a kind goes to EITHER at most, so the
+// verifier's search ends: each state can change a bounded number of times.
 bool tl_state_join(tl_state *state, const tl_state *other) {
   if (other->kind == TL_ABSENT || tl_state_equal(state, other))
     return false;
@@ -159,6 +161,8 @@ void tl_state_derive_borrow_owners(tl_state *out, const tl_state *from,
   out->full |= from->full;
 }
 
+// Of the entries only the bits LENDS and INNER are copied, as they are: for a
+// container that takes over the items of another.
 void tl_state_derive_items(tl_state *out, const tl_state *from) {
   for (int i = 0; i < from->count; i++)
     add_all(out, tl_borrow_owner_who(from->borrow_owners[i]),
@@ -166,6 +170,8 @@ void tl_state_derive_items(tl_state *out, const tl_state *from) {
   out->full |= from->full;
 }
 
+// One level further in there is one relation alone: INNER stands for any depth,
+// so that sets stay finite.
 void tl_state_derive_inner(tl_state *out, const tl_state *from) {
   for (int i = 0; i < from->count; i++)
     if ((from->borrow_owners[i] & TL_TO_ITEMS) != 0)
@@ -173,6 +179,8 @@ void tl_state_derive_inner(tl_state *out, const tl_state *from) {
   out->full |= from->full;
 }
 
+// A caller's argument gets INNER besides: it may itself be a container that
+// borrows, of which this function has seen nothing.
 void tl_state_derive_stored(tl_state *out, const tl_state *from) {
   tl_state_derive_inner(out, from);
   for (int i = 0; i < from->count; i++) {
@@ -183,6 +191,8 @@ void tl_state_derive_stored(tl_state *out, const tl_state *from) {
   }
 }
 
+// What surely borrows is no owner itself: then its own owners are all there
+// are.
 void tl_state_derive(tl_state *out, const tl_state *from, uint32_t who,
                      tl_relation relation) {
   if (from->kind != TL_BORROWS)

@@ -10,6 +10,15 @@
 #include <stdint.h>
 
 typedef enum tl_relation {
+  // In words of the language, for y = …:
+  //
+  //   y = x              x SAME   no second count was made
+  //   y = x[0]           x PART   an item, where x is a list or a record
+  //   y = a[1:3]         a HELD   y owns its header, a retains the block
+  //   y = (x, 1)         x LENDS  y owns the list, x what item 0 refers to
+  //   y = ((x, 1), 2)    x INNER
+  //
+  // Only SAME and PART say that y's own OWNED bit may be clear.
   TL_SAME,   // that very object
   TL_PART,   // an item inside it
   TL_HELD,   // the block of the slot's view is kept by it
@@ -18,6 +27,8 @@ typedef enum tl_relation {
 } tl_relation;
 
 // Slots are their own numbers; other lenders start at these.
+// A frame has at most TL_MAX_SLOTS slots, and who is shifted by 5 bits
+// (tl_borrow_owner), so all of these are below 2^27.
 #define TL_WHO_CALLER UINT32_C(0x01000000)  // + the argument's index
 #define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
 #define TL_WHO_SELF UINT32_C(0x07000000)    // the running closure
@@ -29,6 +40,9 @@ typedef enum tl_relation {
 // Those in which the slot itself, and not what hangs on it, may be borrowed.
 #define TL_OF_WHOLE (1u << TL_SAME | 1u << TL_PART)
 
+// What kind of owner a number stands for. Slots are the only ones that end
+// within the function; callers' arguments, the closure and immortals outlive
+// it, and module variables end where they are rebound.
 static inline bool tl_who_is_slot(uint32_t who) {
   return who < TL_WHO_CALLER;
 }
@@ -41,6 +55,8 @@ static inline bool tl_who_is_global(uint32_t who) {
 
 typedef uint32_t tl_borrow_owner;  // who * 32 + a bit for each relation
 
+// An entry with a single relation, and the two parts of an entry: relations are
+// bits, 1 << relation.
 static inline tl_borrow_owner tl_borrow_owner_of(uint32_t who,
                                                  tl_relation relation) {
   return who << 5 | 1u << relation;
@@ -59,8 +75,13 @@ typedef enum tl_ownership_kind {
   TL_EITHER,
 } tl_ownership_kind;
 
+// How many owners one slot may borrow from. A slot with more (`full`) may be
+// made an owner at once, by OWN; else the verifier refuses the next read of it.
+// The array is part of every state, so a larger number costs time at each join.
 enum { TL_MAX_BORROW_OWNERS = 20 };
 
+// What is known of one slot at one place of the code. The array is in order of
+// who, without repetition, so that two equal sets are equal bytes.
 typedef struct tl_state {
   uint8_t kind;  // tl_ownership_kind
   uint8_t count;
@@ -89,6 +110,8 @@ static inline tl_state tl_state_borrowed(tl_ownership_kind kind, uint32_t who,
   return state;
 }
 
+// Adds an entry, or its relations to the entry that its owner has already.
+// Where the set has no room, it is marked as `full` and stays as it is.
 void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner);
 
 // Whether something lends in one of these relations.
@@ -127,6 +150,8 @@ static inline bool tl_state_needs_borrow_owner(const tl_state *state) {
   return tl_state_in(state, TL_OF_WHOLE);
 }
 
+// Whether both say the same of the slot, flags included; what is beyond the
+// count is not compared.
 bool tl_state_equal(const tl_state *a, const tl_state *b);
 
 // What either path may bring: sets are united, different kinds give either.

@@ -56,6 +56,8 @@ static uint32_t extra_limit(const tl_checker *c) {
       return unit->module == NULL ? UINT32_MAX : unit->module->variable_count;
     case TL_BC_CALL:
       return unit->shape_count + 1;
+    // Formats AKJUMP and ABK read two constants in a row, so the last index is
+    // out of range for them.
     default:  // a literal stands beside itself as a float
       return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP ||
                      tl_opcodes[c->ins.op].format == TL_FORMAT_ABK
@@ -190,6 +192,8 @@ static bool mark_leader(tl_checker *c, int64_t pc) {
 
 // Before anything is interpreted, all code is decoded once: opcodes, operands,
 // jumps, handlers and unwind ranges must name what is there.
+// Leaders are marked on the way: where jumps and handlers lead, states of
+// several paths will be joined.
 static bool check_form(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (c->pc = 0; c->pc < p->code_count; c->pc += c->ins.words) {
@@ -272,6 +276,8 @@ static bool start(tl_checker *c) {
 }
 
 // Follows leaders whose states have changed until none has.
+// The newest leader first. Any order ends at the same fixpoint, since joins
+// only add.
 static bool search(tl_checker *c) {
   while (c->work_count > 0) {
     uint32_t pc = c->work[--c->work_count];
@@ -284,6 +290,8 @@ static bool search(tl_checker *c) {
 
 // Once more over what was reached: the unwind map is held against the final
 // states, and whoever wants to see them may.
+// A path is followed from each leader that was reached to the next one, so each
+// instruction is visited once.
 static bool visit_all(tl_checker *c,
                       void (*visit)(tl_checker *checker, void *context),
                       void *context) {
@@ -297,6 +305,8 @@ static bool visit_all(tl_checker *c,
 }
 
 // Which ranges lie over each stretch of code: counted, then filled in.
+// A long script has thousands of ranges; with this each instruction looks only
+// at those over its own stretch of TL_STRETCH.
 static bool index_ranges(tl_checker *c) {
   const tl_prototype *p = c->p;
   uint32_t stretches = p->code_count / TL_STRETCH + 2, total = 0;
@@ -346,6 +356,8 @@ static void index_handlers(tl_checker *c) {
   }
 }
 
+// Each allocation is tried only if the one before it has succeeded, so a NULL
+// says that all later ones are NULL too; they are freed in the opposite order.
 bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void (*visit)(tl_checker *checker, void *context),
                     void *context) {

@@ -54,6 +54,8 @@ typedef struct tl_checker {
   void *context;
 } tl_checker;
 
+// Instructions of a stretch: few enough that a stretch has few ranges, many
+// enough that the index is small.
 enum { TL_STRETCH = 32 };
 
 // Puts a slot among the busy ones, if its state is more than an immortal's
@@ -76,12 +78,14 @@ void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
 // Whether the slot may be settled, and whether it may be read, which needs all
 // its items: false after refusing.
 bool tl_check_alive(tl_checker *c, uint32_t slot);
+// As tl_check_alive, and nothing is moved out of it at the moment (`open`).
 bool tl_check_read(tl_checker *c, uint32_t slot);
 // Gives a slot a new state; its old value may not be owned.
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
 // DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
 bool tl_check_ownership(tl_checker *c);
-// [borrower] no longer needs [lender] for what it is an item or an alias of.
+// [borrower] no longer needs [borrow_owner] for what it is an item or an alias
+// of.
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower);
 // Whether an error of this instruction matters now: to a handler, or to the
 // unwind map, which is looked at once the states hold.
@@ -94,6 +98,9 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states);
 bool tl_check_error(tl_checker *c, tl_state *states);
 
 // --- Instructions (verify_ins.c) --------------------------------------------
+// Applies the instruction c->ins to c->now and, where it may fail, hands the
+// states of the error to tl_check_error. False after refusing, or without
+// memory. The fields have been checked by tl_check_fields before.
 bool tl_check_ins(tl_checker *c);
 
 // --- Functions (verify.c) ---------------------------------------------------

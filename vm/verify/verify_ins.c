@@ -8,16 +8,21 @@
 
 enum { MAX_NEAR = 8 };  // operands outside the window
 
+// Whether the slot may own a count: then its end has to be seen to.
 static bool owns(const tl_state *state) {
   return state->kind == TL_OWNS || state->kind == TL_EITHER;
 }
 
+// Whether a mode lets the instruction have what the operand owns, for certain
+// or by its bit.
 static bool consumes(int mode) {
   return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
 }
 
 // --- Operands: those in fields, then those in the window --------------------
 
+// Operands are numbered through: 0 … operand_count - 1 are slots named in the
+// instruction's fields, all further ones stand side by side in the window.
 static uint32_t operand_count(const tl_checker *c) {
   return c->ins.operand_count + c->ins.window_count;
 }
@@ -46,6 +51,9 @@ static const tl_summary *callee_summary(const tl_checker *c) {
   return &c->p->unit->prototypes[c->ins.extra]->summary;
 }
 
+// Whether argument [i] of a call of a known function goes to a parameter that
+// only borrows. Such a parameter's slot in the callee is never dropped, so an
+// owner that is given to it would leak.
 static bool borrows_argument(const tl_checker *c, uint32_t i) {
   if (c->ins.op != TL_BC_CALLK)
     return false;
@@ -54,6 +62,10 @@ static bool borrows_argument(const tl_checker *c, uint32_t i) {
          callee->summary.param_modes[i] == TL_MODE_BORROW;
 }
 
+// Operand [i], which is consumed, by itself: it owns for certain where the mode
+// says so, the instruction is one that consumes at all, and what it hands on is
+// whole. A view whose block somebody else keeps may not be an argument: the
+// callee would not know for how long it is good.
 static bool check_consumed(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
   int role = operand_role(c, i);
@@ -82,6 +94,11 @@ static bool may_borrow_from(int role, int other, unsigned relations) {
          relations == 1u << TL_SAME;
 }
 
+// Operand [i], which is consumed, against all others: none is the same slot,
+// and none borrows from it, since it ends before they are read. What is
+// excepted (may_borrow_from) the instruction reads in an order in which that is
+// safe. A pair of operands that are both consumed is seen twice; `j < i`
+// reports it once, from the later of the two.
 static bool check_conflicts(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
   int role = operand_role(c, i);
@@ -113,6 +130,8 @@ static bool takes(const tl_checker *c) {
   return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
 }
 
+// Whether this reads x.b while the item under [path], x.a…, is moved out of x.
+// Only a first step by name makes that certain: two indices may be the same.
 static bool reads_other_field(const tl_checker *c, const tl_path *path) {
   const tl_unit *unit = c->p->unit;
   return c->ins.op == TL_BC_GETF && !consumes(c->ins.modes[0]) &&
@@ -147,6 +166,8 @@ static bool moves_overflowed(const tl_checker *c) {
          c->was_overflowed == (int64_t)c->ins.operands[0];
 }
 
+// An operand with too many owners for its set may be moved on to where OWN
+// makes an owner of it, and be read by nothing else.
 static bool check_operand(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
   if (moves_overflowed(c))
@@ -154,6 +175,9 @@ static bool check_operand(tl_checker *c, uint32_t i) {
   return may_read_open(c, i) ? tl_check_alive(c, x) : tl_check_read(c, x);
 }
 
+// First all reads and then what is consumed, so that a conflict is reported
+// only between operands that are good by themselves. A target that is not
+// consumed may not own, because it is written into: its old value would leak.
 static bool check_operands(tl_checker *c) {
   uint32_t n = operand_count(c);
   if (c->ins.op == TL_BC_CHECKTYPES)
@@ -174,6 +198,9 @@ static bool check_operands(tl_checker *c) {
 
 // --- Module variables -------------------------------------------------------
 
+// Whether the instruction may run scripts or a host's code of which no summary
+// is at hand: calls of a value, imports, what the prompt shows, and built-ins
+// that call what they are given.
 static bool runs_unknown_code(const tl_checker *c) {
   switch (c->ins.op) {
     case TL_BC_CALL:
@@ -189,6 +216,9 @@ static bool runs_unknown_code(const tl_checker *c) {
   }
 }
 
+// Whether module variable [global] may have another value after the
+// instruction. Unknown code may assign all but those that the unit depends on
+// being constant, at instructions for which it has noted that.
 static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
     return c->ins.extra == global;
@@ -204,6 +234,8 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
   return false;
 }
 
+// Whether something that [state] borrows from is a module variable that the
+// instruction may rebind: the old value then ends, and the borrow with it.
 static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
@@ -213,11 +245,14 @@ static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
   return false;
 }
 
+// A quick test before each of the slots is looked at.
 static bool may_rebind_some(const tl_checker *c) {
   return c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG ||
          c->ins.op == TL_BC_CALLK || runs_unknown_code(c);
 }
 
+// An instruction may not read, while it runs, what it may itself bring to an
+// end. SETG is excepted: it stores the new value before it drops the old one.
 static bool check_globals(tl_checker *c) {
   if (!may_rebind_some(c) || c->ins.op == TL_BC_SETG)
     return true;
@@ -227,6 +262,8 @@ static bool check_globals(tl_checker *c) {
   return true;
 }
 
+// After the instruction no borrow of a rebound variable's old value may be
+// read.
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
@@ -287,6 +324,11 @@ static bool give_back(tl_checker *c, tl_state first) {
   return true;
 }
 
+// The states that an error of this instruction leaves. What was in the window
+// is gone, whether it was owned or not; the one exception is the first argument
+// of a library function that gives it back. The borrowers of an owner that went
+// lose their owner. Module variables count as rebound only if the instruction
+// may fail after it has run code (TL_LATE).
 static bool check_failure(tl_checker *c) {
   if (tl_opcodes[c->ins.op].fails == TL_NEVER || !tl_sees_error(c))
     return true;
@@ -309,6 +351,8 @@ static bool check_failure(tl_checker *c) {
 
 // --- Definitions ------------------------------------------------------------
 
+// The state of scalars and constants: nobody has to be asked before they are
+// read, and they own nothing.
 static tl_state immortal(void) {
   return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
@@ -328,6 +372,12 @@ static tl_state slice_state(const tl_checker *c, tl_relation first) {
   return state;
 }
 
+// An item of operand 0. An index that selects a portion makes a container of
+// its own or a view (slice_state). Else there are two cases. If the container
+// lives on, the item is part of it and, if it is a view, its block may be
+// retained by it. If the container is consumed, the item can only be borrowed
+// from where the container's own items came from, and it owns for certain where
+// there are none such.
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
@@ -359,6 +409,8 @@ static tl_state item_state(const tl_checker *c) {
   return state;
 }
 
+// A view of an array. The header is new and owned; operand 0 retains the
+// block, or, where that ends here, whatever retained it for operand 0.
 static tl_state view_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
@@ -369,6 +421,7 @@ static tl_state view_state(const tl_checker *c) {
   return state;
 }
 
+// A move hands on the state as it is; a borrow is an alias of operand 0.
 static tl_state copy_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   if (consumes(c->ins.modes[0]))
@@ -378,6 +431,11 @@ static tl_state copy_state(const tl_checker *c) {
   return state;
 }
 
+// The result of a call of a known function: its summary says in which relation
+// the result stands to which parameter, and that is composed with what the
+// arguments borrow from here. Example: the summary of `fn f(a) = a[0]` says
+// PART of parameter 0; if the argument is an alias of slot 3, the result is
+// PART of slot 3.
 static tl_state call_state(const tl_checker *c) {
   const tl_summary *s = callee_summary(c);
   if (!s->may_own && !s->may_borrow)
@@ -483,6 +541,7 @@ static bool check_lending(tl_checker *c, const tl_state *state) {
   return true;
 }
 
+// What the opcode table says about results (tl_result_kind), as a state.
 static tl_state result_state(const tl_checker *c) {
   if (tl_opcode_lends(c->ins.op))
     return container_state(c);
@@ -535,6 +594,9 @@ static void end_consumed(tl_checker *c) {
   }
 }
 
+// A move renames: who borrowed from x borrows from d from now on, and stays
+// good. That is why it must not go by way of end_consumed, which would end
+// them.
 static bool check_move(tl_checker *c, tl_state state) {
   uint32_t d = (uint32_t)c->ins.result, x = c->ins.operands[0];
   if (d == x) {
@@ -560,6 +622,7 @@ static bool check_loop(tl_checker *c) {
   return true;
 }
 
+// The three hidden slots of a loop over a range, and its variable, are numbers.
 static bool define_loop(tl_checker *c) {
   uint32_t hidden = c->ins.operands[0];
   for (uint32_t i = 0; i < 3; i++)
@@ -568,6 +631,8 @@ static bool define_loop(tl_checker *c) {
   return tl_check_define(c, (uint32_t)c->ins.result, immortal());
 }
 
+// The result's state is read off the operands first, then what was consumed
+// ends, and only then is the result defined: it may be the slot of an operand.
 static bool check_definition(tl_checker *c) {
   if (c->ins.op == TL_BC_FORPREP || c->ins.op == TL_BC_FORR) {
     end_consumed(c);
@@ -591,6 +656,9 @@ static bool check_definition(tl_checker *c) {
 
 // --- Returning --------------------------------------------------------------
 
+// Whether the summary lists the owner in all its relations. Callers can follow
+// borrows of their own arguments and of immortals alone; anything else that the
+// result borrows from, a local slot or a module variable, is never listed.
 static bool summary_tells(const tl_summary *s, tl_borrow_owner borrow_owner) {
   uint32_t who = tl_borrow_owner_who(borrow_owner);
   uint16_t param = UINT16_MAX;
@@ -605,6 +673,8 @@ static bool summary_tells(const tl_summary *s, tl_borrow_owner borrow_owner) {
   return (tl_borrow_owner_relations(borrow_owner) & ~told) == 0;
 }
 
+// At a return nothing but the result owns, and the summary, on which callers
+// rely, says no less about the result than its state here.
 static bool check_return(tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *state = &c->now[x];
@@ -651,6 +721,11 @@ static bool check_container_end(tl_checker *c) {
   }
 }
 
+// The order matters: operands are read in the states before the instruction,
+// the error edge sees them without what was consumed, then module variables
+// end, and the result is defined last. DETACH may fail for lack of memory
+// before it has changed anything, so its error edge sees the states as they
+// are.
 bool tl_check_ins(tl_checker *c) {
   if (c->container_end >= 0 && !check_container_end(c))
     return false;

@@ -21,6 +21,9 @@ static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
   return buffer;
 }
 
+// The rule's text has at most one %s. It is split by hand, since a format
+// that is no literal would get past the compiler's warnings. The kind is host:
+// the fault is the compiler's or a forged bytecode's, never the script's.
 bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken) {
   const char *format = tl_rule_texts[broken];
   char name[16], rule[200];

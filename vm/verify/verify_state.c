@@ -40,6 +40,8 @@ static void add_busy(tl_checker *c, uint32_t slot) {
   c->busy[c->busy_count++] = slot;
 }
 
+// Neither list ever shrinks within a function: a slot that is plain again is
+// passed over, which costs less than to take it out.
 static void add_lent(tl_checker *c, uint32_t slot) {
   if (c->is_lent[slot])
     return;
@@ -60,6 +62,8 @@ void tl_check_watch(tl_checker *c, uint32_t slot) {
   add_lent(c, slot);
 }
 
+// The borrowers are not refused here but marked: one that nobody reads again
+// does no harm.
 void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
   for (uint32_t i = 0; i < c->lent_count; i++) {
     uint32_t y = c->lent[i];
@@ -76,6 +80,7 @@ void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
       tl_state_rename(&states[c->lent[i]], from, to);
 }
 
+// What is read must have a state and must not borrow from what has ended.
 bool tl_check_alive(tl_checker *c, uint32_t slot) {
   const tl_state *state = &c->now[slot];
   if (state->kind == TL_ABSENT)
@@ -93,6 +98,8 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
   return true;
 }
 
+// Writing a slot ends what borrows from it. A result whose set is too small is
+// remembered as `overflowed` for the one instruction that follows.
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   if (owns(&c->now[slot]))
     return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
@@ -133,6 +140,8 @@ static void own_unless_lent(tl_state *state) {
 // may be all the same, with a count of its own on either side.
 static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   tl_state *from = &c->now[x], *to = &c->now[y];
+  // Where y cannot be x, or nothing is there to hand over, SETTLE does nothing
+  // at run time, and so nothing here.
   bool is_alias = (tl_state_relations(to, x) & 1u << TL_SAME) != 0;
   if (!is_alias && (!owns(from) || to->kind == TL_OWNS))
     return;
@@ -172,6 +181,9 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   tl_state_remove(view, x, 1u << TL_HELD);
   if (from->kind != TL_OWNS && from->kind != TL_EITHER)
     return;
+  // At run time x's count may have become the view's, if x was just the block's
+  // owner. Then x's object lives as long as the view object in y, so whoever
+  // keeps that one keeps x's object.
   tl_state keepers = tl_state_new(TL_OWNS);
   if (owns(view))
     tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
@@ -207,6 +219,9 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   }
 }
 
+// For instructions that count what the borrower refers to, so that the owner
+// may end. Whether the borrower has become an owner for certain depends on
+// whether other paths have brought other owners.
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower) {
   tl_state_remove(&c->now[borrower], borrow_owner,
                   1u << TL_SAME | 1u << TL_PART);
@@ -235,6 +250,7 @@ bool tl_check_ownership(tl_checker *c) {
     tl_state_strip(&c->now[x], TL_TO_ITEMS);
     return true;
   }
+  // HOLD y, x and DETACH y, x name the borrower first, all others the owner.
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
   uint32_t borrow_owner = views ? y : x, borrower = views ? x : y;
   if (borrow_owner == borrower)
@@ -321,6 +337,8 @@ static bool join_states(tl_checker *c, tl_join_point *point,
   return true;
 }
 
+// A leader whose states have changed goes on the list of work once, however
+// many paths lead to it.
 bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
   tl_join_point *point = &c->points[pc];
   bool changed = false;
@@ -382,6 +400,7 @@ static void mark_handler(tl_checker *c, const tl_handler *handler) {
   mark_list(c, handler->own, handler->own_count, MARK_MADE_OWN);
 }
 
+// Whether the slot is in one of the lists of [mark], which is a set of bits.
 static bool is_marked(const tl_checker *c, uint32_t slot, uint8_t mark) {
   return (c->marks[slot] & mark) != 0;
 }
@@ -473,6 +492,11 @@ static bool stays_by_itself(const tl_state *state) {
   return true;
 }
 
+// Two passes use this. During the search an error brings its states to the
+// handler, as the unwinder would leave them: what is not retained has been
+// dropped, what the handler makes its own is an owner. After the search the
+// states are final, and the unwind map and the handler's list are compared with
+// them.
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
   mark_handler(c, handler);
