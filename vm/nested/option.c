@@ -330,17 +330,17 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   bool deciding = false;
   // The place of a none is taken by the other value, so that the operation has
   // two operands of one dtype; the mask says that it is missing.
-  // where(c, none, x) makes items missing: anything lies there.
-  int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : 0;
+  // where(c, none, x) makes items missing: anything lies there. Of no other
+  // operation is none an operand.
+  int gap = op == TL_OP_WHERE ? 1 + tl_is_none(slots[2]) : -1;
   for (int i = 0; i < arity; i++) {
     if (!tl_is_none(slots[i]) || (i == gap && !tl_is_none(slots[3 - i])))
       continue;
     char text[TL_DESCRIBE];
-    return tl_fail(
-        vm, TALLY_ERR_TYPE,
-        "%s with none: is_missing(x) asks, fill_missing(x, value) "
-        "replaces",
-        tl_describe(slots[1 - i < 0 ? 0 : 1 - i], text, sizeof text));
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s with none: is_missing(x) asks, fill_missing(x, value) "
+                   "replaces",
+                   tl_describe(slots[i == 0 && arity > 1], text, sizeof text));
   }
   bool logic = arity == 2 && is_logic(op, &deciding) && is_bools(slots[0]) &&
                is_bools(slots[1]);
