@@ -46,6 +46,20 @@ static void test_new(void **state) {
   assert_int_equal(vm->stats.frees, TL_DTYPE_COUNT);
 }
 
+// Rows without items have none, however many rows are left.
+static void test_cut(void **state) {
+  tl_vm *vm = *state;
+  tl_slot rows = counting_array(vm, TL_INT16, 2, SHAPE(4, 3));
+  tl_slot empty = counting_array(vm, TL_INT16, 3, SHAPE(4, 3, 0));
+  tl_array_cut(vm, &rows, 2);
+  tl_array_cut(vm, &empty, 2);
+  assert_int_equal(rows.array->size, 6);
+  assert_int_equal(empty.array->size, 0);
+  assert_int_equal(tl_shape(empty.array)[0], 2);
+  tl_drop(vm, rows);
+  tl_drop(vm, empty);
+}
+
 static void test_many_dimensions(void **state) {
   tl_vm *vm = *state;
   int64_t shape[TL_MAX_DIMS + 1];
@@ -478,6 +492,7 @@ int main(void) {
       FIXTURE_TEST(test_strings),
       FIXTURE_TEST(test_cast),
       FIXTURE_TEST(test_broadcast),
+      FIXTURE_TEST(test_cut),
       FIXTURE_TEST(test_axis),
       FIXTURE_TEST(test_walk_merges),
       FIXTURE_TEST(test_walk_order),

@@ -73,12 +73,14 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
 void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
   tl_array *a = s->array;
   size_t front = (size_t)(a->data - (char *)a), nbytes = a->head.nbytes;
-  // Dense, so the first stride is the bytes of a row.
-  size_t row = (size_t)tl_strides(a)[0];
-  a = tl_shrink(vm, a, &nbytes, front + (size_t)length * row);
+  // Of the shape, as the strides of rows without items are those of one.
+  int64_t size = length;
+  for (int i = 1; i < tl_ndim(a); i++) size *= tl_shape(a)[i];
+  size_t needed = front + (size_t)size * tl_itemsize(tl_array_dtype(a));
+  a = tl_shrink(vm, a, &nbytes, needed);
   a->head.nbytes = nbytes;
   a->data = (char *)a + front;
-  a->size = length * (int64_t)(row / tl_itemsize(tl_array_dtype(a)));
+  a->size = size;
   tl_shape(a)[0] = length;
   s->array = a;
 }

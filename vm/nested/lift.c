@@ -209,6 +209,11 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     *out = made[0].i != 0 ? tl_none() : made[1];
     return true;
   }
+  // Two results that are no mask and no values: [builtin] does more than place.
+  if (done == 2)
+    fail_kind(vm, builtin, args[0],
+              "x must have no missing values (fill_missing replaces, "
+              "drop_missing leaves out)");
   while (done > 0) tl_drop(vm, made[--done]);
   return false;
 }

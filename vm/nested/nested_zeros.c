@@ -66,8 +66,11 @@ static bool zero_options(const maker *m, tl_type *of, int ndim,
 // Rows without items.
 static bool zero_rows(const maker *m, tl_type *of, int ndim,
                       const int64_t *shape, tl_slot *out) {
-  int64_t none = 0, rows = 1;
-  for (int i = 0; i < ndim; i++) rows *= shape[i];
+  int64_t none = 0, rows;
+  size_t nbytes;
+  // Of the offsets.
+  if (!tl_shape_size(m->vm, ndim, shape, sizeof(int64_t), &rows, &nbytes))
+    return false;
   tl_slot items, whole;
   // Rows that grow are joined, which gives the values that pointers refer to.
   if (of->kind == TL_TYPE_POINTER)

@@ -328,9 +328,11 @@ static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
   *done = !tl_ragged_agree(chosen.nested, rows.nested, &row) && row >= 0;
   bool ok = true;
   if (*done) {
-    ok = choose_rows(vm, n, step, parts, &numbers) &&
-         replace_rows(vm, n, numbers.array, rows);
-    tl_clear(vm, &numbers);
+    ok = choose_rows(vm, n, step, parts, &numbers);
+    if (ok) {
+      ok = replace_rows(vm, n, numbers.array, rows);
+      tl_drop(vm, numbers);
+    }
   }
   tl_drop(vm, rows);
   return ok;

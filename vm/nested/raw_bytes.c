@@ -45,8 +45,11 @@ static bool map_values(tl_vm *vm, tl_slot s, tl_opener *map, tl_slot *out) {
   }
   for (int64_t i = 0; ok && record != NULL && i < s.record->length; i++) {
     tl_slot made, key = tl_key_slot(s.record->fields[i].key);
-    ok = map(vm, s.record->fields[i].value, &made) &&
-         tl_record_set_key(vm, &record, &key, &made);
+    ok = map(vm, s.record->fields[i].value, &made);
+    if (ok && !tl_record_set_key(vm, &record, &key, &made)) {
+      tl_drop(vm, made);
+      ok = false;
+    }
   }
   if (list == NULL && record == NULL)
     return false;
