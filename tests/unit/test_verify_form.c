@@ -2,6 +2,7 @@
 // indices, jumps and ranges that are none. The last test fails where a rule of
 // form in verify_rules.h has been broken by none.
 #include "tests/unit/bytecode.h"
+#include "vm/engine/elementwise.h"
 
 static void code_is_there(void **state) {
   OPEN(RETURN(0));
@@ -43,6 +44,41 @@ static void second_words_follow(void **state) {
 static void indices_are_in_range(void **state) {
   OPEN((tl_ins){TL_BC_LOADK, 0, 0, 5, 0}, RETURN(0));
   refuse(*state, &p, "instruction 0 (LOADK): its index is out of range");
+}
+
+// SELF and MEMBER name a function of a group that there is.
+static void members_are_of_their_group(void **state) {
+  tl_prototype *members[2];
+  tl_group group = {2, members};
+  OPEN((tl_ins){TL_BC_SELF, 0, 0, 1, 0}, TAKE(1), RETURN(1));
+  members[0] = &p.main;
+  members[1] = &p.callee;
+  p.unit.groups = &group;
+  p.unit.group_count = 1;
+  accept(*state, &p);
+  code[0].b = 2;
+  refuse(*state, &p, "instruction 0 (SELF): its index is out of range");
+  tl_ins other[] = {ins(TL_BC_LOADI, 1, 0, 0, 0), ins(TL_BC_MEMBER, 0, 1, 0, 0),
+                    (tl_ins){TL_BC_EXTRA, 0, 0, 2, 0}, RETURN(0)};
+  p.main.code = other;
+  p.main.code_count = 4;
+  refuse(*state, &p, "instruction 1 (MEMBER): its index is out of range");
+}
+
+// ELEM1 to ELEM3 name an operation of as many operands.
+static void operations_have_their_operands(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_ELEM1, 1, 0, 0, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       RETURN(1));
+  owns(&p, 1, 3, 0);
+  const uint16_t wrong[] = {TL_OP_COUNT, TL_OP_ADD, TL_OP_WHERE, 0xffff};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    code[2] = (tl_ins){TL_BC_EXTRA, 0, 0, wrong[i], 0};
+    refuse(*state, &p, "instruction 1 (ELEM1): its index is out of range");
+  }
+  code[2] = (tl_ins){TL_BC_EXTRA, 0, 0, TL_OP_SQRT, 0};
+  p.main.range_count = 0;
+  owns(&p, 1, 2, 0);
+  accept(*state, &p);
 }
 
 static void a_literal_stands_beside_itself_as_a_float(void **state) {
@@ -148,6 +184,8 @@ int main(void) {
       FIXTURE_TEST(instructions_are_known),
       FIXTURE_TEST(second_words_follow),
       FIXTURE_TEST(indices_are_in_range),
+      FIXTURE_TEST(members_are_of_their_group),
+      FIXTURE_TEST(operations_have_their_operands),
       FIXTURE_TEST(a_literal_stands_beside_itself_as_a_float),
       FIXTURE_TEST(fields_are_whole_slots),
       FIXTURE_TEST(the_second_of_a_pair_follows),

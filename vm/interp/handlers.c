@@ -86,12 +86,16 @@ bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // Another function of the same closure group: the same object with another
-// index in the tag (bits 32-47).
+// index in the tag (bits 32-47). That the value is of a group with so many the
+// verifier cannot know; what is not, as only forged code has it, stays itself.
 bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   (void)vm;
   tl_slot member = taken(RB, MODE_B);
-  member.tag &= ~(UINT64_C(0xffff) << 32);
-  member.tag |= (uint64_t)EXTRA() << 32;
+  const tl_closure *closure = member.pointer;
+  if (tl_is_kind(member, TL_KIND_CLOSURE) && EXTRA() < closure->member_count) {
+    member.tag &= ~(UINT64_C(0xffff) << 32);
+    member.tag |= (uint64_t)EXTRA() << 32;
+  }
   tl_copy_slot(RA, &member);
   return true;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "vm/bytecode/module.h"
+#include "vm/engine/elementwise.h"
 #include "vm/verify/verify.h"
 #include "vm/vm.h"
 
@@ -21,6 +22,41 @@
 // Every operand must lie within the frame.
 static bool check_slot(tl_checker *c, uint32_t slot) {
   return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
+}
+
+// How many functions are in the group of this one. UINT32_MAX where it is in
+// none: it never runs as a closure, and SELF is itself whatever it carries.
+static uint32_t member_limit(const tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  uint32_t own = c->p->member;
+  for (uint32_t i = 0; i < unit->group_count; i++) {
+    const tl_group *group = &unit->groups[i];
+    if (own < group->member_count && group->members[own] == c->p)
+      return group->member_count;
+  }
+  return UINT32_MAX;
+}
+
+// The functions of the largest group: which group a closure is of only a run
+// knows, and MEMBER looks there.
+static uint32_t largest_group(const tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < unit->group_count && most <= c->ins.extra; i++)
+    if (unit->groups[i].member_count > most)
+      most = unit->groups[i].member_count;
+  return most;
+}
+
+// ELEM1 to ELEM3 carry an operation of so many operands: tables have rows for
+// those alone.
+static bool check_operation(tl_checker *c) {
+  int op = c->ins.op;
+  if (op != TL_BC_ELEM1 && op != TL_BC_ELEM2 && op != TL_BC_ELEM3)
+    return true;
+  return (c->ins.extra < TL_OP_COUNT &&
+          tl_ops[c->ins.extra].arity == 1 + op - TL_BC_ELEM1) ||
+         tl_refuse(c, 0, TL_RULE_BAD_INDEX);
 }
 
 // The limit of the index that the instruction carries; UINT32_MAX: it has none.
@@ -50,6 +86,10 @@ static uint32_t extra_limit(const tl_checker *c) {
       return unit->path_count;
     case TL_BC_GETC:
       return c->p->capture_count;
+    case TL_BC_MEMBER:
+      return largest_group(c);
+    case TL_BC_SELF:
+      return c->ins.extra == c->p->member ? UINT32_MAX : member_limit(c);
     case TL_BC_GETG:
     case TL_BC_SETG:
     case TL_BC_TAKEG:
@@ -142,7 +182,7 @@ bool tl_check_fields(tl_checker *c) {
     extra &= 0x7fffffffu;  // the top bit: it may be unset
   if (limit != UINT32_MAX && extra >= limit)
     return tl_refuse(c, 0, TL_RULE_BAD_INDEX);
-  return check_callee(c) && check_values(c);
+  return check_operation(c) && check_callee(c) && check_values(c);
 }
 
 // Decodes the instruction at c->pc, which must be whole.
