@@ -159,6 +159,11 @@ static void test_nothing_given(void **state) {
   CHECK_ERROR(h, tally_from_record(vm, SIZE_MAX, keys, items, &out),
               TALLY_ERR_MEMORY, "");
   CHECK_ERROR(h, tally_call(vm, "sum", -1, items, &out), TALLY_ERR_HOST, "-1");
+  // What is taken is taken on every path.
+  tally_value given = eval(h, "[1]");
+  const tally_value taken[] = {tally_take(given)};
+  REFUSED(tally_from_record(vm, 1, NULL, taken, &out));
+  assert_false(tally_is_live(vm, given));
   check_alive(h);
   tally_release(vm, list);
 }

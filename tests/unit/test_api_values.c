@@ -244,6 +244,20 @@ static void test_items_of_every_kind(void **state) {
   assert_int_equal(i, 1);
   tally_release(h->vm, item);
   tally_release(h->vm, v);
+  static const struct {
+    const char *source;
+    size_t length;
+  } nested[] = {
+      {"[[1, 2], [], [3]]", 3},           {"[1, none]", 2},
+      {"[(a: 1), (a: 2), (a: 3)]", 3},    {"categorical([\"a\", none])", 2},
+      {"`bytes`([\"ab\", \"c\"])", 2},    {"`bytes`(\"abc\")", 3},
+      {"categorical([\"a\", \"a\"])", 2},
+  };
+  for (size_t k = 0; k < sizeof nested / sizeof *nested; k++) {
+    v = eval(h, nested[k].source);
+    assert_int_equal(tally_length(h->vm, v), nested[k].length);
+    tally_release(h->vm, v);
+  }
   v = eval(h, "5");
   assert_int_equal(tally_length(h->vm, v), 0);
   assert_int_not_equal(tally_item(h->vm, v, 0, &item), TALLY_OK);

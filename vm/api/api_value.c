@@ -17,6 +17,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/nested/nested.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/types/type.h"
 
 // --- From C -----------------------------------------------------------------
@@ -112,7 +113,7 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
   TL_ENTER(vm);
   if (count > 0 && !tl_given(vm, items, "the items"))
     return tl_report(vm);
-  // The handles themselves could not be in memory.
+  // The handles themselves could not be in memory, so none is looked at.
   if (count > PTRDIFF_MAX / sizeof(tl_slot)) {
     tl_fail_memory(vm, count, "a list");  // so many items there cannot be
     return tl_report(vm);
@@ -151,14 +152,18 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
                                const char *const *keys,
                                const tally_value *values, tally_value *out) {
   TL_ENTER(vm);
-  if (count > 0 &&
-      (!tl_given(vm, keys, "the keys") || !tl_given(vm, values, "the values")))
+  if (count > 0 && !tl_given(vm, values, "the values"))
     return tl_report(vm);
-  if (count > INT32_MAX) {
+  // So many handles could not be in memory, so none is looked at.
+  if (count > PTRDIFF_MAX / sizeof(tally_value)) {
     tl_fail_memory(vm, count, "a record");
     return tl_report(vm);
   }
-  tl_record *record = tl_record_new(vm, (int64_t)count);
+  tl_record *record = NULL;
+  if (count > INT32_MAX)
+    tl_fail_memory(vm, count, "a record");
+  else if (count == 0 || tl_given(vm, keys, "the keys"))
+    record = tl_record_new(vm, (int64_t)count);
   if (record == NULL) {
     tl_handles_abandon(vm, count, values);
     return tl_report(vm);
@@ -330,6 +335,9 @@ size_t tally_length(tally_vm *vm, tally_value v) {
   if (tl_is_array(s) && tl_ndim(s.array) > 0) {
     return (size_t)tl_shape(s.array)[0];
   }
+  // Bytes by themselves have no axis, and are as long as their text.
+  if (tl_is_raw_bytes(s) || (tl_is_nested(s) && tl_value_ndim(s) > 0))
+    return (size_t)tl_value_length(s, 0);
   return 0;
 }
 
