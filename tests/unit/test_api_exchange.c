@@ -404,6 +404,37 @@ static void test_arrow_in_refuses(void **state) {
   CHECK_ERROR(h, tally_from_arrow(h->vm, NULL, &a, &v), TALLY_ERR_HOST, "NULL");
 }
 
+// Offsets and lengths of which no sum fits an int64, of the column and of a
+// child: refused before any bit is looked for.
+static void test_arrow_in_has_an_extent(void **state) {
+  host *h = *state;
+  static const int32_t numbers[] = {1, 2, 3, 4};
+  static const uint8_t bits[] = {0xff};
+  const void *buffers[] = {bits, numbers}, *none[] = {NULL};
+  static const int64_t extents[][2] = {
+      {4, INT64_MAX}, {4, INT64_MAX - 3}, {INT64_MIN, 0}, {4, INT64_MIN},
+      {-1, 1},        {INT64_MAX, 1},
+  };
+  tally_value v;
+  for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
+    struct ArrowSchema s = schema_of("i", "c"), of = s, *schemas[] = {&of};
+    struct ArrowArray a = array_of(extents[i][0], 2, buffers);
+    a.offset = extents[i][1];
+    a.null_count = -1;
+    struct ArrowArray child = a, *arrays[] = {&child};
+    CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
+                "column \"c\" of format i is not laid out");
+    s = schema_of("+s", "s");
+    a = array_of(1, 1, none);
+    a.offset = 2;
+    s.n_children = a.n_children = 1;
+    s.children = schemas;
+    a.children = arrays;
+    CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
+                "column \"c\" of format i is not laid out");
+  }
+}
+
 // Codes among [words], of which item 2 is missing if [holes].
 static tally_status take_words(host *h, const char *format, const void *codes,
                                int64_t count, const uint8_t *holes,
@@ -450,6 +481,13 @@ static void test_arrow_dictionaries(void **state) {
   CHECK_ERROR(h, WORDS("i", codes + 1, 1, NULL), TALLY_ERR_TYPE, "misaligned");
   CHECK_ERROR(h, WORDS("c", NULL, 1, NULL), TALLY_ERR_TYPE, "no codes");
 #undef WORDS
+  // All are missing, and there is nothing that could be there.
+  static const uint8_t none_there[] = {0};
+  assert_int_equal(take_words(h, "c", codes, 2, none_there, "", offsets, 0, &v),
+                   TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v), "2 * ?string");
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x", "[none, none]");
   // Numbers, which are copied: the dictionary is never kept.
   static const double numbers[] = {1.5, 2.5};
   const void *buffers[] = {NULL, codes}, *of_numbers[] = {NULL, numbers};
@@ -634,6 +672,35 @@ static void test_arrow_there_and_back(void **state) {
   tally_release(h->vm, v);
 }
 
+// Codes that may be missing: bits say which are there.
+static void test_arrow_categories_may_be_missing(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source, *shown;
+    int64_t length, missing;
+    uint8_t bits;
+  } cases[] = {
+      {"categorical([\"a\", none, \"b\"])", "[\"a\", none, \"b\"]", 3, 1, 5},
+      {"categorical([\"a\", none, \"b\"])[::-2]", "[\"b\", \"a\"]", 2, 0, 3},
+      {"categorical([none, 7, none, 3])[1:]", "[7, none, 3]", 3, 1, 5},
+      {"categorical([none, \"a\"])[:1]", "[none]", 1, 1, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally_value v = eval(h, cases[i].source);
+    struct ArrowSchema s;
+    struct ArrowArray a;
+    if (tally_to_arrow(h->vm, v, &s, &a) != TALLY_OK)
+      fail_msg("%s: %s", cases[i].source, tally_error(h->vm)->message);
+    tally_release(h->vm, v);
+    assert_non_null(s.dictionary);
+    assert_int_equal(a.length, cases[i].length);
+    assert_int_equal(a.null_count, cases[i].missing);
+    assert_int_equal(*(const uint8_t *)a.buffers[0], cases[i].bits);
+    take_global(h, "x", &s, &a);
+    check_value(h, "x", cases[i].shown);
+  }
+}
+
 // --- Parcels ----------------------------------------------------------------
 
 static void test_parcels_change_vms(void **state) {
@@ -747,10 +814,12 @@ int main(void) {
       HOST_TEST(test_a_tensor_may_outlive_its_vm),
       HOST_TEST(test_arrow_columns_in),
       HOST_TEST(test_arrow_in_refuses),
+      HOST_TEST(test_arrow_in_has_an_extent),
       HOST_TEST(test_arrow_dictionaries),
       HOST_TEST(test_arrow_formats),
       HOST_TEST(test_arrow_bytes_in),
       HOST_TEST(test_arrow_there_and_back),
+      HOST_TEST(test_arrow_categories_may_be_missing),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_arrays_are_not_copied),
       HOST_TEST(test_parcels_refuse),

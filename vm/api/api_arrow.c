@@ -142,13 +142,18 @@ static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
   return true;
 }
 
+// Whether length and offset are none below 0, and their sum does not overflow.
+static bool has_extent(const arrow *a) {
+  return a->length >= 0 && a->offset >= 0 &&
+         a->length <= INT64_MAX - 1 - a->offset;
+}
+
 // Whether buffers and children are as many as the format has, and lengths do
 // not overflow: what another library gives is not trusted.
 static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
                          int64_t buffers, int64_t children) {
   bool ok =
-      a->length >= 0 && a->offset >= 0 &&
-      a->length <= INT64_MAX - 1 - a->offset &&
+      has_extent(a) &&
       (a->n_buffers == buffers && s->n_children == a->n_children) &&
       (children < 0 || a->n_children == children) &&
       (a->n_buffers == 0 || a->buffers != NULL) &&
@@ -450,8 +455,11 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
     const char *name = of->name == NULL ? "" : of->name;
     tl_slot column = tl_none();
     // A slice of a struct is one of each child.
-    ok = child->length - a->offset >= a->length ||
-         refuse(vm, of, "is shorter than its struct");
+    if (!has_extent(child))
+      ok = refuse(vm, of, "is not laid out as that format is");
+    else
+      ok = child->length >= a->offset + a->length ||
+           refuse(vm, of, "is shorter than its struct");
     if (ok) {
       // The slice is passed on to the child, whose count of missing values is
       // then unknown.
@@ -613,7 +621,7 @@ static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
     bool is_missing = missing && !bit_at(a->buffers[0], a->offset + i);
     int64_t code = is_missing ? 0 : code_at(a, dtype, i);
     ((int32_t *)(void *)codes->data)[i] = (int32_t)code;
-    if (code < 0 || code >= count) {
+    if (!is_missing && (code < 0 || code >= count)) {
       refuse(vm, s, "has a code that is outside its dictionary");
       tl_drop(vm, tl_own_array(codes));
       return NULL;
@@ -671,8 +679,16 @@ static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
   }
   if (are && tl_is_none(missing))
     return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &values, out);
-  // Not categories: the values themselves, one for each code.
-  bool ok = tl_value_take(vm, values, array, &made);
+  // Not categories: the values themselves, one for each code. A dictionary
+  // without values has none to stand where all are missing.
+  bool ok;
+  if (values.array->size > 0)
+    ok = tl_value_take(vm, values, array, &made);
+  else
+    ok = tl_array_finish(
+        vm, true,
+        tl_array_zeros(vm, tl_array_dtype(values.array), 1, &array->size),
+        &made);
   tl_drop(vm, codes);
   tl_drop(vm, values);
   if (ok && !tl_is_none(missing))
@@ -706,6 +722,8 @@ static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
     return import_record(vm, s, a, depth, out);
   if (format[0] == '+')
     return refuse_format(vm, s);
+  if (!has_extent(a))
+    return refuse(vm, s, "is not laid out as that format is");
   if (!read_missing(vm, a, &missing))
     return false;
   if (!import_leaf(vm, s, a, &values)) {

@@ -248,37 +248,42 @@ static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
   return ok;
 }
 
-// Values with a bit each that says whether they are there.
-static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
-                          schema *s, arrow *a) {
-  tl_slot from = tl_borrow(n->parts[0]), missing;
+// Gives an array that was exported a bit for each item which says whether it is
+// there. On failure the array stays the caller's.
+static bool set_valid(tl_vm *vm, const tl_nested *option, arrow *a) {
+  tl_slot from = tl_borrow(option->parts[0]), missing;
   if (!tl_array_contiguous(vm, &from, &missing))
     return false;
-  bool ok = export(vm, tl_borrow(n->parts[1]), name, s, a);
+  array_record *r = a->private_data;
+  // One byte more, so that an empty array has a bitmap, too.
+  size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
+  r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
+  r->valid_size = nbytes;
+  bool ok = r->valid != NULL || tl_fail_memory(vm, nbytes, "an Arrow array");
   if (ok) {
-    array_record *r = a->private_data;
-    // One byte more, so that an empty array has a bitmap, too.
-    size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
-    r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
-    r->valid_size = nbytes;
-    ok = r->valid != NULL;
-    if (ok) {
-      memset(r->valid, 0, nbytes);
-      for (int64_t i = 0; i < a->length; i++) {
-        bool is_missing = missing.array->data[i] != 0;
-        a->null_count += is_missing;
-        if (!is_missing)
-          r->valid[i / 8] = (uint8_t)(r->valid[i / 8] | 1 << (i % 8));
-      }
-      r->buffers[0] = r->valid;
-    } else {
-      tl_fail_memory(vm, nbytes, "an Arrow array");
-      s->release(s);
-      a->release(a);
+    memset(r->valid, 0, nbytes);
+    for (int64_t i = 0; i < a->length; i++) {
+      bool is_missing = missing.array->data[i] != 0;
+      a->null_count += is_missing;
+      if (!is_missing)
+        r->valid[i / 8] = (uint8_t)(r->valid[i / 8] | 1 << (i % 8));
     }
+    r->buffers[0] = r->valid;
   }
   tl_drop(vm, missing);
   return ok;
+}
+
+// Values with a bit each that says whether they are there.
+static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
+                          schema *s, arrow *a) {
+  if (!export(vm, tl_borrow(n->parts[1]), name, s, a))
+    return false;
+  if (set_valid(vm, n, a))
+    return true;
+  s->release(s);
+  a->release(a);
+  return false;
 }
 
 // Ragged rows as a list with offsets of 64 bits.
@@ -313,10 +318,13 @@ static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
 }
 
 // Categories as codes with a dictionary. The dictionary is made as a child,
-// which it then no longer is.
+// which it then no longer is. Where some are missing, the codes are an option.
 static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
                             schema *s, arrow *a) {
-  tl_slot from = tl_borrow(n->parts[0]), codes, held;
+  bool missing = tl_is_form(n->parts[0], TL_FORM_OPTION);
+  const tl_nested *option = missing ? n->parts[0].nested : NULL;
+  tl_slot from = tl_borrow(missing ? option->parts[1] : n->parts[0]);
+  tl_slot codes, held;
   if (!tl_array_contiguous(vm, &from, &codes))
     return false;
   bool ok = make_array(vm, &codes, codes.array->size, 2, 1, 0, a, NULL);
@@ -330,7 +338,8 @@ static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
   a->dictionary = a->children[0];
   a->n_children = 0;
   a->children = NULL;
-  if (!make_schema(vm, "i", name, 1, s)) {
+  if ((missing && !set_valid(vm, option, a)) ||
+      !make_schema(vm, "i", name, 1, s)) {
     a->release(a);
     return false;
   }
