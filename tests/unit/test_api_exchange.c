@@ -777,6 +777,41 @@ static void test_large_arrays_are_not_copied(void **state) {
   tally_free_parcel(NULL);
 }
 
+// As host_resize, by another address: its VMs have another allocator.
+static void *other_resize(void *context, void *block, size_t old_size,
+                          size_t new_size) {
+  return host_resize(context, block, old_size, new_size);
+}
+
+// A block of another axis order than rows keeps it in its copy.
+static void test_parcels_keep_the_order_of_axes(void **state) {
+  host *h = *state;
+  tally_options options = host_options(h);
+  options.resize = other_resize;
+  tally_vm *second;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  tally_value v = eval(h, "x = reshape(arange(30000), (300, 100)).T + 1.5\nx"),
+              there;
+  run_ok(h, "x = none");
+  tally_parcel *p;
+  tally_array a;
+  assert_int_equal(tally_send(h->vm, v, &p), TALLY_OK);
+  assert_int_equal(tally_receive(second, p, &there), TALLY_OK);
+  assert_int_equal(tally_to_buffer(second, there, &a), TALLY_OK);
+  assert_true(*(const double *)((const char *)a.data + a.strides[0]) == 2.5);
+  tally_value same[2] = {tally_take(there)}, out;
+  assert_int_equal(
+      tally_eval(second, "reshape(arange(30000), (300, 100)).T + 1.5",
+                 same + 1),
+      TALLY_OK);
+  same[1] = tally_take(same[1]);
+  int equal = 0;
+  assert_int_equal(tally_call(second, "same", 2, same, &out), TALLY_OK);
+  assert_int_equal(tally_to_bool(second, out, &equal), TALLY_OK);
+  assert_true(equal);
+  assert_int_equal(tally_close(second), 0);
+}
+
 static void test_parcels_refuse(void **state) {
   host *h = *state;
   tally_parcel *p = NULL;
@@ -822,6 +857,9 @@ int main(void) {
       HOST_TEST(test_arrow_categories_may_be_missing),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_arrays_are_not_copied),
+      // By itself: where memory is refused, all VMs have one allocator.
+      cmocka_unit_test_setup_teardown(test_parcels_keep_the_order_of_axes,
+                                      host_set_up, host_tear_down),
       HOST_TEST(test_parcels_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,34 @@ static void watching_begins_and_ends_anywhere(void **state) {
   tally_close(vm);
 }
 
+// A block that goes to another VM ends here and begins there.
+static void what_changes_vms_is_seen(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm(), *second = open_vm();
+  assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  assert_int_equal(tally_watch(second, TALLY_WATCH_MEMORY), TALLY_OK);
+  tally_value v, text;
+  tally_parcel *p;
+  assert_int_equal(tally_eval(vm, "ones(1000000)", &v), TALLY_OK);
+  static const char some[] = "\nfor i in 0..1000 { b = ones(10000) }";
+  static const char more[] = "\n\nfor i in 0..8000 { b = ones(10000) }";
+  assert_int_equal(tally_eval(vm, some, NULL), TALLY_OK);
+  assert_int_equal(tally_send(vm, v, &p), TALLY_OK);
+  assert_int_equal(tally_receive(second, p, &v), TALLY_OK);
+  // Its bar ends long before the run does.
+  assert_int_equal(tally_eval(vm, more, NULL), TALLY_OK);
+  const char *shown = strstr(plot(vm, TALLY_PLOT_TEXT, &text), "\n 8.00 MB");
+  assert_non_null(shown);
+  const char *after = strchr(shown + 1, '\n');
+  assert_in_range(count_of(shown, "━") - count_of(after, "━"), 1, 30);
+  tally_release(vm, text);
+  assert_has(plot(second, TALLY_PLOT_TEXT, &text), "8.01 MB");
+  tally_release(second, text);
+  tally_release(second, v);
+  assert_int_equal(tally_close(vm), 0);
+  assert_int_equal(tally_close(second), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_peak_has_its_line),
@@ -229,6 +257,7 @@ int main(void) {
       cmocka_unit_test(a_picture_has_no_limits),
       cmocka_unit_test(nothing_recorded_is_an_error),
       cmocka_unit_test(watching_begins_and_ends_anywhere),
+      cmocka_unit_test(what_changes_vms_is_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   node *n = new_node(vm, p, NODE_BLOCK, 0, 0);
   if (n == NULL)
     return NULL;
-  tl_block_leave(vm, a->head.nbytes);
+  tl_block_leave(vm, a, a->head.nbytes);
   vm->stats.live--;
   n->block = a;
   s->tag &= ~TL_OWNED;
@@ -283,15 +283,25 @@ static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
   return true;
 }
 
+// A copy of a block's items as they lie: its axes may be in another order than
+// rows (layout.c), in which they have no gaps either.
+static bool copy_block(tl_vm *vm, const tl_array *a, tl_slot *out) {
+  int ndim = tl_ndim(a);
+  if (!unpack_items(vm, tl_array_dtype(a), ndim, tl_shape(a), a->data, out))
+    return false;
+  memcpy(tl_strides(out->array), tl_strides(a), (size_t)ndim * sizeof(int64_t));
+  // What the slot says of the layout is read from the strides.
+  *out = tl_own_array(out->array);
+  return true;
+}
+
 // Takes a block over, or copies it where the allocators differ.
 // On failure the block stays the parcel's, which frees it.
 static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   tl_array *a = n->block;
-  if (!is_same_allocator(vm, p)) {
-    return unpack_items(vm, tl_array_dtype(a), tl_ndim(a), tl_shape(a), a->data,
-                        out);
-  }
-  if (!tl_account(vm, a->head.nbytes))
+  if (!is_same_allocator(vm, p))
+    return copy_block(vm, a, out);
+  if (!tl_block_arrive(vm, a, a->head.nbytes))
     return tl_fail_memory(vm, a->head.nbytes, "an array from another VM");
   vm->stats.live++;
   n->block = NULL;

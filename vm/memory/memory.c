@@ -301,8 +301,18 @@ bool tl_block_may_leave(const tl_vm *vm, size_t nbytes) {
 }
 
 // The block stays as it is: its new VM counts it, or tl_block_free frees it.
-void tl_block_leave(tl_vm *vm, size_t nbytes) {
+void tl_block_leave(tl_vm *vm, void *block, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
+  if (vm->watch != NULL)
+    vm->observer->free(vm, block, nbytes);
+}
+
+bool tl_block_arrive(tl_vm *vm, void *block, size_t nbytes) {
+  if (!tl_account(vm, nbytes))
+    return false;
+  if (vm->watch != NULL)
+    vm->observer->alloc(vm, block, nbytes);
+  return true;
 }
 
 // Must mirror block_free for blocks that may leave; small ones never do.

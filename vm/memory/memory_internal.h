@@ -78,8 +78,11 @@ void tl_unaccount(tl_vm *vm, size_t nbytes);
 // Blocks that move from one VM to another (parcel.c). Whether a block of
 // [nbytes] stands by itself, so that it may.
 bool tl_block_may_leave(const tl_vm *vm, size_t nbytes);
-// This VM no longer counts the block.
-void tl_block_leave(tl_vm *vm, size_t nbytes);
+// This VM no longer counts the block; who watches it sees it end.
+void tl_block_leave(tl_vm *vm, void *block, size_t nbytes);
+// From now on it counts it, and who watches it sees it begin. False, with no
+// error set, where that would pass the limit.
+bool tl_block_arrive(tl_vm *vm, void *block, size_t nbytes);
 // Frees such a block without a VM, by the allocator it came from.
 void tl_block_free(tl_resize_fn *resize, void *context, void *block);
 
