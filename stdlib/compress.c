@@ -261,10 +261,10 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
                tl_packing packing, const void *data, size_t nbytes, size_t most,
                tl_bytes *out) {
   bool is_zstd = packing == TL_PACKED_ZSTD;
+  *out = (tl_bytes){NULL, 0, 0};
   if (!tl_shared_library_need(vm, what,
                               is_zstd ? &zstd_library : &zlib_library))
     return false;
-  *out = (tl_bytes){NULL, 0, 0};
   if (most > SIZE_MAX / 2)
     most = SIZE_MAX / 2;
   expansion e = {vm, what, path, data, nbytes, 0, most, out};
@@ -322,10 +322,10 @@ static bool compress_zstd(expansion *e, int level) {
 bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
                  const void *data, size_t nbytes, tl_bytes *out) {
   bool is_zstd = packing == TL_PACKED_ZSTD;
+  *out = (tl_bytes){NULL, 0, 0};
   if (!tl_shared_library_need(vm, what,
                               is_zstd ? &zstd_library : &zlib_library))
     return false;
-  *out = (tl_bytes){NULL, 0, 0};
   expansion e = {vm, what, "the data", data, nbytes, 0, SIZE_MAX / 2, out};
   if (is_zstd)
     return compress_zstd(&e, level);
