@@ -447,7 +447,8 @@ static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
   if (range->length > 0) {
     start = tl_range_item(range, range->length - 1);
     if (__builtin_sub_overflow(range->start, range->step, &stop))
-      return tl_fail(vm, TALLY_ERR_VALUE, "reverse: the range begins too low");
+      return tl_fail(vm, TALLY_ERR_VALUE, "reverse: the range begins too %s",
+                     range->step > 0 ? "low" : "high");
   }
   tl_range *reversed = tl_range_new(vm, start, stop, step);
   if (reversed == NULL)
