@@ -348,11 +348,15 @@ static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // enumerate(xs, start): pairs of a number and an item. Polls now and then,
 // since a list of many pairs takes long enough for a host to wait.
 static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t count, start;
+  int64_t count, start, end;
   size_t at = 0;
   if (!tl_items_count(vm, "enumerate", args[0], &count) ||
       !tl_arg_int(vm, "enumerate", "start", args[1], &start))
     return false;
+  if (count > 0 && __builtin_add_overflow(start, count - 1, &end))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "enumerate: %lld items from %lld on go beyond int64",
+                   (long long)count, (long long)start);
   tl_list *list = tl_list_new(vm, count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
