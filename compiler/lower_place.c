@@ -284,6 +284,13 @@ void tl_place_plan(tl_lower *l, tl_target *target, bool path,
       return;
     out->parts += count_parts(target->steps[i].items, target->steps[i].count);
   }
+  // One instruction has them all as operands, each in a slot of its own.
+  if (out->parts > TL_MAX_SLOTS - 600) {
+    out->parts = 0;
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, target->span,
+                "a place has at most %d indices", TL_MAX_SLOTS - 600);
+    return;
+  }
   // The parts' own slots; single indices may turn out to be elsewhere.
   out->first = tl_temps(l, (int32_t)out->parts);
   out->indices[0] = out->first;

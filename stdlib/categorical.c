@@ -21,8 +21,13 @@ static bool find_categories(tl_vm *vm, tl_array *x, tl_slot *categories,
   if (!tl_distinct_inverse(vm, "categorical", x, &values, &inverse))
     return false;
   *categories = tl_own_array(values);
-  tl_array *narrow =
-      values->size <= INT32_MAX ? tl_array_cast(vm, inverse, TL_INT32) : NULL;
+  tl_array *narrow = NULL;
+  if (values->size <= INT32_MAX)
+    narrow = tl_array_cast(vm, inverse, TL_INT32);
+  else
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "categorical: %lld categories are more than int32 counts",
+            (long long)values->size);
   tl_drop(vm, tl_own_array(inverse));
   if (narrow != NULL) {
     *codes = tl_own_array(narrow);

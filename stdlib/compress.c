@@ -261,10 +261,10 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
                tl_packing packing, const void *data, size_t nbytes, size_t most,
                tl_bytes *out) {
   bool is_zstd = packing == TL_PACKED_ZSTD;
+  *out = (tl_bytes){NULL, 0, 0};
   if (!tl_shared_library_need(vm, what,
                               is_zstd ? &zstd_library : &zlib_library))
     return false;
-  *out = (tl_bytes){NULL, 0, 0};
   if (most > SIZE_MAX / 2)
     most = SIZE_MAX / 2;
   expansion e = {vm, what, path, data, nbytes, 0, most, out};
@@ -322,10 +322,10 @@ static bool compress_zstd(expansion *e, int level) {
 bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
                  const void *data, size_t nbytes, tl_bytes *out) {
   bool is_zstd = packing == TL_PACKED_ZSTD;
+  *out = (tl_bytes){NULL, 0, 0};
   if (!tl_shared_library_need(vm, what,
                               is_zstd ? &zstd_library : &zlib_library))
     return false;
-  *out = (tl_bytes){NULL, 0, 0};
   expansion e = {vm, what, "the data", data, nbytes, 0, SIZE_MAX / 2, out};
   if (is_zstd)
     return compress_zstd(&e, level);
@@ -358,11 +358,13 @@ uint32_t tl_crc32(uint32_t crc, const void *data, size_t nbytes) {
 
 // --- Files ------------------------------------------------------------------
 
-// More than a text of a thousand times its size is taken for an attack; a
-// small file may always be 64 MiB.
-static size_t most_expanded(size_t nbytes) {
+// The most that the format can give: deflate a little more than a thousand
+// times its size, a block of Zstandard 128 KiB out of 4 bytes. More is taken
+// for an attack; a small file may always be 64 MiB.
+static size_t most_expanded(tl_packing packing, size_t nbytes) {
   size_t most;
-  if (tl_mul_overflows(nbytes, 1100, &most))
+  if (tl_mul_overflows(nbytes, packing == TL_PACKED_ZSTD ? 1 << 15 : 1100,
+                       &most))
     return SIZE_MAX;
   return most < 1 << 26 ? 1 << 26 : most;
 }
@@ -387,7 +389,7 @@ bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
   if (!tl_is_packed(packed.data, packed.nbytes, &packing))
     return true;
   bool ok = tl_expand(vm, what, path, packing, packed.data, packed.nbytes,
-                      most_expanded(packed.nbytes), text);
+                      most_expanded(packing, packed.nbytes), text);
   tl_bytes_free(vm, &packed);
   return ok;
 }

@@ -20,9 +20,10 @@ typedef enum tl_packing {
 
 // Expands [data] into *out (owned by the caller, a NUL behind it), at most
 // [most] bytes: more are an error (kind value), as are data that end early or
-// are damaged. [what] and [path] are for messages. Trailing bytes behind the
-// last member or frame: of gzip ignored if they begin no other member, of
-// Zstandard an error. Polls, so that it may be stopped.
+// are damaged. *out is empty after a failure. [what] and [path] are for
+// messages. Trailing bytes behind the last member or frame: of gzip ignored if
+// they begin no other member, of Zstandard an error. Polls, so that it may be
+// stopped.
 bool tl_expand(tl_vm *vm, const char *what, const char *path,
                tl_packing packing, const void *data, size_t nbytes, size_t most,
                tl_bytes *out);

@@ -227,7 +227,8 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
-// The length says whether a time was there: a date alone has 10 characters.
+// The length says whether a time was there: a date alone has 10 characters, and
+// maybe blanks around them.
 static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
                       bool blank) {
@@ -235,7 +236,10 @@ static bool take_date(const tl_csv_column *column, tl_csv_part *part,
   if (!blank && !tl_date_read(cell->text, cell->nbytes, &microseconds)) {
     return note_cell(part, TL_CSV_NO_DATE, cell);
   }
-  learned->timed = learned->timed || cell->nbytes > 10;
+  size_t first = 0, end = cell->nbytes;
+  while (first < end && cell->text[first] == ' ') first++;
+  while (end > first && cell->text[end - 1] == ' ') end--;
+  learned->timed = learned->timed || end - first > 10;
   store(column, part, &microseconds);
   return true;
 }

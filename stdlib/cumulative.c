@@ -1,6 +1,9 @@
 // Running sums, products and extremes: of arrays, of each row, and where values
 // may be missing.
 
+#include <math.h>
+#include <string.h>
+
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
@@ -59,29 +62,37 @@ static bool missing_so_far(tl_vm *vm, const running *r, tl_slot *flags,
   return ok;
 }
 
+// The lowest value of a real dtype, or the highest: no item changes if it is
+// compared with that.
+static tl_slot limit_of(tl_dtype dtype, bool highest) {
+  const int unused = 64 - 8 * (int)tl_itemsize(dtype);
+  int64_t signed_limit = highest ? INT64_MAX >> unused : INT64_MIN >> unused;
+  tl_c128 item;
+  if (dtype == TL_BOOL)
+    return tl_bool(highest);
+  if (tl_dtype_is_real(dtype))
+    return tl_weak_float(highest ? (double)INFINITY : -(double)INFINITY);
+  // Weak integers take the dtype of the values, but none is that of uint64.
+  if (tl_dtypes[dtype].kind == 'I')
+    return tl_weak_int(signed_limit);
+  memset(&item, highest ? 0xff : 0, sizeof item);
+  return tl_scalar_load(dtype, &item);
+}
+
 // What takes the place of a missing value and changes no later result: 0, 1,
-// or of an extreme the opposite one of all that is there.
+// or of an extreme the limit of the dtype.
 static bool find_neutral(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
   *out = tl_weak_int(r->reduction == TL_REDUCE_PROD);
   if (r->reduction == TL_REDUCE_SUM || r->reduction == TL_REDUCE_PROD)
     return true;
-  tl_slot items = x, there;
+  tl_slot items = x;
   if (tl_is_form(x, TL_FORM_RAGGED))
     items = x.nested->parts[1];
-  tl_slot missing = tl_borrow(items.nested->parts[0]), present;
-  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &missing, &present))
-    return false;
-  bool ok = tl_value_take(vm, items.nested->parts[1], present.array, &there);
-  tl_drop(vm, present);
-  if (!ok)
-    return false;
-  if (there.array->size > 0) {
-    tl_reduction opposite =
-        r->reduction == TL_REDUCE_MAX ? TL_REDUCE_MIN : TL_REDUCE_MAX;
-    ok = tl_reduce(vm, opposite, &there, 1, false, TL_DTYPE_COUNT, 0, out);
-  }
-  tl_drop(vm, there);
-  return ok;
+  tl_slot values = items.nested->parts[1];
+  if (!tl_is_array(values) || tl_array_dtype(values.array) >= TL_COMPLEX64)
+    return tl_arg_fail(vm, r->name, "x", "real numbers", values);
+  *out = limit_of(tl_array_dtype(values.array), r->reduction == TL_REDUCE_MIN);
+  return true;
 }
 
 // Values, or rows of them, that are missing where the mask is true.

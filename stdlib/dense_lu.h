@@ -204,7 +204,7 @@ static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
   for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
     ok = poll_items(vm, (n - k) * BLOCK * BLOCK / 2);
-    definite = cholesky_panel(a, n, k, end);
+    definite = !ok || cholesky_panel(a, n, k, end);
     ok = ok && definite && cholesky_rest(&r, a, n, k, end, adjoint);
   }
   for (int64_t i = 0; i < n; i++)

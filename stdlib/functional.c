@@ -396,7 +396,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
   int64_t next = 0, all;
   bool ok = tl_items_count(vm, "filter", source, &all);
   for (int64_t i = 0; ok && i < all && next < count; i++) {
-    tl_slot item;  // strings are walked in order, so that each is asked for
+    // Strings are walked in order, so that each is asked for.
+    tl_slot item = tl_none();
     ok = get_item(&xs, i, &item);
     if (ok && kept[next] == i) {
       ok = tl_list_push(vm, &list, &item);
@@ -422,8 +423,11 @@ static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   // An item that is selected is read a second time.
   xs.gives = false;  // each is needed again
-  // One more, since tl_alloc takes no 0.
-  size_t nbytes = (size_t)(xs.count + 1) * sizeof(int64_t);
+  // One more, since tl_alloc takes no 0. A range may have more items than a
+  // machine can address.
+  size_t nbytes;
+  if (tl_mul_overflows((size_t)xs.count + 1, sizeof(int64_t), &nbytes))
+    return tl_fail_memory(vm, SIZE_MAX, "filter");
   int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
   if (kept == NULL)
     return false;

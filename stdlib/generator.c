@@ -162,6 +162,11 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
       (!tl_is_none(args[2]) &&
        !tl_arg_string(vm, "generator", "kind", args[2], &kind)))
     return false;
+  // The two highest bits of a key tell generators from seeds and the VM's own.
+  if (stream >> 62 != 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "generator: stream must be below 2^62, not %lld",
+                   (long long)stream);
   bool is_pcg = kind && strcmp(kind->text, "pcg64") == 0;
   if (kind && !is_pcg && strcmp(kind->text, "philox") != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -207,7 +212,7 @@ const tl_builtin tl_generator_module[] = {
          "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
          "default_rng(seed), and with them its random and integers bit for bit\n"
          "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
-         "that are not negative; else a value error.\n"
+         "that are not negative, stream below 2^62; else a value error.\n"
          "    g = random.generator(42, kind: \"pcg64\")\n"
          "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n")},
     {.name = NULL},

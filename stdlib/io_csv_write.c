@@ -71,6 +71,19 @@ static void add_text(csv_writer *w, const char *text, size_t nbytes) {
   tl_text_putc(&w->row, '"');
 }
 
+// A number or bool whose text is in the row from [start] on: quoted where the
+// separator stands in it, such as "." in 1.5.
+static void end_number(csv_writer *w, size_t start) {
+  size_t nbytes = w->row.length - start;
+  char digits[128];
+  if (w->row.failed || nbytes > sizeof digits ||
+      !memchr(w->row.bytes + start, w->separator, nbytes))
+    return;
+  memcpy(digits, w->row.bytes + start, nbytes);
+  w->row.length = start;
+  add_text(w, digits, nbytes);
+}
+
 // [alone]: of the only column, where an empty cell would be an empty line,
 // which is no row. There NaN is written as a word.
 static bool add_value(csv_writer *w, tl_slot value, bool alone) {
@@ -94,7 +107,11 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
              (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
   if (gap && !alone)
     return true;
-  return tl_format_value(w->vm, &w->row, value, false, 0);
+  size_t start = w->row.length;
+  if (!tl_format_value(w->vm, &w->row, value, false, 0))
+    return false;
+  end_number(w, start);
+  return true;
 }
 
 // Of a column that check_columns lets pass.
@@ -127,7 +144,9 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
     if (isnan(value) && !alone)
       return true;
     tl_format_double(value, digits);
+    const size_t start = w->row.length;
     tl_text_puts(&w->row, digits);
+    end_number(w, start);
     return true;
   }
   tl_slot item = tl_item(w->vm, a, data);
@@ -187,7 +206,10 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
     const tl_string *key = tl_key_string(columns->fields[k].key);
     if (k > 0)
       tl_text_putc(&w->row, w->separator);
-    add_text(w, key->text, key->length);
+    if (count == 1 && key->length == 0)
+      tl_text_puts(&w->row, "\"\"");
+    else
+      add_text(w, key->text, key->length);
   }
   if (header && count > 0 && !end_row(w))
     return false;

@@ -141,7 +141,7 @@ static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok;
   if (tl_png_is(data, bytes.nbytes)) {
     ok = tl_png_read(vm, path, data, bytes.nbytes, out);
-  } else if (bytes.nbytes > 3 && data[0] == 'P' &&
+  } else if (bytes.nbytes > 3 && data[0] == 'P' && data[1] != 0 &&
              strchr("2356", (char)data[1])) {
     pnm p = {vm, path, data + 2, data + bytes.nbytes};
     ok = read_pnm(&p, (char)data[1], out);

@@ -189,14 +189,15 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
   if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given))
     return false;
   // With equally many axes a number from the front means the same in both.
+  int64_t from_end = given;
   if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1]))
-    given -= ndim;
-  if (given >= 0 || given < -smaller)
+    from_end -= ndim;
+  if (from_end >= 0 || from_end < -smaller)
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "vecdot: axis %lld must be negative "
                    "and within both arrays' axes",
                    (long long)given);
-  axis = ndim + (int)given;
+  axis = ndim + (int)from_end;
   for (int i = 0; i < 2; i++) {
     int own = axis - (ndim - tl_ndim(x[i]));
     if (tl_shape(x[i])[own] != shape[axis])

@@ -348,11 +348,15 @@ static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // enumerate(xs, start): pairs of a number and an item. Polls now and then,
 // since a list of many pairs takes long enough for a host to wait.
 static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t count, start;
+  int64_t count, start, end;
   size_t at = 0;
   if (!tl_items_count(vm, "enumerate", args[0], &count) ||
       !tl_arg_int(vm, "enumerate", "start", args[1], &start))
     return false;
+  if (count > 0 && __builtin_add_overflow(start, count - 1, &end))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "enumerate: %lld items from %lld on go beyond int64",
+                   (long long)count, (long long)start);
   tl_list *list = tl_list_new(vm, count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -447,7 +451,8 @@ static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
   if (range->length > 0) {
     start = tl_range_item(range, range->length - 1);
     if (__builtin_sub_overflow(range->start, range->step, &stop))
-      return tl_fail(vm, TALLY_ERR_VALUE, "reverse: the range begins too low");
+      return tl_fail(vm, TALLY_ERR_VALUE, "reverse: the range begins too %s",
+                     range->step > 0 ? "low" : "high");
   }
   tl_range *reversed = tl_range_new(vm, start, stop, step);
   if (reversed == NULL)

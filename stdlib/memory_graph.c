@@ -193,15 +193,16 @@ static bool add_object(void *context, const tl_reference *r) {
   return s->ok;
 }
 
-// Sums all objects by kind. *out is owned, and untouched on failure.
-static bool count_types(tl_vm *vm, tl_record **out) {
+// Sums all objects by kind, for [function]. *out is owned, and untouched on
+// failure.
+static bool count_types(tl_vm *vm, const char *function, tl_record **out) {
   bool complete = true;
   sums s = {.vm = vm, .record = tl_record_new(vm, 8), .ok = true};
   if (s.record == NULL)
     return false;
   tl_each_reference(vm, add_object, &s, &complete);
   if (!complete && s.ok)
-    s.ok = tl_fail_incomplete(vm, "by_type");
+    s.ok = tl_fail_incomplete(vm, function);
   if (!s.ok) {
     if (s.record != NULL)
       tl_drop(vm, tl_own_record(s.record));
@@ -215,7 +216,7 @@ static bool count_types(tl_vm *vm, tl_record **out) {
 static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   tl_record *record;
-  if (!count_types(vm, &record))
+  if (!count_types(vm, "by_type", &record))
     return false;
   *out = tl_own_record(record);
   return true;
@@ -254,7 +255,7 @@ static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!since_last && !tl_is_record(args[0]))
     return tl_arg_fail(vm, "memory.growth", "before",
                        "a record of memory.by_type, or none", args[0]);
-  if (!count_types(vm, &now))
+  if (!count_types(vm, "growth", &now))
     return false;
   gained = compare(vm, now, since_last ? vm->grown : args[0]);
   if (gained == NULL || !since_last) {

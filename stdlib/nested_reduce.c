@@ -234,7 +234,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   if (axis < 0 && tl_is_nested(items)) {
     ok = tl_nested_reduce(vm, call, &items, out);
   } else if (axis < 0) {
-    uint32_t axes = (UINT32_C(1) << tl_ndim(items.array)) - 1;
+    uint32_t axes = (uint32_t)((UINT64_C(1) << tl_ndim(items.array)) - 1);
     ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
                    call->correction, out);
   } else if (axis > 1) {

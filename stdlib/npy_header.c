@@ -75,8 +75,9 @@ static bool read_descr(header *h, tl_npy *out) {
     return npy_fail(h, "its byte order is unknown");
   char *rest;
   long size = strtol(text + 2, &rest, 10);
-  // A size that is none fits no dtype, and is reported with the whole text.
-  if (*rest != 0 || size < 0)
+  // A size that is none fits no dtype, and is reported with the whole text. So
+  // is one whose bytes cannot be counted: a code point takes up to 8.
+  if (*rest != 0 || size < 0 || size > INT64_MAX / 8)
     size = -1;
   out->swapped = text[0] != '|' && tl_npy_is_swapped(text[0]);
   if (strchr("USV", text[1]) != NULL && size >= 0) {

@@ -174,8 +174,8 @@ static tl_type *read_shape(parser *p, tl_type *of) {
   bool tuple = accept(p, '(');
   while (tuple ? !accept(p, ')') : ndim == 0) {
     const char *from = p->source->at;
-    int64_t n = -1;
-    if (ndim == MOST_DIMS || (!tl_npy_read_length(p->source, &n) && n < 0))
+    int64_t n;
+    if (ndim == MOST_DIMS || !tl_npy_read_length(p->source, &n))
       return fail(p, "a shape that is none");
     // The digits are limited too: zeros in front would make the text long.
     if (n / 10 > INT32_MAX || p->source->at - from > 20)

@@ -549,14 +549,14 @@ static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
 static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            tl_slot axis, tl_slot keepdims,
                            tl_slot skip_argument, tl_slot *out) {
-  bool skip;
+  bool skip, keep;
   if (!tl_arg_items(vm, w->name, x) ||
+      !tl_arg_bool(vm, w->name, "keepdims", keepdims, &keep) ||
       !tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
     return false;
   if (!tl_is_nested(*x)) {
     return run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
   }
-  bool keep = keepdims.i != 0;
   if (!has_axis) {
     return tl_nested_apply(vm, w->name, *x, axis, keep, skip, one_quantile, w,
                            out);

@@ -59,10 +59,11 @@ static bool sort_table(tl_vm *vm, tl_slot x, bool descending, bool order,
 
 // Rows one by one; of values that may be missing, those come last.
 static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
-  bool descending;
+  bool descending, stable;
   int64_t axis = -1;
   const char *name = order ? "argsort" : "sort";
   if (!tl_arg_bool(vm, name, "descending", args[2], &descending) ||
+      !tl_arg_bool(vm, name, "stable", args[3], &stable) ||
       (!tl_is_none(args[1]) && !tl_arg_int(vm, name, "axis", args[1], &axis)))
     return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
@@ -71,6 +72,10 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
                      "%s: ragged rows are sorted within: axis: -1", name);
     return tl_ragged_sort(vm, args[0], descending, order, out);
   }
+  int along;
+  if (tl_is_form(args[0], TL_FORM_OPTION) &&
+      !tl_arg_axis(vm, name, args[1], tl_value_ndim(args[0]), -1, &along))
+    return false;
   if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
       (axis == -1 || axis == 1))
     return sort_table(vm, args[0], descending, order, out);

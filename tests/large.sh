@@ -97,5 +97,15 @@ check '1,000 names of one array' '3000'
 } >"$dir/x.tly"
 check '10,000 constants' '12523890.0'
 
+# One instruction has all indices of a place, and at most so many operands.
+{
+  echo 'x = [1]'
+  printf x
+  lines 900 '[0, 0, 0, 0, 0, 0, 0, 0]' | tr -d '\n'
+  echo ' = 1'
+} >"$dir/x.tly"
+check 'a place of 7,200 indices' \
+  'x.tly:2:21578: limit error: a place has at most 3495 indices'
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -542,15 +542,24 @@ void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
       add_result(plan, results[i].value);
   }
   int steps = plan->step_count;
+  unsigned redirected = 0;  // a bit for each result, of which there are few
   for (int i = 0; i < count && !plan->failed; i++) {
     const tl_plan_result *r = &results[i];
     if (r->stream < 0)
       continue;
-    int at = find_step(plan, r->value, steps);
+    // Two results may be one value, whose register nobody writes once it is
+    // redirected: the second is copied from the first one's stream.
+    int value = r->value;
+    for (int k = 0; k < i && value == r->value; k++) {
+      if (results[k].value == r->value && redirected >> k & 1)
+        value = results[k].stream;
+    }
+    int at = find_step(plan, value, steps);
     if (at >= 0 && (!r->last || at == steps - 1)) {
-      redirect(plan, at, r->value, r->stream);
+      redirect(plan, at, value, r->stream);
+      redirected |= 1u << i;
     } else {
-      copy_to(plan, r->value, r->stream);
+      copy_to(plan, value, r->stream);
     }
   }
   order_steps(plan);

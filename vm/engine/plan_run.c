@@ -245,8 +245,10 @@ static int64_t first_block(const runner *r) {
     return r->block;
   uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
   int64_t itemsize = plan->values[plan->output].itemsize;
-  if (past == 0 || r->block * itemsize <= SHORT_BYTES)
-    return r->block - (int64_t)past / itemsize;
+  if (past == 0 || r->block * itemsize <= SHORT_BYTES) {
+    const int64_t fewer = (int64_t)past / itemsize;
+    return fewer < r->block ? r->block - fewer : r->block;
+  }
   // Of a large block not the whole one should lie across lines.
   return plan->shape[plan->ndim - 1] * itemsize < SHORT_BYTES
              ? r->block
