@@ -221,6 +221,9 @@ static void watching_begins_and_ends_anywhere(void **state) {
 // A block that goes to another VM ends here and begins there.
 static void what_changes_vms_is_seen(void **state) {
   (void)state;
+#ifdef TALLY_AUDIT
+  skip();  // the auditor looks at each item of the list at each step
+#endif
   tally_vm *vm = open_vm(), *second = open_vm();
   assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
   assert_int_equal(tally_watch(second, TALLY_WATCH_MEMORY), TALLY_OK);
@@ -236,12 +239,19 @@ static void what_changes_vms_is_seen(void **state) {
   assert_int_equal(tally_eval(vm, some, NULL), TALLY_OK);
   assert_int_equal(tally_send(vm, v, &p), TALLY_OK);
   assert_int_equal(tally_receive(second, p, &v), TALLY_OK);
-  // Its bar ends long before the run does.
+  // Its bar has ended where that of the last line begins, however long each
+  // line took. What stands before a bar is ASCII: a byte for each column.
   assert_int_equal(tally_eval(vm, more, NULL), TALLY_OK);
   const char *shown = strstr(plot(vm, TALLY_PLOT_TEXT, &text), "\n 8.00 MB");
   assert_non_null(shown);
-  const char *after = strchr(shown + 1, '\n');
-  assert_in_range(count_of(shown, "━") - count_of(after, "━"), 1, 30);
+  const char *after = strchr(shown + 1, '\n'), *last = strstr(shown, "\n 80.");
+  for (const char *next = last; next != NULL; next = strstr(next + 1, "\n 80."))
+    last = next;
+  assert_non_null(last);
+  size_t cells = (size_t)(count_of(shown, "━") - count_of(after, "━"));
+  assert_true(cells > 0);
+  assert_true((size_t)(strstr(shown, "━") - shown) + cells <=
+              (size_t)(strstr(last, "━") - last) + 1);
   tally_release(vm, text);
   assert_has(plot(second, TALLY_PLOT_TEXT, &text), "8.01 MB");
   tally_release(second, text);
