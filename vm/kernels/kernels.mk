@@ -95,7 +95,7 @@ KERNEL_BESIDE := $(filter-out base,$(KERNEL_ISAS))
 endif
 endif
 
-$(BUILD)/vm/kernels/isa_beside.o: vm/kernels/isa.c vm/kernels/kernels.mk
+$(BUILD)/vm/kernels/%_beside.o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) '-DTALLY_KERNELS_BESIDE="$(KERNELS_DIR)"' \
 	  -c $< -o $@
