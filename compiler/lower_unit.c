@@ -268,8 +268,10 @@ uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   *steps = tl_unit_room(b, sizeof **steps * (size_t)step_count);
   if (*steps == NULL ||
       !tl_arena_more(b->arena, &unit->paths, &b->path_capacity,
-                     unit->path_count, sizeof *unit->paths))
+                     unit->path_count, sizeof *unit->paths)) {
+    *steps = NULL;
     return 0;
+  }
   unit->paths[unit->path_count] =
       (tl_path){.step_count = (uint16_t)step_count, .steps = *steps};
   return unit->path_count++;

@@ -1,14 +1,11 @@
 // The compiler's memory: what grows keeps its items and harms nobody else's.
 
-#include "compiler/arena.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "compiler/lower.h"
+#include "tests/unit/fixture.h"
+#include "vm/bytecode/module.h"
 
 typedef struct heap {
   size_t live;    // bytes
@@ -123,11 +120,28 @@ static void test_one_more(void **state) {
   assert_int_equal(h.live, 0);
 }
 
+// What fills in a path asks for its steps, whichever memory is short.
+static void test_path_without_memory(void **state) {
+  tl_vm *vm = *state;
+  tl_module *module = tl_module_new(vm, "m", "");
+  tl_unit *unit = tl_unit_new(vm, module, "m", "", 0);
+  assert_non_null(unit);
+  heap h = {.allowance = 0};
+  tl_arena arena;
+  tl_arena_open(&arena, resize, &h);
+  tl_builder builder = {.vm = vm, .arena = &arena, .unit = unit};
+  tl_step step, *steps = &step;
+  assert_int_equal(tl_unit_path(&builder, 1, &steps), 0);
+  assert_null(steps);
+  tl_modules_close(vm);  // with its unit
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_growing),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_one_more),
+      FIXTURE_TEST(test_path_without_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
