@@ -263,7 +263,7 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
 // report it.
 static bool may_try_again(const tl_vm *vm) {
 #ifdef TALLY_AUDIT
-  return vm->distrust;
+  return vm->conservative;
 #else
   (void)vm;
   return true;
@@ -291,7 +291,7 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
   if (unit == NULL)
     return NULL;
   bool refused = is_refused(vm, unit, &failed);
-  if ((!refused && !vm->distrust) || !may_try_again(vm)) {
+  if ((!refused && !vm->conservative) || !may_try_again(vm)) {
     if (!failed)
       return unit;
     tl_unit_free(vm, unit);

@@ -65,7 +65,7 @@ static tl_region_step step_of(const tl_fusion *f, uint32_t pc,
   return names ? TL_STEP_NONE : kind;
 }
 
-// A sink that may be one of several.
+// A consumer that may be one of several.
 static bool may_join(const tl_prototype *p, const tl_decoded *d,
                      tl_region_step kind) {
   if (kind != TL_STEP_CALL)
@@ -247,7 +247,7 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   int32_t n = 0;
   for (int32_t last = f->count - 1; last >= 0;) {
     const tl_fused_step *end = &f->steps[last];
-    if (!tl_fused_is_operation(end) && !tl_fused_is_sink(end)) {
+    if (!tl_fused_is_operation(end) && !tl_fused_is_consumer(end)) {
       last--;
       continue;
     }
@@ -256,7 +256,7 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
     for (int32_t i = first; i <= last; i++) {
       operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
     }
-    bool part = operations <= (tl_fused_is_sink(end) ? 0 : 1);
+    bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1);
     units[n++] = (tl_fused_unit){first, last, part, 0};
     last = first - 1;
   }

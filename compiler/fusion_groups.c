@@ -40,7 +40,7 @@ static bool is_same(const tl_fusion *f, int32_t i, int32_t x, int32_t k,
 // Operands in fields and in the window, of steps that read items; loads, moves
 // and drops count as reading none.
 static int32_t input_count(const tl_fused_step *s) {
-  return tl_fused_is_operation(s) || tl_fused_is_sink(s)
+  return tl_fused_is_operation(s) || tl_fused_is_consumer(s)
              ? (int32_t)(s->d.operand_count + s->d.window_count)
              : 0;
 }
@@ -102,7 +102,7 @@ static bool waits_for(const tl_fusion *f, int32_t first,
     int32_t count = (int32_t)(s->d.operand_count + s->d.window_count);
     for (int32_t n = 0; n < count; n++) {
       int32_t root, made = tl_fusion_source(f, i, input(s, n), &root);
-      if (made >= first && tl_fused_is_sink(&f->steps[made]))
+      if (made >= first && tl_fused_is_consumer(&f->steps[made]))
         return true;
     }
   }
@@ -114,13 +114,13 @@ static bool waits_for(const tl_fusion *f, int32_t first,
 static bool may_follow(const tl_fusion *f, const tl_fused_unit *units,
                        int32_t from, int32_t u) {
   const tl_fused_step *end = &f->steps[units[u].last];
-  if (tl_fused_is_sink(end) && !end->may_join)
+  if (tl_fused_is_consumer(end) && !end->may_join)
     return false;
   for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++) {
     if (!is_passive(&f->steps[i]))
       return false;
   }
-  if (tl_fused_is_sink(end)) {
+  if (tl_fused_is_consumer(end)) {
     uint32_t slot =
         end->kind == TL_STEP_CALL ? end->d.window : end->d.operands[1];
     int32_t root,
@@ -159,7 +159,7 @@ static int32_t find_group(const tl_fusion *f, const tl_fused_unit *units,
   int32_t found = from;
   if (!tl_fused_is_operation(begin) && units[from].part)
     return from;
-  if (tl_fused_is_sink(begin) && !begin->may_join)
+  if (tl_fused_is_consumer(begin) && !begin->may_join)
     return from;
   for (int32_t u = from + 1; u < n && may_follow(f, units, from, u); u++) {
     bool joined = false;

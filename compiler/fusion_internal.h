@@ -16,7 +16,7 @@ typedef struct tl_fused_step {
   uint32_t pc, end;
   tl_decoded d;
   tl_region_step kind;
-  bool may_join;     // a sink that may be one of several
+  bool may_join;     // a consumer that may be one of several
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is
@@ -52,7 +52,7 @@ static inline bool tl_fused_is_operation(const tl_fused_step *s) {
 
 // Whether a step takes the last result, so that it becomes no array: a store
 // to a part, a reduction, a selection.
-static inline bool tl_fused_is_sink(const tl_fused_step *s) {
+static inline bool tl_fused_is_consumer(const tl_fused_step *s) {
   return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL ||
          s->kind == TL_STEP_SELECT;
 }

@@ -441,7 +441,7 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Items as they are computed: first how large they are, where that is asked
 // for, then to their bins.
-typedef struct bin_intake {
+typedef struct bin_consumer {
   even_bins even;
   // What each pass over the items finds:
   //
@@ -455,28 +455,28 @@ typedef struct bin_intake {
   uint64_t last;  // of bincount: the largest item
   tl_slot edges;
   tl_array *sums;
-} bin_intake;
+} bin_consumer;
 
-_Static_assert(sizeof(bin_intake) <= sizeof((tl_intake *)0)->room,
-               "an intake has room for its bins");
+_Static_assert(sizeof(bin_consumer) <= sizeof((tl_call_consumer *)0)->room,
+               "a consumer has room for its bins");
 
-static bin_intake *bins_of(tl_intake *in) {
-  return (bin_intake *)(void *)in->room;
+static bin_consumer *bins_of(tl_call_consumer *in) {
+  return (bin_consumer *)(void *)in->room;
 }
 
 // Also after a failure in the middle: what was given away by then is NULL or
 // none.
-static void close_intake(tl_intake *in) {
-  bin_intake *b = bins_of(in);
+static void close_bins(tl_call_consumer *in) {
+  bin_consumer *b = bins_of(in);
   tl_drop(in->vm, b->edges);
   tl_array_drop(in->vm, b->sums);
 }
 
 // A negative item is above INT64_MAX when unsigned. It only sets [failed]: the
 // call is then made as usual, and its message names the item.
-static void take_integers(tl_intake *in, int pass, const void *items,
+static void take_integers(tl_call_consumer *in, int pass, const void *items,
                           size_t n) {
-  bin_intake *b = bins_of(in);
+  bin_consumer *b = bins_of(in);
   if (pass == 0) {
     uint64_t last = largest_unsigned(items, (int64_t)n);
     b->last = last > b->last ? last : b->last;
@@ -488,8 +488,8 @@ static void take_integers(tl_intake *in, int pass, const void *items,
 
 // Between the passes the counts are made, of the length that the first one
 // found or of minlength, if that is more.
-static bool end_integers(tl_intake *in, int pass, tl_slot *out) {
-  bin_intake *b = bins_of(in);
+static bool end_integers(tl_call_consumer *in, int pass, tl_slot *out) {
+  bin_consumer *b = bins_of(in);
   if (pass == 0) {
     int64_t length = b->last < INT64_MAX ? (int64_t)b->last + 1 : INT64_MAX;
     if (length < b->even.bins)
@@ -504,8 +504,9 @@ static bool end_integers(tl_intake *in, int pass, tl_slot *out) {
 
 // The last pass counts; the one before it, if there are two, widens the range.
 // An item that is not finite only sets [failed], as a negative one does above.
-static void take_floats(tl_intake *in, int pass, const void *items, size_t n) {
-  bin_intake *b = bins_of(in);
+static void take_floats(tl_call_consumer *in, int pass, const void *items,
+                        size_t n) {
+  bin_consumer *b = bins_of(in);
   const double *item = items;
   if (pass < in->passes - 1) {
     if (!b->any && n > 0)
@@ -523,8 +524,8 @@ static void take_floats(tl_intake *in, int pass, const void *items, size_t n) {
 
 // Edges of even bins exist only now: the range is known after the first pass,
 // or was given.
-static bool open_sums(tl_intake *in) {
-  bin_intake *b = bins_of(in);
+static bool open_sums(tl_call_consumer *in) {
+  bin_consumer *b = bins_of(in);
   if (b->even.bins > 0 && !make_edges(in->vm, &b->even, &b->edges))
     return false;
   int64_t bins = b->edges.array->size - 1;
@@ -532,9 +533,10 @@ static bool open_sums(tl_intake *in) {
   return b->sums != NULL;
 }
 
-// The edges come out of the intake with the counts, of which pair() takes both.
-static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
-  bin_intake *b = bins_of(in);
+// The edges come out of the consumer with the counts, of which pair() takes
+// both.
+static bool end_floats(tl_call_consumer *in, int pass, tl_slot *out) {
+  bin_consumer *b = bins_of(in);
   if (pass < in->passes - 1)
     return open_sums(in);
   tl_slot counts;
@@ -549,7 +551,7 @@ static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
 
 // Weights are not fed to a region, so that a call with them declines, as does
 // one of more axes.
-static bool open_integers(tl_intake *in, tl_dtype from, int ndim,
+static bool open_integers(tl_call_consumer *in, tl_dtype from, int ndim,
                           const tl_slot *args) {
   in->dtype = TL_INT64;
   in->passes = 2;
@@ -560,10 +562,11 @@ static bool open_integers(tl_intake *in, tl_dtype from, int ndim,
                       &bins_of(in)->even.bins);
 }
 
-// Edges that are given are checked here, once, and stay in the intake; those of
-// even bins follow from the range, which is given or takes a pass of its own.
-static bool open_floats(tl_intake *in, const tl_slot *args) {
-  bin_intake *b = bins_of(in);
+// Edges that are given are checked here, once, and stay in the consumer; those
+// of even bins follow from the range, which is given or takes a pass of its
+// own.
+static bool open_floats(tl_call_consumer *in, const tl_slot *args) {
+  bin_consumer *b = bins_of(in);
   in->dtype = TL_FLOAT64;
   in->feed = take_floats;
   in->end = end_floats;
@@ -588,15 +591,15 @@ static bool open_floats(tl_intake *in, const tl_slot *args) {
 // Any function but bincount is histogram: the two rows of the table below that
 // are TL_FUSED_CONSUMER.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
-                       int ndim, const tl_slot *args, tl_intake *out) {
+                       int ndim, const tl_slot *args, tl_call_consumer *out) {
   out->vm = vm;
   out->failed = false;
-  out->close = close_intake;
-  *bins_of(out) = (bin_intake){.edges = tl_none()};
+  out->close = close_bins;
+  *bins_of(out) = (bin_consumer){.edges = tl_none()};
   if (builtin->call == bincount ? open_integers(out, from, ndim, args)
                                 : open_floats(out, args))
     return true;
-  close_intake(out);
+  close_bins(out);
   return false;
 }
 

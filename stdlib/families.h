@@ -106,7 +106,7 @@ bool tl_fused_norm(tl_vm *vm, const tl_builtin *builtin, int ndim,
 // happens in between; on failure nothing is open.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args,
-                       tl_intake *out);  // bins.c
+                       tl_call_consumer *out);  // bins.c
 // Shifts are from 0 and below the length of their axis, one for each axis.
 bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
                    const tl_slot *args, int64_t *shift);  // shape.c

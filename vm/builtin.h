@@ -137,7 +137,7 @@ typedef enum tl_fused_kind {
   TL_FUSED_SCAN,
   // A fold of |x|^p, and a root of that.
   TL_FUSED_NORM,
-  // It consumes the items as they are computed (tl_intake).
+  // It consumes the items as they are computed (tl_call_consumer).
   TL_FUSED_CONSUMER,
   // From here on the call gives items, as an operation does, so a region may
   // begin with it. astype: a cast to the dtype that is the second argument.
@@ -305,18 +305,19 @@ typedef struct tl_scan_call {
 // all of them in order, [passes] times.
 //
 //     feed(pass 0) … feed(pass 0), end(0), feed(pass 1) … end(1), close
-typedef struct tl_intake {
+typedef struct tl_call_consumer {
   tl_vm *vm;
   tl_dtype dtype;  // of the items fed
   int passes;
   bool failed;  // set by feed: the call itself says why
-  void (*feed)(struct tl_intake *in, int pass, const void *items, size_t n);
+  void (*feed)(struct tl_call_consumer *in, int pass, const void *items,
+               size_t n);
   // After each pass; the last one sets *out, which is owned. False: the call
   // itself says why.
-  bool (*end)(struct tl_intake *in, int pass, tl_slot *out);
-  void (*close)(struct tl_intake *in);  // always, at last
-  _Alignas(16) unsigned char room[96];  // the function's own
-} tl_intake;
+  bool (*end)(struct tl_call_consumer *in, int pass, tl_slot *out);
+  void (*close)(struct tl_call_consumer *in);  // always, at last
+  _Alignas(16) unsigned char room[96];         // the function's own
+} tl_call_consumer;
 
 // How a library reads the arguments of calls that a region computes. Each
 // function is for calls of one kind, and reads all arguments but the first,
@@ -332,7 +333,7 @@ typedef struct tl_fused_calls {
                const tl_slot *args, tl_fold_call *out, double *p);
   // Of items of dtype [from]. On failure nothing is open.
   bool (*consumer)(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
-                   int ndim, const tl_slot *args, tl_intake *out);
+                   int ndim, const tl_slot *args, tl_call_consumer *out);
   // Item i along an axis goes to i + shift, and from the axis's length on
   // round to its start. False also where the shift is not along axes.
   bool (*roll)(tl_vm *vm, int ndim, const int64_t *lengths, const tl_slot *args,

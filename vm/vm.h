@@ -153,7 +153,7 @@ struct tally_vm {
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
   // For tests: code runs as if the verifier had rejected all of it at first.
-  bool distrust;
+  bool conservative;
   // While counting, for tests: the operation that fails, counted from 1 among
   // those that can; 0: none.
   uint64_t fail_in;

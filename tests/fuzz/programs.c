@@ -108,7 +108,7 @@ static bool perform(const char *source, size_t nbytes, uint64_t seed, way how,
   r->status = tally_open(&options, &vm);
   if (vm != NULL && fuzz_host_open(&host, vm)) {
     tally_count(vm, how == COUNTING);
-    vm->distrust = how == DISTRUSTED;
+    vm->conservative = how == DISTRUSTED;
     r->status = tally_run_source(vm, "program", source, nbytes, 0, NULL);
     if (r->status != TALLY_OK)
       snprintf(r->message, sizeof r->message, "%s", tally_error(vm)->report);

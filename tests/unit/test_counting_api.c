@@ -151,7 +151,7 @@ static void refused_code_is_compiled_again(void **state) {
   host *h = *state;
   counted c;
   for (int i = 0; i < 2; i++) {
-    h->vm->distrust = i == 1;
+    h->vm->conservative = i == 1;
     tally_release(h->vm, eval(h,
                               "x = zeros(1000) + 1\n"
                               "fn both(y) = fold((x, y), (+))\n"
@@ -162,7 +162,7 @@ static void refused_code_is_compiled_again(void **state) {
     assert_true(i == 0 ? GAIN(c, rc_inc) == 0 : GAIN(c, rc_inc) > 0);
     assert_int_equal(GAIN(c, live), 0);
   }
-  h->vm->distrust = false;
+  h->vm->conservative = false;
 }
 
 // --- The prompt -------------------------------------------------------------

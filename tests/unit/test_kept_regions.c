@@ -326,7 +326,7 @@ static void test_no_memory_in_a_call(void **state) {
 // a function: nobody owns that.
 static void test_settled_and_bound(void **state) {
   host *h = *state;
-  h->vm->distrust = true;
+  h->vm->conservative = true;
   run_ok(h,
          "g = ones(2100) * 3.0\n"
          "fn show(v) {}\n"

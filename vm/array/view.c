@@ -125,7 +125,7 @@ static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
 
 // Whether [s] is a view of less than an eighth of a large block that nothing
 // else needs: then a copy of the part lets the block go.
-static bool hoards(tl_slot s) {
+static bool wastes_its_block(tl_slot s) {
   enum { SMALL = 4096 };
   const tl_array *a = s.array;
   if (a->head.count != 1 || (a->head.flags & TL_HOLD) == 0)
@@ -140,7 +140,7 @@ static bool hoards(tl_slot s) {
 }
 
 // The same of a nested array.
-static bool nest_hoards(tl_slot s) {
+static bool nested_wastes_its_block(tl_slot s) {
   enum { SMALL = 4096 };
   if (s.object->count != 1)
     return false;
@@ -176,8 +176,8 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
 
 // Called where a value is stored for longer than the call that made it.
 void tl_let_go(tl_vm *vm, tl_slot *s) {
-  if (tl_is_array(*s) ? tl_is_view(s->array) && hoards(*s)
-                      : tl_is_nested(*s) && nest_hoards(*s))
+  if (tl_is_array(*s) ? tl_is_view(s->array) && wastes_its_block(*s)
+                      : tl_is_nested(*s) && nested_wastes_its_block(*s))
     *s = copy_out(vm, *s);
 }
 

@@ -60,7 +60,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 
 // A test wants this instruction to fail (vm->fail_in). Calls that would drop
 // their window themselves have not run yet, so it is dropped here.
-static bool is_told(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+static bool is_to_fail(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
   if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
     return false;
   tl_drop_call(vm, R, ins);

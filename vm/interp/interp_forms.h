@@ -20,7 +20,7 @@
   do {                                                     \
     SAVE();                                                \
     count_ins(vm, R, ins);                                 \
-    if (UNLIKELY(vm->fail_in != 0 && is_told(vm, R, ins))) \
+    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, R, ins))) \
       goto fail;                                           \
   } while (0)
 #else

@@ -300,15 +300,15 @@ static bool is_checked(tl_op op) {
 
 // Values may be written where they are if the mask is that of the result:
 // nothing fails behind that.
-static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
-                             tl_slot *plain) {
+static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
+                             tl_borrowed_part *parts, tl_slot *plain) {
   for (int i = 0; i < arity; i++) {
     if (parts[i].home == NULL || (tl_is_array(mask) && tl_is_array(plain[i]) &&
                                   same_shape(mask.array, plain[i].array)))
       continue;
-    tl_give_back(vm, &parts[i], false);
+    tl_part_return(vm, &parts[i], false);
     plain[i] = tl_borrow(plain[i]);
-    parts[i] = (tl_lent){plain[i], NULL};
+    parts[i] = (tl_borrowed_part){plain[i], NULL};
   }
 }
 
@@ -319,12 +319,12 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask, tl_lent *parts,
 //   where(c, x, y) values                 where_mask: the chosen one's
 //   x // y, x ** y y is 1 in gaps         else a gap could fail
 //
-// The parts of an operand that dies are moved out (tl_lent), so that the result
-// may take their memory; everything that may fail comes before that is given
-// up. What may be missing of one number is the number or none.
+// The parts of an operand that dies are moved out (tl_borrowed_part), so that
+// the result may take their memory; everything that may fail comes before that
+// is given up. What may be missing of one number is the number or none.
 bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
-  tl_lent parts[TL_MOST_OPERANDS];
+  tl_borrowed_part parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
   bool deciding = false;
@@ -349,9 +349,10 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     bool option = tl_is_form(*from, TL_FORM_OPTION);
     bool whole = logic || op == TL_OP_WHERE;
     if (option)
-      tl_lend(vm, whole ? NULL : from, &from->nested->parts[1], &parts[i]);
+      tl_part_borrow(vm, whole ? NULL : from, &from->nested->parts[1],
+                     &parts[i]);
     else
-      parts[i] = (tl_lent){tl_borrow(*from), NULL};
+      parts[i] = (tl_borrowed_part){tl_borrow(*from), NULL};
     plain[i] = parts[i].value;
   }
   bool ok = true;
@@ -360,8 +361,8 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), tl_weak_int(1),
                      plain[1], &safe);
     if (ok) {
-      tl_give_back(vm, &parts[1], false);
-      parts[1] = (tl_lent){safe, NULL};
+      tl_part_return(vm, &parts[1], false);
+      parts[1] = (tl_borrowed_part){safe, NULL};
       plain[1] = safe;
     }
   }
@@ -381,7 +382,7 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   }
   for (int i = 0; i < arity; i++) {
     parts[i].value = plain[i];
-    tl_give_back(vm, &parts[i], ok);
+    tl_part_return(vm, &parts[i], ok);
   }
   if (ok && tl_is_number(result)) {
     // One complex number, which has an array of its own: there or none.

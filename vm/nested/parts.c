@@ -201,8 +201,10 @@ bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
 // --- Operands ----------------------------------------------------------------
 
 // Only a part of an operand that nobody else has is moved: the operand is left
-// without an owned part until tl_give_back, so nothing may free it in between.
-void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
+// without an owned part until tl_part_return, so nothing may free it in
+// between.
+void tl_part_borrow(tl_vm *vm, tl_slot *operand, tl_slot *part,
+                    tl_borrowed_part *out) {
   out->home = NULL;
   out->value = tl_borrow(*part);
   if (operand == NULL || !tl_is_unique(*operand) || vm->no_reuse)
@@ -214,7 +216,7 @@ void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out) {
 
 // Where the operation failed the part goes back whole, as a failure must leave
 // the operand as it was.
-void tl_give_back(tl_vm *vm, tl_lent *b, bool ok) {
+void tl_part_return(tl_vm *vm, tl_borrowed_part *b, bool ok) {
   if (b->home == NULL) {
     tl_clear(vm, &b->value);
   } else if (!ok) {

@@ -29,16 +29,17 @@ bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b);
 
 // A part of an operand. Where the operand dies it is moved out, so that the
 // result may take its memory; a failure puts it back.
-typedef struct tl_lent {
+typedef struct tl_borrowed_part {
   tl_slot value;
   tl_slot *home;  // where it was moved from, or NULL
-} tl_lent;
+} tl_borrowed_part;
 // [operand] may be NULL: its part stays.
 // *out is given back in any case, after the operation, with [ok] for whether it
 // succeeded. The operation may have consumed the value, so the caller copies
 // back into out->value what its slot became.
-void tl_lend(tl_vm *vm, tl_slot *operand, tl_slot *part, tl_lent *out);
-void tl_give_back(tl_vm *vm, tl_lent *lent, bool ok);
+void tl_part_borrow(tl_vm *vm, tl_slot *operand, tl_slot *part,
+                    tl_borrowed_part *out);
+void tl_part_return(tl_vm *vm, tl_borrowed_part *part, bool ok);
 
 // --- Several values ---------------------------------------------------------
 

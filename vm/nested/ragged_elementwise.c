@@ -117,11 +117,11 @@ static bool drop_axis(tl_vm *vm, tl_slot s, tl_slot *out) {
 //
 // Fails (kind shape) for others. out->value is owned or borrowed.
 static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
-                      tl_lent *out) {
+                      tl_borrowed_part *out) {
   tl_slot s = *operand;
   const tl_nested *m = model.nested;
   int64_t row;
-  *out = (tl_lent){tl_borrow(s), NULL};
+  *out = (tl_borrowed_part){tl_borrow(s), NULL};
   if (tl_is_form(s, TL_FORM_RAGGED)) {
     tl_nested *n = s.nested;
     if (!tl_ragged_agree(m, n, &row))
@@ -129,7 +129,7 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
     const int64_t *at = tl_ragged_offsets(n);
     if (at[0] == 0 &&
         at[tl_ragged_rows(n)] == tl_value_length(n->parts[1], 0)) {
-      tl_lend(vm, operand, &n->parts[1], out);
+      tl_part_borrow(vm, operand, &n->parts[1], out);
       return true;
     }
     return tl_ragged_items(vm, s, &out->value);
@@ -174,16 +174,16 @@ static bool is_one(tl_slot s) {
 // As row_items, but an array of one item is one value for all, however many
 // rows there are.
 static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
-                          tl_lent *out) {
+                          tl_borrowed_part *out) {
   if (!is_one(*operand))
     return row_items(vm, operand, model, out);
-  *out = (tl_lent){tl_borrow(*operand), NULL};
+  *out = (tl_borrowed_part){tl_borrow(*operand), NULL};
   return tl_value_ndim(*operand) == 1 || drop_axis(vm, *operand, &out->value);
 }
 
 // Without moving anything: the value is borrowed, and *out a count of its own.
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
-  tl_lent items;
+  tl_borrowed_part items;
   tl_slot lent = tl_borrow(s);
   if (!row_items(vm, &lent, model, &items))
     return false;
@@ -209,7 +209,7 @@ static bool any_per_row(int arity, const tl_slot *slots) {
 // and never makes an array of them.
 bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out) {
-  tl_lent items[TL_MOST_OPERANDS];
+  tl_borrowed_part items[TL_MOST_OPERANDS];
   tl_slot values[TL_MOST_OPERANDS], result, offsets, unused;
   tl_slot model = tl_none();
   int opened = 0;
@@ -244,7 +244,7 @@ bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   ok = ok && tl_elementwise(vm, op, values, &result);
   for (int i = 0; i < opened; i++) {
     items[i].value = values[i];
-    tl_give_back(vm, &items[i], ok);
+    tl_part_return(vm, &items[i], ok);
   }
   if (!ok) {
     tl_drop(vm, offsets);

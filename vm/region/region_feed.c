@@ -118,7 +118,7 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
 // --- Histograms and counts ---------------------------------------------------
 
 typedef struct intaking {
-  tl_intake *in;
+  tl_call_consumer *in;
   int pass;
 } intaking;
 
@@ -131,7 +131,7 @@ static void take_block(void *context, const void *const *items, size_t n) {
 
 // A built-in with two passes finds the range of the items first. What fails is
 // left to the built-in itself, for its message.
-static tl_region_status take_all(tl_region_graph *g, tl_intake *in,
+static tl_region_status take_all(tl_region_graph *g, tl_call_consumer *in,
                                  tl_slot *out) {
   for (int pass = 0; pass < in->passes; pass++) {
     intaking i = {in, pass};
@@ -160,7 +160,7 @@ static bool is_cast(tl_dtype from, tl_dtype to) {
 tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype from = n->typing.result;
-  tl_intake in;
+  tl_call_consumer in;
   if (g->rows != NULL ||
       !g->vm->library->fused->consumer(
           g->vm, g->fold, from, g->shapes[n->shape].ndim, g->arguments, &in))

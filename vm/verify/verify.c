@@ -270,7 +270,8 @@ static bool check_form(tl_checker *c) {
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
   while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
-  while (c->lent_count > 0) c->is_lent[c->lent[--c->lent_count]] = false;
+  while (c->borrower_count > 0)
+    c->is_borrower[c->borrowers[--c->borrower_count]] = false;
   for (uint32_t i = 0; i < point->count; i++) {
     c->now[point->states[i].slot] = point->states[i].state;
     tl_check_busy(c, point->states[i].slot);
@@ -413,13 +414,14 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
       c.error ? tl_alloc_zeroed(vm, points, "the verifier's points") : NULL;
   c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
   c.busy = c.work ? tl_alloc(vm, busy, "the verifier's list") : NULL;
-  c.lent = c.busy ? tl_alloc(vm, busy, "the verifier's list") : NULL;
-  c.is_busy =
-      c.lent ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list") : NULL;
-  c.is_lent = c.is_busy
+  c.borrowers = c.busy ? tl_alloc(vm, busy, "the verifier's list") : NULL;
+  c.is_busy = c.borrowers
                   ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
                   : NULL;
-  c.marks = c.is_lent
+  c.is_borrower =
+      c.is_busy ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
+                : NULL;
+  c.marks = c.is_borrower
                 ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
                 : NULL;
   if (c.points != NULL)
@@ -434,12 +436,12 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   free_index(&c);
   if (c.marks != NULL)
     tl_free(vm, c.marks, p->slot_count);
-  if (c.is_lent != NULL)
-    tl_free(vm, c.is_lent, p->slot_count);
+  if (c.is_borrower != NULL)
+    tl_free(vm, c.is_borrower, p->slot_count);
   if (c.is_busy != NULL)
     tl_free(vm, c.is_busy, p->slot_count);
-  if (c.lent != NULL)
-    tl_free(vm, c.lent, busy);
+  if (c.borrowers != NULL)
+    tl_free(vm, c.borrowers, busy);
   if (c.busy != NULL)
     tl_free(vm, c.busy, busy);
   if (c.work != NULL)

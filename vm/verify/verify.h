@@ -32,8 +32,8 @@ typedef struct tl_checker {
   uint32_t *busy, busy_count;
   bool *is_busy;
   // Those of them that something lends, or once lent.
-  uint32_t *lent, lent_count;
-  bool *is_lent;
+  uint32_t *borrowers, borrower_count;
+  bool *is_borrower;
   uint8_t *marks;  // for each slot, what the lists of [marked] say of it
   const struct tl_handler *marked;
   // The unwind ranges over each stretch of TL_STRETCH instructions.

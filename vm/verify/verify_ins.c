@@ -6,8 +6,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 
-enum { MAX_NEAR = 8 };  // operands outside the window
-
 // Whether the slot may own a count: then its end has to be seen to.
 static bool owns(const tl_state *state) {
   return state->kind == TL_OWNS || state->kind == TL_EITHER;
@@ -236,7 +234,7 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
 
 // Whether something that [state] borrows from is a module variable that the
 // instruction may rebind: the old value then ends, and the borrow with it.
-static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
+static bool borrows_from_rebound(const tl_checker *c, const tl_state *state) {
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (tl_who_is_global(who) && may_rebind(c, who - TL_WHO_GLOBAL))
@@ -257,7 +255,7 @@ static bool check_globals(tl_checker *c) {
   if (!may_rebind_some(c) || c->ins.op == TL_BC_SETG)
     return true;
   for (uint32_t i = 0; i < operand_count(c); i++)
-    if (lent_by_rebound(c, &c->now[operand_slot(c, i)]))
+    if (borrows_from_rebound(c, &c->now[operand_slot(c, i)]))
       return tl_refuse(c, operand_slot(c, i), TL_RULE_LENT_BY_REBOUND);
   return true;
 }
@@ -267,15 +265,15 @@ static bool check_globals(tl_checker *c) {
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
-  for (uint32_t i = 0; i < c->lent_count; i++) {
-    tl_state *state = &states[c->lent[i]];
-    if (state->kind != TL_ABSENT && lent_by_rebound(c, state))
+  for (uint32_t i = 0; i < c->borrower_count; i++) {
+    tl_state *state = &states[c->borrowers[i]];
+    if (state->kind != TL_ABSENT && borrows_from_rebound(c, state))
       state->invalid = true;
   }
 }
 
 // The compiler writes the list in order, so this looks at few of many.
-static bool is_told(const tl_summary *s, uint32_t global) {
+static bool is_declared(const tl_summary *s, uint32_t global) {
   if (tl_is_among(s->rebinds, s->rebind_count, global))
     return true;
   for (uint32_t i = 0; i < s->rebind_count; i++)
@@ -284,7 +282,7 @@ static bool is_told(const tl_summary *s, uint32_t global) {
   return false;
 }
 
-// Whether the summary tells all that this function rebinds.
+// Whether the summary declares all that this function rebinds.
 static bool check_own_rebinding(tl_checker *c) {
   const tl_summary *mine = &c->p->summary;
   if (!may_rebind_some(c))
@@ -303,7 +301,7 @@ static bool check_own_rebinding(tl_checker *c) {
     count = callee_summary(c)->rebind_count;
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (!is_told(mine, list[i]))
+    if (!is_declared(mine, list[i]))
       return tl_refuse(c, 0, TL_RULE_UNDECLARED_VARIABLE);
   }
   return true;

@@ -16,7 +16,7 @@ static bool owns(const tl_state *state) {
 }
 
 // A set that is not whole proves nothing.
-static void distrust_full(tl_state *state) {
+static void widen_full(tl_state *state) {
   if (state->full) {
     state->full = false;
     state->invalid = true;
@@ -42,11 +42,11 @@ static void add_busy(tl_checker *c, uint32_t slot) {
 
 // Neither list ever shrinks within a function: a slot that is plain again is
 // passed over, which costs less than to take it out.
-static void add_lent(tl_checker *c, uint32_t slot) {
-  if (c->is_lent[slot])
+static void add_borrower(tl_checker *c, uint32_t slot) {
+  if (c->is_borrower[slot])
     return;
-  c->is_lent[slot] = true;
-  c->lent[c->lent_count++] = slot;
+  c->is_borrower[slot] = true;
+  c->borrowers[c->borrower_count++] = slot;
 }
 
 void tl_check_busy(tl_checker *c, uint32_t slot) {
@@ -54,19 +54,19 @@ void tl_check_busy(tl_checker *c, uint32_t slot) {
     return;
   add_busy(c, slot);
   if (c->now[slot].count > 0)
-    add_lent(c, slot);
+    add_borrower(c, slot);
 }
 
 void tl_check_watch(tl_checker *c, uint32_t slot) {
   add_busy(c, slot);
-  add_lent(c, slot);
+  add_borrower(c, slot);
 }
 
 // The borrowers are not refused here but marked: one that nobody reads again
 // does no harm.
 void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
-  for (uint32_t i = 0; i < c->lent_count; i++) {
-    uint32_t y = c->lent[i];
+  for (uint32_t i = 0; i < c->borrower_count; i++) {
+    uint32_t y = c->borrowers[i];
     if (states[y].kind != TL_ABSENT && y != who &&
         tl_state_borrowed_by(&states[y], who))
       states[y].invalid = true;
@@ -75,9 +75,9 @@ void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
 
 void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
                              uint32_t to) {
-  for (uint32_t i = 0; i < c->lent_count; i++)
-    if (states[c->lent[i]].kind != TL_ABSENT)
-      tl_state_rename(&states[c->lent[i]], from, to);
+  for (uint32_t i = 0; i < c->borrower_count; i++)
+    if (states[c->borrowers[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->borrowers[i]], from, to);
 }
 
 // What is read must have a state and must not borrow from what has ended.
@@ -106,7 +106,7 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   tl_end_borrow_owner(c, c->now, slot);
   if (state.full && !state.invalid)
     c->overflowed = slot;
-  distrust_full(&state);
+  widen_full(&state);
   c->now[slot] = state;
   tl_check_busy(c, slot);
   return true;
@@ -131,7 +131,7 @@ static bool check_drop(tl_checker *c, uint32_t x, int mode) {
 
 // After a borrow has gone: an owner for certain, unless there are other owners
 // on other paths.
-static void own_unless_lent(tl_state *state) {
+static void own_unless_borrowed(tl_state *state) {
   if (state->kind != TL_OWNS)
     state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
 }
@@ -160,18 +160,18 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
     tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
     return;
   }
-  own_unless_lent(to);
+  own_unless_borrowed(to);
   if (from->kind == TL_BORROWS)
     return;
   from->kind = TL_EITHER;
   tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
-  distrust_full(from);
-  for (uint32_t i = 0; i < c->lent_count; i++) {
-    uint32_t z = c->lent[i];
+  widen_full(from);
+  for (uint32_t i = 0; i < c->borrower_count; i++) {
+    uint32_t z = c->borrowers[i];
     if (c->now[z].kind == TL_ABSENT || z == x || z == y)
       continue;
     tl_state_share(&c->now[z], x, y);
-    distrust_full(&c->now[z]);
+    widen_full(&c->now[z]);
   }
 }
 
@@ -196,9 +196,9 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   for (int i = 0; i < keepers.count; i++)
     tl_state_add(from, keepers.borrow_owners[i]);
   from->full |= keepers.full;
-  distrust_full(from);
-  for (uint32_t k = 0; k < c->lent_count; k++) {
-    uint32_t z = c->lent[k];
+  widen_full(from);
+  for (uint32_t k = 0; k < c->borrower_count; k++) {
+    uint32_t z = c->borrowers[k];
     unsigned relations = tl_state_relations(&c->now[z], x);
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
@@ -215,7 +215,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
       if ((relations & 1u << TL_INNER) != 0)
         tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_INNER));
     }
-    distrust_full(&c->now[z]);
+    widen_full(&c->now[z]);
   }
 }
 
@@ -225,7 +225,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower) {
   tl_state_remove(&c->now[borrower], borrow_owner,
                   1u << TL_SAME | 1u << TL_PART);
-  own_unless_lent(&c->now[borrower]);
+  own_unless_borrowed(&c->now[borrower]);
   tl_check_busy(c, borrower);
 }
 
@@ -330,7 +330,7 @@ static bool join_states(tl_checker *c, tl_join_point *point,
       continue;
     }
     *changed |= tl_state_join(&entry.state, &states[y]);
-    distrust_full(&entry.state);
+    widen_full(&entry.state);
     point->states[kept++] = entry;
   }
   point->count = kept;
