@@ -67,7 +67,6 @@ void tl_part_compare(tl_golden *golden, const tl_part *p, span output,
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-// Reports a failed expectation, and counts it.
 void tl_golden_fail(tl_golden *golden, const char *path, int line,
                     const char *format, ...);
 

@@ -45,7 +45,6 @@ static bool replace(const char *path, const char *text, size_t nbytes) {
 
 // A link stays a link: the file that it names is replaced.
 bool tl_write_file(const char *path, const char *text, size_t nbytes) {
-  // A link stays one: the file that it names is replaced.
   char *real = realpath(path, NULL);
   bool ok = replace(real != NULL ? real : path, text, nbytes);
   int error = errno;

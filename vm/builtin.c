@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "vm/embedded.h"
+#include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
 
@@ -28,22 +29,17 @@ static bool same_module(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// The place in the index where a search begins (FNV-1a over "module.name").
-static size_t hash_name(const char *module, const char *name, size_t nbytes) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (; module && *module; module++)
-    hash = (hash ^ (unsigned char)*module) * UINT64_C(0x100000001b3);
-  hash = (hash ^ '.') * UINT64_C(0x100000001b3);
-  for (size_t i = 0; i < nbytes; i++)
-    hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-  return (size_t)(hash ^ hash >> 32) % TL_BUILTIN_INDEX;
+// The place in the index where a search begins. Few modules have a name in
+// common, so the module is only compared.
+static size_t hash_name(const char *name, size_t nbytes) {
+  return (size_t)tl_text_hash(name, nbytes) % TL_BUILTIN_INDEX;
 }
 
 // Puts all rows into the index; a place that is taken moves on to the next.
 static void fill(const tl_library *library, tl_builtin_index *index) {
   for (const tl_family *family = library->families; family->rows; family++) {
     for (const tl_builtin *row = family->rows; row->name; row++) {
-      size_t at = hash_name(family->module, row->name, strlen(row->name));
+      size_t at = hash_name(row->name, strlen(row->name));
       while (index->entries[at].row) at = (at + 1) % TL_BUILTIN_INDEX;
       index->entries[at].module = family->module;
       index->entries[at].row = row;
@@ -79,7 +75,7 @@ const tl_builtin *tl_builtin_find(const tl_library *library, const char *module,
   }
   if (state != BUILT)
     return search_rows(library, module, name, nbytes);
-  size_t at = hash_name(module, name, nbytes);
+  size_t at = hash_name(name, nbytes);
   for (; index->entries[at].row; at = (at + 1) % TL_BUILTIN_INDEX) {
     if (same_module(index->entries[at].module, module) &&
         same_name(index->entries[at].row->name, name, nbytes))

@@ -25,9 +25,6 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-// Sets the pending error and returns false. The message gives the operation,
-// what it got and the rule it broke, without kind or place: the interpreter
-// adds those. An error that is already pending stays (the first cause wins).
 bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...);
 // As tl_fail, with the kind of that name, or else a kind of the script's own,
 // whose name has at most 63 bytes.

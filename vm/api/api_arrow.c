@@ -26,6 +26,7 @@
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
+#include "vm/string.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -568,9 +569,7 @@ static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
   for (int64_t i = 0; distinct && i < a->size; i++) {
     size_t n, m;
     const char *item = bytes_of(a, i, &n);
-    uint64_t hash = UINT64_C(14695981039346656037);  // FNV-1a
-    for (size_t k = 0; k < n; k++)
-      hash = (hash ^ (unsigned char)item[k]) * UINT64_C(1099511628211);
+    const uint64_t hash = tl_text_hash(item, n);
     size_t at = (hash ^ hash >> 32) & (room - 1);
     for (; distinct && table[at] != 0; at = (at + 1) & (room - 1)) {
       const char *other = bytes_of(a, table[at] - 1, &m);

@@ -14,9 +14,6 @@
 // else.
 //
 // Built for speed.
-//
-// Built for speed.
-// Built for speed.
 
 #include <string.h>
 

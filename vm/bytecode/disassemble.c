@@ -252,8 +252,8 @@ static void put_body(listing *l, const tl_decoded *d) {
 
 // --- Source lines -----------------------------------------------------------
 
-// The line, from 1, that holds the byte at [at].
-static uint32_t line_of(const tl_unit *unit, uint32_t at) {
+// Binary search: a line begins where it says.
+uint32_t tl_line_of(const tl_unit *unit, uint32_t at) {
   uint32_t low = 0, high = unit->line_count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
@@ -279,11 +279,20 @@ const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc) {
   return low == 0 ? NULL : &p->places[low - 1];
 }
 
+// Ranges of handlers do not overlap: each has left out those within it.
+const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
+      return &p->handlers[i];
+  }
+  return NULL;
+}
+
 uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(p, pc);
   return place == NULL || p->unit->line_count == 0
              ? 0
-             : line_of(p->unit, place->at);
+             : tl_line_of(p->unit, place->at);
 }
 
 // [line] must be one that the unit has. The result is not NUL-terminated.
@@ -317,7 +326,7 @@ static void put_line(listing *l, uint32_t pc, size_t column) {
   // Only an instruction that begins a place begins a line of the source.
   if (place == NULL || place->pc != pc)
     return;
-  uint32_t line = line_of(l->unit, place->at);
+  uint32_t line = tl_line_of(l->unit, place->at);
   if (line != l->line)
     put_source(l, line, column);
   l->line = line;

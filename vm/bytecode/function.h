@@ -375,6 +375,14 @@ struct tl_unit {
   bool is_reached;
 };
 
+// How far the import of a module has come.
+typedef enum tl_module_state {
+  TL_MODULE_NEW,
+  TL_MODULE_RUNNING,  // importing it now would be a circle
+  TL_MODULE_READY,
+  TL_MODULE_FAILED,
+} tl_module_state;
+
 // A module: the variables that its units share.
 struct tl_module {
   tl_object head;  // kind MODULE, immortal
@@ -395,8 +403,7 @@ struct tl_module {
   bool *is_shared;
   // Hash of the file that it was read from.
   uint64_t text_hash;
-  // 0 new, 1 running, 2 done, 3 failed.
-  uint8_t state;
+  uint8_t state;  // tl_module_state
 };
 
 // A call record. Records stand behind the stack of slots, not among them, so
@@ -458,6 +465,11 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
 // Where an instruction stands in the source; NULL: unknown. Borrowed from the
 // function.
 const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
+// The handler that an error of the instruction goes to, which is the innermost;
+// NULL: none. Borrowed from the function.
+const tl_handler *tl_handler_at(const tl_prototype *function, uint32_t pc);
+// The line, from 1, that holds the byte at [at] of the unit's text.
+uint32_t tl_line_of(const tl_unit *unit, uint32_t at);
 // The source line of an instruction, counted from 1; 0: unknown.
 uint32_t tl_line_at(const tl_prototype *function, uint32_t pc);
 // The text of a line (from 1) without the blanks around it; not terminated,

@@ -29,6 +29,7 @@
 #define TALLY_VM_OPCODES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // What becomes of an operand. The ownership analysis decides from it whether an
 // operand that ends here is consumed, and what the result may borrow from it.

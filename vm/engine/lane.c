@@ -1,3 +1,6 @@
+// Walking an axis slice: positions of the outer axes, and the items of a lane as
+// contiguous pieces, packed and converted where they lie otherwise. See lane.h.
+
 #include "vm/engine/lane.h"
 
 #include "vm/error.h"

@@ -315,7 +315,7 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
     b.rest = (int32_t)i;
   }
   ok = ok && bind_all(&b, shape, count, args) && bind_defaults(&b);
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  tl_drop_all(vm, args, count);
   if (ok)
     return true;
   for (uint32_t i = skip; i < p->count; i++) tl_drop(vm, out[i]);
@@ -451,9 +451,9 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   return ok;
 }
 
-// Drops arguments after a failure and returns false, for `return drop_all(…)`.
-static bool drop_all(tl_vm *vm, uint32_t count, tl_slot *args) {
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+// Drops arguments after a failure and returns false.
+static bool drop_failed(tl_vm *vm, uint32_t count, tl_slot *args) {
+  tl_drop_all(vm, args, count);
   return false;
 }
 
@@ -501,7 +501,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
     if (ok)
       *out = tl_escape(vm, out, TL_CAUSE_CALL);
   }
-  drop_all(vm, count, args);
+  tl_drop_all(vm, args, count);
   return ok;
 }
 
@@ -516,7 +516,7 @@ static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                  "a call of a value of the host takes arguments by position");
   }
   ok = ok && vm->host->call_resource(vm, callee, count, args, out);
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  tl_drop_all(vm, args, count);
   return ok;
 }
 
@@ -567,7 +567,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   tl_closure *closure =
       tl_is_kind(callee, TL_KIND_CLOSURE) ? callee.pointer : NULL;
   if (!tl_slots_reserve(vm, window + function->slot_count, vm->frame + 1))
-    return drop_all(vm, count, window);
+    return drop_failed(vm, count, window);
   // Nothing to bind: missing arguments are unset, and code at the function's
   // beginning fills in their defaults.
   if (shape == NULL && stand_in_place(function, count)) {
@@ -577,7 +577,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     tl_slot *bound =
         tl_alloc(vm, (function->param_count + 1) * sizeof(tl_slot), "a call");
     if (bound == NULL)
-      return drop_all(vm, count, window);
+      return drop_failed(vm, count, window);
     params p;
     describe(vm, callee, &p);
     bool ok = bind(vm, &p, shape, count, window, 0, bound);
@@ -590,7 +590,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     count = p.count;
   }
   if (!tl_push_frame(vm, function, closure, window, flags)) {
-    return drop_all(vm, count, window);
+    return drop_failed(vm, count, window);
   }
   return true;
 }
@@ -607,7 +607,7 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       return call_resource(vm, callee, shape, count, window, out);
     params p;
     describe(vm, callee, &p);
-    return drop_all(vm, count, window);
+    return drop_failed(vm, count, window);
   }
   if (tl_is_kind(callee, TL_KIND_BUILTIN) ||
       tl_is_kind(callee, TL_KIND_NATIVE)) {
@@ -681,14 +681,14 @@ static bool fail_call(tl_slot *out) {
 static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
                     tl_slot *out) {
   if (vm->native_depth >= NATIVE_DEPTH_MAX) {
-    drop_all(vm, n, base);
+    tl_drop_all(vm, base, n);
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the library call each other too deeply");
   }
   // Library functions that call a function for each item poll here, or a long
   // fold could not be interrupted.
   if (--vm->fuel <= 0 && !tl_refuel(vm))
-    return drop_all(vm, n, base);
+    return drop_failed(vm, n, base);
   vm->native_depth++;
   bool pushed = false, ok;
   tl_frame *before = vm->frame;
@@ -697,7 +697,7 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
     pushed = ok =
         tl_push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
     if (!ok)
-      drop_all(vm, n, base);
+      tl_drop_all(vm, base, n);
   } else {
     ok = call_any(vm, function, NULL, n, base, &pushed, out);
   }
@@ -731,7 +731,7 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
   uint32_t n = (uint32_t)count;
   tl_slot *base = tl_call_window(vm, n);
   if (base == NULL) {
-    drop_all(vm, n, args);
+    tl_drop_all(vm, args, n);
     return fail_call(out);
   }
   // The arguments move: what the caller's slots owned the window owns.

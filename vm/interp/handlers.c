@@ -41,8 +41,8 @@ static tl_slot taken(const tl_slot *s, unsigned mode) {
 }
 
 // Drops the index values of a path after the instruction has succeeded.
-static bool drop_all(tl_vm *vm, const tl_slot *slots, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, slots[i]);
+static bool end_path(tl_vm *vm, const tl_slot *values, uint32_t count) {
+  tl_drop_all(vm, values, count);
   return true;
 }
 
@@ -173,17 +173,17 @@ bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 bool tl_exec_take(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   return tl_do_take(vm, RB, MODE_B, path_of(vm, ins), a + 1, a) &&
-         drop_all(vm, a + 1, ins->c);
+         end_path(vm, a + 1, ins->c);
 }
 
 bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_do_untake(vm, RA, RB, path_of(vm, ins), RC, ins->modes);
-  return drop_all(vm, RC, ins[1].a);
+  return end_path(vm, RC, ins[1].a);
 }
 
 bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_setpath(vm, RA, RB, path_of(vm, ins), RC, ins->modes) &&
-         drop_all(vm, RC, ins[1].a);
+         end_path(vm, RC, ins[1].a);
 }
 
 bool tl_exec_unpack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {

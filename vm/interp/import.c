@@ -23,6 +23,7 @@
 #include "vm/io.h"
 #include "vm/memory/memory.h"
 #include "vm/objects.h"
+#include "vm/string.h"
 
 // A module as a value; modules are immortal until the VM closes.
 static tl_slot module_slot(tl_module *module) {
@@ -44,11 +45,11 @@ static bool run_code(tl_vm *vm, tl_module *module, tl_unit *unit,
                      tl_slot *out) {
   tl_slot value = tl_none();
   if (unit == NULL || !tl_run_unit(vm, unit, &value)) {
-    module->state = 3;
+    module->state = TL_MODULE_FAILED;
     return false;
   }
   tl_drop(vm, value);
-  module->state = 2;
+  module->state = TL_MODULE_READY;
   *out = module_slot(module);
   return true;
 }
@@ -59,7 +60,7 @@ static bool run_module(tl_vm *vm, const char *name, const char *directory,
   tl_module *module = tl_module_new(vm, name, directory);
   if (module == NULL)
     return false;
-  module->state = 1;
+  module->state = TL_MODULE_RUNNING;
   tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
   return run_code(vm, module, unit, out);
 }
@@ -105,13 +106,13 @@ static bool run_embedded(tl_vm *vm, tl_module *module,
 // A module that is there: its value, or an error if it is running (a circle of
 // imports) or has failed.
 static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
-  if (module->state == 1) {
+  if (module->state == TL_MODULE_RUNNING) {
     return tl_fail(vm, TALLY_ERR_NAME,
                    "import of %s goes in a circle: it is being imported "
                    "already",
                    module->name->text);
   }
-  if (module->state == 3) {
+  if (module->state == TL_MODULE_FAILED) {
     return tl_fail(vm, TALLY_ERR_NAME,
                    "the module %s failed when it was "
                    "first imported",
@@ -121,19 +122,31 @@ static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
   return true;
 }
 
+// The module of that name that this import has to make: a new one, or one that
+// failed, for want of memory or by an interrupt, which is tried again. NULL
+// with *ready true: it is there, and *out has it; NULL with *ready false after
+// tl_fail.
+static tl_module *module_to_make(tl_vm *vm, const char *name, bool *ready,
+                                 tl_slot *out) {
+  tl_module *module = find_module(vm, name);
+  *ready = false;
+  if (module == NULL)
+    return tl_module_new(vm, name, NULL);
+  if (module->state == TL_MODULE_FAILED)
+    return module;
+  *ready = found_module(vm, module, out);
+  return NULL;
+}
+
 // A module with functions in C; [name] is the library's or the host's own text.
 // If the library has part of the module in Tally too, that part imports the
 // module itself, which is ready before it runs.
 static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
-  tl_module *module = find_module(vm, name);
-  // One that failed, for want of memory, is tried again.
-  if (module != NULL && module->state != 3)
-    return found_module(vm, module, out);
+  bool ready;
+  tl_module *module = module_to_make(vm, name, &ready, out);
   if (module == NULL)
-    module = tl_module_new(vm, name, NULL);
-  if (module == NULL)
-    return false;
-  module->state = 2;
+    return ready;
+  module->state = TL_MODULE_READY;
   module->builtin = name;
   const struct tl_embedded *also = tl_embedded_find(vm->library, name);
   if (also != NULL)
@@ -162,14 +175,6 @@ static void free_path(tl_vm *vm, char *path, size_t length, const char *name,
   tl_free(vm, path, length + strlen(name) + strlen(ending) + 2);
 }
 
-// The hash (FNV-1a, 1991) by which a text that was read before is recognised.
-static uint64_t hash_text(const tl_bytes *text) {
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < text->nbytes; i++)
-    hash = (hash ^ (uint8_t)text->data[i]) * 1099511628211u;
-  return hash;
-}
-
 // Runs the text of the file at [path] as a new module whose imports start from
 // the file's directory, and notes the text's hash in it.
 static bool run_file(tl_vm *vm, const char *path, const tl_bytes *text,
@@ -186,7 +191,7 @@ static bool run_file(tl_vm *vm, const char *path, const tl_bytes *text,
                        text->nbytes, out);
   for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
     if (strcmp(m->name->text, path) == 0)
-      m->text_hash = hash_text(text);
+      m->text_hash = tl_text_hash(text->data, text->nbytes);
   if (base != NULL)
     tl_free(vm, base, length + 1);
   return ok;
@@ -204,14 +209,16 @@ static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
   tl_module *module = find_module(vm, path);
   // Only the main program gets a changed file anew, and not while the module is
   // running.
-  bool may_change = module == NULL || (from == vm->main && module->state != 1);
+  bool may_change = module == NULL ||
+                    (from == vm->main && module->state != TL_MODULE_RUNNING);
   bool ok = true;
   if (may_change && tl_io_exists(path)) {
     tl_bytes text;
     *found = true;
     ok = tl_io_read(vm, "import", path, &text);
     if (ok) {
-      bool is_new = module == NULL || module->text_hash != hash_text(&text);
+      bool is_new = module == NULL ||
+                    module->text_hash != tl_text_hash(text.data, text.nbytes);
       ok = is_new ? run_file(vm, path, &text, out)
                   : found_module(vm, module, out);
       tl_bytes_free(vm, &text);
@@ -231,15 +238,11 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
   if (e == NULL)
     return true;
   *found = true;
-  tl_module *module = find_module(vm, name);
-  // One that failed, for want of memory or by an interrupt, is tried again.
-  if (module != NULL && module->state != 3)
-    return found_module(vm, module, out);
+  bool ready;
+  tl_module *module = module_to_make(vm, name, &ready, out);
   if (module == NULL)
-    module = tl_module_new(vm, name, NULL);
-  if (module == NULL)
-    return false;
-  module->state = 1;
+    return ready;
+  module->state = TL_MODULE_RUNNING;
   return run_embedded(vm, module, e, out);
 }
 

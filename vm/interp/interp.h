@@ -69,6 +69,28 @@ tl_slot *tl_call_window(tl_vm *vm, uint32_t count);
 bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
                 tl_slot *out);
 
+// --- Operands ---------------------------------------------------------------
+
+// An operand as its mode says: a borrowed one shows no owned bit.
+static inline tl_slot tl_operand_read(const tl_slot *s, unsigned mode) {
+  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
+}
+
+// Drops an operand that the operation did not write into, counting arrays that
+// ended without being reused.
+static inline void tl_operand_end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}
+
+// Drops what [count] slots own; the slots keep their bits.
+static inline void tl_drop_all(tl_vm *vm, const tl_slot *slots,
+                               uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, slots[i]);
+}
+
 // --- Errors (unwind.c) ------------------------------------------------------
 
 // Gives the pending error the file, line, column and excerpt of the instruction

@@ -4,7 +4,7 @@
 //
 // Each function here follows one order, so that a failure consumes nothing:
 //
-//     read(operand, mode)   borrowed ones lose their owned bit
+//     tl_operand_read(operand, mode)   borrowed ones lose their owned bit
 //     compute into a local  false: return, all operands are as they were
 //     drop what ends        which may have become the result's memory already
 //     put(a, result)        last, as a may be an operand's slot
@@ -26,12 +26,6 @@
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
 
-// An operand as its mode says: a borrowed one shows no owned bit.
-static tl_slot read(const tl_slot *s, unsigned mode) {
-  mode &= 3u;
-  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
-}
-
 // Writes the result; the slot's earlier value has been consumed.
 static void put(tl_slot *a, tl_slot value) {
   tl_copy_slot(a, &value);
@@ -39,19 +33,12 @@ static void put(tl_slot *a, tl_slot value) {
 
 // --- Operators --------------------------------------------------------------
 
-// Drops an operand that the operation did not write into, counting arrays that
-// ended without being reused.
-static void end(tl_vm *vm, tl_slot operand) {
-  if (!tl_is_owned(operand))
-    return;
-  vm->stats.temps_ended += tl_is_unique(operand);
-  tl_drop(vm, operand);
-}
-
 // The product never takes an operand's memory, so both are only dropped.
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes) {
-  tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
+  tl_slot operands[2] = {tl_operand_read(b, modes & 3u),
+                         tl_operand_read(c, modes >> 2 & 3u)},
+          result;
   if (!tl_matmul(vm, operands, &result) ||
       (vm->has_contracts &&
        !vm->observer->contract_makes(vm, result, TL_WHY_PRODUCT)))
@@ -62,8 +49,8 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
     tl_drop(vm, result);
     return false;
   }
-  end(vm, operands[0]);
-  end(vm, operands[1]);
+  tl_operand_end(vm, operands[0]);
+  tl_operand_end(vm, operands[1]);
   // Last, as a may be an operand's slot.
   put(a, result);
   return true;
@@ -77,8 +64,8 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
   *found = false;
   if (!tl_contains(vm, *b, *c, found))
     return false;
-  tl_drop(vm, read(b, modes));
-  tl_drop(vm, read(c, modes >> 2));
+  tl_drop(vm, tl_operand_read(b, modes & 3u));
+  tl_drop(vm, tl_operand_read(c, modes >> 2 & 3u));
   return true;
 }
 
@@ -235,7 +222,7 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
     tl_drop(vm, tl_own_record(record));
     return false;
   }
-  for (uint32_t i = 0; i < keys->count; i++) tl_drop(vm, values[i]);
+  tl_drop_all(vm, values, keys->count);
   put(out, tl_own_record(record));
   return true;
 }
@@ -251,7 +238,7 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   // Items of a window are this instruction's to drop; a list's go with the
   // list.
   if (out + 1 == items) {
-    for (uint32_t i = 0; i < count; i++) tl_drop(vm, items[i]);
+    tl_drop_all(vm, items, count);
   }
   put(out, result);
   return true;
@@ -260,8 +247,8 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 // On failure the slot has its list as it was, with the same owner: nothing but
 // the copy that was made here is dropped.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
-  tl_slot value = read(item, modes);
-  tl_slot target = read(list, modes >> 4);
+  tl_slot value = tl_operand_read(item, modes & 3u);
+  tl_slot target = tl_operand_read(list, modes >> 4 & 3u);
   // A list with one owner may grow while it borrows items: it goes on borrowing
   // these.
   tl_list *unique = target.list;
@@ -271,7 +258,7 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   bool ok = tl_list_push_borrowed(vm, &unique, &value);
   // The target was borrowed, so it is a copy that failed to grow: the slot
   // keeps the original.
-  if (!ok && !tl_is_owned(read(list, modes >> 4))) {
+  if (!ok && !tl_is_owned(tl_operand_read(list, modes >> 4 & 3u))) {
     tl_drop(vm, tl_own_list(unique));
     return false;
   }
@@ -285,7 +272,7 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
 // else still borrowed.
 bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   const tl_string *spec) {
-  tl_slot value = read(b, mode);
+  tl_slot value = tl_operand_read(b, mode);
   // A string is its own text.
   if (spec->length == 0 && tl_is_string(value)) {
     put(a, value);
@@ -320,7 +307,7 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
     to += strings[i].string->length;
   }
   tl_string_finish(joined);
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, strings[i]);
+  tl_drop_all(vm, strings, count);
   put(out, tl_own_string(joined));
   return true;
 }
@@ -364,14 +351,14 @@ static bool asks(tl_vm *vm, tl_slot from) {
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
   tl_step step = {.item_count = count, .items = value_items};
-  tl_slot base = read(of, mode), result;
+  tl_slot base = tl_operand_read(of, mode), result;
   bool asked = asks(vm, base);
   if (!tl_index_get(vm, &base, &step, parts, &result) ||
       (asked && !vm->observer->contract_takes(vm, of, result)))
     return false;
   if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
     tl_keep_items(vm, &result.list->head);  // a range took more than an item
-  for (uint16_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
+  tl_drop_all(vm, parts, count);
   tl_drop(vm, base);
   put(a, result);
   return true;
@@ -380,14 +367,15 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
 // The result's slot may be the base's or the index's, so it is written last.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
-  tl_slot part = read(index, modes >> 2);
-  return get(vm, a, base, modes, 1, &part);
+  tl_slot part = tl_operand_read(index, modes >> 2 & 3u);
+  return get(vm, a, base, modes & 3u, 1, &part);
 }
 
 bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
                   const tl_slot *j, unsigned modes) {
-  tl_slot parts[2] = {read(i, modes >> 2), read(j, modes >> 6)};
-  return get(vm, a, base, modes, 2, parts);
+  tl_slot parts[2] = {tl_operand_read(i, modes >> 2 & 3u),
+                      tl_operand_read(j, modes >> 6 & 3u)};
+  return get(vm, a, base, modes & 3u, 2, parts);
 }
 
 // Bytes of a cache line, and of the largest column that is copied.
@@ -420,7 +408,7 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
 static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
                             const tl_path *path, tl_slot *parts, tl_slot *out) {
   tl_open_path spread;
-  tl_slot from = read(base, mode), result;
+  tl_slot from = tl_operand_read(base, mode), result;
   if (!tl_path_open(vm, path, parts, &spread))
     return false;
   bool asked = asks(vm, from);
@@ -429,7 +417,7 @@ static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
   tl_path_close(vm, &spread);
   if (!ok)
     return false;
-  for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
+  tl_drop_all(vm, parts, path->part_count);
   tl_drop(vm, from);
   put(out, result);
   return true;
@@ -443,7 +431,7 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
   // A path with spread values is written out first.
   if (path->spreads)
     return do_spread_index(vm, base, mode, path, parts, out);
-  tl_slot from = read(base, mode), result;
+  tl_slot from = tl_operand_read(base, mode), result;
   bool asked = asks(vm, from);
   bool ok = tl_path_portion(path) != TL_PORTION_ANY
                 ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
@@ -453,7 +441,7 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
   // is_column is a hint of the compiler: the result is the same either way.
   if (path->is_column)
     gather_column(vm, &result);
-  for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
+  tl_drop_all(vm, parts, path->part_count);
   tl_drop(vm, from);
   put(out, result);
   return true;
@@ -463,7 +451,7 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 // has been counted by then (tl_field_get).
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
-  tl_slot from = read(base, mode), result;
+  tl_slot from = tl_operand_read(base, mode), result;
   bool asked = asks(vm, from);
   if (!tl_field_get(vm, &from, name, &result) ||
       (asked && !vm->observer->contract_takes(vm, base, result)))
@@ -507,7 +495,7 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
     if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
         (asked && !vm->observer->contract_takes(vm, base, made)))
       return false;
-    tl_drop(vm, read(base, mode));
+    tl_drop(vm, tl_operand_read(base, mode));
     put(a, made);
     return true;
   }
@@ -517,7 +505,7 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                    ".{…} selects fields of a record or a struct array: got %s",
                    tl_describe(*base, text, sizeof text));
   }
-  tl_slot from = read(base, mode);
+  tl_slot from = tl_operand_read(base, mode);
   for (uint32_t i = 0; i < keys->count; i++) {
     // Look up all names first, so that a missing one fails before anything
     // moves.
@@ -538,7 +526,8 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
 // object.
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = read(target, modes >> 4), item = read(value, modes), result;
+  tl_slot from = tl_operand_read(target, modes >> 4 & 3u),
+          item = tl_operand_read(value, modes & 3u), result;
   tl_open_path spread;
   if (path->spreads && !tl_path_open(vm, path, parts, &spread))
     return false;
@@ -559,7 +548,7 @@ bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
 bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
                 const tl_path *path, tl_slot *parts, tl_slot *out) {
   tl_slot result;
-  if (!tl_path_take(vm, read(container, mode), path, parts, &result))
+  if (!tl_path_take(vm, tl_operand_read(container, mode), path, parts, &result))
     return false;
   put(out, result);
   return true;
@@ -568,7 +557,7 @@ bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
 // The item goes back to its place only if that is still unset.
 void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
                   const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = read(item, modes);
+  tl_slot from = tl_operand_read(item, modes & 3u);
   tl_path_give_back(vm, *target, path, parts, &from);
   tl_drop(vm, from);
 }
@@ -666,7 +655,7 @@ static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
 // of its items.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t extra) {
-  tl_slot value = read(b, mode);
+  tl_slot value = tl_operand_read(b, mode);
   uint32_t count = extra & 0xffff;
   // A name takes the rest: its index stands in the upper half of extra.
   if (count != extra)

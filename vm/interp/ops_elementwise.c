@@ -72,19 +72,6 @@ static int64_t most_items(const operands *x) {
   return most;
 }
 
-// An operand as its mode says: a borrowed one shows no owned bit.
-static tl_slot read(const tl_slot *s, unsigned mode) {
-  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
-}
-
-// Drops an operand that the operation did not write into.
-static void end(tl_vm *vm, tl_slot operand) {
-  if (!tl_is_owned(operand))
-    return;
-  vm->stats.temps_ended += tl_is_unique(operand);
-  tl_drop(vm, operand);
-}
-
 // Applies one operation to all operands and ends those that end. *out is
 // written last, as it may be an operand's slot.
 static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
@@ -92,13 +79,14 @@ static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   // A mapped file that was lost, or an interrupt, comes before the operation.
   if (vm->interrupted != 0 && !tl_poll(vm, 0))
     return false;
-  for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
+  for (int i = 0; i < x->count; i++)
+    slots[i] = tl_operand_read(x->in[i], x->modes[i]);
   bool asked = vm->has_contracts &&
                vm->observer->contract_holds(vm, (uint32_t)x->count, slots);
   if (!tl_elementwise_kept(vm, op, slots, &result) ||
       (asked && !vm->observer->contract_makes(vm, result, TL_WHY_RESULT)))
     return false;
-  for (int i = 0; i < x->count; i++) end(vm, slots[i]);
+  for (int i = 0; i < x->count; i++) tl_operand_end(vm, slots[i]);
   tl_copy_slot(out, &result);
   return true;
 }
@@ -151,12 +139,13 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
   // Both operands are borrowed until it is known that the result is one bool:
   // what fails has consumed nothing.
   operands x = {.count = 2, .in = {b, c}};
-  tl_slot ends[2] = {read(b, b_mode & 3u), read(c, c_mode & 3u)};
+  tl_slot ends[2] = {tl_operand_read(b, b_mode & 3u),
+                     tl_operand_read(c, c_mode & 3u)};
   tl_slot result = tl_none();
   if (!apply(vm, op, &x, &result))
     return false;
   bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
   tl_drop(vm, result);
-  for (int i = 0; ok && i < 2; i++) end(vm, ends[i]);
+  for (int i = 0; ok && i < 2; i++) tl_operand_end(vm, ends[i]);
   return ok;
 }

@@ -29,21 +29,11 @@ typedef struct position {
   size_t begin, end;  // the line's bytes
 } position;
 
-// Finds line and column of a byte offset by binary search in the line starts. A
-// column counts the width on a terminal.
+// Line and column of a byte offset. A column counts the width on a terminal.
 static position find_position(const tl_unit *unit, uint32_t offset) {
-  uint32_t low = 0, high = unit->line_count;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (unit->line_starts[middle] <= offset) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  position p = {.line = (int)low + 1, .begin = unit->line_starts[low]};
-  p.end = low + 1 < unit->line_count ? unit->line_starts[low + 1] - 1
-                                     : unit->nbytes;
+  const uint32_t line = tl_line_of(unit, offset);
+  position p = {.line = (int)line, .begin = unit->line_starts[line - 1]};
+  p.end = line < unit->line_count ? unit->line_starts[line] - 1 : unit->nbytes;
   if (offset > unit->nbytes)
     offset = (uint32_t)unit->nbytes;
   p.column = 1 + tl_display_width(unit->text + p.begin, offset - p.begin);
@@ -309,17 +299,6 @@ static bool catches(tl_vm *vm, const tl_prototype *function,
   return !vm->error.is_final && tl_error_take(vm, &vm->caught);
 }
 
-// The handler of an instruction: each pc has one at most, the innermost.
-static const tl_handler *find_handler(const tl_prototype *function,
-                                      uint32_t pc) {
-  for (uint32_t i = 0; i < function->handler_count; i++) {
-    const tl_handler *h = &function->handlers[i];
-    if (pc >= h->start && pc < h->end)
-      return h;
-  }
-  return NULL;
-}
-
 // An error with which the host stops the script passes every `catch`, but not
 // landing pads: those may put the argument back where it is seen later.
 tl_call_mode tl_call_restores(const tl_prototype *function,
@@ -327,7 +306,7 @@ tl_call_mode tl_call_restores(const tl_prototype *function,
   if ((builtin->flags & TL_STOPS) == 0)
     return TL_CALL_RESTORES;
   const tl_handler *handler =
-      find_handler(function, (uint32_t)(ins - function->code));
+      tl_handler_at(function, (uint32_t)(ins - function->code));
   bool seen = handler != NULL && is_pad(function, handler);
   return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
@@ -347,7 +326,7 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc) {
   if (vm->file_lost)
     tl_mapping_restore(vm);
-  const tl_handler *handler = find_handler(function, pc);
+  const tl_handler *handler = tl_handler_at(function, pc);
   if (handler != NULL && !catches(vm, function, handler)) {
     // The ranges leave out what the handler would have kept, so that is dropped
     // here.

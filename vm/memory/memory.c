@@ -432,8 +432,6 @@ static void *clear(tl_vm *vm, void *block, size_t nbytes) {
 
 // A mapping made for this block is zero already; anything else is cleared.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
-  // A mapping made for this very block is zero already; anything else is
-  // cleared.
   uint64_t hits = vm->stats.cache_hits;
   void *block = tl_alloc(vm, nbytes, what);
   if (block == NULL)

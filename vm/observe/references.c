@@ -40,14 +40,6 @@ void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
 
 // --- Roots ------------------------------------------------------------------
 
-// The handler of the instruction at [pc]; NULL.
-static const tl_handler *handler_at(const tl_prototype *p, uint32_t pc) {
-  for (uint32_t i = 0; i < p->handler_count; i++)
-    if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
-      return &p->handlers[i];
-  return NULL;
-}
-
 // A slot of a frame that owns something counted.
 static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
                        tl_reference_visit *visit, void *context) {
@@ -86,7 +78,7 @@ static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
         !visit_slot(f, r->slot, r->either, visit, context))
       return false;
   }
-  const tl_handler *h = handler_at(p, pc);
+  const tl_handler *h = tl_handler_at(p, pc);
   for (uint16_t i = 0; h != NULL && i < h->kept_count; i++)
     if (!visit_slot(f, h->kept[i], true, visit, context))
       return false;

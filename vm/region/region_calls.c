@@ -361,8 +361,6 @@ bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
          (d.op == TL_BC_GETF || d.op == TL_BC_GETG || d.op == TL_BC_GETC);
 }
 
-// --- Whose code is read -----------------------------------------------------
-
 // --- Reading ----------------------------------------------------------------
 
 // mm.f: the member of a module, where it is a function.

@@ -22,9 +22,8 @@ void tl_digits_shortest(double value, bool single, tl_digits *out);
 // exponent.
 int tl_digits_decimals(const tl_digits *digits);
 
-// printf's text of a float under "%.*f", "%.*e" or "%.*g" (conversion f, e, g
-// or an upper-case one; alternate: #), with a point whatever the locale. The
-// buffer takes TL_PRINTED bytes for precisions up to TL_PRECISION.
+// The largest precision of tl_print_float, and the bytes that a float may take
+// with it: 309 digits before the point, sign, point and exponent.
 enum { TL_PRECISION = 1100, TL_PRINTED = TL_PRECISION + 330 };
 // printf's text of a float under "%.*f", "%.*e" or "%.*g" (conversion f, e, g
 // or an upper-case one; alternate: #), with a point whatever the locale. The
