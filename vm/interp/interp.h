@@ -76,6 +76,12 @@ static inline tl_slot tl_operand_read(const tl_slot *s, unsigned mode) {
   return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
 }
 
+// Writes a result, last, as the slot may be an operand's; its earlier value has
+// been consumed.
+static inline void tl_operand_put(tl_slot *a, tl_slot value) {
+  tl_copy_slot(a, &value);
+}
+
 // Drops an operand that the operation did not write into, counting arrays that
 // ended without being reused.
 static inline void tl_operand_end(tl_vm *vm, tl_slot operand) {
@@ -174,6 +180,10 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
 // only borrows the list borrows too (tl_borrow_item), as long as slots alone
 // refer to the list.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
+// Sets a field of a record that is being made and has room for it. What the
+// slot only borrows the record borrows, too. False after tl_fail: no memory.
+bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
+                      tl_slot *value);
 // As tl_do_list, for a record with the names [keys] and one value each.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out);

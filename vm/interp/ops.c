@@ -1,13 +1,14 @@
 // The interpreter's slow paths: operands are read by their modes, handed to the
 // engine and the containers, and dropped where they end. interp.h has the
-// contracts; ops_elementwise.c, ops_in.c and ops_ownership.c have the others.
+// contracts; ops_elementwise.c, ops_places.c and ops_ownership.c have the
+// others.
 //
 // Each function here follows one order, so that a failure consumes nothing:
 //
 //     tl_operand_read(operand, mode)   borrowed ones lose their owned bit
 //     compute into a local  false: return, all operands are as they were
 //     drop what ends        which may have become the result's memory already
-//     put(a, result)        last, as a may be an operand's slot
+//     tl_operand_put(a, result)        last, as a may be an operand's slot
 
 #include "vm/interp/interp.h"
 
@@ -17,19 +18,13 @@
 #include "vm/array/describe.h"
 #include "vm/events.h"
 #include "vm/text/format.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/values/list.h"
 #include "vm/engine/matmul.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/array/stack.h"
-
-// Writes the result; the slot's earlier value has been consumed.
-static void put(tl_slot *a, tl_slot value) {
-  tl_copy_slot(a, &value);
-}
 
 // --- Operators --------------------------------------------------------------
 
@@ -52,7 +47,7 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_operand_end(vm, operands[0]);
   tl_operand_end(vm, operands[1]);
   // Last, as a may be an operand's slot.
-  put(a, result);
+  tl_operand_put(a, result);
   return true;
 }
 
@@ -94,7 +89,7 @@ bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_range *range = tl_range_new(vm, start, stop, step);
   if (range == NULL)
     return false;
-  put(a, tl_own_range(range));
+  tl_operand_put(a, tl_own_range(range));
   return true;
 }
 
@@ -188,14 +183,12 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
     list->items[i] = tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
   }
   list->length = count;
-  put(out, tl_own_list(list));
+  tl_operand_put(out, tl_own_list(list));
   return true;
 }
 
-// Sets a field of a record that is being made and has room for it. What the
-// slot only borrows the record borrows too.
-static bool set_borrowed(tl_vm *vm, tl_record **record, tl_string *key,
-                         tl_slot *value) {
+bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
+                      tl_slot *value) {
   bool whole =
       !tl_is_counted(*value) || (value->object->flags & TL_BORROWED) == 0;
   if (whole && (tl_is_owned(*value) || !tl_is_counted(*value)))
@@ -217,13 +210,13 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   // The record has room for all: nothing below fails.
   hold_all(vm, keys->count, values);
   for (uint32_t i = 0; i < keys->count; i++) {
-    if (set_borrowed(vm, &record, keys->names[i], &values[i]))
+    if (tl_set_new_field(vm, &record, keys->names[i], &values[i]))
       continue;
     tl_drop(vm, tl_own_record(record));
     return false;
   }
   tl_drop_all(vm, values, keys->count);
-  put(out, tl_own_record(record));
+  tl_operand_put(out, tl_own_record(record));
   return true;
 }
 
@@ -240,7 +233,7 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   if (out + 1 == items) {
     tl_drop_all(vm, items, count);
   }
-  put(out, result);
+  tl_operand_put(out, result);
   return true;
 }
 
@@ -262,7 +255,7 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
     tl_drop(vm, tl_own_list(unique));
     return false;
   }
-  put(list, tl_own_list(unique));
+  tl_operand_put(list, tl_own_list(unique));
   if (ok)
     tl_drop(vm, value);
   return ok;
@@ -275,7 +268,7 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
   tl_slot value = tl_operand_read(b, mode);
   // A string is its own text.
   if (spec->length == 0 && tl_is_string(value)) {
-    put(a, value);
+    tl_operand_put(a, value);
     return true;
   }
   tl_text text;
@@ -290,7 +283,7 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     return false;
   }
   tl_drop(vm, value);
-  put(a, tl_own_string(string));
+  tl_operand_put(a, tl_own_string(string));
   return true;
 }
 
@@ -308,7 +301,7 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   }
   tl_string_finish(joined);
   tl_drop_all(vm, strings, count);
-  put(out, tl_own_string(joined));
+  tl_operand_put(out, tl_own_string(joined));
   return true;
 }
 
@@ -330,365 +323,8 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
     closure->captures[i] =
         tl_borrow_item(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
   }
-  put(out, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
-  return true;
-}
-
-// --- Places -----------------------------------------------------------------
-
-// The step [i] or [i, j]: plain values, no slices.
-static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
-                                             {TL_ITEM_VALUE, 0}};
-
-// Whether an in-place contract is under way and wants to know what is taken
-// from [from]: the result may be a copy, which would break it.
-static bool asks(tl_vm *vm, tl_slot from) {
-  return vm->has_contracts && (tl_is_array(from) || tl_is_nested(from)) &&
-         vm->observer->contract_holds(vm, 1, &from);
-}
-
-// b[i] or b[i, j] by the general path; [parts] are the index values.
-static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
-                uint16_t count, tl_slot *parts) {
-  tl_step step = {.item_count = count, .items = value_items};
-  tl_slot base = tl_operand_read(of, mode), result;
-  bool asked = asks(vm, base);
-  if (!tl_index_get(vm, &base, &step, parts, &result) ||
-      (asked && !vm->observer->contract_takes(vm, of, result)))
-    return false;
-  if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
-    tl_keep_items(vm, &result.list->head);  // a range took more than an item
-  tl_drop_all(vm, parts, count);
-  tl_drop(vm, base);
-  put(a, result);
-  return true;
-}
-
-// The result's slot may be the base's or the index's, so it is written last.
-bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
-                 const tl_slot *index, unsigned modes) {
-  tl_slot part = tl_operand_read(index, modes >> 2 & 3u);
-  return get(vm, a, base, modes & 3u, 1, &part);
-}
-
-bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
-                  const tl_slot *j, unsigned modes) {
-  tl_slot parts[2] = {tl_operand_read(i, modes >> 2 & 3u),
-                      tl_operand_read(j, modes >> 6 & 3u)};
-  return get(vm, a, base, modes & 3u, 2, parts);
-}
-
-// Bytes of a cache line, and of the largest column that is copied.
-enum { COLUMN_LINE = 64, COLUMN_MOST = 16 * 1024 };
-// A column that the compiler saw being read many times: copied so that its
-// items lie side by side, if each lies on a cache line of its own now and they
-// fit the nearest cache together with others. Where memory is short the view
-// stays.
-static void gather_column(tl_vm *vm, tl_slot *column) {
-  if (!tl_is_array(*column) || !tl_is_view(column->array) ||
-      tl_ndim(column->array) != 1)
-    return;
-  tl_array *view = column->array;
-  int64_t stride = tl_strides(view)[0];
-  tl_dtype dtype = tl_array_dtype(view);
-  if ((stride < COLUMN_LINE && stride > -COLUMN_LINE) || dtype >= TL_STRING ||
-      view->size > COLUMN_MOST / (int64_t)tl_itemsize(dtype) || view->size < 2)
-    return;
-  tl_array *copy = tl_array_copy(vm, view);
-  if (copy == NULL) {
-    tl_error_clear(vm);
-    return;
-  }
-  tl_drop(vm, *column);
-  *column = tl_own_array(copy);
-}
-
-// The same where index values are spread, as in x[...i]: the path is written
-// out first.
-static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
-                            const tl_path *path, tl_slot *parts, tl_slot *out) {
-  tl_open_path spread;
-  tl_slot from = tl_operand_read(base, mode), result;
-  if (!tl_path_open(vm, path, parts, &spread))
-    return false;
-  bool asked = asks(vm, from);
-  bool ok = tl_index_get(vm, &from, spread.path.steps, spread.parts, &result) &&
-            (!asked || vm->observer->contract_takes(vm, base, result));
-  tl_path_close(vm, &spread);
-  if (!ok)
-    return false;
-  tl_drop_all(vm, parts, path->part_count);
-  tl_drop(vm, from);
-  put(out, result);
-  return true;
-}
-
-// Where the compiler expects a portion (a list or record that borrows items),
-// tl_index_take makes it without counts; the verifier has checked that against
-// what the path says.
-bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
-                 tl_slot *parts, tl_slot *out) {
-  // A path with spread values is written out first.
-  if (path->spreads)
-    return do_spread_index(vm, base, mode, path, parts, out);
-  tl_slot from = tl_operand_read(base, mode), result;
-  bool asked = asks(vm, from);
-  bool ok = tl_path_portion(path) != TL_PORTION_ANY
-                ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
-                : tl_index_get(vm, &from, &path->steps[0], parts, &result);
-  if (!ok || (asked && !vm->observer->contract_takes(vm, base, result)))
-    return false;
-  // is_column is a hint of the compiler: the result is the same either way.
-  if (path->is_column)
-    gather_column(vm, &result);
-  tl_drop_all(vm, parts, path->part_count);
-  tl_drop(vm, from);
-  put(out, result);
-  return true;
-}
-
-// A consumed base is dropped after the field is read: what *out borrows from it
-// has been counted by then (tl_field_get).
-bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
-                tl_string *name) {
-  tl_slot from = tl_operand_read(base, mode), result;
-  bool asked = asks(vm, from);
-  if (!tl_field_get(vm, &from, name, &result) ||
-      (asked && !vm->observer->contract_takes(vm, base, result)))
-    return false;
-  tl_drop(vm, from);
-  put(a, result);
-  return true;
-}
-
-// Sets the fields of a new record, which has room for them, to those of [from],
-// which has them all: they move out of one that ends, and are borrowed from one
-// that lives on.
-static void choose_fields(tl_vm *vm, tl_slot from, const struct tl_keys *keys,
-                          tl_record **record) {
-  // The record ends here and has no other owner.
-  bool gives = tl_is_owned(from) && from.object->count == 1;
-  for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_record_find(*record, keys->names[i]) >= 0)
-      continue;  // named twice
-    // A field named twice is taken once.
-    tl_slot *field = tl_record_get(from.record, keys->names[i]), value = *field;
-    if (gives)
-      *field = tl_none();
-    else
-      value = tl_borrow(value);
-    // What moves out or may be borrowed needs no count.
-    if (gives || !tl_is_owned(from))
-      set_borrowed(vm, record, keys->names[i], &value);
-    else
-      tl_record_set(vm, record, keys->names[i], &value);
-  }
-}
-
-// p.{x, y}: a record with those fields alone, or a struct array with those
-// members.
-bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
-                  const struct tl_keys *keys) {
-  if (tl_is_nested(*base)) {
-    tl_slot made;
-    bool asked = asks(vm, *base);
-    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
-        (asked && !vm->observer->contract_takes(vm, base, made)))
-      return false;
-    tl_drop(vm, tl_operand_read(base, mode));
-    put(a, made);
-    return true;
-  }
-  if (!tl_is_record(*base)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   ".{…} selects fields of a record or a struct array: got %s",
-                   tl_describe(*base, text, sizeof text));
-  }
-  tl_slot from = tl_operand_read(base, mode);
-  for (uint32_t i = 0; i < keys->count; i++) {
-    // Look up all names first, so that a missing one fails before anything
-    // moves.
-    tl_slot looked_at = tl_borrow(from), value;
-    if (!tl_field_get(vm, &looked_at, keys->names[i], &value))
-      return false;
-  }
-  tl_record *record = tl_record_new(vm, keys->count);
-  if (record == NULL)
-    return false;
-  choose_fields(vm, from, keys, &record);
-  tl_drop(vm, from);
-  put(a, tl_own_record(record));
-  return true;
-}
-
-// The target's slot gets what tl_path_set made of it, which may be the same
-// object.
-bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                   const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = tl_operand_read(target, modes >> 4 & 3u),
-          item = tl_operand_read(value, modes & 3u), result;
-  tl_open_path spread;
-  if (path->spreads && !tl_path_open(vm, path, parts, &spread))
-    return false;
-  bool ok = path->spreads ? tl_path_set(vm, &from, &spread.path, spread.parts,
-                                        &item, &result)
-                          : tl_path_set(vm, &from, path, parts, &item, &result);
-  if (path->spreads)
-    tl_path_close(vm, &spread);
-  if (!ok)
-    return false;
-  tl_drop(vm, from);
-  tl_drop(vm, item);
-  put(target, result);
-  return true;
-}
-
-// The indices stay in their slots: the store that follows needs them again.
-bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
-                const tl_path *path, tl_slot *parts, tl_slot *out) {
-  tl_slot result;
-  if (!tl_path_take(vm, tl_operand_read(container, mode), path, parts, &result))
-    return false;
-  put(out, result);
-  return true;
-}
-
-// The item goes back to its place only if that is still unset.
-void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
-                  const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = tl_operand_read(item, modes & 3u);
-  tl_path_give_back(vm, *target, path, parts, &from);
-  tl_drop(vm, from);
-}
-
-// How many items a value has that several names are assigned from; -1: it
-// cannot be assigned to several names.
-static int64_t unpacked_length(tl_slot s) {
-  if (tl_is_list(s))
-    return s.list->length;
-  if (tl_is_record(s))
-    return s.record->length;
-  if (tl_is_string(s))
-    return tl_string_graphemes(s.string);
-  if (tl_is_array(s))
-    return tl_ndim(s.array) > 0 ? tl_shape(s.array)[0] : -1;
-  if (tl_is_nested(s))
-    return tl_value_length(s, 0);
-  return tl_is_range(s) ? s.range->length : -1;
-}
-
-// Appends to [list] the value of the field at [at], or with [stop] from 0 on a
-// list of the values up to there. Copies counts, since the record may live on.
-static bool unpack_field(tl_vm *vm, const tl_record *record, int64_t at,
-                         int64_t stop, tl_list *list) {
-  tl_list *rest = stop < 0 ? list : tl_list_new(vm, stop - at);
-  if (rest == NULL)
-    return false;
-  for (int64_t i = at; i < (stop < 0 ? at + 1 : stop); i++) {
-    tl_slot value = tl_borrow(record->fields[i].value);
-    rest->items[rest->length++] = tl_escape(vm, &value, TL_CAUSE_ITEM);
-  }
-  if (stop >= 0)
-    list->items[list->length++] = tl_own_list(rest);
-  return true;
-}
-
-// Appends the item at [at], or with [stop] from 0 on the slice up to there. Of
-// a record they are the values in the order of its fields.
-static bool unpack_item(tl_vm *vm, tl_slot value, int64_t at, int64_t stop,
-                        tl_list *list) {
-  // A slice from [at] to [stop], both given.
-  static const tl_index_item slice = {.kind = TL_ITEM_SLICE,
-                                      .given = TL_SLICE_START | TL_SLICE_STOP};
-  if (tl_is_record(value))
-    return unpack_field(vm, value.record, at, stop, list);
-  tl_slot base = tl_borrow(value), item;
-  tl_slot parts[] = {tl_weak_int(at), tl_weak_int(stop)};
-  tl_step step = {.item_count = 1, .items = stop < 0 ? value_items : &slice};
-  if (!tl_index_get(vm, &base, &step, parts, &item))
-    return false;
-  list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
-  return true;
-}
-
-// The error for a value that has no items to assign from.
-static bool fail_unpack(tl_vm *vm, tl_slot value, uint32_t count) {
-  char text[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%u names are assigned from a list or an array: got %s", count,
-                 tl_describe(value, text, sizeof text));
-}
-
-// first, ...rest, last = value: leaves a list in which the rest is one item, a
-// list or slice.
-static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
-                        uint32_t rest) {
-  int64_t length = unpacked_length(value), others = (int64_t)count - 1;
-  if (length < 0)
-    return fail_unpack(vm, value, count);
-  if (length < others) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%lld names before and after ... are assigned from %lld "
-                   "items",
-                   (long long)others, (long long)length);
-  }
-  tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (uint32_t i = 0; ok && i < count; i++) {
-    // Names after the rest take the last items.
-    int64_t at = i <= rest ? i : i + length - count;
-    int64_t stop = i == rest ? at + length - others : -1;
-    ok = unpack_item(vm, value, at, stop, list);
-  }
-  if (!ok) {
-    if (list != NULL)
-      tl_drop(vm, tl_own_list(list));
-    return false;
-  }
-  tl_drop(vm, value);
-  put(a, tl_own_list(list));
-  return true;
-}
-
-// A list of the right length is unpacked as it is; anything else becomes a list
-// of its items.
-bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
-                  uint32_t extra) {
-  tl_slot value = tl_operand_read(b, mode);
-  uint32_t count = extra & 0xffff;
-  // A name takes the rest: its index stands in the upper half of extra.
-  if (count != extra)
-    return unpack_rest(vm, a, value, count, (extra >> 16) - 1);
-  if (tl_is_list(value)) {
-    if (value.list->length != (int64_t)count) {
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "%u names are assigned from a list of %lld items", count,
-                     (long long)value.list->length);
-    }
-    put(a, value);
-    return true;
-  }
-  int64_t length = tl_is_string(value) ? -1 : unpacked_length(value);
-  if (length < 0)
-    return fail_unpack(vm, value, count);
-  if (length != (int64_t)count) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%u names are assigned from %s of %lld %s", count,
-                   tl_is_record(value) ? "a record" : "an array",
-                   (long long)length, tl_is_record(value) ? "fields" : "items");
-  }
-  tl_list *list = tl_list_new(vm, count);
-  if (list == NULL)
-    return false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!unpack_item(vm, value, i, -1, list)) {
-      tl_drop(vm, tl_own_list(list));
-      return false;
-    }
-  }
-  tl_drop(vm, value);
-  put(a, tl_own_list(list));
+  tl_operand_put(
+      out, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
   return true;
 }
 
@@ -748,7 +384,7 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   pair->items[0] = tl_borrow_item(vm, &pair->head, &key, TL_CAUSE_KEEP);
   pair->items[1] = tl_borrow_item(vm, &pair->head, &value, TL_CAUSE_KEEP);
   pair->length = 2;
-  put(a, tl_own_list(pair));
+  tl_operand_put(a, tl_own_list(pair));
   return true;
 }
 
@@ -761,7 +397,7 @@ static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
   if (cluster == NULL)
     return false;
   *at = (int64_t)end;
-  put(a, tl_own_string(cluster));
+  tl_operand_put(a, tl_own_string(cluster));
   return true;
 }
 
@@ -788,7 +424,7 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
     tl_slot item;
     if (!resource->walked->next(vm, resource->object, &item))
       return false;
-    put(a, item);
+    tl_operand_put(a, item);
     return true;
   }
   if (tl_is_list(c)) {
@@ -796,28 +432,29 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
     if (gives) {
       // Also the items that it only borrows: then the variable borrows in its
       // place.
-      put(a, *item);
+      tl_operand_put(a, *item);
       *item = tl_none();
     } else {
-      put(a, tl_borrow(*item));
+      tl_operand_put(a, tl_borrow(*item));
     }
   } else if (tl_is_range(c)) {
-    put(a, tl_weak_int(tl_range_item(c.range, i)));
+    tl_operand_put(a, tl_weak_int(tl_range_item(c.range, i)));
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
     if (what == TL_NEXT_PAIR) {
       if (!next_pair(vm, field, gives, a))
         return false;
     } else {
-      put(a, tl_key_slot(field->key));
+      tl_operand_put(a, tl_key_slot(field->key));
     }
   } else {
     // Arrays and nested arrays: a scalar, or a view of a row.
     tl_slot base = tl_borrow(c), at = tl_weak_int(i), result;
-    tl_step step = {.item_count = 1, .items = value_items};
+    const tl_index_item item = {TL_ITEM_VALUE, 0};
+    tl_step step = {.item_count = 1, .items = &item};
     if (!tl_index_get(vm, &base, &step, &at, &result))
       return false;
-    put(a, result);
+    tl_operand_put(a, result);
   }
   position->i = i + 1;
   return true;
