@@ -45,6 +45,7 @@ extern const tl_builtin tl_functional_builtins[];
 extern const tl_builtin tl_create_builtins[];
 extern const tl_builtin tl_asarray_builtins[];
 extern const tl_builtin tl_shape_builtins[];
+extern const tl_builtin tl_broadcast_builtins[];
 extern const tl_builtin tl_join_builtins[];
 extern const tl_builtin tl_sort_builtins[];
 extern const tl_builtin tl_select_builtins[];

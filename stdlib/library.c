@@ -87,6 +87,7 @@ static const tl_family families[] = {
     {NULL, tl_create_builtins, CREATING},
     {NULL, tl_asarray_builtins, CREATING},
     {NULL, tl_shape_builtins, SHAPE},
+    {NULL, tl_broadcast_builtins, SHAPE},
     {NULL, tl_join_builtins, SHAPE},
     {NULL, tl_sort_builtins, ORDER},
     {NULL, tl_select_builtins, PLACES},
