@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/bytecode/module.h"

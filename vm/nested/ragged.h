@@ -99,4 +99,8 @@ bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
 // is the first that can. Borrows; *out is owned.
 bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out);
 
+// Fails: "3 * var * int64 is [ways]", the indices or places that there are.
+bool tl_fail_rows(tl_vm *vm, tally_status kind, const tl_nested *n,
+                  const char *ways);
+
 #endif

@@ -302,14 +302,18 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
 
 // --- Ragged rows -------------------------------------------------------------
 
-// The error of an index that rows do not have, with those that they have.
-static bool fail_index(tl_vm *vm, const tl_nested *n) {
+bool tl_fail_rows(tl_vm *vm, tally_status kind, const tl_nested *n,
+                  const char *ways) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
-  return tl_fail(vm, TALLY_ERR_INDEX,
-                 "%s is indexed by rows, then within them: x[i], x[i, j], "
-                 "x[mask], x[:, j], x[:, a:b]",
-                 text);
+  return tl_fail(vm, kind, "%s is %s", text, ways);
+}
+
+// The error of an index that rows do not have, with those that they have.
+static bool fail_index(tl_vm *vm, const tl_nested *n) {
+  return tl_fail_rows(vm, TALLY_ERR_INDEX, n,
+                      "indexed by rows, then within them: x[i], x[i, j], "
+                      "x[mask], x[:, j], x[:, a:b]");
 }
 
 // found[:, rest]; [within]: of what is in its rows, which stay.

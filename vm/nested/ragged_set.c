@@ -23,12 +23,9 @@
 
 // The error of a place that cannot be set, with those that can.
 static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s is set by rows, then within them: x[i] = row, x[a:b] = "
-                 "rows, x[i, j] = v, x[:, j] = v, x[mask] = v",
-                 text);
+  return tl_fail_rows(vm, TALLY_ERR_TYPE, n,
+                      "set by rows, then within them: x[i] = row, x[a:b] = "
+                      "rows, x[i, j] = v, x[:, j] = v, x[mask] = v");
 }
 
 // The place, or the places, of [start, stop) that the first item of an index

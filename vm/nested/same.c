@@ -242,18 +242,23 @@ static bool made(comparison *c, bool ok) {
   return ok;
 }
 
-// Compares what [open] makes of both.
-static bool opened_equal(comparison *c, tl_opener *open, tl_slot a, tl_slot b) {
-  tl_slot x, y;
-  if (!made(c, open(c->vm, a, &x)))
-    return false;
-  bool equal = made(c, open(c->vm, b, &y));
+// Compares two parts and drops them; y only where it was made.
+static bool parts_equal(comparison *c, tl_slot x, bool y_made,
+                        const tl_slot *y) {
+  bool equal = made(c, y_made);
   if (equal) {
-    equal = values_equal(c, x, y);
-    tl_drop(c->vm, y);
+    equal = values_equal(c, x, *y);
+    tl_drop(c->vm, *y);
   }
   tl_drop(c->vm, x);
   return equal;
+}
+
+// Compares what [open] makes of both.
+static bool opened_equal(comparison *c, tl_opener *open, tl_slot a, tl_slot b) {
+  tl_slot x, y;
+  return made(c, open(c->vm, a, &x)) &&
+         parts_equal(c, x, open(c->vm, b, &y), &y);
 }
 
 // Fields are found by name, so their order does not matter, nor whether they
@@ -267,12 +272,7 @@ static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
     int64_t other = tl_nested_find(b.nested, layout->fields[i].name);
     if (other < 0 || !made(c, tl_nested_field(c->vm, &left, i, &x)))
       return false;
-    equal = made(c, tl_nested_field(c->vm, &right, other, &y));
-    if (equal) {
-      equal = values_equal(c, x, y);
-      tl_drop(c->vm, y);
-    }
-    tl_drop(c->vm, x);
+    equal = parts_equal(c, x, tl_nested_field(c->vm, &right, other, &y), &y);
   }
   return equal;
 }
