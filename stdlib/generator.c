@@ -16,7 +16,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

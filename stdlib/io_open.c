@@ -10,7 +10,7 @@
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"
 

@@ -11,10 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/values/list.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/nested/nested.h"
-#include "vm/values/record.h"
 #include "vm/string.h"
 #include "vm/vm.h"
 

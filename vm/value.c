@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "vm/bytecode/function.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/nested.h"
 #include "vm/values/list.h"
 #include "vm/objects.h"

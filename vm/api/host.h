@@ -7,43 +7,14 @@
 // Everything that calls the host goes through tl_hook_run, in native.c: it
 // makes handles for the arguments, limits what the hook may do, passes its
 // error on and takes its result.
-#ifndef TALLY_VM_HOST_H
-#define TALLY_VM_HOST_H
+#ifndef TALLY_VM_API_HOST_H
+#define TALLY_VM_API_HOST_H
 
 #include "vm/engine/elementwise.h"
+#include "vm/host.h"
 #include "vm/objects.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
-
-// A function of the host's. The compiler and the VM see a row like those of the
-// library; a slot that refers to the function points at the row.
-typedef struct tl_host_function {
-  // First, so that a pointer to the row is one to this; it has no C function.
-  tl_builtin row;
-  struct tl_host_function *next;
-  // The module that it is in; NULL: everywhere.
-  const char *module;
-  tally_function *call;
-  // Of an elementwise function; else NULL.
-  tally_loop *loop;
-  void *context;
-  // Bit i: argument i is given away to the host.
-  uint64_t takes;
-  int param_count;
-  // Patterns of the signature; NULL: anything.
-  tl_type *params[TL_MAX_PARAMS];
-  tl_type *result;  // NULL: anything
-  // Of this allocation, texts included.
-  size_t nbytes;
-} tl_host_function;
-
-// A module that the host has added; its functions refer to its name.
-// One allocation with its texts.
-typedef struct tl_host_module {
-  struct tl_host_module *next;
-  const char *name, *doc;
-  size_t nbytes;
-} tl_host_module;
 
 // The host's function of that name, or the library's; NULL: there is none.
 const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
@@ -64,10 +35,6 @@ void tl_host_close(tl_vm *vm);
 bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
                   tl_slot *out);
 
-// Applies a host's elementwise function to operands that broadcast (vm/engine).
-bool tl_host_loop(tl_vm *vm, const tl_host_function *function, tl_slot *args,
-                  tl_slot *out);
-
 // A call of the host: its name for messages, what it may do, and the arguments.
 // Those whose bit is set in [takes] are moved into handles that own them,
 // others are borrowed by their handles.
@@ -78,7 +45,6 @@ typedef struct tl_hook_call {
   tl_slot *args;
   uint64_t takes;
 } tl_hook_call;
-// A hook in the form that tl_hook_run calls.
 // Between tl_hook_run and a hook of the host's own form: it unpacks [context].
 typedef tally_status tl_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out);
@@ -97,30 +63,6 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
                      void *context, void *data);
 
 // --- Resources (resource.c) -------------------------------------------------
-
-// How `for` iterates over a resource of the library's: whether there is one
-// more item, asked before each, and that item (owned). False after tl_fail.
-// For lines of files and of the input.
-typedef struct tl_walked {
-  bool (*more)(tl_vm *vm, void *object, bool *more);
-  bool (*next)(tl_vm *vm, void *object, tl_slot *out);
-} tl_walked;
-
-// A value of a host's type: the host's object, released with the last owner.
-typedef struct tl_resource {
-  tl_object head;
-  const tally_resource *type;
-  void *object;
-  // Of the host's memory, which counts against the limit.
-  size_t nbytes;
-  // How `for` iterates over it; NULL: it does not.
-  const tl_walked *walked;
-} tl_resource;
-
-// Whether the slot is such a value.
-static inline bool tl_is_resource(tl_slot s) {
-  return tl_is_kind(s, TL_KIND_HANDLE);
-}
 
 // Frees one whose last owner is gone: runs its release hook.
 void tl_resource_free(tl_vm *vm, tl_resource *resource);

@@ -17,6 +17,7 @@
 #include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/api/host.h"
+#include "vm/engine/engine.h"
 #include "vm/memory/memory.h"
 
 // --- Finding ----------------------------------------------------------------

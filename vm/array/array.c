@@ -6,9 +6,7 @@
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
-#include "vm/nested/nested.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/range.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/array.h"
 #include "vm/array/nested.h"
 #include "vm/types/type.h"

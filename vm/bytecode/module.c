@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/io.h"
 #include "vm/memory/memory.h"
 #include "vm/suggest.h"

@@ -129,4 +129,9 @@ tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
 bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
                         const int64_t *at, int64_t rows, tl_array *to);
 
+struct tl_host_function;
+// Applies a host's elementwise function to operands that broadcast (vm/engine).
+bool tl_host_loop(tl_vm *vm, const struct tl_host_function *function,
+                  tl_slot *args, tl_slot *out);
+
 #endif

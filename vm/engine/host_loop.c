@@ -9,11 +9,11 @@
 //
 // Built for size.
 
-#include "vm/api/api.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/engine/operand.h"
+#include "vm/types/type.h"
 
 enum { CHUNK = 16 * 1024 };  // items between two polls
 

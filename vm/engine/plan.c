@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "vm/api/host.h"
+#include "vm/host.h"
 
 // The room is several kilobytes and is not cleared: all that later steps read
 // of a stream or value is set where it is added.

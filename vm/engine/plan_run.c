@@ -1,5 +1,5 @@
 // Running plans: the loops over axes, rows and blocks.
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/engine/plan_delay.h"
 #include "vm/poll.h"
 #include "vm/vm.h"

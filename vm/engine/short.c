@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "vm/array/reuse.h"
-#include "vm/bytecode/function.h"
 #include "vm/kernels/kernels.h"
-#include "vm/region/region.h"
 #include "vm/vm.h"
 #include "vm/events.h"
 

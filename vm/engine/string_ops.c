@@ -10,7 +10,7 @@
 #include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/error.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/objects.h"
 #include "vm/array/string_item.h"
 #include "vm/values/list.h"

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"

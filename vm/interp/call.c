@@ -22,7 +22,7 @@
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
 #include "vm/text/format.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/lift.h"
 #include "vm/values/list.h"

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"

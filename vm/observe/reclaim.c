@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"

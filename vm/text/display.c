@@ -19,7 +19,6 @@
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 #include "vm/objects.h"

@@ -11,9 +11,8 @@
 
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/types/type.h"

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/vm.h"
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
 #include "vm/interp/interp.h"
