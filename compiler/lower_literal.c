@@ -9,7 +9,6 @@
 
 #include "compiler/lower.h"
 #include "vm/array/array.h"
-#include "vm/engine/engine.h"
 #include "vm/values/key.h"
 #include "vm/values/list.h"
 

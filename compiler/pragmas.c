@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "compiler/lexer.h"
-#include "vm/bytecode/module.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/rejection.h"
 #include "vm/region/region.h"

@@ -3,11 +3,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/values/list.h"
-#include "vm/nested/nested.h"
-#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // The standard's copy: values never change under another name, so that it is

@@ -11,7 +11,6 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

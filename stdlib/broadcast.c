@@ -14,7 +14,6 @@
 #include "stdlib/ragged.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/lift.h"
 #include "vm/values/list.h"
 

@@ -10,7 +10,6 @@
 #include "stdlib/families.h"
 #include "stdlib/text.h"
 #include "vm/array/nested.h"
-#include "vm/array/range.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

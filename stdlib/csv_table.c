@@ -7,7 +7,6 @@
 
 #include "vm/array/array.h"
 #include "vm/pool.h"
-#include "vm/text/format.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 

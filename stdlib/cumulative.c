@@ -9,7 +9,6 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/engine/engine.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // One call of any of the functions, read from its arguments; it borrows the

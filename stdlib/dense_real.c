@@ -14,7 +14,6 @@
 #include "stdlib/dense.h"
 #include "vm/check.h"
 #include "vm/kernels/kernels.h"
-#include "vm/memory/memory.h"
 #include "vm/vm.h"
 
 #define T double

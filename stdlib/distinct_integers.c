@@ -6,7 +6,6 @@
 
 #include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"
-#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 

@@ -18,7 +18,6 @@
 #include "stdlib/families.h"
 #include "vm/host.h"
 #include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Keys -------------------------------------------------------------------

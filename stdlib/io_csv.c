@@ -13,7 +13,6 @@
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "vm/array/describe.h"
-#include "vm/text/format.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

@@ -13,7 +13,6 @@
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
-#include "vm/types/layout.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested.h"
 #include "vm/vm.h"

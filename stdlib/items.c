@@ -3,7 +3,6 @@
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/array/range.h"
-#include "vm/events.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"

@@ -8,9 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/engine/matmul.h"
 
 // Reduces over some axes into floats of [dtype]; a maximum of nothing is 0.
 static bool fold_norm(tl_vm *vm, tl_reduction reduction, tl_slot x,

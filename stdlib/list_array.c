@@ -4,7 +4,6 @@
 #include "vm/array/describe.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
-#include "vm/nested/nested.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

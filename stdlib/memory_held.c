@@ -15,7 +15,6 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/nested/nested.h"
-#include "vm/nested/nested_join.h"
 #include "vm/observe/references.h"
 #include "vm/array/string_item.h"
 

@@ -10,7 +10,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"

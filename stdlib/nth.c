@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "vm/kernels/sort.h"
-#include "vm/poll.h"
 #include "vm/vm.h"
 
 // Of few keys, short digits: their counts are cleared and searched each time.

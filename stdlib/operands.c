@@ -6,9 +6,7 @@
 #include "stdlib/arrays.h"
 #include "vm/array/describe.h"
 #include "vm/array/reuse.h"
-#include "vm/engine/engine.h"
 #include "vm/events.h"
-#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // --- Promotion --------------------------------------------------------------

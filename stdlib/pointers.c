@@ -9,7 +9,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
-#include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 

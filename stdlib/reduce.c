@@ -15,7 +15,6 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/nth.h"
-#include "stdlib/ragged.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"

@@ -9,7 +9,6 @@
 #include "stdlib/arguments.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // Whether a reduction has no result for no items.

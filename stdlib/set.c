@@ -17,11 +17,9 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"
 #include "vm/values/record.h"
-#include "vm/array/string_item.h"
 #include "vm/vm.h"
 
 // --- Distinct items ---------------------------------------------------------

@@ -19,7 +19,6 @@
 #include "vm/kernels/kernels.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
-#include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"

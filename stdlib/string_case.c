@@ -8,7 +8,6 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/text.h"
-#include "vm/vm.h"
 
 // --- Bytes ------------------------------------------------------------------
 

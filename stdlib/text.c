@@ -5,7 +5,6 @@
 
 #include <utf8proc.h>
 
-#include "vm/vm.h"
 
 // ASCII first, as most text is; utf8proc for the rest.
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {

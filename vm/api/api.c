@@ -21,7 +21,6 @@
 #include "stdlib/families.h"
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
-#include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
 #include "vm/io.h"

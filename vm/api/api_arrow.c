@@ -18,11 +18,9 @@
 
 #include "vm/array/array.h"
 #include "vm/api/arrow.h"
-#include "vm/nested/indexed.h"
 #include "vm/api/exports.h"
 #include "vm/memory/memory.h"
 #include "vm/nested/nested.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"

@@ -16,7 +16,6 @@
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
 #include "vm/array/describe.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"

@@ -3,12 +3,10 @@
 // table of names is needed.
 
 #include "vm/api/documentation.h"
-#include "vm/text/signature.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/api/api.h"
 #include "vm/embedded.h"
 #include "vm/bytecode/function.h"
 #include "vm/bytecode/module.h"

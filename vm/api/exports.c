@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "vm/memory/memory.h"
 
 // The value gets its handle first: that may fail, and is then all there is to
 // undo.

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "vm/api/api.h"
-#include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
 #include "vm/engine/operand.h"

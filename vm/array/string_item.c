@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "vm/vm.h"
 
 _Static_assert(sizeof(tl_string_item) == 16 &&
                    offsetof(tl_string_item, rest) == 8 &&

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/poll.h"
 #include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/vm.h"

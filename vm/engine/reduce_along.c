@@ -7,7 +7,6 @@
 
 #include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/poll.h"
 #include "vm/vm.h"
 
 // A pool that is eager spreads anything: tests run small arrays on many threads

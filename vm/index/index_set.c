@@ -13,7 +13,6 @@
 #include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/index/select.h"
-#include "vm/vm.h"
 
 // --- The value --------------------------------------------------------------
 

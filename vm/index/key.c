@@ -5,7 +5,6 @@
 #include "vm/array/describe.h"
 #include "vm/index/select.h"
 #include "vm/values/key.h"
-#include "vm/vm.h"
 
 // The error of a value that is no key, with what to write in its place.
 static bool fail_kind(tl_vm *vm, tl_slot s) {

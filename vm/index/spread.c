@@ -13,7 +13,6 @@
 #include "vm/array/range.h"
 #include "vm/index/select.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 enum { MOST_ITEMS = 64 };  // of one index, as the compiler has it
 

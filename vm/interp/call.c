@@ -21,7 +21,6 @@
 #include "vm/nested/ragged.h"
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
-#include "vm/text/format.h"
 #include "vm/host.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/lift.h"

@@ -12,7 +12,6 @@
 #include "vm/interp/interp.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/nested/indexed.h"

@@ -4,7 +4,6 @@
 // the first of equals stays as where items meet one by one. Lanes of longer
 // rows meet by halves, as those of one row alone, and then what is behind them.
 // Eight rows among which there is a NaN are left to the kernels of one.
-#include "vm/kernels/extreme.h"
 #include "vm/kernels/segments.h"
 
 #ifdef SEGMENTS_TOGETHER

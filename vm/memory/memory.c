@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "vm/memory/large.h"
-#include "vm/poll.h"
 #include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/check.h"

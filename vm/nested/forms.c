@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/values/list.h"

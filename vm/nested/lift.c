@@ -19,7 +19,6 @@
 #include "vm/array/describe.h"
 #include "vm/array/stack.h"
 #include "vm/array/string_item.h"
-#include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/parts.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/text/format_internal.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"

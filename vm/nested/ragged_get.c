@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/parts.h"

@@ -12,10 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/events.h"
-#include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"

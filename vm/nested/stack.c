@@ -26,7 +26,6 @@
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/raw_bytes.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"

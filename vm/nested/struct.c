@@ -12,14 +12,12 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
-#include "vm/array/stack.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/vm.h"

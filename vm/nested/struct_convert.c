@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "vm/error.h"
-#include "vm/types/layout.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"

@@ -12,7 +12,6 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
-#include "vm/memory/memory.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"

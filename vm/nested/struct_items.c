@@ -23,7 +23,6 @@
 #include "vm/nested/nested_set.h"
 #include "vm/nested/parts.h"
 #include "vm/objects.h"
-#include "vm/types/layout.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 

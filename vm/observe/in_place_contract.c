@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/interp/interp.h"
 #include "vm/observe/rejection.h"
 #include "vm/nested/nested.h"
 #include "vm/suggest.h"

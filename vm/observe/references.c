@@ -12,7 +12,6 @@
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
-#include "vm/memory/memory.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "vm/poll.h"
-#include "vm/array/stack.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/watch.h"
 

@@ -11,7 +11,6 @@
 
 #include "vm/array/array.h"
 #include "vm/bytecode/module.h"
-#include "vm/error.h"
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
 

@@ -1,7 +1,6 @@
 // What all stages ask of a graph: how large it is, which arrays it reads, what
 // the functions that it calls refer to.
 #include "vm/bytecode/module.h"
-#include "vm/error.h"
 #include "vm/region/region_internal.h"
 
 // What a stage sets before it reads it (value, target, stop and others) is left

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "vm/engine/plan_iterations.h"
-#include "vm/error.h"
 #include "vm/region/region_internal.h"
 #include "vm/events.h"
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "vm/error.h"
 #include "vm/region/region_internal.h"
 
 // --- Shapes -----------------------------------------------------------------

@@ -3,7 +3,6 @@
 // block. The offsets stay what they are.
 #include <string.h>
 
-#include "vm/error.h"
 #include "vm/nested/ragged.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/objects.h"

@@ -2,7 +2,6 @@
 // here, or into a new one; a part of an array is written where it stands if
 // nothing else of it is read, or in an order in which that does no harm.
 #include "vm/engine/plan_delay.h"
-#include "vm/error.h"
 #include "vm/events.h"
 #include "vm/region/region_internal.h"
 

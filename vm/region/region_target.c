@@ -2,7 +2,6 @@
 // an operand that ends here, or a part of an array.
 #include <string.h>
 
-#include "vm/error.h"
 #include "vm/region/region_internal.h"
 
 enum { POLL_ITEMS = 64 * 1024 };

@@ -5,7 +5,6 @@
 // Built for size.
 #include <string.h>
 
-#include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
 // Where the tiles begin along each axis of the result, in order; after the last
