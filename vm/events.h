@@ -56,7 +56,8 @@ struct tl_observer {
   // Before an array is made: false after tl_fail where that breaks the
   // contract.
   bool (*contract_keeps)(tl_vm *vm);
-  // Before a list or record is copied: false after tl_fail, likewise.
+  // Before a list or record is copied, or a string joined into a new one: false
+  // after tl_fail, likewise.
   bool (*contract_copies)(tl_vm *vm, tl_rejection why, tl_slot operand);
   // Before a call of the library. Such a function makes arrays on its way, so
   // only its result counts. Returns whether the call has a contract and its

@@ -114,11 +114,10 @@ static bool is_trace(const tl_slot *value) {
 static void restore_trace(tl_vm *vm, const tl_slot *value) {
   if (!is_trace(value))
     return;
-  tl_slot trace = tl_borrow(*value);
-  tl_list *list;
   tl_pending_error error = vm->error;
   vm->error = (tl_pending_error){.set = false};
-  if (tl_list_unique(vm, &trace, 0, &list))
+  tl_list *list = tl_list_copy(vm, value->list, 0);
+  if (list != NULL)
     error.trace = list;
   tl_error_clear(vm);
   vm->error = error;

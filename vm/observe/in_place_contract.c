@@ -141,10 +141,11 @@ bool tl_contract_keeps(tl_vm *vm) {
   return fail_for(vm, "needs a new array", "the result", slot);
 }
 
-// A copy of a list or record holds whether an instruction or the library makes
-// it: where its items may be changed in place, nothing else grows with them.
+// The list, record or string is itself what the statement changes, so its copy
+// counts whether an instruction or the library makes it. A constant of the
+// program is no memory that could be taken.
 bool tl_contract_copies(tl_vm *vm, tl_rejection why, tl_slot operand) {
-  if (vm->no_reuse || !tl_is_under_contract(vm))
+  if (vm->no_reuse || why == TL_REFUSED_EXTERNAL || !tl_is_under_contract(vm))
     return true;
   vm->refused_why = (uint8_t)why;
   vm->refused_operand = operand;

@@ -71,6 +71,19 @@ bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item) {
   return true;
 }
 
+// Each item is counted once more.
+tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room) {
+  tl_list *copy = tl_list_new(vm, list->length + room);
+  if (copy == NULL)
+    return NULL;
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot item = tl_borrow(list->items[i]);
+    copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+  }
+  copy->length = list->length;
+  return copy;
+}
+
 // A list that borrows items counts them first (tl_may_change), since a change
 // may end what it borrows from.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
@@ -85,14 +98,9 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   }
   if (!tl_may_copy(vm, *s))
     return false;
-  tl_list *copy = tl_list_new(vm, list->length + room);
+  tl_list *copy = tl_list_copy(vm, list, room);
   if (copy == NULL)
     return false;
-  for (int64_t i = 0; i < list->length; i++) {
-    tl_slot item = tl_borrow(list->items[i]);
-    copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
-  }
-  copy->length = list->length;
   tl_made_copy(vm, tl_own_list(copy));
   if (tl_is_owned(*s))
     tl_drop(vm, *s);

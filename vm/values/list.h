@@ -32,9 +32,12 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item);
 // The same, except that a value which *item only borrows stays borrowed.
 // The list is then marked TL_BORROWED, and good while that value's owner lives.
 bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item);
+// A copy, owned, with room for [room] more items; NULL after tl_fail.
+tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room);
 // The list in [s], ready to be changed and with room for [room] more items:
 // itself if it has one owner, else a copy with each item retained. Returns
-// owned in *out; [s] no longer owns. False after tl_fail, with [s] as it was.
+// owned in *out; [s] no longer owns. False after tl_fail (kind memory, also
+// where an in-place contract forbids the copy), with [s] as it was.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out);
 
 #endif
