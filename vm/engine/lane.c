@@ -88,9 +88,12 @@ void tl_split_as_stored(tl_split *split) {
   for (int i = 0; i < from.reduced; i++)
     add_axis(&split->reduced, split->reduced_shape, split->reduced_strides,
              from.reduced_shape[axes[i]], from.reduced_strides[axes[i]]);
-  if (split->kept > 0 && from.reduced > 0) {
-    split->outer = tl_distance(split->kept_strides[split->kept - 1]) <
-                   tl_distance(split->reduced_strides[split->reduced - 1]);
+  if (split->kept > 0 && split->reduced > 0) {
+    const int64_t kept = split->kept_strides[split->kept - 1];
+    const int64_t reduced = split->reduced_strides[split->reduced - 1];
+    // What is reduced over repetitions of itself has its results side by side.
+    split->outer =
+        kept != 0 && (reduced == 0 || tl_distance(kept) < tl_distance(reduced));
   }
 }
 
