@@ -13,6 +13,8 @@
 #ifndef TALLY_VM_STRING_ITEM_H
 #define TALLY_VM_STRING_ITEM_H
 
+#include <string.h>
+
 #include "vm/array/array.h"
 #include "vm/string.h"
 
@@ -50,8 +52,24 @@ static inline const char *tl_string_item_text(const tl_string_item *item) {
 static inline tl_string *tl_string_item_object(const tl_string_item *item) {
   return tl_string_item_is_short(item) ? NULL : item->string;
 }
-// Whether the texts are equal, byte by byte.
-bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b);
+// One of the two words of an item, 0 or 1.
+static inline uint64_t tl_string_item_word(const tl_string_item *item,
+                                           int index) {
+  uint64_t word;
+  memcpy(&word, (const char *)item + 8 * index, 8);
+  return word;
+}
+// Whether the texts are equal, byte by byte. The first words differ where the
+// lengths or the first four bytes do; of a short text the second word has all
+// the rest.
+static inline bool tl_string_item_equal(const tl_string_item *a,
+                                        const tl_string_item *b) {
+  if (tl_string_item_word(a, 0) != tl_string_item_word(b, 0))
+    return false;
+  return tl_string_item_is_short(a)
+             ? tl_string_item_word(a, 1) == tl_string_item_word(b, 1)
+             : tl_string_equal(a->string, b->string);
+}
 // -1, 0 or 1 by code points, as tl_string_compare.
 int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b);
 // A hash of the text: equal items have the same.
