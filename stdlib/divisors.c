@@ -41,16 +41,15 @@ static void widen(uint64_t *to, const char *from, int64_t step, tl_dtype dtype,
   kernels->cast[dtype][wide](to, packed, n);
 }
 
-// A run of two arrays with the dtypes [a] and [b], into items of [dtype] side by
-// side.
+// A run of two arrays with the dtypes [a] and [b], into items of [dtype] side
+// by side.
 static void run_divisors(const tl_walk *w, tl_dtype a, tl_dtype b,
                          tl_dtype dtype) {
   const bool is_signed = tl_dtypes[dtype].kind == 'I';
   const tl_dtype wide = is_signed ? TL_INT64 : TL_UINT64;
   uint64_t x[BLOCK], y[BLOCK];
   for (int64_t at = 0; at < w->length; at += BLOCK) {
-    const size_t n =
-        (size_t)(w->length - at < BLOCK ? w->length - at : BLOCK);
+    const size_t n = (size_t)(w->length - at < BLOCK ? w->length - at : BLOCK);
     widen(x, w->data[1] + at * w->step[1], w->step[1], a, wide, n);
     widen(y, w->data[2] + at * w->step[2], w->step[2], b, wide, n);
     for (size_t i = 0; i < n; i++)

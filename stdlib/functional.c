@@ -225,8 +225,8 @@ static void fold_lanes(lanes_fold *lanes, tl_kernel2 *op, size_t itemsize,
     op(carry, carry, lanes->bytes, 1);
 }
 
-// Folds the items of a vector from [from] on onto [carry], an item of its dtype.
-// Kernels read contiguous items: others are packed block by block.
+// Folds the items of a vector from [from] on onto [carry], an item of its
+// dtype. Kernels read contiguous items: others are packed block by block.
 static bool fold_blocks(tl_vm *vm, const tl_array *x, const vector_fold *f,
                         int64_t from, tl_c128 *carry) {
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];

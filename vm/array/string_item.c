@@ -63,8 +63,10 @@ uint64_t tl_string_item_hash(const tl_string_item *item) {
     return tl_string_hash(item->string);
   // Short items hash by their words, which equal texts share; a text is never
   // short in one item and long in another.
-  uint64_t h = (tl_string_item_word(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  h = ((h ^ h >> 32) + tl_string_item_word(item, 1)) * UINT64_C(0xd6e8feb86659fd93);
+  uint64_t h =
+      (tl_string_item_word(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  h = ((h ^ h >> 32) + tl_string_item_word(item, 1)) *
+      UINT64_C(0xd6e8feb86659fd93);
   return h ^ h >> 32;
 }
 

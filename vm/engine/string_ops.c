@@ -104,9 +104,8 @@ static void compare_run(tl_op op, const tl_walk *w) {
   const unsigned orders = orders_of(op);
   for (int64_t k = 0; k < w->length; k++) {
     const tl_string_item *x = tl_string_item_at(a), *y = tl_string_item_at(b);
-    *out = equality
-               ? tl_string_item_equal(x, y) == equal
-               : (orders >> (tl_string_item_compare(x, y) + 1) & 1) != 0;
+    *out = equality ? tl_string_item_equal(x, y) == equal
+                    : (orders >> (tl_string_item_compare(x, y) + 1) & 1) != 0;
     out += w->step[0], a += w->step[1], b += w->step[2];
   }
 }
