@@ -382,7 +382,7 @@ static void store_real(tl_dtype dtype, char *items, int64_t index,
 // Finding a place goes through the lane a few times for each quantile, sorting
 // it once for each digit of the keys.
 static bool selects(const quantiles *q) {
-  enum { LONG = 512, FEW = 4 };
+  enum { LONG = 100, FEW = 4 };
   return q->split.length >= LONG && q->count <= FEW;
 }
 
