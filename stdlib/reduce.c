@@ -292,10 +292,11 @@ typedef struct collector {
 } collector;
 
 // Called by tl_lane_walk with the pieces in order.
-static void collect(void *context, const void *items, size_t n) {
+static bool collect(void *context, const void *items, size_t n) {
   collector *c = context;
   memcpy(c->to, items, n * c->itemsize);
   c->to += n * c->itemsize;
+  return true;
 }
 
 // Item [index] of items of a real dtype, as float64.
