@@ -28,31 +28,13 @@ tl_string *tl_empty_string(void) {
 
 // --- Looking ----------------------------------------------------------------
 
-// Of texts that both lie in their items: their bytes as numbers, the first one
-// highest.
-static int compare_short(const tl_string_item *a, const tl_string_item *b) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  const uint64_t x = __builtin_bswap64(tl_string_item_word(a, 1));
-  const uint64_t y = __builtin_bswap64(tl_string_item_word(b, 1));
-#else
-  const uint64_t x = tl_string_item_word(a, 1);
-  const uint64_t y = tl_string_item_word(b, 1);
-#endif
-  return x != y ? (x > y) - (x < y)
-                : (a->length > b->length) - (a->length < b->length);
-}
-
-// The first four bytes decide most cases. The zeros behind a short text are
-// not above any byte of another, so they do not disturb the order.
-int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b) {
-  // The order of bytes in UTF-8 is that of code points.
-  int order = memcmp(a->start, b->start, sizeof a->start);
-  if (order != 0)
-    return order < 0 ? -1 : 1;
-  if (tl_string_item_is_short(a) && tl_string_item_is_short(b))
-    return compare_short(a, b);
+// The first four bytes decide most cases, then the inlined comparison has done.
+// The order of bytes in UTF-8 is that of code points.
+int tl_string_item_compare_long(const tl_string_item *a,
+                                const tl_string_item *b) {
   size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
-  order = memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
+  int order =
+      memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
   return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
 }
 

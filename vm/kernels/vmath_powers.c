@@ -255,8 +255,14 @@ TL_INLINE vec easy_float32(vec x, int twice) {
   return twice < 0 ? 1 / result : result;
 }
 
-// The same with an exponent for each lane, of which twice has [bits] bits at
-// most: squares of x are factors where the exponent has their bit.
+// The same with an exponent for each lane: squares of x are factors where the
+// exponent has their bit.
+
+// What easy exponents are among some: twice as much has [bits] bits at most.
+typedef struct easy_span {
+  int bits;
+  bool halves, negatives;
+} easy_span;
 
 // All ones in the lanes where bit i is set.
 TL_INLINE vec_bits lanes_with(vec_bits bits, int i) {
@@ -276,41 +282,50 @@ TL_INLINE vec half_power(vec x) {
 }
 
 // Powers whose formulas hold everywhere, and for the other exponents [y].
-TL_INLINE vec plain_or(vec x, vec exponent, vec y) {
-  y = vec_choose((vec_bits)(exponent == -1), 1 / x, y);
+TL_INLINE vec plain_or(vec x, vec exponent, vec y, easy_span span) {
+  if (span.negatives)
+    y = vec_choose((vec_bits)(exponent == -1), 1 / x, y);
   y = vec_choose((vec_bits)(exponent == 0), all_of(1), y);
-  y = vec_choose((vec_bits)(exponent == 0.5), half_power(x), y);
+  if (span.halves)
+    y = vec_choose((vec_bits)(exponent == 0.5), half_power(x), y);
   y = vec_choose((vec_bits)(exponent == 1), x, y);
   return vec_choose((vec_bits)(exponent == 2), x * x, y);
 }
 
-TL_INLINE vec easy_lanes_float64(vec x, vec y, int bits) {
+TL_INLINE vec easy_lanes_float64(vec x, vec y, easy_span span) {
   const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
-  const pairs root = pairs_root(x);
-  pairs result = {vec_choose(half, root.high, all_of(1)),
-                  vec_choose(half, root.low, all_of(0))};
+  pairs result = {all_of(1), all_of(0)};
   pairs base = {x, all_of(0)};
-  for (int i = 1; i < bits; i++) {
+  if (span.halves) {
+    const pairs root = pairs_root(x);
+    result.high = vec_choose(half, root.high, result.high);
+    result.low = vec_choose(half, root.low, result.low);
+  }
+  for (int i = 1; i < span.bits; i++) {
     const vec_bits factor = lanes_with(twice, i);
     const pairs product = pairs_times(result, base);
     result.high = vec_choose(factor, product.high, result.high);
     result.low = vec_choose(factor, product.low, result.low);
     base = pairs_times(base, base);
   }
-  const vec z =
-      vec_choose((vec_bits)(y < 0), pairs_inverse(result), result.high);
-  return plain_or(x, y, z);
+  vec z = result.high;
+  if (span.negatives)
+    z = vec_choose((vec_bits)(y < 0), pairs_inverse(result), z);
+  return plain_or(x, y, z, span);
 }
 
-TL_INLINE vec easy_lanes_float32(vec x, vec y, int bits) {
+TL_INLINE vec easy_lanes_float32(vec x, vec y, easy_span span) {
   const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
-  vec result = vec_choose(half, half_power(x), all_of(1));
-  vec base = x;
-  for (int i = 1; i < bits; i++) {
+  vec result = all_of(1), base = x;
+  if (span.halves)
+    result = vec_choose(half, half_power(x), result);
+  for (int i = 1; i < span.bits; i++) {
     result = vec_choose(lanes_with(twice, i), result * base, result);
     base = base * base;
   }
-  return plain_or(x, y, vec_choose((vec_bits)(y < 0), 1 / result, result));
+  if (span.negatives)
+    result = vec_choose((vec_bits)(y < 0), 1 / result, result);
+  return plain_or(x, y, result, span);
 }
 
 // An item whose pairs lose digits, at the ends of the range, by the C library.
@@ -373,23 +388,36 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
       memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);          \
     settle_##sfx(to, x, y, n);                                               \
   }                                                                          \
-  static int easy_bits_##sfx(const T *y, size_t n) {                         \
+  static easy_span easy_span_##sfx(const T *y, size_t n) {                   \
+    easy_span span = {0, false, false};                                      \
     T most = 0;                                                              \
     for (size_t i = 0; i < n; i++) {                                         \
       const T size = y[i] < 0 ? -y[i] : y[i];                                \
-      most = is_easy_##sfx(y[i]) && size > most ? size : most;               \
+      const bool easy = is_easy_##sfx(y[i]);                                 \
+      most = easy && size > most ? size : most;                              \
+      span.negatives |= easy && y[i] < 0;                                    \
+      span.halves |= easy && (T)(int)size != size;                           \
     }                                                                        \
-    return most == 0 ? 0 : 32 - __builtin_clz((unsigned)(most + most));      \
+    if (most != 0)                                                           \
+      span.bits = 32 - __builtin_clz((unsigned)(most + most));               \
+    return span;                                                             \
+  }                                                                          \
+  static bool any_easy_##sfx(const T *y, size_t n) {                         \
+    bool any = false;                                                        \
+    for (size_t i = 0; i < n; i++) any |= is_easy_##sfx(y[i]);               \
+    return any;                                                              \
   }                                                                          \
   static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n) {    \
-    const int bits = easy_bits_##sfx(y, n);                                  \
+    const easy_span span = easy_span_##sfx(y, n);                            \
     for (size_t i = 0; i < n; i += LANES) {                                  \
       const size_t count = n - i < LANES ? n - i : LANES;                    \
       T base[LANES] = {0}, exponent[LANES] = {0}, powers[LANES];             \
+      if (!any_easy_##sfx(y + i, count))                                     \
+        continue;                                                            \
       memcpy(base, x + i, count * sizeof *x);                                \
       memcpy(exponent, y + i, count * sizeof *y);                            \
       store_##sfx(powers, easy_lanes_##sfx(load_##sfx(base),                 \
-                                           load_##sfx(exponent), bits));     \
+                                           load_##sfx(exponent), span));     \
       for (size_t k = 0; k < count; k++)                                     \
         if (is_easy_##sfx(exponent[k]))                                      \
           to[i + k] = settled_##sfx(powers[k], base[k], exponent[k]);        \
