@@ -10,7 +10,8 @@
 #include "vm/vm.h"
 
 // By shifts and differences (Stein, 1967): a division takes as long as several
-// of these steps.
+// of these steps. Both are odd in the loop, so that their difference is even
+// and loses a bit at least in each turn.
 static uint64_t divisor_of(uint64_t a, uint64_t b) {
   if (a == 0 || b == 0)
     return a | b;
@@ -30,6 +31,8 @@ static uint64_t size_of(uint64_t x, bool is_signed) {
   return is_signed && (int64_t)x < 0 ? 0 - x : x;
 }
 
+// Items at a time: buffers of 64 bits for both operands stay in the nearest
+// cache.
 enum { BLOCK = 256 };
 
 // [n] items of a run, [step] bytes apart, as 64 bits.

@@ -177,6 +177,9 @@ static bool is_exact(tl_op op, tl_dtype dtype) {
 
 // A fold of a vector by kernels: by an operation in any order, on as many lanes
 // as a block has items, or one item after the other.
+//
+//   items   a b c d | e f g h | i j      blocks of four
+//   lanes   a&e&i  b&f&j  c&g  d&h       then folded by halves
 typedef struct vector_fold {
   tl_kernel2 *any_order;  // or NULL
   tl_fold in_order;
@@ -201,7 +204,8 @@ typedef struct lanes_fold {
   size_t count;
 } lanes_fold;
 
-// Puts a block upon the lanes; no block after the first is longer.
+// Puts a block upon the lanes; no block after the first is longer. The last one
+// may be shorter: the lanes behind it stay as they are.
 static void fold_block(lanes_fold *lanes, tl_kernel2 *op, const char *block,
                        size_t n, size_t itemsize) {
   if (lanes->count == 0) {

@@ -168,7 +168,9 @@ static void see_next(const uint64_t *keys, int64_t n, search *s,
   s->next = next == UINT64_MAX ? s->next : next;
 }
 
-// The same of so few keys that sorting them takes less than a digit.
+// The key at the place among so few written keys that sorting them takes less
+// than a digit. They have the same bits above s->shift, so the one that follows
+// is among them, or else the one that was seen before.
 static void search_sorted(uint64_t *keys, search *s) {
   const int64_t n = s->left;
   for (int64_t i = 1; i < n; i++) {

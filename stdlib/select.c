@@ -319,7 +319,11 @@ static void find_kinds(cut *c, size_t n) {
 }
 
 // Items of the kind [keeps], less or greater, go to the front as they come, the
-// two others aside; then all of them to where they belong.
+// two others aside; then all of them to where they belong. The kind of which
+// there are more is kept, so that less memory is needed beside the lane.
+//
+//   keeps LESS    less … | (free)       aside  same … more …
+//   keeps MORE    more … | (free)       aside  less … same …
 static void cut_lane(cut *c, int keeps) {
   const size_t size = tl_itemsize(c->dtype);
   const int others[] = {keeps == LESS ? SAME : LESS,

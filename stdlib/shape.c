@@ -79,7 +79,8 @@ static bool is_one_run(const tl_array *x, int from, int to) {
 // correspond in groups with the same number of items, of which those of x must
 // be one run; false where they are not.
 //
-//   2 * 3 * 4, transposed inside, to 6 * 4    groups 2 * 3 and 6, 4 and 4
+//   2 * 3 * 4, every other column, to 6 * 4    groups 2 * 3 and 6, 4 and 4
+//   2 * 3, transposed, to 6                    no: the group 2 * 3 is no run
 static bool view_strides(const tl_array *x, int ndim, const int64_t *shape,
                          int64_t *strides) {
   int from = 0, to = 0;  // axes of x, and of the shape, that are behind us

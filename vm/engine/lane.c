@@ -162,7 +162,8 @@ typedef struct walker {
   tl_lane_fn *piece;
   void *context;
   int64_t *unpolled;
-  bool ended;  // no more items are wanted
+  // No more items are wanted: a piece has settled what is asked.
+  bool ended;
 } walker;
 
 // A poll costs far more than an item, so items are counted and one poll is made

@@ -52,6 +52,7 @@ double tl_reduce_divisor(int64_t length, double correction) {
   return divisor > 0 ? divisor : (double)NAN;
 }
 
+// Lengths are of sums that are not divided.
 double tl_reducer_divisor(const tl_reducer *r, int64_t length) {
   return r->about_zero ? 1 : tl_reduce_divisor(length, r->correction);
 }

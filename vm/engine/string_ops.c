@@ -96,7 +96,8 @@ static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
                              tl_string_item_at(in[1]));
 }
 
-// A run of comparisons: the bools first, then the operands.
+// A run of comparisons: the bools first, then the operands. What the operation
+// asks is found out once for all items.
 static void compare_run(tl_op op, const tl_walk *w) {
   char *out = w->data[0];
   const char *a = w->data[1], *b = w->data[2];

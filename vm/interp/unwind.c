@@ -142,6 +142,7 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
 // does not look at the error.
 enum { NAMED, PAD, UNNAMED, NO_HANDLER };
 
+// Which of them the handler is; NULL where the frame has none at its pc.
 static int kind_of(const tl_prototype *function, const tl_handler *handler) {
   if (handler == NULL)
     return NO_HANDLER;
@@ -172,6 +173,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   const int handler = vm->error.is_final
                           ? NO_HANDLER
                           : kind_of(function, tl_handler_at(function, pc));
+  // Nobody will ask where it was.
   if (handler == UNNAMED)
     return;
   if (tl_is_library(vm, function->unit)) {

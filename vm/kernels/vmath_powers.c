@@ -275,7 +275,8 @@ TL_INLINE vec_bits twice_of(vec y) {
   return (vec_bits)(size + size + VEC_WHOLE);
 }
 
-// x ** 0.5 as half_power has it.
+// x ** 0.5 as the functions of one number have it: of -0.0 it is 0.0, and of
+// -inf inf.
 TL_INLINE vec half_power(vec x) {
   return vec_choose((vec_bits)(x == -(double)INFINITY),
                     all_of((double)INFINITY), vec_root(x + 0));
@@ -292,6 +293,8 @@ TL_INLINE vec plain_or(vec x, vec exponent, vec y, easy_span span) {
   return vec_choose((vec_bits)(exponent == 2), x * x, y);
 }
 
+// Pairs start from 1, whose product with the first factor is that factor: so
+// the result has the bits of easy_power.
 TL_INLINE vec easy_lanes_float64(vec x, vec y, easy_span span) {
   const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
   pairs result = {all_of(1), all_of(0)};
@@ -314,6 +317,7 @@ TL_INLINE vec easy_lanes_float64(vec x, vec y, easy_span span) {
   return plain_or(x, y, z, span);
 }
 
+// Likewise the bits of easy_float32.
 TL_INLINE vec easy_lanes_float32(vec x, vec y, easy_span span) {
   const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
   vec result = all_of(1), base = x;

@@ -163,6 +163,7 @@ typedef struct item_run {
   const int64_t *step;  // of the same
 } item_run;
 
+// Item by item, whatever the dtypes: [da] of a, [db] of b.
 static bool runs_agree(const comparison *c, item_run r, tl_dtype da,
                        tl_dtype db, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -173,7 +174,8 @@ static bool runs_agree(const comparison *c, item_run r, tl_dtype da,
   return true;
 }
 
-// Blocks of this many items are compared by a kernel.
+// Blocks of this many items are compared by a kernel: as many as leave both
+// buffers, where items are packed, in the nearest cache.
 enum { BLOCK = 256 };
 
 // [n] items of a run side by side: where they lie, or else in [packed].
