@@ -416,27 +416,27 @@ static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Strings ----------------------------------------------------------------
 
-// Characters [start, stop) as a new string.
-static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
-                      int64_t stop, tl_slot *out) {
+// Characters [start, stop) as a string.
+static bool substring(tl_vm *vm, tl_string *s, int64_t start, int64_t stop,
+                      tl_slot *out) {
   size_t begin, end;
-  tl_string_grapheme_range(s, start, stop, &begin, &end);
-  tl_string *made = tl_string_new(vm, s->text + begin, end - begin);
-  if (made == NULL)
-    return false;
-  *out = tl_own_string(made);
-  return true;
+  tl_string_grapheme_range(vm, s, start, stop, &begin, &end);
+  return tl_string_part(vm, s->text + begin, end - begin, out);
 }
 
 // A slice that goes backwards or leaves characters out: first finds the byte at
-// which each character begins, and where the last one ends.
-static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
-                             tl_slice slice, tl_slot *out) {
+// which each character begins from the first to the last that it takes.
+static bool spaced_substring(tl_vm *vm, tl_string *s, tl_slice slice,
+                             tl_slot *out) {
+  int64_t last = slice.start + (slice.length - 1) * slice.step;
+  int64_t low = slice.step < 0 ? last : slice.start;
+  int64_t count = (slice.step < 0 ? slice.start : last) + 1 - low;
   size_t nbytes = ((size_t)count + 1) * sizeof(size_t);
   size_t *begins = tl_alloc(vm, nbytes, "a slice of a string");
   if (begins == NULL)
     return false;
-  size_t at = 0;
+  size_t at, end;
+  tl_string_grapheme_range(vm, s, low, low, &at, &end);
   for (int64_t i = 0; i < count; i++) {
     begins[i] = at;
     at = tl_grapheme_end(s->text, s->length, at);
@@ -445,7 +445,7 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
   tl_text text;
   tl_text_open(&text, vm);
   for (int64_t i = 0; i < slice.length; i++) {
-    int64_t k = slice.start + i * slice.step;
+    int64_t k = slice.start + i * slice.step - low;
     tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
   }
   tl_free(vm, begins, nbytes);
@@ -455,13 +455,12 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
   return made != NULL;
 }
 
-// Indices count characters, so a string that is not ASCII is walked from its
-// front.
+// Indices count characters.
 static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                        const tl_slot *parts, tl_slot *out) {
   one index;
-  const tl_string *s = base->string;
-  int64_t count = tl_string_graphemes(s);
+  tl_string *s = base->string;
+  int64_t count = tl_string_graphemes(vm, s);
   if (!read_one(vm, "string", step, parts, count, &index))
     return false;
   if (index.kind == ONE_ARRAY)
@@ -481,7 +480,7 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (slice.step == 1 || slice.length == 1) {
     return substring(vm, s, slice.start, slice.start + slice.length, out);
   }
-  return spaced_substring(vm, s, count, slice, out);
+  return spaced_substring(vm, s, slice, out);
 }
 
 // --- Ranges -----------------------------------------------------------------
