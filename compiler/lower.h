@@ -61,7 +61,8 @@ typedef struct tl_builder {
   uint32_t record;
   uint32_t *recorded_in;
   uint32_t recorded_capacity;
-  bool failed;  // tl_fail was called (memory, a wrong type literal)
+  uint32_t item_path;  // + 1: the path of x[i]; 0: not made yet
+  bool failed;         // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
 
 // A column that is in a slot already, while a loop's body is lowered.
@@ -245,6 +246,8 @@ uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members);
 // Adds a path to the unit and returns its index; the caller fills in its
 // steps. [steps] is NULL without memory.
 uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps);
+// The path of x[i], which is one for all.
+uint32_t tl_unit_item_path(tl_builder *b);
 // Adds how the arguments of a call are given, for the VM to bind them, and
 // returns its index; 0 stands for all by position.
 uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call);
