@@ -386,6 +386,13 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
 // Evaluates the indices of that place and moves its value out; called once,
 // where [ast] stands in the order of evaluation.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
+// The slot of an operand, all of whose others have been evaluated: where it is
+// an old value that had to wait for them, it is moved out now.
+int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot);
+// Behind get(r, k, fallback), whose result in [slot] a function may go on in:
+// loads the item itself where it is there, for place_flow.c to have it moved
+// out. Nothing happens where [ast] is no such call.
+void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot);
 
 // A list for a function that may write into the list's first item and puts it
 // back when it fails (TL_FIRST_ITEM). A landing pad then moves the item out of

@@ -82,6 +82,8 @@ int32_t tl_lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t mark = l->top;
   int32_t a = tl_lower_left(l, ast->binary.left, ast->binary.right);
   int32_t b = tl_lower_expr(l, ast->binary.right, -1);
+  a = tl_take_late(l, ast->binary.left, a);
+  b = tl_take_late(l, ast->binary.right, b);
   tl_lower_binary_op(l, ast->binary.op, a, b, want, ast->span);
   l->top = mark;
   return want;
