@@ -18,8 +18,10 @@
 #include "vm/bytecode/module.h"
 #include "vm/index/index.h"
 
-// A set of places is one word; what a function has beyond is left alone.
-enum { MOST_PLACES = 64 };
+// A set of places is one word; what a function has beyond is left alone. So is
+// all the rest of a function for which that many instructions were looked at,
+// times the places: then compiling stays linear.
+enum { MOST_PLACES = 64, MOST_WORK = 1 << 23 };
 
 // What stands between the brackets of a place: a variable, or a constant.
 typedef struct place_index {
@@ -40,6 +42,7 @@ typedef struct place_flow {
   const tl_unit *unit;
   place places[MOST_PLACES];
   int count;
+  int64_t work;     // that is left
   uint64_t taken;   // places out of which something is moved
   uint64_t *live;   // for each block: places that are live at its start
   int32_t words;    // of a set of slots
@@ -196,12 +199,15 @@ static uint64_t live_at_end(const place_flow *f, const tl_cfg_block *block) {
   return live;
 }
 
-// Until nothing changes, from the last block on.
-static void find_live(place_flow *f) {
+// Until nothing changes, from the last block on. False: it took too long.
+static bool find_live(place_flow *f) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int32_t b = f->cfg->block_count - 1; b >= 0; b--) {
       const tl_cfg_block *block = &f->cfg->blocks[b];
+      f->work -= (int64_t)block->count * f->count;
+      if (f->work < 0)
+        return false;
       uint64_t live = live_at_end(f, block);
       for (int32_t i = block->count - 1; i >= 0; i--)
         live = step_back(f, block, i, live);
@@ -209,6 +215,7 @@ static void find_live(place_flow *f) {
       f->live[b] = live;
     }
   }
+  return true;
 }
 
 // --- What becomes of the item -----------------------------------------------
@@ -264,6 +271,7 @@ static bool is_written(place_flow *f, int32_t b, int32_t at) {
   size_t words = (size_t)f->words, n = (size_t)cfg->block_count;
   uint64_t *holds = f->holds + n * words;  // of one block, behind those of all
   memset(f->holds, 0, (n + 1) * words * sizeof(uint64_t));
+  f->work -= (int64_t)(n * words);
   tl_bit_set(holds, cfg->blocks[b].ins[at].result);
   if (follow(f, &cfg->blocks[b], at + 1, holds))
     return true;
@@ -271,11 +279,12 @@ static bool is_written(place_flow *f, int32_t b, int32_t at) {
   for (int i = 0; i < 2; i++)
     if (cfg->blocks[b].targets[i] >= 0)
       changed |= add_holds(f, cfg->blocks[b].targets[i], holds);
-  while (changed) {
+  while (changed && f->work > 0) {
     changed = false;
     for (int32_t k = 0; k < cfg->block_count; k++) {
       const tl_cfg_block *block = &cfg->blocks[k];
       memcpy(holds, f->holds + (size_t)k * words, words * sizeof(uint64_t));
+      f->work -= block->count + f->words;
       if (follow(f, block, 0, holds))
         return true;
       for (int i = 0; i < 2; i++)
@@ -337,6 +346,7 @@ bool tl_place_flow(tl_arena *arena, tl_cfg_function *cfg) {
   size_t n = (size_t)cfg->block_count;
   place_flow f = {.cfg = cfg,
                   .unit = cfg->prototype->unit,
+                  .work = MOST_WORK,
                   .words = (cfg->slot_count + 63) / 64};
   find_places(&f);
   if (f.count == 0)
@@ -345,8 +355,8 @@ bool tl_place_flow(tl_arena *arena, tl_cfg_function *cfg) {
   f.holds = TL_ARENA_ARRAY(arena, uint64_t, (n + 1) * (size_t)f.words);
   if (arena->failed)
     return false;
-  find_live(&f);
-  for (int32_t b = 0; b < cfg->block_count; b++)
-    while (take_in_block(&f, b)) find_live(&f);
+  bool known = find_live(&f);
+  for (int32_t b = 0; known && b < cfg->block_count; b++)
+    while (known && take_in_block(&f, b)) known = find_live(&f);
   return true;
 }
