@@ -151,6 +151,8 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
 static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   // s + s cannot grow in place: the second operand would move.
   bool over = tl_is_unique(*a) && a->string != b.string && !vm->no_reuse;
+  if (!over && !tl_may_copy(vm, *a))
+    return false;
   tl_string *joined = over ? tl_string_append(vm, a->string, b.string)
                            : tl_string_concat(vm, a->string, b.string);
   if (joined == NULL)
@@ -158,6 +160,9 @@ static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   if (over) {
     a->tag &= ~TL_OWNED;
     vm->stats.temps_ended++;
+    tl_changed_in_place(vm, tl_own_string(joined));
+  } else if (vm->watch != NULL) {
+    vm->observer->fresh(vm, tl_own_string(joined));
   }
   *out = tl_own_string(joined);
   return true;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "vm/vm.h"
+#include "vm/events.h"
 
 // The bytes of a list for [capacity] items; false after tl_fail (kind memory):
 // too many.
@@ -132,8 +132,11 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
       return false;
     *out = list;
     s->tag &= ~TL_OWNED;
+    tl_changed_in_place(vm, tl_own_list(list));
     return true;
   }
+  if (!tl_may_copy(vm, *s))
+    return false;
   tl_list *copy = tl_list_new(vm, list->length + room);
   if (copy == NULL)
     return false;
@@ -142,6 +145,7 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
     copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
   }
   copy->length = list->length;
+  tl_made_copy(vm, tl_own_list(copy));
   if (tl_is_owned(*s))
     tl_drop(vm, *s);
   s->tag &= ~TL_OWNED;

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
+#include "vm/events.h"
 #include "vm/string.h"
-#include "vm/vm.h"
 
 // From how many fields on there is an index; an entry without a field.
 enum { INDEX_FROM = 9, NOBODY = -1 };
@@ -476,8 +476,11 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
       return false;
     *out = record;
     s->tag &= ~TL_OWNED;
+    tl_changed_in_place(vm, tl_own_record(record));
     return true;
   }
+  if (!tl_may_copy(vm, *s))
+    return false;
   tl_record *copy = tl_record_new(vm, record->length + room);
   if (copy == NULL)
     return false;
@@ -489,6 +492,7 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   }
   copy->length = record->length;
   index_build(copy);
+  tl_made_copy(vm, tl_own_record(copy));
   if (tl_is_owned(*s))
     tl_drop(vm, *s);
   s->tag &= ~TL_OWNED;
