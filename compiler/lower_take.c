@@ -611,7 +611,8 @@ static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
     *slot = tl_own_variable(l, ast->name.name)->index;
     return true;
   }
-  return or_constant && (ast->kind == TL_AST_STRING || ast->kind == TL_AST_INT);
+  return or_constant && (ast->kind == TL_AST_STRING ||
+                         !tl_is_unset(tl_literal_slot(l, ast, false)));
 }
 
 //        t = callb get(r, k, fallback)

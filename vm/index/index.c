@@ -16,6 +16,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
+#include "vm/events.h"
 #include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
@@ -261,6 +262,7 @@ static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
     base->tag &= ~TL_OWNED;
     tl_list_narrow(vm, &list, slice.start, slice.length);
     *out = tl_own_list(list);
+    tl_changed_in_place(vm, *out);
     return true;
   }
   tl_list *made = tl_list_new(vm, slice.length);
