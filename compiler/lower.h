@@ -203,6 +203,9 @@ int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
 // The two of what a function of TL_PAIR has returned. It cannot fail, so no
 // handler need see what the call has consumed.
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
+// An operator on the values in slots [a] and [b].
+int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
+                           int32_t want, tl_span span);
 
 // --- The tables of the unit (lower_unit.c) ----------------------------------
 
@@ -361,9 +364,6 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_select(tl_lower *l, tl_ast *ast, int32_t want);
-// An operator on the values in slots [a] and [b].
-int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
-                           int32_t want, tl_span span);
 // A left operand: a variable's own slot, or a copy if the right side may
 // assign the variable.
 int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
