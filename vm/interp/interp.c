@@ -28,6 +28,7 @@
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
+#include "vm/index/select.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/short.h"
@@ -348,19 +349,18 @@ dispatch:
     // b[c]. Reading an element of an array or list in range needs no call;
     // anything else may begin a region, or takes the general path.
     OP(GETEL) {
-      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
+      if (LENDS(RB) && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
-      ASK_REGION(RB);
+      ASK_REGION_UNLESS(RB, is_item(RB, RC, NULL));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
       NEXT;
     }
     // b[c, d] likewise.
     OP(GETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
-      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
+      if (LENDS(RB) && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      }
-      ASK_REGION(RB);
+      ASK_REGION_UNLESS(RB, is_item(RB, RC, d));
       TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
       NEXT2;
     }
@@ -369,7 +369,9 @@ dispatch:
     OP(INDEX) {
       tl_slot *a = RA;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
-      ASK_REGION(RB);
+      if (LENDS(RB) && get_item(a, RB, path->steps, a + 1))
+        NEXT2;
+      ASK_REGION_UNLESS(RB, tl_index_is_item(RB->array, path->steps, a + 1));
       TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
       NEXT2;
     }

@@ -179,26 +179,51 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
+// Whether operand b of a container goes on, so that an item of it can be read
+// with nothing to be dropped.
+#define LENDS(b) (MODE_B == TL_MODE_BORROW || !tl_is_owned(*(b)))
+
+// a = b[…] where b is an array of numbers and has an int64 for each axis.
+static bool get_item(tl_slot *a, const tl_slot *b, const tl_step *step,
+                     const tl_slot *parts) {
+  char *item;
+  return tl_is_array(*b) && tl_index_item_at(b->array, step, parts, &item) &&
+         tl_element_load(a, tl_dtype_of(*b), item);
+}
+
+// Whether array[c], or array[c, d] where d is not NULL, is one item.
+static bool is_item(const tl_slot *array, const tl_slot *c, const tl_slot *d) {
+  static const tl_index_item values[2] = {{TL_ITEM_VALUE, 0},
+                                          {TL_ITEM_VALUE, 0}};
+  tl_step step = {.item_count = d == NULL ? 1 : 2, .items = values};
+  tl_slot parts[2] = {*c, d == NULL ? tl_none() : *d};
+  return tl_index_is_item(array->array, &step, parts);
+}
+
 // Where a region may begin with this instruction: tries it for the array s, and
 // goes on behind the region if that ran. If it declined, nothing has changed
 // and the instruction runs by itself.
-#define ASK_REGION(s)                                             \
-  do {                                                            \
-    SAVE();                                                       \
-    if (tl_may_fuse(F->function, ins, tl_items_of(s))) {          \
-      const tl_ins *next_;                                        \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;          \
-      tl_region_status status_ =                                  \
-          tl_region_run(vm, F->function, R, ins, large_, &next_); \
-      if (status_ == TL_REGION_DONE) {                            \
-        ins = next_;                                              \
-        DISPATCH;                                                 \
-      }                                                           \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                \
-        tl_drop_call(vm, R, ins);                                 \
-        FAIL();                                                   \
-      }                                                           \
-    }                                                             \
+#define ASK_REGION(s) ASK_REGION_UNLESS(s, false)
+
+// The same but for where the instruction takes [one] item of the array: that is
+// a number, however many there are.
+#define ASK_REGION_UNLESS(s, one)                                  \
+  do {                                                             \
+    SAVE();                                                        \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) { \
+      const tl_ins *next_;                                         \
+      bool large_ = (s)->array->size >= TL_REGION_LARGE;           \
+      tl_region_status status_ =                                   \
+          tl_region_run(vm, F->function, R, ins, large_, &next_);  \
+      if (status_ == TL_REGION_DONE) {                             \
+        ins = next_;                                               \
+        DISPATCH;                                                  \
+      }                                                            \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                 \
+        tl_drop_call(vm, R, ins);                                  \
+        FAIL();                                                    \
+      }                                                            \
+    }                                                              \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither
