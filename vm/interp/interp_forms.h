@@ -179,25 +179,34 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
-// Whether operand b of a container goes on, so that an item of it can be read
-// with nothing to be dropped.
-#define LENDS(b) (MODE_B == TL_MODE_BORROW || !tl_is_owned(*(b)))
+// Whether operand b of a container ends here but is no owner, as a temporary
+// that was borrowed: then nothing is to be dropped either.
+#define LENDS(b) (MODE_B != TL_MODE_BORROW && !tl_is_owned(*(b)))
 
-// a = b[…] where b is an array of numbers and has an int64 for each axis.
-static bool get_item(tl_slot *a, const tl_slot *b, const tl_step *step,
-                     const tl_slot *parts) {
+// tl_element_get out of line, for bases that are rarer than variables.
+static __attribute__((noinline)) bool get_lent(tl_slot *a, const tl_slot *b,
+                                               const tl_slot *c) {
+  return tl_element_get(a, b, c);
+}
+static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c,
+                                                const tl_slot *d) {
+  return tl_element_get2(a, b, c, d);
+}
+
+// a = b[…] where b is an array of more than two axes, of numbers, and has an
+// int64 for each.
+static bool get_item(tl_slot *a, const tl_slot *b, unsigned mode,
+                     const tl_step *step, const tl_slot *parts) {
   char *item;
-  return tl_is_array(*b) && tl_index_item_at(b->array, step, parts, &item) &&
+  return (mode == TL_MODE_BORROW || !tl_is_owned(*b)) &&
+         tl_index_item_at(b->array, step, parts, &item) &&
          tl_element_load(a, tl_dtype_of(*b), item);
 }
 
-// Whether array[c], or array[c, d] where d is not NULL, is one item.
-static bool is_item(const tl_slot *array, const tl_slot *c, const tl_slot *d) {
-  static const tl_index_item values[2] = {{TL_ITEM_VALUE, 0},
-                                          {TL_ITEM_VALUE, 0}};
-  tl_step step = {.item_count = d == NULL ? 1 : 2, .items = values};
-  tl_slot parts[2] = {*c, d == NULL ? tl_none() : *d};
-  return tl_index_is_item(array->array, &step, parts);
+// Whether an index takes one item of its axis.
+static inline bool takes_one(const tl_slot *s) {
+  return tl_is_scalar(*s) && !tl_is_bool(*s);
 }
 
 // Where a region may begin with this instruction: tries it for the array s, and
