@@ -29,11 +29,10 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
   if (step->item_count != tl_ndim(a))
     return false;
   for (int i = 0; i < step->item_count; i++) {
+    int64_t length = tl_shape(a)[i], at;
     if (step->items[i].kind != TL_ITEM_VALUE ||
-        (parts[i].tag & TL_CLASS_I64) == 0) {
+        !tl_index_integer(parts[i], &at))
       return false;
-    }
-    int64_t length = tl_shape(a)[i], at = parts[i].i;
     if (at < 0)
       at += length;
     // An index out of range is reported by the general path, which takes
