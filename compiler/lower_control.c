@@ -273,6 +273,7 @@ void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
   ins->operands[0] = record;
   ins->operands[1] = value;
   ins->operands[2] = key;
+  ins->extra = tl_unit_item_path(l->b);
 }
 
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value) {

@@ -10,22 +10,6 @@ _Static_assert(sizeof(tl_string_item) == 16 &&
                    offsetof(tl_string_item, string) == 8,
                "items are two words, and text goes on from start to rest");
 
-// One object for all VMs, which is never counted.
-tl_string *tl_empty_string(void) {
-  // The layout of a tl_string, whose text is a flexible member that standard C
-  // cannot initialise.
-  static struct {
-    tl_object head;
-    size_t length;
-    uint64_t hash;
-    char text[8];
-  } empty = {.head = {.count = 1,
-                      .kind = TL_KIND_STRING,
-                      .flags = TL_IMMORTAL | TL_BYTEWISE,
-                      .nbytes = sizeof empty}};
-  return (tl_string *)(void *)&empty;
-}
-
 // --- Looking ----------------------------------------------------------------
 
 // The first four bytes decide most cases, then the inlined comparison has done.
@@ -52,17 +36,15 @@ uint64_t tl_string_item_hash(const tl_string_item *item) {
   return h ^ h >> 32;
 }
 
-// A slot's string is always an object: a short text makes a new one, a long
-// text counts its own.
+// A slot's string is always an object: a short text is made one, a long text
+// counts its own.
 tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
   tl_slot s = {.tag = TL_TAG_STRING, .string = tl_string_item_object(item)};
   if (s.string != NULL)
     return tl_retain(vm, s);
-  s.string = tl_empty_string();  // immortal
-  if (item->length == 0)
-    return s;
-  s.string = tl_string_new(vm, tl_string_item_text(item), item->length);
-  return s.string != NULL ? tl_own_string(s.string) : tl_unset();
+  return tl_string_part(vm, tl_string_item_text(item), item->length, &s)
+             ? s
+             : tl_unset();
 }
 
 // --- Storing ----------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vm/array/reuse.h"
+#include "vm/engine/engine_internal.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 #include "vm/events.h"
@@ -308,7 +309,10 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     tl_copy_slot(a, &result);
     return true;
   }
-  if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
+  if (tl_is_string(x[0]) && tl_is_string(x[1]) &&
+      tl_ops[op].rule == TL_RULE_COMPARE)
+    result = tl_bool(tl_strings_hold(op, x[0].string, x[1].string));
+  else if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);

@@ -45,12 +45,23 @@ static bool is_equality(tl_op op) {
   return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
 }
 
+// Whether a comparison is true of an order below, at or above 0.
+static bool holds(tl_op op, int order) {
+  return (orders_of(op) >> ((order > 0) - (order < 0) + 1) & 1) != 0;
+}
+
 // A comparison of two strings, by code points, as sort orders them.
 static bool compare_items(tl_op op, const tl_string_item *a,
                           const tl_string_item *b) {
   if (is_equality(op))
     return tl_string_item_equal(a, b) == (op == TL_OP_EQUAL);
-  return (orders_of(op) >> (tl_string_item_compare(a, b) + 1) & 1) != 0;
+  return holds(op, tl_string_item_compare(a, b));
+}
+
+bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b) {
+  if (is_equality(op))
+    return tl_string_equal(a, b) == (op == TL_OP_EQUAL);
+  return holds(op, tl_string_compare(a, b));
 }
 
 // Whether the result is a bool for each pair.
@@ -200,9 +211,7 @@ static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
 // The operation on strings.
 static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
-    tl_string_item a = tl_string_item_of(slots[0].string);
-    tl_string_item b = tl_string_item_of(slots[1].string);
-    *out = tl_bool(compare_items(op, &a, &b));
+    *out = tl_bool(tl_strings_hold(op, slots[0].string, slots[1].string));
     return true;
   }
   if (op == TL_OP_WHERE) {

@@ -586,9 +586,11 @@ static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
 bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
                   tl_slot *parts, tl_slot *out) {
   tl_slot *place = find_place(vm, &target, path, parts);
-  if (place != NULL && tl_is_owned(*place)) {
+  bool moves = place != NULL && tl_is_owned(*place);
+  if (moves || (place != NULL && tl_is_scalar(*place))) {
     tl_copy_slot(out, place);
-    *place = tl_unset();
+    if (moves)
+      *place = tl_unset();
     return true;
   }
   target = tl_borrow(target);

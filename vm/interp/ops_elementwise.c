@@ -5,6 +5,7 @@
 
 #include "vm/interp/interp.h"
 #include "vm/events.h"
+#include "vm/engine/short.h"
 #include "vm/nested/nested.h"
 #include "vm/region/region.h"
 
@@ -136,12 +137,17 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
 // The result is dropped in any case: a branch keeps only the bool.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
+  tl_slot result = tl_none();
+  if (tl_is_string(*b) && tl_is_string(*c) &&
+      tl_short_binary(vm, op, &result, b, c, (b_mode & 3u) | c_mode << 2)) {
+    *truth = result.i != 0;
+    return true;
+  }
   // Both operands are borrowed until it is known that the result is one bool:
   // what fails has consumed nothing.
   operands x = {.count = 2, .in = {b, c}};
   tl_slot ends[2] = {tl_operand_read(b, b_mode & 3u),
                      tl_operand_read(c, c_mode & 3u)};
-  tl_slot result = tl_none();
   if (!apply(vm, op, &x, &result))
     return false;
   bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
