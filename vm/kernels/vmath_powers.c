@@ -321,8 +321,13 @@ TL_INLINE vec easy_lanes_float64(vec x, vec y, easy_span span) {
 TL_INLINE vec easy_lanes_float32(vec x, vec y, easy_span span) {
   const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
   vec result = all_of(1), base = x;
-  if (span.halves)
-    result = vec_choose(half, half_power(x), result);
+  if (span.halves) {
+    // As pow has it, -0 and -inf have roots.
+    const vec end = vec_choose((vec_bits)(x == -(double)INFINITY),
+                               all_of((double)INFINITY), x + 0);
+    result = vec_choose(half, vec_root(end), result);
+    base = vec_choose(half, end, base);
+  }
   for (int i = 1; i < span.bits; i++) {
     result = vec_choose(lanes_with(twice, i), result * base, result);
     base = base * base;
