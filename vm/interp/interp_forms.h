@@ -194,8 +194,8 @@ static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
   return tl_element_get2(a, b, c, d);
 }
 
-// a = b[…] where b is an array of more than two axes, of numbers, and has an
-// int64 for each.
+// a = b[…] where b is an array of numbers that has an integer for each axis;
+// false also where b ends here and is to be dropped.
 static bool get_item(tl_slot *a, const tl_slot *b, unsigned mode,
                      const tl_step *step, const tl_slot *parts) {
   char *item;
