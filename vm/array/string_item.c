@@ -12,32 +12,13 @@ _Static_assert(sizeof(tl_string_item) == 16 &&
 
 // --- Looking ----------------------------------------------------------------
 
-// One of the two words of an item, 0 or 1.
-static uint64_t word_of(const tl_string_item *item, int index) {
-  uint64_t word;
-  memcpy(&word, (const char *)item + 8 * index, 8);
-  return word;
-}
-
-// The first words differ where the lengths or the first four bytes do; of a
-// short text the second word has all the rest.
-bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b) {
-  if (word_of(a, 0) != word_of(b, 0))
-    return false;
-  if (tl_string_item_is_short(a))
-    return word_of(a, 1) == word_of(b, 1);
-  return tl_string_equal(a->string, b->string);
-}
-
-// The first four bytes decide most cases. The zeros behind a short text are
-// not above any byte of another, so they do not disturb the order.
-int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b) {
-  // The order of bytes in UTF-8 is that of code points.
-  int order = memcmp(a->start, b->start, sizeof a->start);
+// The first four bytes decide most cases, then the inlined comparison has done.
+// The order of bytes in UTF-8 is that of code points.
+int tl_string_item_compare_long(const tl_string_item *a,
+                                const tl_string_item *b) {
   size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
-  if (order == 0)
-    order =
-        memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
+  int order =
+      memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
   return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
 }
 
@@ -48,8 +29,10 @@ uint64_t tl_string_item_hash(const tl_string_item *item) {
     return tl_string_hash(item->string);
   // Short items hash by their words, which equal texts share; a text is never
   // short in one item and long in another.
-  uint64_t h = (word_of(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  h = ((h ^ h >> 32) + word_of(item, 1)) * UINT64_C(0xd6e8feb86659fd93);
+  uint64_t h =
+      (tl_string_item_word(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  h = ((h ^ h >> 32) + tl_string_item_word(item, 1)) *
+      UINT64_C(0xd6e8feb86659fd93);
   return h ^ h >> 32;
 }
 

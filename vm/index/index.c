@@ -16,6 +16,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
+#include "vm/events.h"
 #include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
@@ -28,11 +29,10 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
   if (step->item_count != tl_ndim(a))
     return false;
   for (int i = 0; i < step->item_count; i++) {
+    int64_t length = tl_shape(a)[i], at;
     if (step->items[i].kind != TL_ITEM_VALUE ||
-        (parts[i].tag & TL_CLASS_I64) == 0) {
+        !tl_index_integer(parts[i], &at))
       return false;
-    }
-    int64_t length = tl_shape(a)[i], at = parts[i].i;
     if (at < 0)
       at += length;
     // An index out of range is reported by the general path, which takes
@@ -250,13 +250,23 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
 
 // A slice of a list; items move out of a list that ends. With [lends] the slice
 // borrows items of a list that lives on.
-static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
-                       bool lends, tl_slot *out) {
+static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
+                       tl_slot *out) {
+  // The list ends here and has no other owner, so its items move, or stay where
+  // they are if they are most of it.
+  bool moves = tl_is_owned(*base) && base->object->count == 1;
+  if (moves && slice.step == 1 && !vm->no_reuse &&
+      slice.length > base->list->capacity / 2) {
+    tl_list *list = base->list;
+    base->tag &= ~TL_OWNED;
+    tl_list_narrow(vm, &list, slice.start, slice.length);
+    *out = tl_own_list(list);
+    tl_changed_in_place(vm, *out);
+    return true;
+  }
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
-  // The list ends here and has no other owner, so its items move.
-  bool moves = tl_is_owned(*base) && base->object->count == 1;
   if (moves)
     made->head.flags |= base->object->flags & TL_BORROWED;
   for (int64_t i = 0; i < slice.length; i++) {

@@ -57,6 +57,8 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
                    tl_slot *out) {
   if (!in_place && tl_is_owned(*target))
     tl_drop(vm, *target);
+  if (in_place && (tl_is_list(made) || tl_is_record(made)))
+    tl_changed_in_place(vm, made);
   target->tag &= ~TL_OWNED;
   tl_copy_slot(out, &made);
   return true;
@@ -584,9 +586,11 @@ static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
 bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
                   tl_slot *parts, tl_slot *out) {
   tl_slot *place = find_place(vm, &target, path, parts);
-  if (place != NULL && tl_is_owned(*place)) {
+  bool moves = place != NULL && tl_is_owned(*place);
+  if (moves || (place != NULL && tl_is_scalar(*place))) {
     tl_copy_slot(out, place);
-    *place = tl_unset();
+    if (moves)
+      *place = tl_unset();
     return true;
   }
   target = tl_borrow(target);

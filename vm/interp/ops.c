@@ -248,6 +248,8 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   bool in_place = tl_is_owned(target) && target.object->count == 1;
   if (!in_place && !tl_list_unique(vm, &target, 1, &unique))
     return false;
+  if (in_place)
+    tl_changed_in_place(vm, target);
   bool ok = tl_list_push_borrowed(vm, &unique, &value);
   // The target was borrowed, so it is a copy that failed to grow: the slot
   // keeps the original.
