@@ -50,14 +50,6 @@ static bool holds(tl_op op, int order) {
   return (orders_of(op) >> ((order > 0) - (order < 0) + 1) & 1) != 0;
 }
 
-// A comparison of two strings, by code points, as sort orders them.
-static bool compare_items(tl_op op, const tl_string_item *a,
-                          const tl_string_item *b) {
-  if (is_equality(op))
-    return tl_string_item_equal(a, b) == (op == TL_OP_EQUAL);
-  return holds(op, tl_string_item_compare(a, b));
-}
-
 bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b) {
   if (is_equality(op))
     return tl_string_equal(a, b) == (op == TL_OP_EQUAL);
