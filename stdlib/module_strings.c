@@ -6,6 +6,8 @@
 //
 //   graphemes("añ")     ("a", "ñ"), whether ñ is one code point or two
 //   words("Don't")      one word: an apostrophe joins letters
+//
+// Built for speed.
 
 #include <string.h>
 #include <utf8proc.h>

@@ -255,6 +255,10 @@ static bool is_apart(int32_t before, int32_t after) {
 // By the rules of UAX #29, which utf8proc has. The state goes along, since
 // flags and families depend on more than two neighbours.
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
+  const unsigned char *s = (const unsigned char *)text + at;
+  // Two letters of ASCII are the common case and never join.
+  if (nbytes - at > 1 && s[0] < 128 && s[1] < 128 && s[0] != '\r')
+    return at + 1;
   utf8proc_int32_t before, after, state = 0;
   at += decode(text, nbytes, at, &before);
   while (at < nbytes) {
@@ -271,8 +275,11 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
 // --- Marks ------------------------------------------------------------------
 
 enum {
-  MARK_STEP = 32,    // clusters from one mark to the next
-  MARKED_FROM = 64,  // bytes; shorter texts are walked
+  MARK_STEP = 32,  // clusters from one mark to the next
+  // Bytes: shorter texts are always walked, and longer ones when they are
+  // indexed for the first time, as most are never again; the longest are not.
+  MARKED_FROM = 16,
+  MARKED_AT_ONCE = 1024,
 };
 
 // Room for the marks of the whole text, which has at most one cluster for each
@@ -305,14 +312,18 @@ static bool marks_reserve(tl_vm *vm, tl_string *s) {
   return true;
 }
 
-// The marks of all of the text; NULL: it is short, or there is no memory.
-static tl_marks *marks_of(tl_vm *vm, tl_string *s) {
-  TL_CHECK(!tl_string_is_bytewise(s));
-  bool marked = (s->head.flags & TL_MARKED) != 0;
-  if (marked && s->marks->whole == s->length)
-    return s->marks;
-  if (s->length < MARKED_FROM || !marks_reserve(vm, s))
-    return NULL;
+// Whether there are marks of all of the text.
+static bool has_marks(const tl_string *s) {
+  return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
+}
+
+// Marks the text, or what was added to it; false: it is walked instead.
+static bool mark(tl_vm *vm, tl_string *s) {
+  const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
+  s->head.flags |= TL_INDEXED;
+  if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
+      !marks_reserve(vm, s))
+    return false;
   tl_marks *m = s->marks;
   size_t end;
   while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
@@ -321,7 +332,7 @@ static tl_marks *marks_of(tl_vm *vm, tl_string *s) {
       m->begins[m->count / MARK_STEP] = end;
   }
   m->whole = s->length;
-  return m;
+  return true;
 }
 
 // The byte where cluster [index] begins, or the text ends.
@@ -344,9 +355,8 @@ static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
-  const tl_marks *m = marks_of(vm, string);
-  if (m != NULL)
-    return m->count + 1;
+  if (has_marks(string) || mark(vm, string))
+    return string->marks->count + 1;
   int64_t count = 0;
   for (size_t at = 0; at < string->length; count++)
     at = tl_grapheme_end(string->text, string->length, at);
@@ -354,7 +364,7 @@ int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
 }
 
 // In ASCII the indices are the bytes.
-void tl_string_grapheme_range(tl_vm *vm, tl_string *string, int64_t start,
+void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end) {
   TL_CHECK(0 <= start && start <= stop);
   if (tl_string_is_bytewise(string)) {
@@ -362,10 +372,9 @@ void tl_string_grapheme_range(tl_vm *vm, tl_string *string, int64_t start,
     *end = (size_t)stop;
     return;
   }
-  tl_marks *m = marks_of(vm, string);
-  if (m != NULL) {
-    *begin = begin_of(m, string, start);
-    *end = begin_of(m, string, stop);
+  if (has_marks(string)) {
+    *begin = begin_of(string->marks, string, start);
+    *end = begin_of(string->marks, string, stop);
     return;
   }
   size_t at = 0;
@@ -381,7 +390,8 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
   TL_CHECK(at <= string->length);
   if (tl_string_is_bytewise(string))
     return (int64_t)at;
-  const tl_marks *m = marks_of(vm, string);
+  bool marked = has_marks(string) || (at >= MARKED_AT_ONCE && mark(vm, string));
+  const tl_marks *m = marked ? string->marks : NULL;
   int64_t low = 0, high = m != NULL ? m->count / MARK_STEP + 1 : 1;
   while (high - low > 1) {
     int64_t middle = (low + high) / 2;
@@ -467,7 +477,11 @@ tl_string *tl_string_mended(tl_vm *vm, const char *text) {
 
 void tl_text_open(tl_text *text, tl_vm *vm) {
   TL_CHECK(vm != NULL);
-  *text = (tl_text){.vm = vm};
+  // Not all at once: the room needs no clearing.
+  text->vm = vm;
+  text->bytes = NULL;
+  text->length = text->capacity = 0;
+  text->failed = false;
 }
 
 // Makes room for [more] bytes and a NUL; false after a failure, which the text
@@ -486,14 +500,19 @@ static bool reserve(tl_text *text, size_t more) {
   size_t capacity = text->capacity + text->capacity / 2;
   if (capacity < need)
     capacity = need;
-  if (capacity < 128)
-    capacity = 128;
-  char *bytes =
-      tl_realloc(text->vm, text->bytes, text->capacity, capacity, "a text");
+  bool in_room = text->bytes == text->room;
+  char *bytes = text->room;
+  if (need > sizeof text->room)
+    bytes = tl_realloc(text->vm, in_room ? NULL : text->bytes,
+                       in_room ? 0 : text->capacity, capacity, "a text");
+  else
+    capacity = sizeof text->room;
   if (bytes == NULL) {
     text->failed = true;
     return false;
   }
+  if (in_room)
+    memcpy(bytes, text->room, text->length);
   text->bytes = bytes;
   text->capacity = capacity;
   return true;
@@ -559,6 +578,8 @@ tl_string *tl_text_finish(tl_text *text) {
 
 // The text is empty afterwards, but a failure is remembered.
 void tl_text_close(tl_text *text) {
-  tl_free(text->vm, text->bytes, text->capacity);
-  *text = (tl_text){.vm = text->vm, .failed = text->failed};
+  if (text->bytes != text->room)
+    tl_free(text->vm, text->bytes, text->capacity);
+  text->bytes = NULL;
+  text->length = text->capacity = 0;
 }

@@ -3,7 +3,8 @@
 // A reader's character is a grapheme cluster (utf8proc): lengths and indices
 // count clusters, searches work on bytes. In ASCII without CR each byte is a
 // cluster, which a flag remembers (TL_BYTEWISE), so that indexing is free
-// there. Other texts are marked when they are first indexed: a note of the byte
+// there. Other texts are marked when they are indexed again, long
+// ones at first: a note of the byte
 // at which every 32nd cluster begins stays with the string and is freed with
 // it. Where memory is short a text is walked from its front instead.
 //
@@ -109,11 +110,12 @@ static inline bool tl_string_is_bytewise(const tl_string *string) {
   return (string->head.flags & TL_BYTEWISE) != 0;
 }
 
-// The number of clusters. This and the next two mark a text that is long enough
-// and not bytewise; they never fail.
+// The number of clusters. A text that is not bytewise is marked here, if it is
+// long or was asked before; lack of memory is no error. Who calls the next one
+// calls this first.
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string);
 // The byte range of clusters [start, stop), both within 0 … count.
-void tl_string_grapheme_range(tl_vm *vm, tl_string *string, int64_t start,
+void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end);
 // The cluster that begins at byte [at], which is within the text; -1 if none
 // does.
@@ -137,9 +139,10 @@ tl_string *tl_string_mended(tl_vm *vm, const char *text);
 //     return tl_text_finish(&text);
 typedef struct tl_text {
   tl_vm *vm;
-  char *bytes;
+  char *bytes;  // NULL, [room], or a block
   size_t length, capacity;
   bool failed;
+  char room[96];  // for short texts, so an open text is not copied or moved
 } tl_text;
 // Begins an empty text; nothing is allocated.
 void tl_text_open(tl_text *text, tl_vm *vm);

@@ -76,6 +76,7 @@ enum {  // tl_object.flags
   // meaning for arrays: a call under an in-place contract was given it.
   TL_BYTEWISE = 32,
   TL_MARKED = 2,    // string: it has marks (string.h), which have its hash
+  TL_INDEXED = 4,   // string: its characters were counted once
   TL_OPERAND = 32,  // array: given to a call under an in-place contract
   // List, record: its block begins before it, by as many bytes as the size_t
   // there says (list.c, record.c).

@@ -427,16 +427,30 @@ static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // --- Strings ----------------------------------------------------------------
 
 // Characters [start, stop) as a string.
-static bool substring(tl_vm *vm, tl_string *s, int64_t start, int64_t stop,
-                      tl_slot *out) {
+static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
+                      int64_t stop, tl_slot *out) {
   size_t begin, end;
-  tl_string_grapheme_range(vm, s, start, stop, &begin, &end);
+  tl_string_grapheme_range(s, start, stop, &begin, &end);
   return tl_string_part(vm, s->text + begin, end - begin, out);
 }
 
-// A slice that goes backwards or leaves characters out: first finds the byte at
-// which each character begins from the first to the last that it takes.
-static bool spaced_substring(tl_vm *vm, tl_string *s, tl_slice slice,
+// A slice that goes backwards or leaves characters out, where these are bytes.
+static bool spaced_bytes(tl_vm *vm, const tl_string *s, tl_slice slice,
+                         tl_slot *out) {
+  tl_string *made = tl_string_new(vm, NULL, (size_t)slice.length);
+  if (made == NULL)
+    return false;
+  const char *from = s->text + slice.start;
+  for (int64_t i = 0; i < slice.length; i++)
+    made->text[i] = from[i * slice.step];
+  tl_string_finish(made);
+  *out = tl_own_string(made);
+  return true;
+}
+
+// The same of any text: first finds the byte at which each character begins
+// from the first to the last that is taken.
+static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
                              tl_slot *out) {
   int64_t last = slice.start + (slice.length - 1) * slice.step;
   int64_t low = slice.step < 0 ? last : slice.start;
@@ -446,7 +460,7 @@ static bool spaced_substring(tl_vm *vm, tl_string *s, tl_slice slice,
   if (begins == NULL)
     return false;
   size_t at, end;
-  tl_string_grapheme_range(vm, s, low, low, &at, &end);
+  tl_string_grapheme_range(s, low, low, &at, &end);
   for (int64_t i = 0; i < count; i++) {
     begins[i] = at;
     at = tl_grapheme_end(s->text, s->length, at);
@@ -490,7 +504,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (slice.step == 1 || slice.length == 1) {
     return substring(vm, s, slice.start, slice.start + slice.length, out);
   }
-  return spaced_substring(vm, s, slice, out);
+  return (tl_string_is_bytewise(s) ? spaced_bytes : spaced_substring)(
+      vm, s, slice, out);
 }
 
 // --- Ranges -----------------------------------------------------------------
