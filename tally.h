@@ -589,7 +589,7 @@ TALLY_API const tally_error_info *tally_error(tally_vm *vm);
   X(inplace_refused_shape, "reuse refused: shape differs")               \
   X(inplace_refused_dtype, "reuse refused: item size differs")           \
   X(inplace_refused_external, "reuse refused: memory not ours to write") \
-  X(copies, "arrays copied")                                             \
+  X(copies, "arrays, lists and records copied")                          \
   X(copy_bytes, "bytes of them")                                         \
   X(fused_ops, "operations fused into another")                          \
   X(cache_hits, "blocks taken from the cache")                           \

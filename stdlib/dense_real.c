@@ -138,10 +138,12 @@ static tl_dense_result real_schur(tl_vm *vm, schur *s) {
     // arithmetic.
     double sum = h[0] + h[n + 1], product = h[0] * h[n + 1] - h[1] * h[n];
     if (steps % 10 == 0) {
-      // Stuck: shifts of no particular meaning (Wilkinson's).
-      double away = fabs(h[n]) + fabs(s->h[(hi - 1) * n + hi - 2]);
-      sum = 1.5 * away;
-      product = away * away;
+      // Stuck: shifts of no particular meaning, about the last item as those of
+      // EISPACK's hqr are.
+      const double away = fabs(h[n]) + fabs(s->h[(hi - 1) * n + hi - 2]);
+      const double middle = h[n + 1] + 0.75 * away;
+      sum = 2 * middle;
+      product = middle * middle + 0.4375 * away * away;
     }
     francis_step(s, lo, hi, sum, product);
   }

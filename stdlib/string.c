@@ -192,23 +192,17 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The index, in clusters, of the first place where [part] begins one; -1 if
 // there is none. A match inside of a cluster does not count.
-static int64_t find_text(const tl_string *s, const tl_string *part) {
-  size_t at = 0;
-  int64_t index = 0;
+static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
+  int64_t index = -1;
   const char *found = tl_string_search(s, 0, part);
-  // Bytes are clusters, so the byte index is the answer.
-  if (found != NULL && tl_string_is_bytewise(s))
-    return found - s->text;
   while (found != NULL) {
     size_t place = (size_t)(found - s->text);
-    // Clusters are counted up to the place; where that leaves a cluster's
-    // middle, the search goes on.
-    for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
-    if (at == place)
-      return index;
+    index = tl_string_grapheme_at(vm, s, place);
+    if (index >= 0)
+      break;
     found = tl_string_search(s, place + 1, part);
   }
-  return -1;
+  return index;
 }
 
 // find(xs, part).
@@ -225,7 +219,7 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "find", "xs", "a string or a list", args[0]);
   if (!tl_arg_string(vm, "find", "part", args[1], &part))
     return false;
-  *out = tl_weak_int(find_text(args[0].string, part));
+  *out = tl_weak_int(find_text(vm, args[0].string, part));
   return true;
 }
 
@@ -298,7 +292,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       break;
     end = last;
   }
-  return tl_string_give(tl_string_new(vm, s->text + begin, end - begin), out);
+  return tl_string_part(vm, s->text + begin, end - begin, out);
 }
 
 // --- Points and bytes -------------------------------------------------------
@@ -308,10 +302,7 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
     return false;
-  int64_t count = 0;
-  for (size_t i = 0; i < s->length; i++)
-    // Each code point has one byte that does not continue another.
-    count += ((unsigned char)s->text[i] & 0xc0) != 0x80;
+  int64_t count = (int64_t)tl_utf8_count(s->text, s->length);
   tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
     return false;

@@ -213,6 +213,10 @@ run explain "$dir/script.tly"
 expect 0 'together with .*line 3., `u.1:-1, 1:-1.` .line 5.' 'explain: an update that runs together'
 run explain --json "$dir/script.tly"
 expect 0 '"operation": ".u.2:, 1:-1. . u.:-2, 1:-1..".*"fused": 9,.*"inplace": 0, "fresh": 0, "bytes": 0' 'explain --json: memory is told of the result alone'
+text 'l = ()\nfor i in 0..3 {\n  k = l\n  l = append(l, i)\n}\nl = append(l, 9)\nprint(l, k)\n'
+run explain "$dir/script.tly"
+expect 0 'ran: copied 3 times, .* bytes: l is held by k, too$' 'explain: a list that is copied'
+expect 0 'ran: in place of l once$' 'explain: a list that grows'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

@@ -4,6 +4,7 @@
 //
 //   vm/memory ──alloc, free───────────┐
 //   vm/array ───fresh, copied─────────┤
+//   vm/values ──copied, in place──────┤
 //   vm/engine ──in place, refused─────┼──▶ vm->observer
 //   vm/region ──fused─────────────────┤
 //   vm/interp ──results of calls──────┘
@@ -34,12 +35,12 @@ struct tl_observer {
   void (*free)(tl_vm *vm, const void *block, size_t nbytes);
 
   // What became of the running instruction's operands and of its result: a new
-  // array, a result in an operand's memory, an operand whose memory could not
-  // be used, a copy.
-  void (*fresh)(tl_vm *vm, const tl_array *array);
-  void (*inplace)(tl_vm *vm, const tl_array *array);
+  // array, list, record or string, a result in an operand's memory, an operand
+  // whose memory could not be used, a copy (which is noted as fresh, too).
+  void (*fresh)(tl_vm *vm, tl_slot made);
+  void (*inplace)(tl_vm *vm, tl_slot result);
   void (*refused)(tl_vm *vm, tl_rejection why, tl_slot operand);
-  void (*copied)(tl_vm *vm, const tl_array *copy);
+  void (*copied)(tl_vm *vm, tl_slot copy);
   // The instructions from [begin] to [end] ran as one region. [array] is its
   // result, NULL where it is none; [together]: it is one of several regions
   // that ran together; [iterations]: how many of a loop ran in one go.
@@ -55,6 +56,8 @@ struct tl_observer {
   // Before an array is made: false after tl_fail where that breaks the
   // contract.
   bool (*contract_keeps)(tl_vm *vm);
+  // Before a list or record is copied: false after tl_fail, likewise.
+  bool (*contract_copies)(tl_vm *vm, tl_rejection why, tl_slot operand);
   // Before a call of the library. Such a function makes arrays on its way, so
   // only its result counts. Returns whether the call has a contract and its
   // result can be distinguished from its operands afterwards: then these are
@@ -89,18 +92,45 @@ static inline void tl_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
 }
 
 // Notes that the result [array] was written into an operand's memory.
-static inline void tl_written_in_place(tl_vm *vm, const tl_array *array) {
+static inline void tl_written_in_place(tl_vm *vm, tl_array *array) {
   vm->stats.inplace++;
   if (vm->watch != NULL)
-    vm->observer->inplace(vm, array);
+    vm->observer->inplace(vm, tl_own_array(array));
 }
 
 // Notes that the result [array] is in memory of its own.
-static inline void tl_made_fresh(tl_vm *vm, const tl_array *array) {
+static inline void tl_made_fresh(tl_vm *vm, tl_array *array) {
   vm->stats.allocs++;
   vm->stats.alloc_bytes += array->head.nbytes;
   if (vm->watch != NULL)
-    vm->observer->fresh(vm, array);
+    vm->observer->fresh(vm, tl_own_array(array));
+}
+
+// Notes that a list, record or string was changed in its own memory.
+static inline void tl_changed_in_place(tl_vm *vm, tl_slot s) {
+  if (vm->watch != NULL)
+    vm->observer->inplace(vm, s);
+}
+
+// Notes that a list, record or string cannot be changed in its own memory.
+// Returns false after tl_fail where that breaks an in-place contract.
+static inline bool tl_may_copy(tl_vm *vm, tl_slot s) {
+  tl_rejection why = (s.object->flags & TL_IMMORTAL) != 0 ? TL_REFUSED_EXTERNAL
+                     : s.object->count > 1                ? TL_REFUSED_SHARED
+                                                          : TL_REFUSED_LIVE;
+  if (vm->watch != NULL)
+    vm->observer->refused(vm, why, s);
+  return !vm->has_contracts || vm->observer->contract_copies(vm, why, s);
+}
+
+// Notes the copy of a list or record.
+static inline void tl_made_copy(tl_vm *vm, tl_slot copy) {
+  vm->stats.copies++;
+  vm->stats.copy_bytes += copy.object->nbytes;
+  if (vm->watch == NULL)
+    return;
+  vm->observer->fresh(vm, copy);
+  vm->observer->copied(vm, copy);
 }
 
 // Whether the instruction under way has an in-place contract: it may make no

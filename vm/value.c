@@ -279,13 +279,15 @@ static inline void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
   }
   tl_object *string = &tl_key_string(key)->head;
   if ((string->flags & TL_IMMORTAL) == 0 && release(vm, string))
-    tl_object_free(vm, string);
+    tl_string_free(vm, tl_key_string(key));
 }
 
 // Frees an object that holds no items itself.
 static void free_leaf(tl_vm *vm, tl_object *object) {
   if (object->kind == TL_KIND_ARRAY)
     vm->arrays->free(vm, (tl_array *)object);
+  else if (object->kind == TL_KIND_STRING)
+    tl_string_free(vm, (tl_string *)object);
   else if (object->kind == TL_KIND_HANDLE)
     vm->host->free_resource(vm, (tl_resource *)object);
   else

@@ -361,7 +361,7 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   }
   vm->stats.copies++;
   if (vm->watch != NULL)
-    vm->observer->copied(vm, copy);
+    vm->observer->copied(vm, tl_own_array(copy));
   vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
   return copy;
 }

@@ -102,6 +102,9 @@ typedef struct tl_region {
   uint32_t refused_at;
   uint32_t rejections;
   uint32_t refused_wait;
+  // Nothing but numbers was found from there on: that an operand is large does
+  // not matter then.
+  bool refused_numbers;
   // Whether the result of the last run that was read was small.
   bool was_small;
   // It is no region by itself, but only together with those behind it.

@@ -75,6 +75,7 @@ typedef enum tl_reduction {
   TL_REDUCE_MEAN,
   TL_REDUCE_VAR,  // correction in [parameter]
   TL_REDUCE_STD,
+  TL_REDUCE_LENGTH,  // of vectors of reals: the root of the sum of squares
   TL_REDUCTION_COUNT
 } tl_reduction;
 

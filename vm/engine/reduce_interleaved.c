@@ -21,7 +21,8 @@ enum {
 
 // Worth it from some lanes on, where the lanes' items are neighbours and those
 // of one lane are not. Short real lanes go as rows instead, and complex
-// products have an order of their own.
+// products have an order of their own. Narrow integers are summed in wider ones
+// than their own operation.
 bool tl_reduce_is_interleaved(const tl_reducer *r) {
   const tl_split *s = &r->split;
   const tl_fold fold = r->method.fold;
@@ -32,6 +33,7 @@ bool tl_reduce_is_interleaved(const tl_reducer *r) {
   const bool is_rows = s->kept == 1 && s->reduced == 1 &&
                        s->length <= TL_SHORT_ROW && tl_dtype_is_real(r->dtype);
   if ((fold != TL_FOLD_SUM && !is_product) || r->varies || is_rows ||
+      tl_fold_result(fold, r->dtype) != r->dtype ||
       s->kept_shape[s->kept - 1] < LEAST_LANES)
     return false;
   return s->kept_strides[s->kept - 1] == (int64_t)tl_itemsize(r->from) &&

@@ -55,6 +55,8 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
                    tl_slot *out) {
   if (!in_place && tl_is_owned(*target))
     tl_drop(vm, *target);
+  if (in_place && (tl_is_list(made) || tl_is_record(made)))
+    tl_changed_in_place(vm, made);
   target->tag &= ~TL_OWNED;
   tl_copy_slot(out, &made);
   return true;

@@ -312,8 +312,8 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // Extra 0 is a `catch` of the script: the record was made by the unwinder,
-// because making it may fail. Extra 1 is a landing pad of the compiler, which
-// needs no record.
+// because making it may fail. Extra 1 is a landing pad of the compiler, and
+// extra 2 a `catch` that names no error: they need no record.
 bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   *a = tl_none();

@@ -28,6 +28,7 @@
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
+#include "vm/index/select.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/scalars.h"
@@ -354,17 +355,21 @@ dispatch:
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
-      ASK_REGION(RB);
+      if (LENDS(RB) && get_lent(RA, RB, RC))
+        NEXT;
+      ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
       NEXT;
     }
     // b[c, d] likewise.
     OP(GETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
-      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
+      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      }
-      ASK_REGION(RB);
+      if (LENDS(RB) && get_lent2(RA, RB, RC, d))
+        NEXT2;
+      ASK_REGION_UNLESS(RB,
+                        TL_RANK(RB->tag) == 2 && takes_one(RC) && takes_one(d));
       TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
       NEXT2;
     }
@@ -373,7 +378,12 @@ dispatch:
     OP(INDEX) {
       tl_slot *a = RA;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
-      ASK_REGION(RB);
+      // Up to two numbers are GETEL's.
+      bool deep = TL_RANK(RB->tag) > 2 && tl_is_array(*RB);
+      if (deep && get_item(a, RB, MODE_B, path->steps, a + 1))
+        NEXT2;
+      ASK_REGION_UNLESS(
+          RB, deep && tl_index_is_item(RB->array, path->steps, a + 1));
       TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
       NEXT2;
     }

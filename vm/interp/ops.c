@@ -252,6 +252,8 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   bool in_place = tl_is_owned(target) && target.object->count == 1;
   if (!in_place && !tl_list_unique(vm, &target, 1, &unique))
     return false;
+  if (in_place)
+    tl_changed_in_place(vm, target);
   bool ok = tl_list_push_borrowed(vm, &unique, &value);
   // The target was borrowed, so it is a copy that failed to grow: the slot
   // keeps the original.
@@ -397,11 +399,11 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
-  tl_string *cluster = tl_string_new(vm, string->text + *at, end - (size_t)*at);
-  if (cluster == NULL)
+  tl_slot cluster;
+  if (!tl_string_part(vm, string->text + *at, end - (size_t)*at, &cluster))
     return false;
   *at = (int64_t)end;
-  tl_operand_put(a, tl_own_string(cluster));
+  tl_operand_put(a, cluster);
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "vm/interp/interp.h"
 #include "vm/events.h"
+#include "vm/engine/short.h"
 #include "vm/nested/nested.h"
 #include "vm/region/region.h"
 
@@ -79,16 +80,9 @@ static bool is_apart_from_none(tl_slot s) {
          tl_is_record(s) || tl_is_scalar(s) || tl_is_none(s);
 }
 
-// Comparisons that make nothing: of two strings, and == and != with none.
-// Returns whether it was one of these.
+// == and != with none make nothing. Returns whether it was one of these.
 static bool compare_at_once(tl_op op, tl_slot b, tl_slot c, bool *truth) {
   const bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
-  if (tl_is_string(b) && tl_is_string(c)) {
-    if (!equality)
-      return false;
-    *truth = tl_string_equal(b.string, c.string) == (op == TL_OP_EQUAL);
-    return true;
-  }
   if (!equality || !(tl_is_none(b) || tl_is_none(c)) ||
       !is_apart_from_none(b) || !is_apart_from_none(c))
     return false;
@@ -166,12 +160,17 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
 // The result is dropped in any case: a branch keeps only the bool.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
+  tl_slot result = tl_none();
+  if (tl_is_string(*b) && tl_is_string(*c) &&
+      tl_short_binary(vm, op, &result, b, c, (b_mode & 3u) | c_mode << 2)) {
+    *truth = result.i != 0;
+    return true;
+  }
   // Both operands are borrowed until it is known that the result is one bool:
   // what fails has consumed nothing.
   operands x = {.count = 2, .in = {b, c}};
   tl_slot ends[2] = {tl_operand_read(b, b_mode & 3u),
                      tl_operand_read(c, c_mode & 3u)};
-  tl_slot result = tl_none();
   if (compare_at_once(op, *b, *c, truth)) {
     for (int i = 0; i < 2; i++) tl_operand_end(vm, ends[i]);
     return true;

@@ -62,12 +62,12 @@ static bool is_shown(const tl_explainer *e, const tl_explained *o) {
   if (e->notes == NULL || o->note == NULL)
     return may && e->notes == NULL;
   const tl_note *n = o->note;
+  bool told = n->fresh + n->inplace + n->copies + n->changed + n->made > 0;
   if (tl_explain_says_where(e, o->region, o->pc, &o->d))
-    return n->fresh + n->inplace + n->copies > 0;
+    return told;
   return may || tl_explain_step(e, o->pc, &o->d) == TL_STEP_NONE ||
          tl_explain_selects(o->region, o->pc, &o->d) ||
-         tl_explain_joins(e, o->pc, &o->d) ||
-         n->fresh + n->inplace + n->copies > 0;
+         tl_explain_joins(e, o->pc, &o->d) || told;
 }
 
 // Operations that are not shown, since they met scalars alone or did not run.
@@ -215,10 +215,12 @@ static void json_operation(const tl_explainer *e, const tl_explained *o) {
                    ", \"ran\": {\"fused\": %" PRIu64 ", \"together\": %" PRIu64
                    ", \"turns\": %" PRIu64 ", \"inplace\": %" PRIu64
                    ", \"fresh\": %" PRIu64 ", \"bytes\": %" PRIu64
-                   ", \"copies\": %" PRIu64,
+                   ", \"copies\": %" PRIu64 ", \"changed\": %" PRIu64
+                   ", \"made\": %" PRIu64 ", \"made_bytes\": %" PRIu64,
                    s.fused, o->note == NULL ? 0 : o->note->together,
                    o->note == NULL ? 0 : o->note->iterations, s.inplace,
-                   s.fresh, s.nbytes, s.copies);
+                   s.fresh, s.nbytes, s.copies, s.changed, s.made,
+                   s.made_bytes);
     static const char *const names[TL_REJECTION_COUNT] = {
         "live", "shared", "shape", "dtype", "external"};
     for (int i = 0; i < TL_REJECTION_COUNT; i++)

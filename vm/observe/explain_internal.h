@@ -37,6 +37,7 @@ typedef struct tl_explained {
 // What a run did at an operation: the sum of the notes that speak of it.
 typedef struct tl_observed {
   uint64_t fused, inplace, fresh, copies, nbytes, largest;
+  uint64_t changed, made, made_bytes;
   uint64_t refused[TL_REJECTION_COUNT];
   const struct tl_rejection_words *words[TL_REJECTION_COUNT];
   uint32_t words_pc[TL_REJECTION_COUNT];

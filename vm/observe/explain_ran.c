@@ -17,6 +17,9 @@ static void add_note(tl_observed *s, const tl_note *n, uint32_t pc) {
   s->fresh += n->fresh;
   s->copies += n->copies;
   s->nbytes += n->nbytes;
+  s->changed += n->changed;
+  s->made += n->made;
+  s->made_bytes += n->made_bytes;
   for (int i = 0; i < TL_REJECTION_COUNT; i++) {
     s->refused[i] += n->refused[i];
     // The first words of each reason stay.
@@ -121,6 +124,7 @@ static uint32_t range_of(const tl_explainer *e, const tl_explained *o) {
 // nothing was fused, copies.
 void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
   tl_observed s = tl_explain_observe(e, o);
+  uint64_t inplace = s.inplace + s.changed, fresh = s.fresh + s.made;
   bool first = true, inner = o->region != NULL && s.fused > 0 &&
                              o->pc != tl_explain_result(e, o->region);
   if (s.fused > 0) {
@@ -139,22 +143,22 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
   // A range is written out as an array, and the result may lie in that:
   // together one new array.
   uint32_t range = s.fresh == s.inplace ? range_of(e, o) : UINT32_MAX;
-  if (s.inplace > 0 && !inner && range == UINT32_MAX) {
+  if (inplace > 0 && !inner && range == UINT32_MAX) {
     tl_text_puts(e->out, first ? "in place" : "; in place");
     put_taken(e, &s);
     tl_text_puts(e->out, " ");
-    put_times(e->out, s.inplace);
+    put_times(e->out, inplace);
     first = false;
   }
-  if (s.fresh > 0 && !inner) {
-    // A copy is a fresh array too: said once.
-    bool copied = s.copies == s.fresh;
+  if (fresh > 0 && !inner) {
+    // A copy is a fresh value too: said once.
+    bool copied = s.copies == fresh;
     tl_text_puts(e->out, first ? "" : "; ");
     tl_text_puts(e->out, copied ? "copied " : "fresh ");
     if (copied)
       s.copies = 0;
-    put_times(e->out, s.fresh);
-    tl_text_printf(e->out, ", %" PRIu64 " bytes", s.nbytes);
+    put_times(e->out, fresh);
+    tl_text_printf(e->out, ", %" PRIu64 " bytes", s.nbytes + s.made_bytes);
     first = false;
     const char *sep = ": ";
     if (range != UINT32_MAX) {
@@ -171,7 +175,7 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
       sep = ", ";
     }
   }
-  if (o->region != NULL && s.fused == 0) {
+  if (o->region != NULL && s.fused == 0 && s.changed + s.made == 0) {
     tl_text_puts(e->out, first ? "not " : "; not ");
     tl_text_puts(e->out, o->region->is_part ? "together: " : "fused: ");
     first = false;

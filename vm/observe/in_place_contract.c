@@ -141,6 +141,18 @@ bool tl_contract_keeps(tl_vm *vm) {
   return fail_for(vm, "needs a new array", "the result", slot);
 }
 
+// A copy of a list or record holds whether an instruction or the library makes
+// it: where its items may be changed in place, nothing else grows with them.
+bool tl_contract_copies(tl_vm *vm, tl_rejection why, tl_slot operand) {
+  if (vm->no_reuse || !tl_is_under_contract(vm))
+    return true;
+  vm->refused_why = (uint8_t)why;
+  vm->refused_operand = operand;
+  char name[40];
+  snprintf(name, sizeof name, "the %s", tl_kind_name(operand.object->kind));
+  return fail_for(vm, "would be copied", name, refused_slot(vm));
+}
+
 // --- Calls of the library ---------------------------------------------------
 
 // Longer lists are not looked through, so that a call never takes longer for

@@ -29,6 +29,8 @@ bool tl_contract_runs(const tl_vm *vm);
 //   tl_contract_keeps     an array is about to be made: false fails the
 //                         instruction, with the last rejection as the reason
 //
+//   tl_contract_copies    the list or record is about to be copied: likewise
+//
 // and for a call of the library, or an instruction that makes arrays itself:
 //
 //   tl_contract_holds     before: operands are marked
@@ -36,6 +38,7 @@ bool tl_contract_runs(const tl_vm *vm);
 //                         after: false has dropped the result
 void tl_contract_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
 bool tl_contract_keeps(tl_vm *vm);
+bool tl_contract_copies(tl_vm *vm, tl_rejection why, tl_slot operand);
 bool tl_contract_holds(tl_vm *vm, uint32_t count, const tl_slot *args);
 bool tl_contract_returns(tl_vm *vm, const char *name, tl_slot result);
 bool tl_contract_makes(tl_vm *vm, tl_slot result, const char *why);

@@ -76,47 +76,57 @@ static void measure(tl_note *note, const tl_array *array) {
     note->largest = (uint64_t)array->size;
 }
 
-// A new array was made for a result.
-void tl_watch_fresh(tl_vm *vm, const tl_array *array) {
+// A new value was made for a result.
+void tl_watch_fresh(tl_vm *vm, tl_slot made) {
   tl_note *note = running(vm);
   if (note == NULL)
     return;
+  if (!tl_is_array(made)) {
+    note->made++;
+    note->made_bytes += made.object->nbytes;
+    return;
+  }
   note->fresh++;
-  note->nbytes += array->head.nbytes;
-  measure(note, array);
+  note->nbytes += made.object->nbytes;
+  measure(note, made.array);
 }
 
-void tl_watch_copied(tl_vm *vm, const tl_array *copy) {
+void tl_watch_copied(tl_vm *vm, tl_slot copy) {
   tl_note *note = running(vm);
   if (note == NULL)
     return;
   note->copies++;
-  measure(note, copy);
+  if (tl_is_array(copy))
+    measure(note, copy.array);
 }
 
-// Which of the instruction's operands the array is, as a bit; 0: none.
-static uint8_t find_operand(const tl_vm *vm, const tl_array *array) {
+// Which of the instruction's operands the object is, as a bit; 0: none.
+static uint8_t find_operand(const tl_vm *vm, const tl_object *object) {
   const tl_frame *frame = vm->frame;
   tl_decoded d;
   tl_decode(frame->function, (uint32_t)(frame->pc - frame->function->code), &d);
   for (uint32_t i = 0; i < d.operand_count; i++)
-    if (frame->base[d.operands[i]].array == array)
+    if (frame->base[d.operands[i]].object == object)
       return (uint8_t)(1u << i);
   for (uint32_t i = d.operand_count;
        i < d.operand_count + d.window_count && i < 8; i++)
-    if (frame->base[d.window + i - d.operand_count].array == array)
+    if (frame->base[d.window + i - d.operand_count].object == object)
       return (uint8_t)(1u << i);
   return 0;
 }
 
 // A result was written into an operand's memory: notes which operand.
-void tl_watch_inplace(tl_vm *vm, const tl_array *array) {
+void tl_watch_inplace(tl_vm *vm, tl_slot result) {
   tl_note *note = running(vm);
   if (note == NULL)
     return;
+  note->taken |= find_operand(vm, result.object);
+  if (!tl_is_array(result)) {
+    note->changed++;
+    return;
+  }
   note->inplace++;
-  note->taken |= find_operand(vm, array);
-  measure(note, array);
+  measure(note, result.array);
 }
 
 // Words are made once for each reason, when it is met first: they need a walk

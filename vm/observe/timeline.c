@@ -312,6 +312,7 @@ const tl_observer tl_watch_observer = {
     .is_under_contract = tl_contract_runs,
     .contract_refused = tl_contract_refused,
     .contract_keeps = tl_contract_keeps,
+    .contract_copies = tl_contract_copies,
     .contract_holds = tl_contract_holds,
     .contract_returns = tl_contract_returns,
     .contract_makes = tl_contract_makes,

@@ -85,6 +85,9 @@ typedef struct tl_note {
   // NULL: a free place of the table.
   const tl_ins *at;
   uint64_t inplace, fresh, fused, copies;
+  // Lists, records and strings: changed in place, made anew (copies, texts that
+  // were joined), bytes of these.
+  uint64_t changed, made, made_bytes;
   // Fused runs with several results.
   uint64_t together;
   // Iterations of its loop that were computed together in fused runs.
@@ -96,7 +99,7 @@ typedef struct tl_note {
     uint32_t slot;
     char text[250];
   } * words[TL_REJECTION_COUNT];
-  // Bytes of the fresh arrays and copies; items of the largest result.
+  // Bytes of the fresh arrays and copies.
   uint64_t nbytes;
   uint64_t largest;  // items of the largest result
   // Operands whose memory was taken, a bit for each.
@@ -138,10 +141,10 @@ const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at);
 // The observer's functions (vm/events.h), and itself (timeline.c). Each speaks
 // of the instruction that the top frame runs; where none runs, nothing is
 // noted.
-void tl_watch_fresh(tl_vm *vm, const tl_array *array);
-void tl_watch_inplace(tl_vm *vm, const tl_array *array);
+void tl_watch_fresh(tl_vm *vm, tl_slot made);
+void tl_watch_inplace(tl_vm *vm, tl_slot result);
 void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
-void tl_watch_copied(tl_vm *vm, const tl_array *copy);
+void tl_watch_copied(tl_vm *vm, tl_slot copy);
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
                     const tl_array *array, bool together, uint64_t iterations);
 extern const tl_observer tl_watch_observer;

@@ -7,6 +7,9 @@
 // take a tl_string look for that. Those that take a slot look for any key that
 // may be one (key.h).
 //
+// Where its first fields were removed, its head has moved up to those that are
+// left, as that of a list does (list.h).
+//
 // A record is changed by whoever has its only reference (tl_record_unique).
 // Functions that may make it grow take tl_record **, since it may move.
 #ifndef TALLY_VM_RECORD_H
@@ -109,8 +112,9 @@ void tl_record_put_nothing(tl_vm *vm, tl_record **record);
 // *out owns the finished record; false after tl_fail, where it was given up.
 bool tl_record_put_end(tl_record *record, tl_slot *out);
 // Takes the field at [position] out; *out owns its value.
-// The key is dropped; the fields behind move up.
-void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
+// The key is dropped; fewer than half of the others move. The record may move:
+// *record is updated.
+void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
                       tl_slot *out);
 // As tl_list_unique.
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out);
