@@ -69,6 +69,13 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
   return (uint32_t)ins.b | (uint32_t)ins.c << 16;
 }
 
+// Where an instruction with a second word remembers what it found, in a field
+// that its format leaves free (TL_FORMAT_ABX): a hint, which is tested before
+// it is believed, so that any value is right.
+static inline uint16_t *tl_ins_hint(const tl_ins *ins) {
+  return (uint16_t *)&ins[1].a;
+}
+
 // Slots of a function at most: times 16, their offsets fit the 16 bits of a
 // field.
 enum { TL_MAX_SLOTS = 4095 };

@@ -180,7 +180,11 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   hold_all(vm, count, items);
   for (uint32_t i = 0; i < count; i++) {
     // Nothing below the allocation can fail, so no item is lost.
-    list->items[i] = tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
+    if (tl_is_heap(items[i]))
+      list->items[i] =
+          tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
+    else
+      tl_copy_slot(&list->items[i], &items[i]);
   }
   list->length = count;
   tl_operand_put(out, tl_own_list(list));

@@ -288,6 +288,24 @@ tl_slot *tl_record_get(tl_record *record, const tl_string *key) {
   return at < 0 ? NULL : &record->fields[at].value;
 }
 
+// Of two strings with one text either may be the key, as units have names of
+// their own: then the hint saves the search, if not the comparison.
+tl_slot *tl_record_get_again(tl_record *record, const tl_string *key,
+                             uint16_t *hint) {
+  if (*hint < record->length) {
+    tl_field *field = &record->fields[*hint];
+    if (tl_key_is_string(field->key) &&
+        tl_string_equal(tl_key_string(field->key), key))
+      return &field->value;
+  }
+  int64_t at = tl_record_find(record, key);
+  if (at < 0)
+    return NULL;
+  if (at <= UINT16_MAX)
+    *hint = (uint16_t)at;
+  return &record->fields[at].value;
+}
+
 // For names in C, of small records: no string is made, and no hash.
 tl_slot *tl_record_get_name(tl_record *record, const char *key) {
   size_t nbytes = strlen(key);

@@ -50,6 +50,22 @@ static inline int64_t tl_record_find_key(tl_record *record, tl_slot key) {
 // The value at a key, borrowed as a place; NULL: it is not there. Valid until
 // the record grows or loses a field.
 tl_slot *tl_record_get(tl_record *record, const tl_string *key);
+// As tl_record_get, where *hint is the position at which the field was found
+// the last time, in whatever record: instructions and paths remember it.
+tl_slot *tl_record_get_again(tl_record *record, const tl_string *key,
+                             uint16_t *hint);
+// The same, with a look at that position before anything is called: code names
+// fields by constants, so the key is mostly the very same string.
+static inline tl_slot *tl_record_get_hinted(tl_record *record,
+                                            const tl_string *key,
+                                            uint16_t *hint) {
+  tl_field *field = &record->fields[*hint];
+  if (__builtin_expect(*hint < record->length &&
+                           field->key.word == tl_key_of_string(key).word,
+                       1))
+    return &field->value;
+  return tl_record_get_again(record, key, hint);
+}
 // The value at any key, as tl_record_get.
 static inline tl_slot *tl_record_get_key(tl_record *record, tl_slot key) {
   int64_t at = tl_record_find_key(record, key);
