@@ -577,6 +577,21 @@ tl_string *tl_text_finish(tl_text *text) {
 }
 
 // The text is empty afterwards, but a failure is remembered.
+char *tl_text_take(tl_text *text, size_t *nbytes) {
+  char *bytes = text->failed ? NULL : text->bytes;
+  *nbytes = text->capacity;
+  if (bytes == text->room) {
+    *nbytes = text->length;
+    bytes = tl_alloc(text->vm, text->length, "a text");
+    if (bytes != NULL)
+      memcpy(bytes, text->room, text->length);
+  } else if (bytes != NULL) {
+    text->bytes = NULL;
+  }
+  tl_text_close(text);
+  return bytes;
+}
+
 void tl_text_close(tl_text *text) {
   if (text->bytes != text->room)
     tl_free(text->vm, text->bytes, text->capacity);

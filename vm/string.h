@@ -156,6 +156,10 @@ void tl_text_printf(tl_text *text, const char *format, ...);
 // The text as a string, owned; NULL after tl_fail, also of an earlier append.
 // Closes the text.
 tl_string *tl_text_finish(tl_text *text);
+// The bytes as a block of *nbytes, for the caller to free with tl_free; NULL
+// after tl_fail, also of an earlier append, or without any bytes. Closes the
+// text.
+char *tl_text_take(tl_text *text, size_t *nbytes);
 // Frees the text.
 void tl_text_close(tl_text *text);
 
