@@ -232,6 +232,7 @@ bench:
 	@CC='$(CC)' tests/bench/embed/run $(BUILD)
 	@tests/bench/library
 	@tests/bench/scaling >/dev/null
+	@tests/bench/items >/dev/null
 	@tests/bench/counting --build $(BUILD) >/dev/null
 
 ## bench-check  compare small programs' instruction counts with recorded ones,

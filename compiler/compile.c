@@ -78,12 +78,12 @@ static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
     tl_text_printf(&report, "\nand %u more errors", list->total - list->count);
   tl_text_putc(&report, '\0');
   // Without memory for the report the first message is pending all the same.
-  if (report.failed) {
-    tl_text_close(&report);
+  size_t nbytes;
+  char *excerpt = tl_text_take(&report, &nbytes);
+  if (excerpt == NULL)
     return;
-  }
-  vm->error.excerpt = report.bytes;
-  vm->error.excerpt_size = report.capacity;
+  vm->error.excerpt = excerpt;
+  vm->error.excerpt_size = nbytes;
 }
 
 // Moves the unit's tables from the arena, in which they grew, into memory of

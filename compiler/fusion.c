@@ -336,6 +336,17 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   return operations < 7 ? least[operations] : 6;
 }
 
+// Attributes begin no region, however large the array: x.shape[0] is a number.
+static void mark_attributes(tl_prototype *p, const tl_region *region) {
+  for (uint32_t pc = region->start; pc < region->end;) {
+    tl_decoded d;
+    tl_decode(p, pc, &d);
+    if (d.op == TL_BC_GETF && !tl_region_transposes(p->unit->names[d.extra]))
+      p->region_items[pc] = TL_NO_REGION;
+    pc += d.words;
+  }
+}
+
 // Both tables in the unit's memory.
 static bool cache_regions(tl_fusion *f) {
   tl_prototype *p = f->p;
@@ -353,6 +364,7 @@ static bool cache_regions(tl_fusion *f) {
     bool alone = r->is_part && r->together == r->end;  // of its group the last
     memset(p->region_items + r->start, alone ? TL_NO_REGION : least_items(f, r),
            r->end - r->start);
+    mark_attributes(p, r);
   }
   p->region_count = count;
   return true;

@@ -61,7 +61,8 @@ typedef struct tl_builder {
   uint32_t record;
   uint32_t *recorded_in;
   uint32_t recorded_capacity;
-  bool failed;  // tl_fail was called (memory, a wrong type literal)
+  uint32_t item_path;  // + 1: the path of x[i]; 0: not made yet
+  bool failed;         // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
 
 // A column that is in a slot already, while a loop's body is lowered.
@@ -202,6 +203,9 @@ int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
 // The two of what a function of TL_PAIR has returned. It cannot fail, so no
 // handler need see what the call has consumed.
 int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
+// An operator on the values in slots [a] and [b].
+int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
+                           int32_t want, tl_span span);
 
 // --- The tables of the unit (lower_unit.c) ----------------------------------
 
@@ -245,6 +249,8 @@ uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members);
 // Adds a path to the unit and returns its index; the caller fills in its
 // steps. [steps] is NULL without memory.
 uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps);
+// The path of x[i], which is one for all.
+uint32_t tl_unit_item_path(tl_builder *b);
 // Adds how the arguments of a call are given, for the VM to bind them, and
 // returns its index; 0 stands for all by position.
 uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call);
@@ -358,9 +364,6 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_select(tl_lower *l, tl_ast *ast, int32_t want);
-// An operator on the values in slots [a] and [b].
-int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
-                           int32_t want, tl_span span);
 // A left operand: a variable's own slot, or a copy if the right side may
 // assign the variable.
 int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
@@ -383,6 +386,13 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
 // Evaluates the indices of that place and moves its value out; called once,
 // where [ast] stands in the order of evaluation.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
+// The slot of an operand, all of whose others have been evaluated: where it is
+// an old value that had to wait for them, it is moved out now.
+int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot);
+// Behind get(r, k, fallback), whose result in [slot] a function may go on in:
+// loads the item itself where it is there, for place_flow.c to have it moved
+// out. Nothing happens where [ast] is no such call.
+void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot);
 
 // A list for a function that may write into the list's first item and puts it
 // back when it fails (TL_FIRST_ITEM). A landing pad then moves the item out of

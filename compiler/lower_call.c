@@ -305,6 +305,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
       if (operands[p] < 0)
         operands[p] =
             lower_argument(l, call, a, first + p, builtin != NULL && p > 0);
+      if (p == 0 && builtin != NULL && tl_builtin_restores(builtin))
+        tl_load_got(l, call->arguments[a].value, operands[p]);
     }
   }
   for (int p = 0; p < s->count; p++) {
@@ -319,6 +321,10 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
       tl_load_constant(l, first + p, s->params[p].value, ast->span);
     }
   }
+  for (int p = 0; p < s->count; p++)
+    if (b->argument[p] >= 0)
+      operands[p] =
+          tl_take_late(l, call->arguments[b->argument[p]].value, operands[p]);
   tl_opcode op = builtin != NULL ? TL_BC_CALLB : TL_BC_CALLK;
   tl_emit_window(l, op, base, operands, s->count, extra, ast->span);
   // Behind the call, whose errors the pad sees.
@@ -371,6 +377,9 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   operands[0] = callee;
   for (uint32_t i = 0; i < call->count; i++)
     operands[i + 1] = lower_argument(l, call, i, first + (int32_t)i, false);
+  for (uint32_t i = 0; i < call->count; i++)
+    operands[i + 1] =
+        tl_take_late(l, call->arguments[i].value, operands[i + 1]);
   tl_emit_window(l, TL_BC_CALL, base, operands, (int32_t)call->count + 1,
                  is_plain(call) ? 0 : tl_unit_shape(l->b, call), ast->span);
   return finish(l, base, want, ast->span);
@@ -421,6 +430,8 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   for (int i = 0; i < arity; i++) {
     operands[i] = lower_argument(l, &ast->call, (uint32_t)i, first + i, false);
   }
+  for (int i = 0; i < arity; i++)
+    operands[i] = tl_take_late(l, ast->call.arguments[i].value, operands[i]);
   tl_cfg_ins *ins = tl_emit(l, opcode, *want, arity, ast->span);
   for (int i = 0; i < arity; i++) ins->operands[i] = operands[i];
   ins->extra = (uint32_t)op;

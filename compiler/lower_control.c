@@ -273,6 +273,7 @@ void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
   ins->operands[0] = record;
   ins->operands[1] = value;
   ins->operands[2] = key;
+  ins->extra = tl_unit_item_path(l->b);
 }
 
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value) {
@@ -411,7 +412,8 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   // The error goes straight to the variable that names it.
   if (v != NULL && !v->is_global)
     error = v->index;
-  tl_emit_x(l, TL_BC_CATCH, error, 0, ast->span);
+  // 2: nobody reads the error, so it needs no record.
+  tl_emit_x(l, TL_BC_CATCH, error, name != NULL ? 0 : 2, ast->span);
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result);

@@ -375,7 +375,8 @@ void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
   }
   if (op != TL_BC_SETEL && op != TL_BC_SETEL2)
     ins->window = p->first;
-  ins->extra = p->path;
+  // SETEL has no path in bytecode: it names the place for place_flow.c.
+  ins->extra = op == TL_BC_SETEL ? tl_unit_item_path(l->b) : p->path;
 }
 
 // --- Module variables -------------------------------------------------------

@@ -7,10 +7,15 @@
 //   r = setpath r, t, k  cannot fail if something was taken
 //
 // Between take and put nothing may read what the container has lost: the first
-// half of this file (find_leaf and its search) checks that on the tree. Where
+// half of this file (find_leaf and its search) checks that on the tree. What
+// the operation that uses the item reads besides, as in r.a = append(r.a,
+// r.a[0]), is read before: then the item is taken out late, just before that
+// operation, and what was read lives on by a count of its own. Where
 // an error may be seen (in a `try`, or of a module's variable) a landing pad
 // puts the item back, which cannot fail. Until then the item lives, so only
 // operations that fail before their first write may write into it.
+
+#include <string.h>
 
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
@@ -18,6 +23,7 @@
 // The place whose old value is used by the new one, while that is lowered.
 struct tl_taking {
   const tl_ast *leaf;  // the place's old value within the new one
+  bool is_late;        // others read the container before it is used
   bool is_whole;       // the place is a module variable itself
   bool is_local;       // or one of this function, which stays where it is
   tl_target_place place;
@@ -86,10 +92,12 @@ typedef struct search {
   const tl_target *target;
   const tl_variable *variable;
   const tl_ast *leaf;
-  int conditional;    // inside what may not be evaluated
-  bool misses;        // what is taken out would be missed
-  bool calls;         // a function that may look at module variables
-  bool reads_global;  // a module variable is read
+  int conditional;  // inside what may not be evaluated
+  uint32_t reads;   // of the container, which would miss what is taken out
+  uint32_t reads_before;  // those of them before the old value is used up
+  bool misses;            // what is taken out would be missed in any case
+  bool calls;             // a function that may look at module variables
+  bool reads_global;      // a module variable is read
 } search;
 
 static bool look(tl_ast *ast, void *context);
@@ -104,6 +112,17 @@ static void look_along(search *s, const tl_ast *ast) {
   }
 }
 
+// The old value. Found a second time it is read there; where it may not be
+// evaluated it cannot be taken.
+static void find_old(search *s, const tl_ast *ast) {
+  if (s->leaf != NULL) {
+    s->reads++;
+    return;
+  }
+  s->misses |= s->conditional > 0;
+  s->leaf = ast;
+}
+
 // A chain of fields and indices: it is the old value itself, or it may read
 // what is taken out, or it is elsewhere.
 static void look_chain(search *s, const tl_ast *ast) {
@@ -112,14 +131,12 @@ static void look_chain(search *s, const tl_ast *ast) {
     tl_ast_each_child(ast, look, s);
     return;
   }
-  // Found a second time, or where it may not be evaluated, it cannot be taken.
   if (is_place(ast, s->target)) {
-    s->misses |= s->leaf != NULL || s->conditional > 0;
-    s->leaf = ast;
+    find_old(s, ast);
   } else {
     // A module variable as a whole is unset from the take on.
-    s->misses |= !is_elsewhere(ast, s->target) ||
-                 (s->variable->is_global && s->leaf != NULL);
+    s->reads += !is_elsewhere(ast, s->target) ||
+                (s->variable->is_global && s->leaf != NULL);
   }
   // Indices on the way are expressions like others.
   look_along(s, ast);
@@ -134,6 +151,13 @@ static bool is_given_code(const tl_ast_call *call) {
       return true;
   }
   return false;
+}
+
+// The operands of the operation that uses the old value have been evaluated:
+// what they read they have read.
+static void use_up(search *s, const tl_ast *operand) {
+  if (operand == s->leaf)
+    s->reads_before = s->reads;
 }
 
 // A call of unknown code, of a library function that is given code, or of del
@@ -153,6 +177,8 @@ static void look_call(search *s, const tl_ast *ast) {
   }
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
+  for (uint32_t i = 0; i < call->count; i++)
+    use_up(s, call->arguments[i].value);
 }
 
 // A name: the old value of a place without steps, a use of the container, or
@@ -160,12 +186,11 @@ static void look_call(search *s, const tl_ast *ast) {
 static void look_name(search *s, const tl_ast *ast) {
   const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
   if (v == s->variable && is_place(ast, s->target)) {
-    s->misses |= s->leaf != NULL || s->conditional > 0;
-    s->leaf = ast;
+    find_old(s, ast);
     return;
   }
   // The container is used as a whole, without what is taken out.
-  s->misses |= v == s->variable;
+  s->reads += v == s->variable;
   s->reads_global |= v != NULL && v->is_global;
 }
 
@@ -196,6 +221,11 @@ static bool look(tl_ast *ast, void *context) {
       break;
     case TL_AST_CALL:
       look_call(s, ast);
+      break;
+    case TL_AST_BINARY:
+      tl_ast_each_child(ast, look, s);
+      use_up(s, ast->binary.left);
+      use_up(s, ast->binary.right);
       break;
     case TL_AST_FUNCTION:
       s->misses |= captures(ast, s->variable);
@@ -264,9 +294,11 @@ static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
          list->items.items[0]->name.name == v->name;
 }
 
-// The old value within the new one, or NULL if it must not be taken.
+// The old value within the new one, or NULL if it must not be taken. *is_late:
+// only after the other operands of what uses it.
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
-                               tl_ast *value, const tl_variable *v) {
+                               tl_ast *value, const tl_variable *v,
+                               bool *is_late) {
   search s = {.l = l, .target = target, .variable = v};
   // Without steps the place is the variable itself.
   bool takeable = target->step_count == 0
@@ -276,7 +308,8 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
-  if (s.leaf == NULL || s.misses)
+  *is_late = s.reads > 0;
+  if (s.leaf == NULL || s.misses || s.reads_before < s.reads)
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
@@ -284,8 +317,8 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   look_along(&indices, s.leaf);
   // Code that is called may assign what the indices read, and may look at a
   // module variable while its value is out.
-  bool unsafe = indices.misses || (indices.reads_global && s.calls) ||
-                (v->is_global && s.calls);
+  bool unsafe = indices.misses || indices.reads > 0 ||
+                (indices.reads_global && s.calls) || (v->is_global && s.calls);
   return unsafe ? NULL : s.leaf;
 }
 
@@ -357,25 +390,42 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
     tl_global_put(l, &t->global, t->base, t->place.target->span);
 }
 
+bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
+  return l->taking != NULL && l->taking->leaf == ast;
+}
+
+// Moves the old value out.
+static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
+  // What follows does not find it again.
+  l->taking = NULL;
+  if (t->is_local)
+    t->item = tl_lower_name(l, t->place.target->name, span, -1);
+  else if (t->is_whole)
+    tl_global_take(l, t->place.variable, span, &t->global);
+  else
+    emit_take(l, t);
+}
+
 // The old value where it stands in the new one: its indices are evaluated
-// here, and then it is moved out.
+// here, and then it is moved out. Where others are read before that it is only
+// looked at, so that errors come in their order.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   struct tl_taking *t = l->taking;
-  // What the indices read is not the old value again.
-  l->taking = NULL;
-  if (t->is_local) {
-    t->item = tl_lower_name(l, t->place.target->name, span, -1);
-  } else if (t->is_whole) {
-    tl_global_take(l, t->place.variable, span, &t->global);
-  } else {
+  if (!t->is_whole)
     tl_place_parts(l, true, &t->place);
-    emit_take(l, t);
-  }
+  if (t->is_late)
+    return t->is_whole ? tl_lower_name(l, t->place.target->name, span, -1)
+                       : tl_place_read(l, &t->place);
+  take(l, t, span);
   return tl_lower_into(l, want, t->item, span);
 }
 
-bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
-  return l->taking != NULL && l->taking->leaf == ast;
+int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot) {
+  struct tl_taking *t = l->taking;
+  if (!tl_is_taken(l, operand) || !t->is_late)
+    return slot;
+  take(l, t, operand->span);
+  return t->item;
 }
 
 // Whether an assignment of [value] to [target] uses the old value of the target
@@ -384,7 +434,10 @@ static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
                         struct tl_taking *t) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
   bool is_whole = target->kind == TL_TARGET_NAME;
-  *t = (struct tl_taking){.leaf = find_leaf(l, target, value, v),
+  bool is_late = false;
+  const tl_ast *leaf = find_leaf(l, target, value, v, &is_late);
+  *t = (struct tl_taking){.leaf = leaf,
+                          .is_late = is_late,
                           .is_whole = is_whole,
                           .is_local = is_whole && v != NULL && !v->is_global,
                           .place = {.target = target, .variable = v}};
@@ -519,7 +572,8 @@ bool tl_take_update(tl_lower *l, tl_ast *ast) {
   search s = {.l = l, .target = target, .variable = v};
   if (later)
     look(update->value, &s);
-  if (is_part && (!later || s.misses || s.calls))
+  if (is_part &&
+      (!later || s.misses || s.reads > 0 || s.leaf != NULL || s.calls))
     return false;
   int32_t mark = l->top, right = tl_temp(l);
   if (!later)
@@ -547,6 +601,52 @@ static int32_t lower_has(tl_lower *l, int32_t container, int32_t key,
                  tl_add_constant(l, tl_builtin_slot(has)), span);
   l->top = base + 1;
   return base;
+}
+
+// Whether an argument may be read again: a variable of this function, which
+// *slot is then, or with [or_constant] a literal.
+static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
+                      int32_t *slot) {
+  if (tl_is_own_variable(l, ast)) {
+    *slot = tl_own_variable(l, ast->name.name)->index;
+    return true;
+  }
+  return or_constant && (ast->kind == TL_AST_STRING ||
+                         !tl_is_unset(tl_literal_slot(l, ast, false)));
+}
+
+//        t = callb get(r, k, fallback)
+//        h = callb has(r, k)
+//        jf h -> after
+//        t = getel r, k
+//   after:
+void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
+  const tl_builtin *builtin =
+      ast->kind == TL_AST_CALL ? tl_called_builtin(l, ast->call.callee) : NULL;
+  int32_t container = -1, key = -1;
+  // A handler would see what is out of its place.
+  if (builtin == NULL || strcmp(builtin->name, "get") != 0 ||
+      ast->call.count != 3 || l->handler >= 0)
+    return;
+  const tl_argument *given = ast->call.arguments;
+  for (uint32_t i = 0; i < 3; i++)
+    if (given[i].kind != TL_ARGUMENT_POSITIONAL ||
+        tl_may_assign(given[i].value))
+      return;
+  if (!is_steady(l, given[0].value, false, &container) ||
+      !is_steady(l, given[1].value, true, &key))
+    return;
+  int32_t mark = l->top;
+  int32_t asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
+  int32_t there = lower_has(l, container, asked, ast->span);
+  int32_t yes = tl_new_block(l), end = tl_new_block(l);
+  tl_branch(l, TL_BC_JT, there, yes, end, ast->span);
+  tl_enter_block(l, yes);
+  asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
+  tl_emit2(l, TL_BC_GETEL, slot, container, asked, ast->span);
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, end);
+  l->top = mark;
 }
 
 // The key is evaluated once. If it is there, this is r[k] op= value, else r[k]

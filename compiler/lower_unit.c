@@ -277,6 +277,22 @@ uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   return unit->path_count++;
 }
 
+uint32_t tl_unit_item_path(tl_builder *b) {
+  tl_step *steps;
+  if (b->item_path > 0)
+    return b->item_path - 1;
+  uint32_t path = tl_unit_path(b, 1, &steps);
+  tl_index_item *item = tl_unit_room(b, sizeof *item);
+  if (steps == NULL || item == NULL)
+    return 0;
+  item->kind = TL_ITEM_VALUE;
+  steps[0].item_count = 1;
+  steps[0].items = item;
+  b->unit->paths[path].part_count = 1;
+  b->item_path = path + 1;
+  return path;
+}
+
 uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call) {
   tl_unit *unit = b->unit;
   // Shape 0 means: all by position.

@@ -30,7 +30,8 @@ static void load_entry(tl_flow *flow, int32_t block) {
   const tl_state *entry = f->entry[block];
   memset(flow->present, 0, (size_t)f->words * sizeof(uint64_t));
   memset(flow->borrowers, 0, (size_t)f->words * sizeof(uint64_t));
-  memset(flow->taken, 0, (size_t)f->words * sizeof(uint64_t));
+  const uint64_t *read = f->read + (size_t)block * (size_t)f->words;
+  for (int32_t w = 0; w < f->words; w++) flow->taken[w] = live[w] & ~read[w];
   TL_EACH_BIT(y, live, f->words) tl_set_state(flow, y, entry++);
 }
 
@@ -49,6 +50,7 @@ static void start_states(tl_owned_function *f) {
   memset(f->reached, 0, n * sizeof(bool));
   memset(f->dirty, 0, n * sizeof(bool));
   memset(f->must_own, 0, n * (size_t)f->words * sizeof(uint64_t));
+  memset(f->read, 0, n * (size_t)f->words * sizeof(uint64_t));
   for (size_t b = 0; b < n; b++) {
     tl_state *entry = f->entry[b];
     TL_EACH_BIT(y, tl_live_at(f, (int32_t)b), f->words) {
@@ -381,6 +383,7 @@ static void open_entries(tl_flow *flow) {
   f->reached = TL_ARENA_ARRAY(flow->scratch, bool, n);
   f->dirty = TL_ARENA_ARRAY(flow->scratch, bool, n);
   f->must_own = TL_ARENA_ARRAY(flow->scratch, uint64_t, n * (size_t)f->words);
+  f->read = TL_ARENA_ARRAY(flow->scratch, uint64_t, n * (size_t)f->words);
   for (size_t b = 0; b < n && !flow->scratch->failed; b++) {
     size_t count = 0;
     for (int32_t w = 0; w < f->words; w++)

@@ -5,6 +5,7 @@
 //   summaries.c   the whole program: parameter modes, results, rebinding
 //      └ ownership.c   one function: blocks, edges, final code
 //           ├ liveness.c   which slots are live where; the order of blocks
+//           ├ place_flow.c   which items may be moved out of their containers
 //           ├ transfer.c   one instruction: which operands it consumes
 //           ├ results.c    what it defines: who owns that, from whom it borrows
 //           └ resolve_borrows.c   the current states; settling, owning,
@@ -48,6 +49,7 @@ typedef struct tl_owned_function {
                      // start, in slot order
   bool *reached, *dirty;
   uint64_t *must_own;  // a bit set for each block: the own-list of a handler
+  uint64_t *read;      // likewise: slots that a plain load has set, not TAKE
   bool *pinned;        // slots that are made owners wherever they are defined;
                        // see also tl_cfg_ins.is_pinned
   bool owned_result;   // RET owns what it returns
@@ -93,7 +95,7 @@ typedef struct tl_flow {
   uint64_t *borrowers;           // those of them that borrow: few
   const uint64_t *after;         // live after the current instruction
   uint64_t *rows;                // live after each instruction of the block
-  uint64_t *taken;               // slots that TAKE has set in this block
+  uint64_t *taken;               // slots that TAKE has set, on all paths
   uint64_t *risk, *mask, *gone;  // scratch sets
   tl_state *saved;               // scratch states
   int32_t *operands;             // of the current instruction, after rescues
@@ -155,6 +157,12 @@ static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {
 // after the other.
 void tl_live_rows(const tl_owned_function *function, int32_t block,
                   uint64_t *rows);
+
+// --- Places (place_flow.c) --------------------------------------------------
+
+// Turns loads of items that nobody reads again before their places are set
+// into TAKE. To be called behind tl_liveness. False: no memory.
+bool tl_place_flow(tl_arena *arena, tl_cfg_function *function);
 
 // --- States (resolve_borrows.c) ---------------------------------------------
 

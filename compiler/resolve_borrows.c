@@ -539,6 +539,18 @@ static void pin_large(tl_flow *flow, int32_t slot, const tl_state *state) {
   }
 }
 
+// Notes for the block whether it finds in [y] what TAKE has set; true where
+// that is news. What does not show somebody's block need not be known.
+static bool join_taken(tl_flow *flow, int32_t block, int32_t y) {
+  uint64_t *read =
+      flow->function->read + (size_t)block * (size_t)flow->function->words;
+  if (tl_bit(flow->taken, y) || tl_bit(read, y) ||
+      !tl_state_in(tl_state_of(flow, y), 1u << TL_HELD))
+    return false;
+  tl_bit_set(read, y);
+  return true;
+}
+
 // Joins the states at a failing instruction into the handler's entry. What
 // would not stay alive there is made an owner by the unwinder.
 static void raise_into(tl_flow *flow, int32_t handler) {
@@ -559,7 +571,7 @@ static void raise_into(tl_flow *flow, int32_t handler) {
     if (tl_bit(must_own, y))
       *entry = tl_state_new(TL_OWNS);
     pin_large(flow, y, entry);
-    changed |= !tl_state_equal(&before, entry);
+    changed |= !tl_state_equal(&before, entry) | join_taken(flow, handler, y);
     entry++;
   }
   reach(f, handler, changed);
@@ -589,6 +601,7 @@ void tl_flow_into(tl_flow *flow, int32_t block) {
       changed = true;
       pin_large(flow, y, entry);
     }
+    changed |= join_taken(flow, block, y);
     entry++;
   }
   reach(f, block, changed);

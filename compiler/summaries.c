@@ -120,7 +120,8 @@ static bool open_function(tl_owned_program *program, tl_owned_function *f,
                           tl_cfg_function *cfg) {
   tl_arena *arena = program->arena;
   f->cfg = cfg;
-  if (!tl_liveness(arena, f) || !extend_scalars(arena, f))
+  if (!tl_liveness(arena, f) || !extend_scalars(arena, f) ||
+      (!program->cfg->is_conservative && !tl_place_flow(arena, cfg)))
     return false;
   f->pinned = TL_ARENA_ARRAY(arena, bool, (size_t)f->spare + 1);
   f->param_modes = TL_ARENA_ARRAY(arena, uint8_t, (size_t)cfg->param_count + 1);

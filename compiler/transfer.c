@@ -310,6 +310,58 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   return count;
 }
 
+// Whether consuming operand [i] may save a copy: by a function that goes on in
+// its first argument, or by one of the script that owns what it is given.
+static bool saves_a_copy(const tl_flow *flow, const tl_cfg_ins *ins,
+                         int32_t i) {
+  if (ins->op == TL_BC_CALLB)
+    return i == 0 && fails_first(flow, ins);
+  return ins->op == TL_BC_CALLK && param_mode(flow, ins, i) == TL_MODE_EITHER;
+}
+
+// Whether operand [i] ends here, as far as its place among the operands goes:
+// the rules (a) and (b).
+static bool ends_here(const tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
+                      const uint64_t *err, bool risky) {
+  int32_t x = flow->operands[i];
+  return tl_is_tracked(flow->cfg, x) && tl_bit(flow->present, x) &&
+         flow->now[x].kind != TL_BORROWS && flow->uses[x] == 1 &&
+         (x == ins->result || !tl_bit(flow->after, x)) &&
+         (!risky || err == NULL || !tl_bit(err, x) ||
+          (i == 0 && fails_first(flow, ins)));
+}
+
+// Fills [mask] with the other operands that end here, too, and borrow from
+// [x], where all of them can be parted from it: items of it, views, and
+// containers that have such in them. Of an alias only one could own.
+static bool find_parts(tl_flow *flow, int32_t x, int32_t borrowed_count) {
+  bool some = false;
+  memset(flow->mask, 0, (size_t)flow->function->words * sizeof(uint64_t));
+  for (int32_t k = 0; k < borrowed_count; k++) {
+    int32_t y = flow->operands[flow->borrowed[k]];
+    if (y == x || !tl_bit(flow->present, y) || tl_bit(flow->risk, y))
+      continue;
+    unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+    if ((relations & 1u << TL_SAME) != 0)
+      return false;
+    if (relations != 0)
+      tl_bit_set(flow->mask, y);
+    some |= relations != 0;
+  }
+  return some;
+}
+
+// Before rule (c) is asked: l = append(l, l[0]) counts the item, so that the
+// list, which ends, may be taken over.
+static void part_operands(tl_flow *flow, const tl_cfg_ins *ins,
+                          const uint64_t *err, bool risky,
+                          int32_t borrowed_count) {
+  for (int32_t i = 0; borrowed_count > 0 && i < ins->operand_count; i++)
+    if (saves_a_copy(flow, ins, i) && ends_here(flow, ins, i, err, risky) &&
+        find_parts(flow, flow->operands[i], borrowed_count))
+      tl_settle(flow, flow->operands[i], flow->mask, NULL);
+}
+
 // Step 3: settles what borrows from the candidates.
 static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
                               int32_t count) {
@@ -638,6 +690,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   if (risky && err != NULL)
     for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
 
+  part_operands(flow, ins, err, risky, find_borrowed(flow, ins));
   int32_t borrowed_count = find_borrowed(flow, ins);
   int32_t count = find_candidates(flow, ins, err, risky, borrowed_count);
   settle_candidates(flow, ins, count);

@@ -3,7 +3,8 @@
 // All of them walk items, call f and collect the results in a list, which
 // becomes an array where the results stack (stdlib/stacking.h). Two cases are
 // faster and give the same bits: an operation of the engine in place of f, and
-// a sequential kernel for fold and scan with + * max min.
+// kernels for fold and scan of vectors: by blocks where the order of items does
+// not count (& of integers), else one item after the other (+ of floats).
 
 #include <string.h>
 
@@ -151,30 +152,137 @@ static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
          tl_kernels()->scan[*fold][dtype] != NULL;
 }
 
-// Folds the items of a vector from [from] on onto [*result], which has its
-// dtype. Blocks are packed first, as the kernel reads contiguous items only.
-static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
-                        int64_t from, tl_slot *result) {
-  // Both buffers together are 8 KiB of the widest items.
-  enum { BLOCK = 256 };
+// Whether folding by [op] gives the same value in any order and grouping, and
+// each of its results has the dtype of the items.
+static bool is_exact(tl_op op, tl_dtype dtype) {
+  switch (op) {
+    case TL_OP_ADD:
+    case TL_OP_MULTIPLY:
+      return tl_dtype_is_integer(dtype);
+    case TL_OP_MAXIMUM:
+    case TL_OP_MINIMUM:
+      return tl_dtype_is_integer(dtype) || tl_dtype_is_real(dtype);
+    case TL_OP_BITWISE_AND:
+    case TL_OP_BITWISE_OR:
+    case TL_OP_BITWISE_XOR:
+      return tl_dtype_is_integer(dtype) || dtype == TL_BOOL;
+    case TL_OP_LOGICAL_AND:
+    case TL_OP_LOGICAL_OR:
+    case TL_OP_LOGICAL_XOR:
+      return dtype == TL_BOOL;
+    default:
+      return false;
+  }
+}
+
+// A fold of a vector by kernels: by an operation in any order, on as many lanes
+// as a block has items, or one item after the other.
+//
+//   items   a b c d | e f g h | i j      blocks of four
+//   lanes   a&e&i  b&f&j  c&g  d&h       then folded by halves
+typedef struct vector_fold {
+  tl_kernel2 *any_order;  // or NULL
+  tl_fold in_order;
+} vector_fold;
+
+// False where there are no kernels that give the same bits as calls.
+static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
+  if (!tl_is_array(x) || tl_ndim(x.array) != 1)
+    return false;
+  tl_dtype dtype = tl_array_dtype(x.array);
+  const bool in_order = has_scan(x, op, &out->in_order);
+  out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
+  return out->any_order != NULL || in_order;
+}
+
+// The items of a block that a fold goes through at once.
+enum { BLOCK = 256 };
+
+// Items in lanes: all blocks so far, one upon the other.
+typedef struct lanes_fold {
+  _Alignas(64) char bytes[BLOCK * sizeof(tl_c128)];
+  size_t count;
+} lanes_fold;
+
+// Puts a block upon the lanes; no block after the first is longer. The last one
+// may be shorter: the lanes behind it stay as they are.
+static void fold_block(lanes_fold *lanes, tl_kernel2 *op, const char *block,
+                       size_t n, size_t itemsize) {
+  if (lanes->count == 0) {
+    memcpy(lanes->bytes, block, n * itemsize);
+    lanes->count = n;
+  } else {
+    op(lanes->bytes, lanes->bytes, block, n);
+  }
+}
+
+// Folds the lanes by halves and, if there are any, onto the running value.
+static void fold_lanes(lanes_fold *lanes, tl_kernel2 *op, size_t itemsize,
+                       void *carry) {
+  while (lanes->count > 1) {
+    const size_t half = (lanes->count + 1) / 2;
+    op(lanes->bytes, lanes->bytes, lanes->bytes + half * itemsize,
+       lanes->count - half);
+    lanes->count = half;
+  }
+  if (lanes->count > 0)
+    op(carry, carry, lanes->bytes, 1);
+}
+
+// Folds the items of a vector from [from] on onto [carry], an item of its
+// dtype. Kernels read contiguous items: others are packed block by block.
+static bool fold_blocks(tl_vm *vm, const tl_array *x, const vector_fold *f,
+                        int64_t from, tl_c128 *carry) {
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
-  _Alignas(64) char running[BLOCK * sizeof(tl_c128)];
+  lanes_fold lanes;  // of scans, what they run through
+  lanes.count = 0;
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(x);
   size_t itemsize = tl_itemsize(dtype);
-  // The kernel's running value: one item of the dtype.
-  tl_c128 carry;
-  if (tl_is_array(*result)) {
-    memcpy(&carry, result->array->data, itemsize);
-  } else {
-    tl_scalar_store(*result, &carry);
-  }
   int64_t step = tl_strides(x)[0], length = tl_shape(x)[0];
   for (int64_t at = from; at < length; at += BLOCK) {
     size_t n = (size_t)(length - at < BLOCK ? length - at : BLOCK);
-    kernels->pack[tl_move_size(itemsize)](packed, x->data + at * step, step, n);
-    kernels->scan[fold][dtype](running, packed, &carry, n);
+    const char *block = x->data + at * step;
+    if (step != (int64_t)itemsize) {
+      kernels->pack[tl_move_size(itemsize)](packed, block, step, n);
+      block = packed;
+    }
+    if (f->any_order != NULL)
+      fold_block(&lanes, f->any_order, block, n, itemsize);
+    else
+      kernels->scan[f->in_order][dtype](lanes.bytes, block, carry, n);
     if ((at / BLOCK & 255) == 255 && !tl_poll(vm, 64))
+      return false;
+  }
+  fold_lanes(&lanes, f->any_order, itemsize, carry);
+  return true;
+}
+
+// Whether an item is a zero of floats, which has a sign.
+static bool is_float_zero(tl_dtype dtype, const tl_c128 *item) {
+  tl_c128 value = {1, 0};
+  if (tl_dtype_is_real(dtype))
+    tl_kernels()->cast[dtype][TL_COMPLEX128](&value, item, 1);
+  return value.re == 0;
+}
+
+// The same onto [*result], which has the dtype of the items. Which of 0.0 and
+// -0.0 comes first tells the sign of an extreme: then it is folded in order.
+static bool fold_vector(tl_vm *vm, const tl_array *x, const vector_fold *f,
+                        int64_t from, tl_slot *result) {
+  tl_dtype dtype = tl_array_dtype(x);
+  tl_c128 carry, start;
+  if (tl_is_array(*result))
+    memcpy(&start, result->array->data, tl_itemsize(dtype));
+  else
+    tl_scalar_store(*result, &start);
+  carry = start;
+  if (!fold_blocks(vm, x, f, from, &carry))
+    return false;
+  if (f->any_order != NULL && is_float_zero(dtype, &carry)) {
+    const vector_fold in_order = {NULL, f->in_order};
+    carry = start;
+    if (!fold_blocks(vm, x, &in_order, from, &carry))
       return false;
   }
   tl_clear(vm, result);
@@ -185,18 +293,16 @@ static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
 }
 
 // The rest of a fold once its first value is in *result. Where *result and the
-// items have one dtype the kernel gives the same bits; a weak start, or one of
+// items have one dtype kernels give the same bits; a weak start, or one of
 // another dtype, is promoted by the first call.
 static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
   tl_slot source = *xs->source;
-  tl_fold fold;
-  if (from < xs->count && has_scan(source, c->op, &fold) &&
-      tl_ndim(source.array) == 1 && !tl_is_weak(*result) &&
-      tl_is_number(*result) &&
-      tl_dtype_of(*result) == (int)tl_array_dtype(source.array)) {
-    return fold_vector(c->vm, source.array, fold, from, result);
-  }
+  vector_fold f;
+  const bool has_kernels = find_vector_fold(source, c->op, &f);
   for (int64_t i = from; i < xs->count; i++) {
+    if (has_kernels && !tl_is_weak(*result) && tl_is_number(*result) &&
+        tl_dtype_of(*result) == (int)tl_array_dtype(source.array))
+      return fold_vector(c->vm, source.array, &f, i, result);
     // The call takes the value so far, which may be written in place by f.
     tl_slot args[2] = {*result, tl_none()};
     *result = tl_none();

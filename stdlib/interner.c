@@ -60,7 +60,7 @@ tl_string *tl_intern(tl_interner *interner, const char *text, size_t nbytes) {
   tl_string **place = &interner->met[hash & (interner->count - 1)],
             *met = *place;
   interner->asked++;
-  if (met != NULL && met->hash == hash && met->length == nbytes &&
+  if (met != NULL && tl_string_hash(met) == hash && met->length == nbytes &&
       memcmp(met->text, text, nbytes) == 0) {
     interner->found++;
     tl_slot again = {.tag = TL_TAG_STRING, .string = met};

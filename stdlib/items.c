@@ -17,7 +17,7 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
   else if (tl_is_range(s))
     *out = s.range->length;
   else if (tl_is_string(s))
-    *out = tl_string_graphemes(s.string);
+    *out = tl_string_graphemes(vm, s.string);
   else if (tl_is_record(s))
     *out = s.record->length;
   else if (tl_is_nested(s))
@@ -67,11 +67,9 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
   } else {
     const tl_string *text = s.string;
     size_t end = tl_grapheme_end(text->text, text->length, *at);
-    tl_string *cluster = tl_string_new(vm, text->text + *at, end - *at);
+    size_t begin = *at;
     *at = end;
-    if (cluster == NULL)
-      return false;
-    *out = tl_own_string(cluster);
+    return tl_string_part(vm, text->text + begin, end - begin, out);
   }
   return true;
 }

@@ -128,6 +128,7 @@ static const tl_family families[] = {
     {"memory", tl_memory_held, MEMORY},
     // For modules written in Tally; the name is not meant for scripts.
     {"_arguments", tl_checks_module, VALUES},
+    {"_arguments", tl_divisors_module, VALUES},
     {NULL, tl_pack_builtins, MEMORY},
     {"plot", tl_plot_module, PLOT},
     {NULL, NULL, NULL},

@@ -69,7 +69,8 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_numeric(vm, "norm", &args[0]) ||
       !read_norm(vm, tl_ndim(args[0].array), args, &call, &p))
     return false;
-  tl_reduction reduction = (tl_reduction)call.reduction;
+  tl_reduction reduction =
+      p == 2 ? TL_REDUCE_LENGTH : (tl_reduction)call.reduction;
   tl_dtype given = tl_array_dtype(args[0].array), dtype = tl_norm_result(given);
   if (p == 0)
     return fold_norm(vm, reduction, args[0], call.axes, call.keepdims, dtype,
@@ -87,7 +88,7 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!ok)
     return false;
-  if (!isinf(p))
+  if (!isinf(p) && p != 2)
     return power_norm(vm, p, size, call.axes, call.keepdims, dtype, out);
   ok = fold_norm(vm, reduction, size, call.axes, call.keepdims, dtype, out);
   tl_drop(vm, size);

@@ -298,9 +298,15 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (pair == NULL || !tl_list_unique(vm, &args[0], 0, &list))
     return tl_list_give(vm, pair, false, out);
   tl_slot item = list->items[at];
-  list->length--;
-  memmove(&list->items[at], &list->items[at + 1],
-          (size_t)(length - 1 - at) * sizeof(tl_slot));
+  list->items[at] = tl_none();
+  // From the front or the end nothing has to move.
+  if (at > 0 && at < length - 1) {
+    memmove(&list->items[at], &list->items[at + 1],
+            (size_t)(length - 1 - at) * sizeof(tl_slot));
+    list->length--;
+  } else {
+    tl_list_narrow(vm, &list, at == 0 && length > 1, length - 1);
+  }
   return fill_pair(pair, item, tl_own_list(list), out);
 }
 
@@ -330,7 +336,7 @@ static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (pair == NULL || !tl_record_unique(vm, &args[0], 0, &record))
     return tl_list_give(vm, pair, false, out);
   tl_slot value;
-  tl_record_remove(vm, record, at, &value);
+  tl_record_remove(vm, &record, at, &value);
   return fill_pair(pair, value, tl_own_record(record), out);
 }
 

@@ -158,9 +158,12 @@ static int by_address(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// The bytes of an object, with a host's memory that it stands for.
+// The bytes of an object, with a host's memory that it stands for and the
+// marks of a text.
 static uint64_t bytes_of(const tl_object *object) {
   uint64_t nbytes = object->nbytes;
+  if (object->kind == TL_KIND_STRING && (object->flags & TL_MARKED) != 0)
+    nbytes += ((const tl_string *)object)->marks->nbytes;
   if (object->kind == TL_KIND_ARRAY && (object->flags & TL_EXTERNAL) != 0)
     nbytes += tl_array_more((const tl_array *)object)->nbytes;
   return nbytes;

@@ -34,19 +34,23 @@ static struct {
   int (*set_heap_limit)(void *context, uint32_t kibibytes);
   int (*info)(const void *code, uint32_t what, void *where);
   int (*message)(int error, char *text, size_t room);
+  int (*compile_machine)(void *code, uint32_t options);
 } pcre;
 
-#define PCRE(X)                                                                \
-  X(pcre2_compile_8)                                                           \
-  X(pcre2_code_free_8)                                                         \
-  X(pcre2_match_data_create_from_pattern_8)                                    \
-  X(pcre2_match_data_free_8)                                                   \
-  X(pcre2_match_8)                                                             \
-  X(pcre2_get_ovector_pointer_8)                                               \
-  X(pcre2_match_context_create_8)                                              \
-  X(pcre2_match_context_free_8)                                                \
-  X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8) X(pcre2_pattern_info_8) \
-      X(pcre2_get_error_message_8)
+#define PCRE(X)                             \
+  X(pcre2_compile_8)                        \
+  X(pcre2_code_free_8)                      \
+  X(pcre2_match_data_create_from_pattern_8) \
+  X(pcre2_match_data_free_8)                \
+  X(pcre2_match_8)                          \
+  X(pcre2_get_ovector_pointer_8)            \
+  X(pcre2_match_context_create_8)           \
+  X(pcre2_match_context_free_8)             \
+  X(pcre2_set_match_limit_8)                \
+  X(pcre2_set_heap_limit_8)                 \
+  X(pcre2_pattern_info_8)                   \
+  X(pcre2_get_error_message_8)              \
+  X(pcre2_jit_compile_8)
 #ifdef TALLY_WITH_PCRE2
 // The functions in the order of the fields above.
 PCRE(TL_LIBRARY_DECLARE)
@@ -74,16 +78,23 @@ enum {
   OPTION_NOTEMPTY_ATSTART = 0x8,
   OPTION_ANCHORED = INT32_MIN,
   OPTION_NO_UTF_CHECK = 0x40000000,
+  OPTION_NO_MACHINE_CODE = 0x2000,
+  MACHINE_COMPLETE = 1,
   NO_MATCH = -1,
+  NO_MACHINE_STACK = -46,
   MATCH_LIMIT = 2000000,  // steps of backtracking
   HEAP_LIMIT = 65536,     // KiB
   INFO_CAPTURES = 4,
+  PATTERNS = 16,         // that the VM holds
+  MACHINE_FROM = 16384,  // bytes matched; machine code takes as long to make
 };
 
-// A compiled pattern with what a match needs. The VM holds the last one, for
-// functions that are called for each string of an array.
+// A compiled pattern with what a match needs. The VM holds the last ones, the
+// newest first.
 typedef struct compiled {
   struct tl_kept kept;
+  struct compiled *next;  // in the VM
+  size_t matched;         // bytes of text, and some for each match
   tl_string *pattern;  // counted
   bool ignore_case;
   void *code, *data, *context;
@@ -112,8 +123,7 @@ static bool matcher_fail(const matcher *m, int error) {
 }
 
 // Frees a pattern; parts may be NULL.
-static void compiled_free(tl_vm *vm, struct tl_kept *kept) {
-  compiled *c = (compiled *)(void *)kept;
+static void compiled_free(tl_vm *vm, compiled *c) {
   if (c->data)
     pcre.data_free(c->data);
   if (c->context)
@@ -124,12 +134,25 @@ static void compiled_free(tl_vm *vm, struct tl_kept *kept) {
   tl_free(vm, c, sizeof *c);
 }
 
-// Gives the pattern to the VM in place of the one that it held.
+// Frees a pattern and those behind it.
+static void free_all(tl_vm *vm, struct tl_kept *kept) {
+  for (compiled *c = (compiled *)(void *)kept, *next; c != NULL; c = next) {
+    next = c->next;
+    compiled_free(vm, c);
+  }
+}
+
+// Gives the pattern to the VM, which forgets the one that was used the longest
+// ago.
 static void matcher_close(matcher *m) {
-  struct tl_kept *old = m->vm->pattern;
-  m->vm->pattern = &m->compiled->kept;
-  if (old != NULL)
-    old->free(m->vm, old);
+  compiled *c = m->compiled;
+  c->next = (compiled *)(void *)m->vm->pattern;
+  m->vm->pattern = &c->kept;
+  for (int i = 1; i < PATTERNS && c != NULL; i++) c = c->next;
+  if (c != NULL && c->next != NULL) {
+    compiled_free(m->vm, c->next);
+    c->next = NULL;
+  }
 }
 
 // Compiles the pattern and makes the data of a match. False after tl_fail,
@@ -167,7 +190,7 @@ static compiled *compiled_new(matcher *m, tl_string *pattern, bool ignore) {
   compiled *c = tl_alloc(m->vm, sizeof *c, "a pattern");
   if (!c)
     return NULL;
-  *c = (compiled){.kept = {compiled_free}, .ignore_case = ignore};
+  *c = (compiled){.kept = {free_all}, .ignore_case = ignore};
   c->pattern = tl_string_new(m->vm, pattern->text, pattern->length);
   if (!c->pattern) {
     tl_free(m->vm, c, sizeof *c);
@@ -175,19 +198,43 @@ static compiled *compiled_new(matcher *m, tl_string *pattern, bool ignore) {
   }
   if (compile(m, c))
     return c;
-  compiled_free(m->vm, &c->kept);
+  compiled_free(m->vm, c);
   return NULL;
 }
 
-// The VM's pattern, if it is the same one, or a new one. Until matcher_close
-// the VM has none, so that a function called in between cannot free it.
+// The pattern that the VM has, or a new one. Until matcher_close the VM does
+// not have it, so that a function called in between cannot free it.
 static compiled *compiled_of(matcher *m, tl_string *pattern, bool ignore) {
-  compiled *c = (compiled *)(void *)m->vm->pattern;
-  if (c == NULL || c->ignore_case != ignore ||
-      !tl_string_equal(c->pattern, pattern))
+  compiled *before = NULL, *c = (compiled *)(void *)m->vm->pattern;
+  while (c != NULL &&
+         (c->ignore_case != ignore || !tl_string_equal(c->pattern, pattern))) {
+    before = c;
+    c = c->next;
+  }
+  if (c == NULL)
     return compiled_new(m, pattern, ignore);
-  m->vm->pattern = NULL;
+  if (before != NULL)
+    before->next = c->next;
+  else
+    m->vm->pattern = c->next != NULL ? &c->next->kept : NULL;
   return c;
+}
+
+// Matches from [from] on; a pattern that has seen some text gets machine code,
+// where this system lets PCRE2 make it. That has a stack of its own, and what
+// needs more is matched without.
+static int run(const matcher *m, size_t from, uint32_t options) {
+  compiled *c = m->compiled;
+  bool before = c->matched >= MACHINE_FROM;
+  c->matched += m->text->length - from + 64;
+  if (!before && c->matched >= MACHINE_FROM)
+    pcre.compile_machine(m->code, MACHINE_COMPLETE);
+  int status = pcre.match(m->code, m->text->text, m->text->length, from,
+                          options, m->data, m->context);
+  if (status == NO_MACHINE_STACK)
+    status = pcre.match(m->code, m->text->text, m->text->length, from,
+                        options | OPTION_NO_MACHINE_CODE, m->data, m->context);
+  return status;
 }
 
 // Reads s, pattern and ignore_case, which all functions have, and compiles the
@@ -227,8 +274,7 @@ static bool next_match(matcher *m, size_t from, bool *found) {
     uint32_t options = OPTION_NO_UTF_CHECK;
     if (m->empty)
       options |= OPTION_NOTEMPTY_ATSTART | (uint32_t)OPTION_ANCHORED;
-    int status = pcre.match(m->code, m->text->text, m->text->length, from,
-                            options, m->data, m->context);
+    int status = run(m, from, options);
     if (status < 0 && status != NO_MATCH)
       return matcher_fail(m, status);
     if (status >= 0) {
@@ -259,8 +305,7 @@ static bool part(const matcher *m, uint32_t group, tl_slot *out) {
   *out = tl_none();
   if (begin == SIZE_MAX)
     return true;
-  return tl_string_give(
-      tl_string_new(m->vm, m->text->text + begin, end - begin), out);
+  return tl_string_part(m->vm, m->text->text + begin, end - begin, out);
 }
 
 // --- match, matches ---------------------------------------------------------

@@ -12,9 +12,11 @@
 #include "vm/kernels/sort.h"
 #include "vm/vm.h"
 
-// Of few keys, short digits: their counts are cleared and searched each time.
+// Of few keys, short digits: their counts are cleared and searched each time. A
+// handful is sorted.
 enum {
   FEW = 2048,
+  SORTED = 24,
   FEW_BITS = 8,
   DIGIT_BITS = 11,
   DIGITS = 1 << DIGIT_BITS,
@@ -166,11 +168,37 @@ static void see_next(const uint64_t *keys, int64_t n, search *s,
   s->next = next == UINT64_MAX ? s->next : next;
 }
 
+// The key at the place among so few written keys that sorting them takes less
+// than a digit. They have the same bits above s->shift, so the one that follows
+// is among them, or else the one that was seen before.
+static void search_sorted(uint64_t *keys, search *s) {
+  const int64_t n = s->left;
+  for (int64_t i = 1; i < n; i++) {
+    const uint64_t key = keys[i];
+    int64_t j = i;
+    for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+    keys[j] = key;
+  }
+  int64_t first = s->place, end = s->place + 1;
+  while (first > 0 && keys[first - 1] == keys[s->place]) first--;
+  while (end < n && keys[end] == keys[s->place]) end++;
+  if (end < n)
+    s->next = keys[end];
+  s->high = keys[s->place];
+  s->place -= first;
+  s->left = end - first;
+  s->shift = 0;
+}
+
 // The key at the place among written keys, which are overwritten: each round
 // counts one digit and moves the keys that have it to the front. Ends with one
 // key left or no bit open; s->high is the key then.
 static void search_written(uint64_t *keys, search *s) {
   while (s->shift > 0 && s->left > 1) {
+    if (s->left <= SORTED) {
+      search_sorted(keys, s);
+      return;
+    }
     int64_t counts[DIGITS], count = 0;
     int bits = digit_bits(s, s->left < FEW ? FEW_BITS : DIGIT_BITS);
     uint64_t mask = ((uint64_t)1 << bits) - 1;

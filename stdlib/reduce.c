@@ -292,10 +292,11 @@ typedef struct collector {
 } collector;
 
 // Called by tl_lane_walk with the pieces in order.
-static void collect(void *context, const void *items, size_t n) {
+static bool collect(void *context, const void *items, size_t n) {
   collector *c = context;
   memcpy(c->to, items, n * c->itemsize);
   c->to += n * c->itemsize;
+  return true;
 }
 
 // Item [index] of items of a real dtype, as float64.
@@ -382,7 +383,7 @@ static void store_real(tl_dtype dtype, char *items, int64_t index,
 // Finding a place goes through the lane a few times for each quantile, sorting
 // it once for each digit of the keys.
 static bool selects(const quantiles *q) {
-  enum { LONG = 512, FEW = 4 };
+  enum { LONG = 100, FEW = 4 };
   return q->split.length >= LONG && q->count <= FEW;
 }
 

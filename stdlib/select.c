@@ -280,101 +280,75 @@ static bool make_keys(container_end *p, const char *items, int64_t n) {
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
-// A lane that is divided at a key.
+enum { CUT_BLOCK = 512 };
+
+// A lane that is divided at a key, a block at a time.
 //
 //   before    5 2 9 2 7 1    k = 2: the key is 2, one is less, two the same
 //   after     1 2 2 5 9 7    the same kinds together, each in its order
 typedef struct cut {
   char *items, *aside;
   int64_t n;
+  tl_dtype dtype;
   tl_nth at;
-  tl_c128 item;   // the one sought
-  uint64_t turn;  // makes words of integers that are in order without a sign
+  bool nan;                     // NaN is sought
+  uint64_t sought[CUT_BLOCK];   // the item sought, as often as it fits
+  uint64_t block[CUT_BLOCK];    // items
+  uint8_t kinds[3][CUT_BLOCK];  // masks: is less, the same, greater
 } cut;
 
-// One of three pointers, without a branch, which would be wrong half the time.
-static inline char *pick(char *a, char *b, char *c, size_t is_a, size_t is_b) {
-  size_t is_c = ~(is_a | is_b);
-  return (char *)(((uintptr_t)a & is_a) | ((uintptr_t)b & is_b) |
-                  ((uintptr_t)c & is_c));
+enum { LESS, SAME, MORE };
+
+// NaN is neither less nor the same, unless it is sought: then it is the same,
+// and nothing is greater.
+static void find_kinds(cut *c, size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  uint8_t *less = c->kinds[LESS], *same = c->kinds[SAME];
+  uint8_t *more = c->kinds[MORE];
+  tl_kernel1 *negate = kernels->unary[TL_OP_LOGICAL_NOT][TL_BOOL];
+  if (c->nan) {
+    kernels->unary[TL_OP_ISNAN][c->dtype](same, c->block, n);
+    negate(less, same, n);
+    memset(more, 0, n);
+    return;
+  }
+  kernels->binary[TL_OP_LESS][c->dtype](less, c->block, c->sought, n);
+  kernels->binary[TL_OP_EQUAL][c->dtype](same, c->block, c->sought, n);
+  kernels->binary[TL_OP_LESS_EQUAL][c->dtype](more, c->block, c->sought, n);
+  negate(more, more, n);
 }
 
-// X(suffix, word, key of a word)
-#define CUT_WORDS(X)                       \
-  X(word1, uint8_t, (uint8_t)(w ^ turn))   \
-  X(word2, uint16_t, (uint16_t)(w ^ turn)) \
-  X(word4, uint32_t, (uint32_t)(w ^ turn)) \
-  X(word8, uint64_t, w ^ turn)             \
-  X(float32, float, w)                     \
-  X(float64, double, w)
-
-// forward: lesser items go to the front as they come; the same and greater ones
-// aside, and then behind them. backward: from the last item on, greater ones go
-// to the end, the others aside and then before them. NaN is neither less nor
-// the same, unless it is sought: then it is the same, and nothing is greater.
-#define CUTS(sfx, W, key_of)                                                   \
-  static inline W key_of_##sfx(W w, uint64_t turn) {                           \
-    (void)turn;                                                                \
-    return key_of;                                                             \
-  }                                                                            \
-  static void forward_##sfx(const cut *c) {                                    \
-    W at;                                                                      \
-    memcpy(&at, &c->item, sizeof at);                                          \
-    at = key_of_##sfx(at, c->turn);                                            \
-    char *less = c->items, *same = c->aside;                                   \
-    char *more = same + (size_t)c->at.same * sizeof(W);                        \
-    const bool last = at != at;                                                \
-    for (int64_t i = 0; i < c->n; i++) {                                       \
-      W w;                                                                     \
-      memcpy(&w, c->items + (size_t)i * sizeof w, sizeof w);                   \
-      const W key = key_of_##sfx(w, c->turn);                                  \
-      const size_t is_less = 0 - (size_t)(last ? key == key : key < at);       \
-      const size_t is_same = 0 - (size_t)(last ? key != key : key == at);      \
-      memcpy(pick(less, same, more, is_less, is_same), &w, sizeof w);          \
-      less += sizeof(W) & is_less;                                             \
-      same += sizeof(W) & is_same;                                             \
-      more += sizeof(W) & ~(is_less | is_same);                                \
-    }                                                                          \
-    memcpy(less, c->aside, (size_t)(more - c->aside));                         \
-  }                                                                            \
-  static void backward_##sfx(const cut *c) {                                   \
-    W at;                                                                      \
-    memcpy(&at, &c->item, sizeof at);                                          \
-    at = key_of_##sfx(at, c->turn);                                            \
-    const size_t rest = (size_t)(c->at.less + c->at.same) * sizeof(W);         \
-    char *less = c->aside + (size_t)c->at.less * sizeof(W);                    \
-    char *same = c->aside + rest, *more = c->items + (size_t)c->n * sizeof(W); \
-    const bool last = at != at;                                                \
-    for (int64_t i = c->n - 1; i >= 0; i--) {                                  \
-      W w;                                                                     \
-      memcpy(&w, c->items + (size_t)i * sizeof w, sizeof w);                   \
-      const W key = key_of_##sfx(w, c->turn);                                  \
-      const size_t is_less = 0 - (size_t)(last ? key == key : key < at);       \
-      const size_t is_same = 0 - (size_t)(last ? key != key : key == at);      \
-      less -= sizeof(W) & is_less;                                             \
-      same -= sizeof(W) & is_same;                                             \
-      more -= sizeof(W) & ~(is_less | is_same);                                \
-      memcpy(pick(less, same, more, is_less, is_same), &w, sizeof w);          \
-    }                                                                          \
-    memcpy(c->items, c->aside, rest);                                          \
+// Items of the kind [keeps], less or greater, go to the front as they come, the
+// two others aside; then all of them to where they belong. The kind of which
+// there are more is kept, so that less memory is needed beside the lane.
+//
+//   keeps LESS    less … | (free)       aside  same … more …
+//   keeps MORE    more … | (free)       aside  less … same …
+static void cut_lane(cut *c, int keeps) {
+  const size_t size = tl_itemsize(c->dtype);
+  const int others[] = {keeps == LESS ? SAME : LESS,
+                        keeps == LESS ? MORE : SAME};
+  const int64_t first = keeps == LESS ? c->at.same : c->at.less;
+  tl_compress_kernel *move = tl_kernels()->compress[tl_move_size(size)];
+  char *kept = c->items;
+  char *aside[] = {c->aside, c->aside + (size_t)first * size};
+  for (int64_t i = 0; i < c->n; i += CUT_BLOCK) {
+    const size_t n = (size_t)least(CUT_BLOCK, c->n - i);
+    memcpy(c->block, c->items + (size_t)i * size, n * size);
+    find_kinds(c, n);
+    kept += move(kept, c->block, c->kinds[keeps], n) * size;
+    for (int k = 0; k < 2; k++)
+      aside[k] += move(aside[k], c->block, c->kinds[others[k]], n) * size;
   }
-CUT_WORDS(CUTS)
+  const size_t rest = (size_t)(aside[1] - c->aside);
+  if (keeps == MORE)
+    memmove(c->items + rest, c->items, (size_t)(kept - c->items));
+  memcpy(keeps == MORE ? c->items : kept, c->aside, rest);
+}
 
 // The items put aside, of n.
 static int64_t aside_of(const tl_nth *at, int64_t n) {
   return at->less > n / 2 ? n - at->less : at->less + at->same;
-}
-
-typedef void cut_items_fn(const cut *c);
-
-// How the items of a dtype are cut; [1]: backward.
-static cut_items_fn *const *cuts_of(tl_dtype dtype) {
-#define X(sfx, W, key_of) {forward_##sfx, backward_##sfx},
-  static cut_items_fn *const cuts[][2] = {CUT_WORDS(X)};
-#undef X
-  return dtype == TL_FLOAT32   ? cuts[4]
-         : dtype == TL_FLOAT64 ? cuts[5]
-                               : cuts[tl_move_size(tl_itemsize(dtype))];
 }
 
 // Lesser items to the front, the same and greater ones behind them, each as
@@ -382,23 +356,29 @@ static cut_items_fn *const *cuts_of(tl_dtype dtype) {
 static bool cut_items(container_end *p, char *items, int64_t n, int64_t k,
                       int64_t *end) {
   const size_t size = tl_itemsize(p->dtype);
-  const bool is_signed = tl_dtypes[p->dtype].kind == 'I';
   const tl_ranks ranks = {.vm = p->vm,
                           .function = p->function,
                           .dtype = p->dtype,
                           .same_zero = true,
                           .items = items,
                           .n = n};
-  cut c = {.items = items,
-           .n = n,
-           .turn = is_signed ? (uint64_t)1 << (8 * size - 1) : 0};
+  cut c;  // large: not cleared
+  tl_c128 item;
+  c.items = items;
+  c.n = n;
+  c.dtype = p->dtype;
   if (!tl_nth_find(&ranks, k, &c.at) ||
       !room_for(p->vm, p->function, &p->aside,
                 (size_t)aside_of(&c.at, n) * size))
     return false;
-  tl_sort_from_wide(p->dtype, &c.item, &c.at.key, 1, false, NULL);
+  tl_sort_from_wide(p->dtype, &item, &c.at.key, 1, false, NULL);
+  tl_kernels()->fill[tl_move_size(size)](c.sought, &item, CUT_BLOCK);
+  uint8_t nan = 0;
+  if (tl_dtype_is_real(c.dtype))
+    tl_kernels()->unary[TL_OP_ISNAN][c.dtype](&nan, &item, 1);
+  c.nan = nan != 0;
   c.aside = p->aside.bytes;
-  cuts_of(p->dtype)[c.at.less <= n / 2](&c);
+  cut_lane(&c, c.at.less > n / 2 ? LESS : MORE);
   *end = c.at.less + c.at.same;
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }

@@ -67,23 +67,62 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
                  tl_describe(from, what, sizeof what), (long long)x->size, to);
 }
 
-// Contiguous items need no copy: a view with new strides shows them. Otherwise
-// the items are copied into a result whose memory is seen in x's shape:
-// row-major order is the same for both.
+// Whether each of axes [from, to) of x continues the one behind it.
+static bool is_one_run(const tl_array *x, int from, int to) {
+  for (int i = from; i + 1 < to; i++)
+    if (tl_strides(x)[i] != tl_shape(x)[i + 1] * tl_strides(x)[i + 1])
+      return false;
+  return true;
+}
+
+// The strides that show x, which has items, in another shape of as many. Axes
+// correspond in groups with the same number of items, of which those of x must
+// be one run; false where they are not.
+//
+//   2 * 3 * 4, every other column, to 6 * 4    groups 2 * 3 and 6, 4 and 4
+//   2 * 3, transposed, to 6                    no: the group 2 * 3 is no run
+static bool view_strides(const tl_array *x, int ndim, const int64_t *shape,
+                         int64_t *strides) {
+  int from = 0, to = 0;  // axes of x, and of the shape, that are behind us
+  while (to < ndim || from < tl_ndim(x)) {
+    int first = from, begin = to;
+    int64_t old = from < tl_ndim(x) ? tl_shape(x)[from++] : 1;
+    int64_t now = to < ndim ? shape[to++] : 1;
+    while (old != now) {
+      if (old < now)
+        old *= tl_shape(x)[from++];
+      else
+        now *= shape[to++];
+    }
+    if (!is_one_run(x, first, from))
+      return false;
+    int64_t step = from > first ? tl_strides(x)[from - 1]
+                                : (int64_t)tl_itemsize(tl_array_dtype(x));
+    for (int i = to - 1; i >= begin; i--) {
+      strides[i] = step;
+      step *= shape[i];
+    }
+  }
+  return true;
+}
+
+// A view with new strides wherever they can say it. Otherwise the items are
+// copied into a result whose memory is seen in x's shape: row-major order is
+// the same for both.
 bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                 tl_slot *out) {
   tl_array *x = s->array;
   size_t itemsize = tl_itemsize(tl_array_dtype(x));
-  if (tl_is_contiguous(x)) {
-    int64_t strides[TL_MAX_DIMS];
+  int64_t strides[TL_MAX_DIMS];
+  if (ndim > 0 && tl_is_contiguous(x)) {
     tl_shape_strides(ndim, shape, itemsize, strides);
-    if (ndim > 0)
-      return tl_view(vm, s, x->data, ndim, shape, strides, out);
+    return tl_view(vm, s, x->data, ndim, shape, strides, out);
   }
+  if (ndim > 0 && x->size > 0 && view_strides(x, ndim, shape, strides))
+    return tl_view(vm, s, x->data, ndim, shape, strides, out);
   tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
   if (!a)
     return false;
-  int64_t strides[TL_MAX_DIMS];
   tl_shape_strides(tl_ndim(x), tl_shape(x), itemsize, strides);
   return tl_result_give(
       vm, a,

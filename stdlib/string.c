@@ -54,9 +54,13 @@ static bool between_parts(const tl_string *between, int64_t count,
   return !tl_mul_overflows(between->length, gaps, nbytes);
 }
 
-// Copies a part and returns the place behind it.
+// Copies a part and returns the place behind it. One byte, as most separators
+// have, is worth no call.
 static char *put_part(char *to, const char *text, size_t nbytes) {
-  memcpy(to, text, nbytes);
+  if (nbytes == 1)
+    *to = *text;
+  else
+    memcpy(to, text, nbytes);
   return to + nbytes;
 }
 
@@ -165,7 +169,19 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- replace and find -------------------------------------------------------
 
-// replace(s, old, new, count).
+// In how many places, [most] of them, the text has the part, side by side.
+static int64_t count_places(const tl_string *s, const tl_string *part,
+                            int64_t most) {
+  int64_t count = 0;
+  const char *found;
+  size_t at = 0;
+  for (; count < most && (found = tl_string_search(s, at, part)); count++)
+    at = (size_t)(found - s->text) + part->length;
+  return count;
+}
+
+// replace(s, old, new, count): the places are counted first, so that the result
+// is made at once.
 static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *old, *new;
   int64_t count = INT64_MAX;
@@ -177,38 +193,39 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (old->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "replace: old is empty");
-  tl_text text;
-  tl_text_open(&text, vm);
-  size_t at = 0;
-  const char *found;
-  while (count-- > 0 && (found = tl_string_search(s, at, old))) {
-    tl_text_add(&text, s->text + at, (size_t)(found - s->text) - at);
-    tl_text_add(&text, new->text, new->length);
-    at = (size_t)(found - s->text) + old->length;
+  count = count_places(s, old, count);
+  size_t nbytes, rest = s->length - (size_t)count * old->length;
+  bool fits = !tl_mul_overflows((size_t)count, new->length, &nbytes) &&
+              !tl_add_overflows(nbytes, rest, &nbytes);
+  tl_string *made = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
+  if (made == NULL)
+    return false;
+  char *to = made->text;
+  const char *from = s->text;
+  while (count-- > 0) {
+    const char *found = tl_string_search(s, (size_t)(from - s->text), old);
+    to = put_part(to, from, (size_t)(found - from));
+    to = put_part(to, new->text, new->length);
+    from = found + old->length;
   }
-  tl_text_add(&text, s->text + at, s->length - at);
-  return tl_text_give(&text, out);
+  put_part(to, from, s->length - (size_t)(from - s->text));
+  tl_string_finish(made);
+  return tl_string_give(made, out);
 }
 
 // The index, in clusters, of the first place where [part] begins one; -1 if
 // there is none. A match inside of a cluster does not count.
-static int64_t find_text(const tl_string *s, const tl_string *part) {
-  size_t at = 0;
-  int64_t index = 0;
+static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
+  int64_t index = -1;
   const char *found = tl_string_search(s, 0, part);
-  // Bytes are clusters, so the byte index is the answer.
-  if (found != NULL && tl_string_is_bytewise(s))
-    return found - s->text;
   while (found != NULL) {
     size_t place = (size_t)(found - s->text);
-    // Clusters are counted up to the place; where that leaves a cluster's
-    // middle, the search goes on.
-    for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
-    if (at == place)
-      return index;
+    index = tl_string_grapheme_at(vm, s, place);
+    if (index >= 0)
+      break;
     found = tl_string_search(s, place + 1, part);
   }
-  return -1;
+  return index;
 }
 
 // find(xs, part).
@@ -225,7 +242,7 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "find", "xs", "a string or a list", args[0]);
   if (!tl_arg_string(vm, "find", "part", args[1], &part))
     return false;
-  *out = tl_weak_int(find_text(args[0].string, part));
+  *out = tl_weak_int(find_text(vm, args[0].string, part));
   return true;
 }
 
@@ -298,7 +315,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       break;
     end = last;
   }
-  return tl_string_give(tl_string_new(vm, s->text + begin, end - begin), out);
+  return tl_string_part(vm, s->text + begin, end - begin, out);
 }
 
 // --- Points and bytes -------------------------------------------------------
@@ -308,10 +325,7 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
     return false;
-  int64_t count = 0;
-  for (size_t i = 0; i < s->length; i++)
-    // Each code point has one byte that does not continue another.
-    count += ((unsigned char)s->text[i] & 0xc0) != 0x80;
+  int64_t count = (int64_t)tl_utf8_count(s->text, s->length);
   tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
     return false;

@@ -2,6 +2,8 @@
 // single languages. Text of single bytes, which is most, is changed eight
 // bytes at a time; other text code point by code point, with the cases that
 // Unicode's SpecialCasing lists.
+//
+// Built for speed.
 
 #include <string.h>
 #include <utf8proc.h>
@@ -105,6 +107,10 @@ static bool is_cased(int32_t point) {
 // point to one, so they are the capitals of what full case folding gives; an
 // iota behind a title's first letter is written below it.
 static bool add_several(tl_text *text, int32_t point, bool title) {
+  // All but six of them are ligatures and letters of Greek with two marks.
+  if (point < 0x1e96 && point != 0xdf && point != 0x149 && point != 0x1f0 &&
+      point != 0x390 && point != 0x3b0 && point != 0x587)
+    return false;
   utf8proc_int32_t folded[4];
   int class = 0;
   utf8proc_category_t category = utf8proc_category(point);
@@ -191,6 +197,9 @@ bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
       add_upper(&text, point, to == TL_TITLE);
     else
       add_lower(&text, point, after_letter, string, at);
+    // Capitals need no look at what stands around.
+    if (to == TL_UPPER)
+      continue;
     // An apostrophe does not end a word: Don't.
     bool joins = tl_is_mark(point) || point == '\'' || point == 0x2019;
     in_word = tl_is_letter(point) || (in_word && joins);

@@ -50,8 +50,9 @@ bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
 // The list counts the new string; the caller never has it.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {
-  tl_string *string = tl_string_new(vm, text, nbytes);
-  return string != NULL && tl_list_push_own(vm, list, tl_own_string(string));
+  tl_slot string;
+  return tl_string_part(vm, text, nbytes, &string) &&
+         tl_list_push_own(vm, list, string);
 }
 
 // A list that is not whole must not be seen.

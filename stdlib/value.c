@@ -117,7 +117,7 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_array(s) && tl_ndim(s.array) > 0)
     length = tl_shape(s.array)[0];
   else if (tl_is_string(s))
-    length = tl_string_graphemes(s.string);
+    length = tl_string_graphemes(vm, s.string);
   else if (tl_is_list(s))
     length = s.list->length;
   else if (tl_is_record(s))

@@ -107,7 +107,8 @@ static inline void tl_made_fresh(tl_vm *vm, tl_array *array) {
     vm->observer->fresh(vm, tl_own_array(array));
 }
 
-// Notes that a list, record or string was changed in its own memory.
+// Notes that a list, record or string is changed in its own memory. It is told
+// before the change, which may move the object.
 static inline void tl_changed_in_place(tl_vm *vm, tl_slot s) {
   if (vm->watch != NULL)
     vm->observer->inplace(vm, s);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
 #include "vm/check.h"
 
@@ -77,6 +78,38 @@ void tl_string_finish(tl_string *string) {
     string->head.flags |= TL_BYTEWISE;
 }
 
+#define LETTER(size, c)                                              \
+  {                                                                  \
+    .head = {.count = 1,                                             \
+             .kind = TL_KIND_STRING,                                 \
+             .flags = TL_IMMORTAL | ((c) == '\r' ? 0 : TL_BYTEWISE), \
+             .nbytes = sizeof(tl_letter)},                           \
+    .length = (size), .text = {                                      \
+      (c)                                                            \
+    }                                                                \
+  }
+#define LETTERS4(c) \
+  LETTER(1, c), LETTER(1, (c) + 1), LETTER(1, (c) + 2), LETTER(1, (c) + 3)
+#define LETTERS16(c) \
+  LETTERS4(c), LETTERS4((c) + 4), LETTERS4((c) + 8), LETTERS4((c) + 12)
+
+const tl_letter tl_letters[TL_NO_LETTER + 1] = {
+    LETTERS16(0),  LETTERS16(16), LETTERS16(32),  LETTERS16(48), LETTERS16(64),
+    LETTERS16(80), LETTERS16(96), LETTERS16(112), LETTER(0, 0)};
+
+bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
+  unsigned first = nbytes == 1 ? (unsigned char)text[0] : TL_NO_LETTER;
+  if (nbytes <= 1 && first <= TL_NO_LETTER) {
+    *out = tl_letter_slot(first);
+    return true;
+  }
+  tl_string *made = tl_string_new(vm, text, nbytes);
+  if (made == NULL)
+    return false;
+  *out = tl_own_string(made);
+  return true;
+}
+
 tl_string *tl_string_from(tl_vm *vm, const char *text) {
   return tl_string_new(vm, text, strlen(text));
 }
@@ -92,6 +125,12 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   // Neither has a CR, so no cluster joins across the border.
   string->head.flags |= a->head.flags & b->head.flags & TL_BYTEWISE;
   return string;
+}
+
+// Where the string's hash is.
+static uint64_t *hash_of(tl_string *string) {
+  return (string->head.flags & TL_MARKED) != 0 ? &string->marks->hash
+                                               : &string->hash;
 }
 
 // Below this size nothing is kept free: short texts are rarely built of many
@@ -118,11 +157,18 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   }
   memcpy(a->text + a->length, b->text, b->length);
   a->length = length;
-  a->hash = 0;
+  *hash_of(a) = 0;
   a->text[length] = 0;
   if (!tl_string_is_bytewise(b))
     a->head.flags &= (uint8_t)~TL_BYTEWISE;
   return a;
+}
+
+// Marks are all that a string refers to.
+void tl_string_free(tl_vm *vm, tl_string *string) {
+  if ((string->head.flags & TL_MARKED) != 0)
+    tl_free(vm, string->marks, string->marks->nbytes);
+  tl_object_free(vm, &string->head);
 }
 
 // --- Comparing --------------------------------------------------------------
@@ -164,16 +210,30 @@ uint64_t tl_text_hash(const char *text, size_t nbytes) {
 }
 
 uint64_t tl_string_hash(tl_string *string) {
-  if (string->hash == 0)
-    string->hash = tl_text_hash(string->text, string->length);
-  return string->hash;
+  // Those that all VMs share are never written.
+  if (string->length <= 1)
+    return tl_text_hash(string->text, string->length);
+  uint64_t *hash = hash_of(string);
+  if (*hash == 0)
+    *hash = tl_text_hash(string->text, string->length);
+  return *hash;
 }
 
 // --- Grapheme clusters ------------------------------------------------------
 
-// The code point at byte [at] and its length; U+FFFD for a wrong byte.
+// The code point at byte [at] and its length; U+FFFD for a wrong byte. Up to
+// two bytes, which most letters have, it takes no call.
 static size_t decode(const char *text, size_t nbytes, size_t at,
                      utf8proc_int32_t *point) {
+  unsigned char first = (unsigned char)text[at];
+  if (first < 128) {
+    *point = first;
+    return 1;
+  }
+  if (first >= 0xc2 && first < 0xe0 && nbytes - at > 1) {
+    *point = (first & 31) << 6 | (text[at + 1] & 63);
+    return 2;
+  }
   utf8proc_ssize_t step =
       utf8proc_iterate((const utf8proc_uint8_t *)text + at,
                        (utf8proc_ssize_t)(nbytes - at), point);
@@ -183,18 +243,28 @@ static size_t decode(const char *text, size_t nbytes, size_t at,
   return 1;
 }
 
+// Whether a cluster ends between two code points whatever comes before them, by
+// a test that finds this of Latin, Greek and Cyrillic letters: below U+0600
+// nothing joins what follows it but CR, and below U+0483 nothing joins what
+// stands before it but LF and the accents from U+0300 to U+036F.
+static bool is_apart(int32_t before, int32_t after) {
+  return before < 0x600 && before != '\r' && after < 0x483 &&
+         (after < 0x300 || after >= 0x370);
+}
+
 // By the rules of UAX #29, which utf8proc has. The state goes along, since
 // flags and families depend on more than two neighbours.
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
+  const unsigned char *s = (const unsigned char *)text + at;
+  // Two letters of ASCII are the common case and never join.
+  if (nbytes - at > 1 && s[0] < 128 && s[1] < 128 && s[0] != '\r')
+    return at + 1;
   utf8proc_int32_t before, after, state = 0;
   at += decode(text, nbytes, at, &before);
   while (at < nbytes) {
-    // Two letters of ASCII are the common case and never join.
-    unsigned char next = (unsigned char)text[at];
-    if (before < 128 && next < 128 && before != '\r')
-      break;
     size_t step = decode(text, nbytes, at, &after);
-    if (utf8proc_grapheme_break_stateful(before, after, &state))
+    if (is_apart(before, after) ||
+        utf8proc_grapheme_break_stateful(before, after, &state))
       break;
     at += step;
     before = after;
@@ -202,17 +272,98 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
   return at;
 }
 
-// Not remembered: most texts are ASCII, where it is the length.
-int64_t tl_string_graphemes(const tl_string *string) {
+// --- Marks ------------------------------------------------------------------
+
+enum {
+  MARK_STEP = 32,  // clusters from one mark to the next
+  // Bytes: shorter texts are always walked, and longer ones when they are
+  // indexed for the first time, as most are never again; the longest are not.
+  MARKED_FROM = 16,
+  MARKED_AT_ONCE = 1024,
+};
+
+// Room for the marks of the whole text, which has at most one cluster for each
+// code point; where the text grew, for half as many again. False where there is
+// no memory, which is no error.
+static bool marks_reserve(tl_vm *vm, tl_string *s) {
+  tl_marks *old = (s->head.flags & TL_MARKED) != 0 ? s->marks : NULL;
+  size_t known = old != NULL ? (size_t)old->count : 0;
+  size_t from = old != NULL ? old->end : 0;
+  size_t most = known + tl_utf8_count(s->text + from, s->length - from);
+  size_t room = most / MARK_STEP + 1;
+  if (old != NULL && old->nbytes >= sizeof *old + room * sizeof(size_t))
+    return true;
+  if (old != NULL)
+    room += room / 2;
+  size_t nbytes = sizeof *old + room * sizeof(size_t);
+  tl_marks *marks = tl_alloc_quiet(vm, nbytes);
+  if (marks == NULL)
+    return false;
+  if (old != NULL) {
+    memcpy(marks, old, old->nbytes);
+    tl_free(vm, old, old->nbytes);
+  } else {
+    *marks = (tl_marks){.hash = s->hash};
+    marks->begins[0] = 0;
+    s->head.flags |= TL_MARKED;
+  }
+  marks->nbytes = nbytes;
+  s->marks = marks;
+  return true;
+}
+
+// Whether there are marks of all of the text.
+static bool has_marks(const tl_string *s) {
+  return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
+}
+
+// Marks the text, or what was added to it; false: it is walked instead.
+static bool mark(tl_vm *vm, tl_string *s) {
+  const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
+  s->head.flags |= TL_INDEXED;
+  if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
+      !marks_reserve(vm, s))
+    return false;
+  tl_marks *m = s->marks;
+  size_t end;
+  while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
+    m->end = end;
+    if (++m->count % MARK_STEP == 0)
+      m->begins[m->count / MARK_STEP] = end;
+  }
+  m->whole = s->length;
+  return true;
+}
+
+// The byte where cluster [index] begins, or the text ends.
+static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
+  if (index > m->count)
+    return s->length;
+  int64_t i = index / MARK_STEP * MARK_STEP;
+  size_t at = m->begins[index / MARK_STEP];
+  // A walk in order of the indices goes on from where it was.
+  if (m->near > i && m->near <= index) {
+    i = m->near;
+    at = m->near_at;
+  }
+  for (; i < index; i++) at = tl_grapheme_end(s->text, s->length, at);
+  m->near = index;
+  m->near_at = at;
+  return at;
+}
+
+int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
+  if (has_marks(string) || mark(vm, string))
+    return string->marks->count + 1;
   int64_t count = 0;
   for (size_t at = 0; at < string->length; count++)
     at = tl_grapheme_end(string->text, string->length, at);
   return count;
 }
 
-// Walks from the front; in ASCII the indices are the bytes.
+// In ASCII the indices are the bytes.
 void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end) {
   TL_CHECK(0 <= start && start <= stop);
@@ -221,12 +372,39 @@ void tl_string_grapheme_range(const tl_string *string, int64_t start,
     *end = (size_t)stop;
     return;
   }
+  if (has_marks(string)) {
+    *begin = begin_of(string->marks, string, start);
+    *end = begin_of(string->marks, string, stop);
+    return;
+  }
   size_t at = 0;
   int64_t i = 0;
   for (; i < start; i++) at = tl_grapheme_end(string->text, string->length, at);
   *begin = at;
   for (; i < stop; i++) at = tl_grapheme_end(string->text, string->length, at);
   *end = at;
+}
+
+// From the last mark that is not behind the byte.
+int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
+  TL_CHECK(at <= string->length);
+  if (tl_string_is_bytewise(string))
+    return (int64_t)at;
+  bool marked = has_marks(string) || (at >= MARKED_AT_ONCE && mark(vm, string));
+  const tl_marks *m = marked ? string->marks : NULL;
+  int64_t low = 0, high = m != NULL ? m->count / MARK_STEP + 1 : 1;
+  while (high - low > 1) {
+    int64_t middle = (low + high) / 2;
+    if (m->begins[middle] <= at)
+      low = middle;
+    else
+      high = middle;
+  }
+  size_t begin = low > 0 ? m->begins[low] : 0;
+  int64_t index = low * MARK_STEP;
+  for (; begin < at; index++)
+    begin = tl_grapheme_end(string->text, string->length, begin);
+  return begin == at ? index : -1;
 }
 
 // A cluster is as wide as its widest character; the variation selector for
@@ -299,7 +477,11 @@ tl_string *tl_string_mended(tl_vm *vm, const char *text) {
 
 void tl_text_open(tl_text *text, tl_vm *vm) {
   TL_CHECK(vm != NULL);
-  *text = (tl_text){.vm = vm};
+  // Not all at once: the room needs no clearing.
+  text->vm = vm;
+  text->bytes = NULL;
+  text->length = text->capacity = 0;
+  text->failed = false;
 }
 
 // Makes room for [more] bytes and a NUL; false after a failure, which the text
@@ -318,14 +500,19 @@ static bool reserve(tl_text *text, size_t more) {
   size_t capacity = text->capacity + text->capacity / 2;
   if (capacity < need)
     capacity = need;
-  if (capacity < 128)
-    capacity = 128;
-  char *bytes =
-      tl_realloc(text->vm, text->bytes, text->capacity, capacity, "a text");
+  bool in_room = text->bytes == text->room;
+  char *bytes = text->room;
+  if (need > sizeof text->room)
+    bytes = tl_realloc(text->vm, in_room ? NULL : text->bytes,
+                       in_room ? 0 : text->capacity, capacity, "a text");
+  else
+    capacity = sizeof text->room;
   if (bytes == NULL) {
     text->failed = true;
     return false;
   }
+  if (in_room)
+    memcpy(bytes, text->room, text->length);
   text->bytes = bytes;
   text->capacity = capacity;
   return true;
@@ -390,7 +577,24 @@ tl_string *tl_text_finish(tl_text *text) {
 }
 
 // The text is empty afterwards, but a failure is remembered.
+char *tl_text_take(tl_text *text, size_t *nbytes) {
+  char *bytes = text->failed ? NULL : text->bytes;
+  *nbytes = text->capacity;
+  if (bytes == text->room) {
+    *nbytes = text->length;
+    bytes = tl_alloc(text->vm, text->length, "a text");
+    if (bytes != NULL)
+      memcpy(bytes, text->room, text->length);
+  } else if (bytes != NULL) {
+    text->bytes = NULL;
+  }
+  tl_text_close(text);
+  return bytes;
+}
+
 void tl_text_close(tl_text *text) {
-  tl_free(text->vm, text->bytes, text->capacity);
-  *text = (tl_text){.vm = text->vm, .failed = text->failed};
+  if (text->bytes != text->room)
+    tl_free(text->vm, text->bytes, text->capacity);
+  text->bytes = NULL;
+  text->length = text->capacity = 0;
 }

@@ -3,22 +3,72 @@
 // A reader's character is a grapheme cluster (utf8proc): lengths and indices
 // count clusters, searches work on bytes. In ASCII without CR each byte is a
 // cluster, which a flag remembers (TL_BYTEWISE), so that indexing is free
-// there.
+// there. Other texts are marked when they are indexed again, long
+// ones at first: a note of the byte
+// at which every 32nd cluster begins stays with the string and is freed with
+// it. Where memory is short a text is walked from its front instead.
+//
+//     a π b … │ c d é … │ e f      marks: 0, 47, 95; last looked for: (40, 58)
 //
 // tl_text, below, is the buffer in which printing and formatting build text.
 #ifndef TALLY_VM_STRING_H
 #define TALLY_VM_STRING_H
 
 #include "vm/memory/memory.h"
+#include "vm/check.h"
 #include "vm/utf8.h"
+
+// Where clusters of a text begin that is not bytewise.
+typedef struct tl_marks {
+  size_t nbytes;  // of this
+  uint64_t hash;  // the string's
+  // How many clusters are known, and the byte behind them. The last cluster of
+  // a text is not among them, since what is appended may join it.
+  int64_t count;
+  size_t end;
+  // The text's length when all its clusters were known; 0: they never were.
+  size_t whole;
+  // The cluster that was looked for last, and the byte where it begins.
+  int64_t near;
+  size_t near_at;
+  size_t begins[];  // of the clusters 0, TL_MARK_STEP, 2 * TL_MARK_STEP …
+} tl_marks;
 
 // A string object; its text is part of it.
 struct tl_string {
   tl_object head;
   size_t length;  // bytes, without the final NUL
-  uint64_t hash;  // 0: not yet computed
-  char text[];    // length bytes of UTF-8 and a NUL
+  union {
+    uint64_t hash;    // 0: not yet computed
+    tl_marks *marks;  // with TL_MARKED, which then have the hash
+  };
+  char text[];  // length bytes of UTF-8 and a NUL
 };
+
+// A tl_string of one byte or none, which all VMs share: immortal, never
+// written. The text of a tl_string is a flexible member, that standard C does
+// not initialise.
+typedef struct tl_letter {
+  tl_object head;
+  size_t length;
+  uint64_t hash;
+  char text[8];
+} tl_letter;
+
+enum { TL_NO_LETTER = 128 };
+// The letters of ASCII by their codes, and behind them "".
+extern const tl_letter tl_letters[TL_NO_LETTER + 1];
+
+// The slot of a letter of ASCII, or of "" for TL_NO_LETTER. It owns nothing.
+static inline tl_slot tl_letter_slot(unsigned code) {
+  TL_CHECK(code <= TL_NO_LETTER);
+  return (tl_slot){.tag = TL_TAG_STRING,
+                   .string = (tl_string *)(uintptr_t)&tl_letters[code]};
+}
+// The value of an uninitialised string item.
+static inline tl_string *tl_empty_string(void) {
+  return tl_letter_slot(TL_NO_LETTER).string;
+}
 
 // A new string of [nbytes] of valid UTF-8, which are copied. With text NULL the
 // bytes are left for the caller to fill, who then calls tl_string_finish.
@@ -26,6 +76,9 @@ struct tl_string {
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
 // Ends a string that was filled by the caller: sets its NUL and TL_BYTEWISE.
 void tl_string_finish(tl_string *string);
+// Part of a text as a value: "" and letters of ASCII are immortal strings that
+// all VMs share, others a new one, owned. False after tl_fail.
+bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out);
 // A new string of a NUL-terminated text of valid UTF-8.
 tl_string *tl_string_from(tl_vm *vm, const char *text);
 // A new string as printf would print it.
@@ -37,6 +90,8 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 // as much again stays free, so that a text built in pieces is copied a few
 // times, not once for each piece.
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
+// Frees a string that nothing refers to, with its marks.
+void tl_string_free(tl_vm *vm, tl_string *string);
 // Whether both have the same bytes. Text is not normalised.
 bool tl_string_equal(const tl_string *a, const tl_string *b);
 // Below, equal to or above 0: in the order of code points, which is that of the
@@ -55,11 +110,16 @@ static inline bool tl_string_is_bytewise(const tl_string *string) {
   return (string->head.flags & TL_BYTEWISE) != 0;
 }
 
-// The number of clusters.
-int64_t tl_string_graphemes(const tl_string *string);
+// The number of clusters. A text that is not bytewise is marked here, if it is
+// long or was asked before; lack of memory is no error. Who calls the next one
+// calls this first.
+int64_t tl_string_graphemes(tl_vm *vm, tl_string *string);
 // The byte range of clusters [start, stop), both within 0 … count.
 void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end);
+// The cluster that begins at byte [at], which is within the text; -1 if none
+// does.
+int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at);
 // The end, in bytes, of the cluster that begins at byte [at].
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at);
 // Columns that the text takes on a terminal.
@@ -79,9 +139,10 @@ tl_string *tl_string_mended(tl_vm *vm, const char *text);
 //     return tl_text_finish(&text);
 typedef struct tl_text {
   tl_vm *vm;
-  char *bytes;
+  char *bytes;  // NULL, [room], or a block
   size_t length, capacity;
   bool failed;
+  char room[96];  // for short texts, so an open text is not copied or moved
 } tl_text;
 // Begins an empty text; nothing is allocated.
 void tl_text_open(tl_text *text, tl_vm *vm);
@@ -95,6 +156,10 @@ void tl_text_printf(tl_text *text, const char *format, ...);
 // The text as a string, owned; NULL after tl_fail, also of an earlier append.
 // Closes the text.
 tl_string *tl_text_finish(tl_text *text);
+// The bytes as a block of *nbytes, for the caller to free with tl_free; NULL
+// after tl_fail, also of an earlier append, or without any bytes. Closes the
+// text.
+char *tl_text_take(tl_text *text, size_t *nbytes);
 // Frees the text.
 void tl_text_close(tl_text *text);
 

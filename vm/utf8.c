@@ -82,6 +82,14 @@ bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   return true;
 }
 
+// Each code point has one byte that does not continue another.
+size_t tl_utf8_count(const char *text, size_t nbytes) {
+  size_t count = 0;
+  for (size_t i = 0; i < nbytes; i++)
+    count += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return count;
+}
+
 // Goes on behind each wrong byte, so that the rest of a broken sequence is
 // replaced, too.
 void tl_utf8_mend(char *text, size_t nbytes) {

@@ -12,6 +12,9 @@
 // wrong byte.
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at);
 
+// The number of code points of valid UTF-8.
+size_t tl_utf8_count(const char *text, size_t nbytes);
+
 // Replaces each byte that is no part of valid UTF-8 by `?`, so that the length
 // stays.
 void tl_utf8_mend(char *text, size_t nbytes);

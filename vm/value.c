@@ -269,7 +269,7 @@ static bool release(tl_vm *vm, tl_object *object) {
 
 // Drops a record's key. A list as a key is not deep (TL_KEY_DEPTH), so it is
 // freed within the record and not by the walk.
-static void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
+static inline void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
   if (object->kind != TL_KIND_RECORD)
     return;
   tl_key key = ((tl_record *)object)->fields[index].key;
@@ -279,13 +279,15 @@ static void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
   }
   tl_object *string = &tl_key_string(key)->head;
   if ((string->flags & TL_IMMORTAL) == 0 && release(vm, string))
-    tl_object_free(vm, string);
+    tl_string_free(vm, tl_key_string(key));
 }
 
 // Frees an object that holds no items itself.
 static void free_leaf(tl_vm *vm, tl_object *object) {
   if (object->kind == TL_KIND_ARRAY)
     vm->arrays->free(vm, (tl_array *)object);
+  else if (object->kind == TL_KIND_STRING)
+    tl_string_free(vm, (tl_string *)object);
   else if (object->kind == TL_KIND_HANDLE)
     vm->host->free_resource(vm, (tl_resource *)object);
   else
@@ -304,18 +306,20 @@ static void free_nest(tl_vm *vm, tl_object *object) {
   uint64_t index = 0;
   for (;;) {
     items list = items_of(object);
-    // The next item of the container under way.
-    if (index < list.count) {
+    tl_slot item = tl_none();
+    // The next item of the container under way that ends with it. A leaf needs
+    // no place on the way back.
+    for (; index < list.count; index++) {
       drop_key(vm, object, index);
-      tl_slot item = *item_at(list, index++);
+      item = *item_at(list, index);
       if (!tl_is_owned(item) || !release(vm, item.object))
         continue;
-      // A leaf needs no place on the way back.
-      if (items_of(item.object).count == 0) {
-        free_leaf(vm, item.object);
-        continue;
-      }
-      *item_at(list, 0) = (tl_slot){.tag = index, .object = parent};
+      if (items_of(item.object).count != 0)
+        break;
+      free_leaf(vm, item.object);
+    }
+    if (index < list.count) {
+      *item_at(list, 0) = (tl_slot){.tag = index + 1, .object = parent};
       parent = object;
       object = item.object;
       index = 0;

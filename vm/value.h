@@ -75,7 +75,12 @@ enum {  // tl_object.flags
   // Strings: ASCII without CR, so that a byte is a cluster. The bit has another
   // meaning for arrays: a call under an in-place contract was given it.
   TL_BYTEWISE = 32,
+  TL_MARKED = 2,    // string: it has marks (string.h), which have its hash
+  TL_INDEXED = 4,   // string: its characters were counted once
   TL_OPERAND = 32,  // array: given to a call under an in-place contract
+  // List, record: its block begins before it, by as many bytes as the size_t
+  // there says (list.c, record.c).
+  TL_GAP = 32,
   // Lists, records, closures: some items may be borrowed (value.c); items that
   // are added are not borrowed again.
   TL_BORROWED = 64,
@@ -402,6 +407,13 @@ void tl_keep_items(tl_vm *vm, tl_object *container);
 // Makes a value that is about to be stored count what it borrows: a view its
 // block, if it does not yet, a container its items.
 void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause);
+
+// The bytes between the start of a list's or a record's block and itself.
+static inline size_t tl_gap_of(const tl_object *container) {
+  return (container->flags & TL_GAP) != 0
+             ? ((const size_t *)(const void *)container)[-1]
+             : 0;
+}
 
 // Whether [s] refers to an object whose count is kept: not a scalar, and
 // nothing immortal.

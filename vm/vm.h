@@ -225,7 +225,7 @@ struct tally_vm {
   // (bytecode/module.h); or NULL.
   tl_list *waiting;
   tl_slot args;             // os.args: a list
-  struct tl_kept *pattern;  // the regular expression used last, or NULL
+  struct tl_kept *pattern;  // regular expressions used lately, or NULL
   struct tl_input *input;   // read ahead of standard input, or NULL (io.h)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed

@@ -231,8 +231,52 @@ static void resized(writer *w) {
           "while a.size < 9 and n < 99 { a = append(a, n); n = n + 1 }");
 }
 
+// An item that is got, changed and put back by way of a variable, perhaps over
+// branches or with somebody looking meanwhile; what is appended to its own
+// container; what goes from the front.
+static void followed(writer *w) {
+  PATTERN(
+      w, "p = append(p[-4:], p[-1]); show(p)", "p = append(p[-4:], (p[0], %s))",
+      "gl = append(gl[-4:], gl[-1])",
+      "q = append(q[-4:], (x: q[0], y: %s)); q = (q[0], q[1])",
+      "r.y = append(r.y[-3:], r.y[0])", "gr.y = append(gr.y[-3:], gr.y[-1])",
+      "r.x = r.x + r.x[0]", "gr.x = (gr.x - gr.x[1]) * %s[0]",
+      "x7 = p[0]; p = append(p[-4:], x7); show(x7)",
+      "x7 = r.y; x7 = append(x7[-3:], %s); r.y = x7",
+      "x7 = r.x; x7[1] = n; r.x = x7",
+      "x7 = r.x; if n > 2 { x7[0] = n; r.x = x7 } else { show(x7) }",
+      "x7 = r.y; y7 = r.x; x7[0] = y7; y7[1] = n; r.x = y7; r.y = x7",
+      "x7 = r.y; x7[0] = %s; r.x = r.x + 1.0; r.y = x7; show(r.x)",
+      "x7 = r.y; x7[0] = risky(%s); r.y = x7",
+      "try { x7 = r.y; x7[0] = risky(%s); r.y = x7 } catch e { show(r.y) }",
+      "x7 = r.x; x7[0] = n; show(r.x); r.x = x7",
+      "x7 = p[0]; x7[1] = n; p[0] = x7",
+      "j7 = n % 2; x7 = p[j7]; x7[1] = n; p[j7] = x7",
+      "j7 = n % 2; x7 = p[j7]; x7[1] = n; j7 = 0; p[j7] = x7; show(p)",
+      "z7 = r; x7 = r.x; x7[0] = n; r.x = x7; show(z7.x)",
+      "x7 = r.x; z7 = r; x7[0] = n; r.x = x7; show(z7.x)",
+      "for j7 in 0..3 { x7 = r.x; x7[j7] = n; if tick() % 3 == 0 { break }; "
+      "r.x = x7 }",
+      "r.x = k(if n > 2 { r.x } else { %s })",
+      "r.y = append(if n > 1 { r.y[-3:] } else { () }, %s)",
+      "r.y[0] = append(if n > 1 { r.y[0] } else { %s }, n)",
+      "k7 = (1: (%s,)); k7[n] = append(if n in k7 { k7[n] } else { () }, %s)"
+      "; show(k7[n])",
+      "k7 = (1: (%s,)); for j7 in 0..3 { k7[j7] = append(get(k7, j7, ()), "
+      "%s) }; show(k7[1])",
+      "p = concat((p, p))[1:]; p = p[1:]; p = p[:-1]; p = (p[0], p[1])",
+      "p = append(p, %s); x7, p = pop(p, 0); p = p[-2:]; show(x7)",
+      "x7, gl = pop(gl, 0); gl = append(gl, x7)");
+}
+
 void update(writer *w) {
-  switch (next(w, 35)) {
+  switch (next(w, 39)) {
+    case 35:
+    case 36:
+    case 37:
+    case 38:
+      followed(w);
+      break;
     case 34:
       chosen(w);
       break;

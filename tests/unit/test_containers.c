@@ -93,7 +93,7 @@ static void removing_keeps_the_rest(void **state) {
   tl_vm *vm = *state;
   tl_slot r = numbered_record(vm, 20), taken;
   for (int i = 0; i < 20; i += 2) {
-    tl_record_remove(vm, r.record, i / 2, &taken);
+    tl_record_remove(vm, &r.record, i / 2, &taken);
     assert_int_equal(taken.i, i);
   }
   assert_int_equal(r.record->length, 10);
@@ -215,7 +215,7 @@ static void records_are_compared_by_key(void **state) {
   tl_slot a = numbered_record(vm, 10), b = numbered_record(vm, 10);
   assert_true(tl_same(vm, a, b));
   tl_slot taken;
-  tl_record_remove(vm, b.record, 0, &taken);
+  tl_record_remove(vm, &b.record, 0, &taken);
   assert_false(tl_same(vm, a, b));
   tl_drop(vm, a);
   tl_drop(vm, b);

@@ -375,6 +375,59 @@ static void test_writers(void **state) {
   assert_in_range(found, p->code_count, UINT32_MAX);
 }
 
+// What is computed with single items of large arrays asks for no region.
+static void test_items(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn f(x, m, t, z, r, l, p) {\n"
+         "  j = uint8(1)\n"
+         "  k = 0\n"
+         "  for i in 0..4 {\n"
+         "    k = x[i] * x[j] + 1\n"
+         "    k = m[i, j] * 2 + m[-1, 1]\n"
+         "    k = t[i, 1, 2] * 2 + t[i, j, 0]\n"
+         "    k = z[i] * 2 + z[i].real\n"
+         "    k = r.x[i] * 2 + r.m[i, 1]\n"
+         "    k = l[0][i] * 2 + l[1][i, 1]\n"
+         "    k = p.x[i] * 2 + p[i].x\n"
+         "    k = x.shape[0] * 2 + x.size - 1\n"
+         "  }\n"
+         "  k\n"
+         "}\n"
+         "x = sqrt(arange(8400.0))\n"
+         "m = reshape(x, (4200, 2))\n"
+         "p = repeat([(y: 1)], 8400)\n"
+         "p.x = x\n"
+         "k = f(x, m, reshape(x, (700, 4, 3)), complex(x, x), (x: x, m: m),\n"
+         "      (x, m), p)\n");
+  const tl_prototype *f = h->vm->main->units->prototypes[1];
+  assert_true(f->region_count > 0);
+  for (uint32_t i = 0; i < f->region_count; i++) {
+    assert_int_equal(f->regions[i].asked_at, 0);
+    assert_int_equal(f->regions[i].runs, 0);
+  }
+}
+
+// A call that turns out to compute numbers is not read as a region each time,
+// however large its argument is; with arrays it runs as one.
+static void test_items_in_a_callee(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn f(x, i) = x[i] * 2 + 1\n"
+         "fn g(x) {\n"
+         "  k = 0\n"
+         "  for i in 0..100 { k = f(x, i) + k }\n"
+         "  k\n"
+         "}\n"
+         "x = sqrt(arange(8400.0))\n"
+         "k = g(x)\n");
+  const tl_prototype *g = h->vm->main->units->prototypes[2];
+  assert_int_equal(g->region_count, 1);
+  assert_true(g->regions[0].refused_numbers);
+  assert_in_range(g->regions[0].rejections, 1, 7);
+  check_value(h, "k == 2 * sum(x[:100]) + 100", "true");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_used_again, host_set_up,
@@ -396,6 +449,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_settled_and_bound, host_set_up,
                                       host_tear_down),
       cmocka_unit_test_setup_teardown(test_writers, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test_setup_teardown(test_items, host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_items_in_a_callee, host_set_up,
                                       host_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

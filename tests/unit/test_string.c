@@ -25,7 +25,7 @@ static void malformed_text_is_found(void **state) {
 
 static int64_t clusters(tl_vm *vm, const char *text) {
   tl_slot s = text_slot(vm, text);
-  int64_t count = tl_string_graphemes(s.string);
+  int64_t count = tl_string_graphemes(vm, s.string);
   tl_drop(vm, s);
   return count;
 }
@@ -55,6 +55,64 @@ static void cluster_ranges_are_bytes(void **state) {
   assert_int_equal(begin, 2);
   assert_int_equal(end, 2);
   tl_drop(vm, s);
+}
+
+// 100 letters, every third of two code points.
+static tl_slot long_text(tl_vm *vm) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  for (int i = 0; i < 100; i++)
+    tl_text_puts(&text, i % 3 == 0 ? "e\u0301" : "π");
+  return tl_own_string(tl_text_finish(&text));
+}
+
+static void check_ranges(tl_vm *vm, tl_string *s) {
+  assert_int_equal(tl_string_graphemes(vm, s), 100);
+  for (int64_t i = 0; i < 100; i++) {
+    size_t begin, end, from = (size_t)(2 * i + (i + 2) / 3);
+    tl_string_grapheme_range(s, i, i + 1, &begin, &end);
+    assert_int_equal(begin, from);
+    assert_int_equal(end, from + (i % 3 == 0 ? 3 : 2));
+    assert_int_equal(tl_string_grapheme_at(vm, s, from), i);
+    assert_int_equal(tl_string_grapheme_at(vm, s, from + 1), -1);
+  }
+}
+
+static void marks_are_counted_and_freed(void **state) {
+  tl_vm *vm = *state;
+  tl_slot s = long_text(vm);
+  uint64_t live = vm->stats.live_bytes, hash = tl_string_hash(s.string);
+  check_ranges(vm, s.string);
+  assert_true((s.string->head.flags & TL_MARKED) == 0);
+  check_ranges(vm, s.string);
+  assert_true((s.string->head.flags & TL_MARKED) != 0);
+  assert_int_equal(vm->stats.live_bytes, live + s.string->marks->nbytes);
+  assert_int_equal(tl_string_hash(s.string), hash);
+  tl_drop(vm, s);
+  assert_int_equal(vm->stats.live_bytes, 0);
+}
+
+// Also where they were made and the text grew.
+static void refused_marks_are_a_walk(void **state) {
+  tl_vm *vm = *state;
+  tl_slot s = long_text(vm);
+  vm->options.memory_limit = vm->stats.live_bytes;
+  check_ranges(vm, s.string);
+  check_ranges(vm, s.string);
+  assert_true((s.string->head.flags & TL_MARKED) == 0);
+  assert_false(tl_failed(vm));
+  vm->options.memory_limit = 0;
+  assert_int_equal(tl_string_graphemes(vm, s.string), 100);
+  assert_true((s.string->head.flags & TL_MARKED) != 0);
+  tl_slot more = long_text(vm);
+  s.string = tl_string_append(vm, s.string, more.string);
+  tl_drop(vm, more);
+  vm->options.memory_limit = vm->stats.live_bytes;
+  assert_int_equal(tl_string_graphemes(vm, s.string), 200);
+  vm->options.memory_limit = 0;
+  assert_int_equal(tl_string_graphemes(vm, s.string), 200);
+  tl_drop(vm, s);
+  assert_int_equal(vm->stats.live_bytes, 0);
 }
 
 static void widths_are_in_cells(void **state) {
@@ -119,6 +177,8 @@ int main(void) {
       cmocka_unit_test(malformed_text_is_found),
       FIXTURE_TEST(clusters_are_counted),
       FIXTURE_TEST(cluster_ranges_are_bytes),
+      FIXTURE_TEST(marks_are_counted_and_freed),
+      FIXTURE_TEST(refused_marks_are_a_walk),
       cmocka_unit_test(widths_are_in_cells),
       FIXTURE_TEST(strings_compare_by_code_points),
       FIXTURE_TEST(text_grows),

@@ -219,9 +219,6 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
 // of [a]; an empty one where there are none.
 void tl_array_extent(const tl_array *a, char **begin, char **end);
 
-// The value of an uninitialised string item: "", immortal.
-tl_string *tl_empty_string(void);
-
 // --- In a dying array's memory: reuse.c, resize.c ---------------------------
 
 // An array for a result of the dense array [x]'s shape, where each item is

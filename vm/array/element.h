@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/string.h"
 #include "vm/values/list.h"
 
 // The rank in a tag: 0 to 6; 7 stands for 7 and more.
@@ -63,7 +64,8 @@ static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
   return true;
 }
 
-// a = base[index] of an array of rank 1 or of a list, whose item is borrowed.
+// a = base[index] of an array of rank 1, of a list, whose item is borrowed, or
+// of a text whose characters are single bytes.
 static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
                                   const tl_slot *index) {
   if (__builtin_expect((uint8_t)index->tag != TL_CLASS_I64, 0))
@@ -82,6 +84,14 @@ static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
     uint64_t tag = list->items[i].tag & ~TL_OWNED, bits = list->items[i].u;
     a->tag = tag;
     a->u = bits;
+    return true;
+  }
+  if (tl_is_string(*base) && tl_string_is_bytewise(base->string)) {
+    const tl_string *string = base->string;
+    if (!tl_index_wrap(&i, (int64_t)string->length))
+      return false;
+    tl_slot letter = tl_letter_slot((unsigned char)string->text[i]);
+    tl_copy_slot(a, &letter);
     return true;
   }
   return false;

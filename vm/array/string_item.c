@@ -10,50 +10,15 @@ _Static_assert(sizeof(tl_string_item) == 16 &&
                    offsetof(tl_string_item, string) == 8,
                "items are two words, and text goes on from start to rest");
 
-// One object for all VMs, which is never counted.
-tl_string *tl_empty_string(void) {
-  // The layout of a tl_string, whose text is a flexible member that standard C
-  // cannot initialise.
-  static struct {
-    tl_object head;
-    size_t length;
-    uint64_t hash;
-    char text[8];
-  } empty = {.head = {.count = 1,
-                      .kind = TL_KIND_STRING,
-                      .flags = TL_IMMORTAL | TL_BYTEWISE,
-                      .nbytes = sizeof empty}};
-  return (tl_string *)(void *)&empty;
-}
-
 // --- Looking ----------------------------------------------------------------
 
-// One of the two words of an item, 0 or 1.
-static uint64_t word_of(const tl_string_item *item, int index) {
-  uint64_t word;
-  memcpy(&word, (const char *)item + 8 * index, 8);
-  return word;
-}
-
-// The first words differ where the lengths or the first four bytes do; of a
-// short text the second word has all the rest.
-bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b) {
-  if (word_of(a, 0) != word_of(b, 0))
-    return false;
-  if (tl_string_item_is_short(a))
-    return word_of(a, 1) == word_of(b, 1);
-  return tl_string_equal(a->string, b->string);
-}
-
-// The first four bytes decide most cases. The zeros behind a short text are
-// not above any byte of another, so they do not disturb the order.
-int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b) {
-  // The order of bytes in UTF-8 is that of code points.
-  int order = memcmp(a->start, b->start, sizeof a->start);
+// The first four bytes decide most cases, then the inlined comparison has done.
+// The order of bytes in UTF-8 is that of code points.
+int tl_string_item_compare_long(const tl_string_item *a,
+                                const tl_string_item *b) {
   size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
-  if (order == 0)
-    order =
-        memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
+  int order =
+      memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
   return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
 }
 
@@ -64,22 +29,22 @@ uint64_t tl_string_item_hash(const tl_string_item *item) {
     return tl_string_hash(item->string);
   // Short items hash by their words, which equal texts share; a text is never
   // short in one item and long in another.
-  uint64_t h = (word_of(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  h = ((h ^ h >> 32) + word_of(item, 1)) * UINT64_C(0xd6e8feb86659fd93);
+  uint64_t h =
+      (tl_string_item_word(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  h = ((h ^ h >> 32) + tl_string_item_word(item, 1)) *
+      UINT64_C(0xd6e8feb86659fd93);
   return h ^ h >> 32;
 }
 
-// A slot's string is always an object: a short text makes a new one, a long
-// text counts its own.
+// A slot's string is always an object: a short text is made one, a long text
+// counts its own.
 tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
   tl_slot s = {.tag = TL_TAG_STRING, .string = tl_string_item_object(item)};
   if (s.string != NULL)
     return tl_retain(vm, s);
-  s.string = tl_empty_string();  // immortal
-  if (item->length == 0)
-    return s;
-  s.string = tl_string_new(vm, tl_string_item_text(item), item->length);
-  return s.string != NULL ? tl_own_string(s.string) : tl_unset();
+  return tl_string_part(vm, tl_string_item_text(item), item->length, &s)
+             ? s
+             : tl_unset();
 }
 
 // --- Storing ----------------------------------------------------------------

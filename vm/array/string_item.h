@@ -13,6 +13,8 @@
 #ifndef TALLY_VM_STRING_ITEM_H
 #define TALLY_VM_STRING_ITEM_H
 
+#include <string.h>
+
 #include "vm/array/array.h"
 #include "vm/string.h"
 
@@ -50,10 +52,52 @@ static inline const char *tl_string_item_text(const tl_string_item *item) {
 static inline tl_string *tl_string_item_object(const tl_string_item *item) {
   return tl_string_item_is_short(item) ? NULL : item->string;
 }
-// Whether the texts are equal, byte by byte.
-bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b);
-// -1, 0 or 1 by code points, as tl_string_compare.
-int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b);
+// One of the two words of an item, 0 or 1.
+static inline uint64_t tl_string_item_word(const tl_string_item *item,
+                                           int index) {
+  uint64_t word;
+  memcpy(&word, (const char *)item + 8 * index, 8);
+  return word;
+}
+// Whether the texts are equal, byte by byte. The first words differ where the
+// lengths or the first four bytes do; of a short text the second word has all
+// the rest.
+static inline bool tl_string_item_equal(const tl_string_item *a,
+                                        const tl_string_item *b) {
+  if (tl_string_item_word(a, 0) != tl_string_item_word(b, 0))
+    return false;
+  return tl_string_item_is_short(a)
+             ? tl_string_item_word(a, 1) == tl_string_item_word(b, 1)
+             : tl_string_equal(a->string, b->string);
+}
+// A word whose bytes are in the order of memory as a number, the first one
+// highest.
+static inline uint64_t tl_word_in_order(uint64_t word) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+  return word;
+#else
+  return __builtin_bswap64(word);
+#endif
+}
+// The order of two texts of which one may be long.
+int tl_string_item_compare_long(const tl_string_item *a,
+                                const tl_string_item *b);
+// -1, 0 or 1 by code points, as tl_string_compare. The zeros behind a short
+// text are not above any byte of another, so they do not disturb the order.
+static inline int tl_string_item_compare(const tl_string_item *a,
+                                         const tl_string_item *b) {
+  // Without the length, which comes first in the word.
+  const uint32_t p = (uint32_t)tl_word_in_order(tl_string_item_word(a, 0));
+  const uint32_t q = (uint32_t)tl_word_in_order(tl_string_item_word(b, 0));
+  if (p != q)
+    return p < q ? -1 : 1;
+  if (!tl_string_item_is_short(a) || !tl_string_item_is_short(b))
+    return tl_string_item_compare_long(a, b);
+  const uint64_t x = tl_word_in_order(tl_string_item_word(a, 1));
+  const uint64_t y = tl_word_in_order(tl_string_item_word(b, 1));
+  return x != y ? (x > y) - (x < y)
+                : (a->length > b->length) - (a->length < b->length);
+}
 // A hash of the text: equal items have the same.
 uint64_t tl_string_item_hash(const tl_string_item *item);
 

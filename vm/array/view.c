@@ -85,8 +85,8 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
     return relabel(base, ndim, shape);
   }
   // A view has the owner alone of tl_array_extra.
-  size_t dims = (size_t)ndim * sizeof(int64_t);
-  size_t nbytes = sizeof(tl_array) + 2 * dims + sizeof(tl_array *);
+  size_t nbytes =
+      sizeof(tl_array) + 2 * (size_t)ndim * sizeof *shape + sizeof(tl_array *);
   tl_array *view = tl_object_new(vm, TL_KIND_ARRAY, nbytes, "a view");
   if (view == NULL)
     return NULL;
@@ -96,10 +96,11 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   view->head.dtype = (uint8_t)dtype;
   view->head.ndim = (uint8_t)ndim;
   view->data = data;
-  view->size = tl_shape_count(ndim, shape);
-  if (ndim > 0) {  // shape may be NULL where there are no axes
-    memcpy(tl_shape(view), shape, dims);
-    memcpy(tl_strides(view), strides, dims);
+  view->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    view->size *= shape[i];
+    view->dims[i] = shape[i];
+    view->dims[ndim + i] = strides[i];
   }
   tl_array_more(view)->owner = tl_array_owner(from);
   if (tl_is_owned(*base))

@@ -69,6 +69,13 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
   return (uint32_t)ins.b | (uint32_t)ins.c << 16;
 }
 
+// Where an instruction with a second word remembers what it found, in a field
+// that its format leaves free (TL_FORMAT_ABX): a hint, which is tested before
+// it is believed, so that any value is right.
+static inline uint16_t *tl_ins_hint(const tl_ins *ins) {
+  return (uint16_t *)&ins[1].a;
+}
+
 // Slots of a function at most: times 16, their offsets fit the 16 bits of a
 // field.
 enum { TL_MAX_SLOTS = 4095 };
@@ -95,6 +102,9 @@ typedef struct tl_region {
   uint32_t refused_at;
   uint32_t rejections;
   uint32_t refused_wait;
+  // Nothing but numbers was found from there on: that an operand is large does
+  // not matter then.
+  bool refused_numbers;
   // Whether the result of the last run that was read was small.
   bool was_small;
   // It is no region by itself, but only together with those behind it.

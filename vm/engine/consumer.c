@@ -173,6 +173,13 @@ void tl_consumer_take(tl_consumer *c, const void *items, size_t n) {
   }
 }
 
+// any and all keep whether they have seen an item that settles them.
+bool tl_consumer_is_settled(const tl_consumer *c) {
+  const tl_method *m = c->method;
+  return (m->fold == TL_FOLD_ANY || m->fold == TL_FOLD_ALL) &&
+         m->find == NULL && c->state.lanes.u64 != 0;
+}
+
 // A place of [next] counts from the items that c has seen. With equal items the
 // earlier one stays, since search_meet prefers what is there.
 void tl_consumer_merge(tl_consumer *c, const tl_consumer *next) {

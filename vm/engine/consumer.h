@@ -81,6 +81,9 @@ void tl_consumer_begin(tl_consumer *c, const tl_method *method,
 // [items]: n contiguous ones of method->dtype, aligned as items are; n may be
 // 0. How items are cut into pieces does not change the result's bits.
 void tl_consumer_take(tl_consumer *c, const void *items, size_t n);
+// Whether what is still to come changes nothing: one item may settle any and
+// all.
+bool tl_consumer_is_settled(const tl_consumer *c);
 // Appends what [next], of the same method, has taken. What c has taken is a
 // multiple of a power of two of items that is at least TL_FOLD_LEAF and not
 // below what [next] has (see tl_fold_merge).

@@ -4,7 +4,8 @@
 // An elementwise operation takes one of four paths, the first that fits:
 //
 //   tl_short       one short dense operation, checked by the tags (short.h)
-//   scalars        kernels with n = 1 (scalar_ops.c)
+//   scalars        at once in the dispatch loop (scalars.h), else kernels with
+//                  n = 1 (scalar_ops.c)
 //   small arrays   up to a few hundred items, through buffers on the stack
 //   a plan         streams of operands, casts and the operation as steps, run
 //                  block by block (plan.h)
@@ -74,6 +75,7 @@ typedef enum tl_reduction {
   TL_REDUCE_MEAN,
   TL_REDUCE_VAR,  // correction in [parameter]
   TL_REDUCE_STD,
+  TL_REDUCE_LENGTH,  // of vectors of reals: the root of the sum of squares
   TL_REDUCTION_COUNT
 } tl_reduction;
 

@@ -162,6 +162,8 @@ typedef struct walker {
   tl_lane_fn *piece;
   void *context;
   int64_t *unpolled;
+  // No more items are wanted: a piece has settled what is asked.
+  bool ended;
 } walker;
 
 // A poll costs far more than an item, so items are counted and one poll is made
@@ -179,15 +181,15 @@ bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items) {
 static void give(walker *w, const char *items, size_t n) {
   tl_dtype from = w->lane->from, to = w->lane->dtype;
   if (from == to) {
-    w->piece(w->context, items, n);
+    w->ended = !w->piece(w->context, items, n);
     return;
   }
   _Alignas(64) char converted[BLOCK * sizeof(tl_c128)];
   tl_kernel1 *cast = tl_kernels()->cast[from][to];
-  for (size_t at = 0; at < n; at += BLOCK) {
+  for (size_t at = 0; at < n && !w->ended; at += BLOCK) {
     size_t count = n - at < BLOCK ? n - at : BLOCK;
     cast(converted, items + at * tl_itemsize(from), count);
-    w->piece(w->context, converted, count);
+    w->ended = !w->piece(w->context, converted, count);
   }
 }
 
@@ -200,7 +202,7 @@ static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
   bool plain = step == itemsize || n == 1;
   int64_t block = plain ? POLL_ITEMS : BLOCK;
   tl_pack *pack = tl_kernels()->pack[tl_move_size((size_t)itemsize)];
-  for (int64_t at = 0; at < n; at += block) {
+  for (int64_t at = 0; at < n && !w->ended; at += block) {
     int64_t count = n - at < block ? n - at : block;
     const char *from = items + at * step;
     if (!plain) {
@@ -222,7 +224,7 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
   _Alignas(64) char tile[TILE_ROWS * TILE_COLUMNS * sizeof(tl_c128)];
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
   int64_t step = TILE_ROWS * TILE_COLUMNS / ncols;
-  for (int64_t row = 0; row < nrows; row += step) {
+  for (int64_t row = 0; row < nrows && !w->ended; row += step) {
     int64_t count = nrows - row < step ? nrows - row : step;
     pack(tile, (ptrdiff_t)((size_t)ncols * itemsize), base + row * row_step,
          row_step, column_step, (size_t)count, (size_t)ncols);
@@ -237,10 +239,10 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
 static bool give_row_tiles(walker *w, const tl_row_tile *tile, const char *base,
                            int64_t nrows, int64_t row_step,
                            int64_t column_step) {
-  for (int64_t row = 0, count; row < nrows; row += count) {
+  for (int64_t row = 0, count; row < nrows && !w->ended; row += count) {
     count = nrows - row < tile->rows ? nrows - row : tile->rows;
     tl_row_tile_fill(tile, base + row * row_step, row_step, column_step, count);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !w->ended; i++) {
       give(w, tile->items + i * tile->row, (size_t)tile->length);
       if (!tl_lane_poll(w->vm, w->unpolled, tile->length))
         return false;
@@ -256,7 +258,7 @@ static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
   bool ok = true;
   tl_counter counter;
   tl_counter_begin(&counter, inner - 1, lane->shape, lane->strides, lane->base);
-  for (; ok && !counter.done; tl_counter_next(&counter))
+  for (; ok && !w->ended && !counter.done; tl_counter_next(&counter))
     ok = give_row_tiles(w, tile, counter.at, lane->shape[inner - 1],
                         lane->strides[inner - 1], lane->strides[inner]);
   return ok;
@@ -274,7 +276,7 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
     piece(context, lane->base, (size_t)lane->shape[0]);
     return tl_lane_poll(vm, unpolled, lane->shape[0]);
   }
-  walker w = {vm, lane, piece, context, unpolled};
+  walker w = {vm, lane, piece, context, unpolled, false};
   if (lane->ndim == 0)
     return give_run(&w, lane->base, 0, 1);
   int inner = lane->ndim - 1;
@@ -291,7 +293,7 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
   tl_counter counter;
   tl_counter_begin(&counter, inner - (tiles ? 1 : 0), lane->shape,
                    lane->strides, lane->base);
-  for (; !counter.done; tl_counter_next(&counter)) {
+  for (; !w.ended && !counter.done; tl_counter_next(&counter)) {
     bool ok = tiles ? give_tiles(&w, counter.at, lane->shape[inner - 1],
                                  lane->strides[inner - 1], length, step)
                     : give_run(&w, counter.at, step, length);

@@ -16,8 +16,8 @@ typedef struct tl_lane {
 } tl_lane;
 
 // Takes the next [n] items of a lane, contiguous and of the lane's dtype; they
-// may be in a buffer that the next call writes over.
-typedef void tl_lane_fn(void *context, const void *items, size_t n);
+// may be in a buffer that the next call writes over. False: no more are wanted.
+typedef bool tl_lane_fn(void *context, const void *items, size_t n);
 
 // Some rows of a transposed array put side by side, so that whole cache lines
 // of it are used.

@@ -25,6 +25,7 @@ static const char *const names[TL_REDUCTION_COUNT] = {
     [TL_REDUCE_MEAN] = "mean",
     [TL_REDUCE_VAR] = "var",
     [TL_REDUCE_STD] = "std",
+    [TL_REDUCE_LENGTH] = "norm",
 };
 
 // --- The way ----------------------------------------------------------------
@@ -132,7 +133,8 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
     r->result = tl_fold_result(tl_reduction_fold(reduction), r->dtype);
   }
   tl_method_choose(&r->method, reduction, r->dtype);
-  r->root = reduction == TL_REDUCE_STD;
+  r->about_zero = reduction == TL_REDUCE_LENGTH;
+  r->root = reduction == TL_REDUCE_STD || r->about_zero;
   r->varies = reduction == TL_REDUCE_VAR || r->root;
   if (r->varies)
     tl_method_of_squares(&r->squares, r->dtype);

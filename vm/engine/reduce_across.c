@@ -38,13 +38,15 @@ static void fold_rows(const tl_reducer *r, char *out, const char *a,
   }
   char *means = scratch;
   char *sums = scratch + tl_align_64(ncols * r->method.out);
-  tl_columns_fold(&r->method, means, a, row_stride, nrows, ncols, sums);
+  if (r->about_zero)
+    memset(means, 0, ncols * r->method.out);
+  else
+    tl_columns_fold(&r->method, means, a, row_stride, nrows, ncols, sums);
   tl_reduce_divide(r->dtype, means, (int64_t)ncols, (double)nrows);
   tl_kernels()->outer_squares[r->dtype](out, means, a, row_stride, nrows, ncols,
                                         sums);
   tl_reduce_end_squares(r->result, out, (int64_t)ncols,
-                        tl_reduce_divisor((int64_t)nrows, r->correction),
-                        r->root);
+                        tl_reducer_divisor(r, (int64_t)nrows), r->root);
 }
 
 // Whether columns are folded where they lie.

@@ -52,6 +52,11 @@ double tl_reduce_divisor(int64_t length, double correction) {
   return divisor > 0 ? divisor : (double)NAN;
 }
 
+// Lengths are of sums that are not divided.
+double tl_reducer_divisor(const tl_reducer *r, int64_t length) {
+  return r->about_zero ? 1 : tl_reduce_divisor(length, r->correction);
+}
+
 enum { VARIED_ROWS = 64, VARIED_ITEMS = 2048 };  // together
 
 // Sums of rows of any lengths become their means, or variances.
@@ -74,7 +79,10 @@ static void divide_each(const tl_reducer *r, const tl_rows *rows, char *items,
 // Rows of different lengths have floats.
 static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
   _Alignas(64) char means[VARIED_ROWS * sizeof(tl_c128)];
-  tl_rows_fold(&r->method, rows, NULL, means);
+  if (r->about_zero)
+    memset(means, 0, sizeof means);
+  else
+    tl_rows_fold(&r->method, rows, NULL, means);
   if (rows->at != NULL)
     divide_each(r, rows, means, false);
   else
@@ -84,8 +92,7 @@ static void vary_some(const tl_reducer *r, const tl_rows *rows, char *out) {
     divide_each(r, rows, out, true);
   else
     tl_reduce_end_squares(r->result, out, rows->n,
-                          tl_reduce_divisor(rows->length, r->correction),
-                          r->root);
+                          tl_reducer_divisor(r, rows->length), r->root);
 }
 
 // Both passes use the kernel of segments, one of sums and one of squares.
@@ -130,27 +137,29 @@ typedef bool pass_fn(const void *context, tl_consumer *c);
 static bool make_result(const tl_reducer *r, pass_fn *pass, const void *context,
                         void *out) {
   tl_consumer c;  // large: not cleared
-  tl_c128 mean;
-  tl_consumer_begin(&c, &r->method, NULL);
-  if (!pass(context, &c))
-    return false;
-  tl_consumer_end(&c, r->varies ? &mean : out);
-  if (!r->varies)
-    return true;
-  tl_reduce_divide(r->dtype, (char *)&mean, 1, (double)r->split.length);
+  tl_c128 mean = {0, 0};
+  if (!r->about_zero) {
+    tl_consumer_begin(&c, &r->method, NULL);
+    if (!pass(context, &c))
+      return false;
+    tl_consumer_end(&c, r->varies ? &mean : out);
+    if (!r->varies)
+      return true;
+    tl_reduce_divide(r->dtype, (char *)&mean, 1, (double)r->split.length);
+  }
   tl_consumer_begin(&c, &r->squares, &mean);
   if (!pass(context, &c))
     return false;
   tl_consumer_end(&c, out);
   tl_reduce_end_squares(r->result, out, 1,
-                        tl_reduce_divisor(r->split.length, r->correction),
-                        r->root);
+                        tl_reducer_divisor(r, r->split.length), r->root);
   return true;
 }
 
 // A tl_lane_fn for a consumer.
-static void take_piece(void *consumer, const void *items, size_t n) {
+static bool take_piece(void *consumer, const void *items, size_t n) {
   tl_consumer_take(consumer, items, n);
+  return !tl_consumer_is_settled(consumer);
 }
 
 // --- One lane in parts ------------------------------------------------------

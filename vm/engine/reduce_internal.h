@@ -30,8 +30,9 @@ typedef struct tl_reducer {
   tl_dtype dtype;    // folded in
   tl_dtype result;   // of the items at out
   tl_method method;  // of a mean or variance that of its sum
-  // Of variances: the second pass, and what becomes of its sums.
-  bool varies, root;
+  // Of variances: the second pass, and what becomes of its sums. Of lengths the
+  // second pass alone, with means of 0 and without a division.
+  bool varies, root, about_zero;
   double correction;
   tl_method squares;
   char *out;
@@ -86,5 +87,7 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
 // The divisor of so many items: NaN where it is not above 0, as the standard
 // has it, so that the results are.
 double tl_reduce_divisor(int64_t length, double correction);
+// That of the reducer's sums of squares of so many items.
+double tl_reducer_divisor(const tl_reducer *r, int64_t length);
 
 #endif

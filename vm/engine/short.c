@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vm/array/reuse.h"
+#include "vm/engine/engine_internal.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 #include "vm/events.h"
@@ -219,69 +220,6 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return true;
 }
 
-// --- Scalars of any dtype ---------------------------------------------------
-
-// The dtype of an unboxed number, or TL_DTYPE_COUNT.
-INLINE tl_dtype scalar_dtype(tl_slot s) {
-  int dtype = tl_dtype_of(s);
-  return (s.tag & TL_CLASS_SCALAR) != 0 && dtype < TL_COMPLEX128
-             ? (tl_dtype)dtype
-             : TL_DTYPE_COUNT;
-}
-
-// Only items of 8 bytes are ever weak, and bools never.
-INLINE tl_slot scalar_result(tl_dtype dtype, const uint64_t *item,
-                             uint64_t weak) {
-  tl_slot s = tl_scalar_load(dtype, item);
-  if (dtype != TL_BOOL && tl_itemsize(dtype) == 8)
-    s.tag |= weak & TL_WEAK;
-  return s;
-}
-
-// Two of one dtype, or a float32 with a weak number.
-static bool scalar_binary(tl_op op, tl_slot b, tl_slot c, tl_slot *out) {
-  tl_dtype dtype = scalar_dtype(b), other = scalar_dtype(c);
-  if (results[op] == NONE || dtype == TL_DTYPE_COUNT || other == TL_DTYPE_COUNT)
-    return false;
-  uint64_t x, y, result = 0;
-  if (dtype == other) {
-    tl_scalar_store(b, &x);
-    tl_scalar_store(c, &y);
-  } else {
-    dtype = TL_FLOAT32;
-    if (scalar_dtype(b) == dtype && scalar_item(c, dtype, &y))
-      tl_scalar_store(b, &x);
-    else if (other == dtype && scalar_item(b, dtype, &x))
-      tl_scalar_store(c, &y);
-    else
-      return false;
-  }
-  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
-  if (kernel == NULL)
-    return false;
-  kernel(&result, &x, &y, 1);
-  *out = scalar_result(results[op] == BOOL ? TL_BOOL : dtype, &result,
-                       b.tag & c.tag);
-  return true;
-}
-
-// As scalar_binary, of one operand: what is weak stays weak where it has 8
-// bytes.
-static bool scalar_unary(tl_op op, tl_slot b, tl_slot *out) {
-  tl_dtype dtype = scalar_dtype(b);
-  if (dtype == TL_DTYPE_COUNT)
-    return false;
-  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
-  tl_dtype to = tl_op_result(op, dtype);
-  if (kernel == NULL || to >= TL_COMPLEX128)
-    return false;
-  uint64_t x, result = 0;
-  tl_scalar_store(b, &x);
-  kernel(&result, &x, 1);
-  *out = scalar_result(to, &result, b.tag);
-  return true;
-}
-
 // --- Entrances --------------------------------------------------------------
 
 // An operand as its mode says: a borrowed one shows no owned bit.
@@ -297,18 +235,15 @@ INLINE void end(tl_vm *vm, tl_slot operand) {
   tl_drop(vm, operand);
 }
 
-// Of two scalars first, the most frequent case of scripts; operands are read
-// with their modes before [a] is written, which may be one of them.
+// Operands are read with their modes before [a] is written, which may be one of
+// them.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0) {
-    if (!scalar_binary(op, x[0], x[1], &result))
-      return false;
-    tl_copy_slot(a, &result);
-    return true;
-  }
-  if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
+  if (tl_is_string(x[0]) && tl_is_string(x[1]) &&
+      tl_ops[op].rule == TL_RULE_COMPARE)
+    result = tl_bool(tl_strings_hold(op, x[0].string, x[1].string));
+  else if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -407,12 +342,6 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
-  if (!tl_is_heap(x)) {
-    if (!scalar_unary(op, x, &result))
-      return false;
-    tl_copy_slot(a, &result);
-    return true;
-  }
   if (vm->has_contracts || !unary(vm, op, &x, ITEMS, &result))
     return false;
   end(vm, x);

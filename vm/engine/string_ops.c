@@ -21,25 +21,39 @@ static bool is_text(tl_slot s) {
          (tl_is_array(s) && tl_dtype_of(s) == (int)TL_STRING);
 }
 
-// A comparison of two strings.
-static bool compare_items(tl_op op, const tl_string_item *a,
-                          const tl_string_item *b) {
-  if (op == TL_OP_EQUAL)
-    return tl_string_item_equal(a, b);
-  if (op == TL_OP_NOT_EQUAL)
-    return !tl_string_item_equal(a, b);
-  // By code points, as sort orders them.
-  int order = tl_string_item_compare(a, b);
+// The orders, -1, 0 and 1, of which a comparison is true: a bit for each.
+static unsigned orders_of(tl_op op) {
+  enum { LESS = 1, SAME = 2, GREATER = 4 };
   switch (op) {
+    case TL_OP_EQUAL:
+      return SAME;
+    case TL_OP_NOT_EQUAL:
+      return LESS | GREATER;
     case TL_OP_LESS:
-      return order < 0;
+      return LESS;
     case TL_OP_LESS_EQUAL:
-      return order <= 0;
+      return LESS | SAME;
     case TL_OP_GREATER:
-      return order > 0;
+      return GREATER;
     default:
-      return order >= 0;
+      return GREATER | SAME;
   }
+}
+
+// Whether equal or not is all that the comparison asks.
+static bool is_equality(tl_op op) {
+  return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+}
+
+// Whether a comparison is true of an order below, at or above 0.
+static bool holds(tl_op op, int order) {
+  return (orders_of(op) >> ((order > 0) - (order < 0) + 1) & 1) != 0;
+}
+
+bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b) {
+  if (is_equality(op))
+    return tl_string_equal(a, b) == (op == TL_OP_EQUAL);
+  return holds(op, tl_string_compare(a, b));
 }
 
 // Whether the result is a bool for each pair.
@@ -73,13 +87,8 @@ static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
   }
 }
 
-// Writes one item of the result at [out]; false after tl_fail.
+// Writes one item of a result that is text; false after tl_fail.
 static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
-  if (is_comparison(op)) {
-    *(uint8_t *)out =
-        compare_items(op, tl_string_item_at(in[0]), tl_string_item_at(in[1]));
-    return true;
-  }
   tl_string_item *item = tl_string_item_at(out);
   if (op == TL_OP_WHERE) {
     const char *chosen = *(const uint8_t *)in[0] != 0 ? in[1] : in[2];
@@ -88,6 +97,33 @@ static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
   }
   return tl_string_item_join(vm, item, tl_string_item_at(in[0]),
                              tl_string_item_at(in[1]));
+}
+
+// A run of comparisons: the bools first, then the operands. What the operation
+// asks is found out once for all items.
+static void compare_run(tl_op op, const tl_walk *w) {
+  char *out = w->data[0];
+  const char *a = w->data[1], *b = w->data[2];
+  const bool equality = is_equality(op), equal = op == TL_OP_EQUAL;
+  const unsigned orders = orders_of(op);
+  for (int64_t k = 0; k < w->length; k++) {
+    const tl_string_item *x = tl_string_item_at(a), *y = tl_string_item_at(b);
+    *out = equality ? tl_string_item_equal(x, y) == equal
+                    : (orders >> (tl_string_item_compare(x, y) + 1) & 1) != 0;
+    out += w->step[0], a += w->step[1], b += w->step[2];
+  }
+}
+
+// A run of texts; false after tl_fail.
+static bool compute_run(tl_vm *vm, tl_op op, const tl_walk *w) {
+  char *at[TL_MAX_OPERANDS + 1];
+  for (int i = 0; i < w->n; i++) at[i] = w->data[i];
+  for (int64_t k = 0; k < w->length; k++) {
+    if (!compute_item(vm, op, at[0], at + 1))
+      return false;
+    for (int i = 0; i < w->n; i++) at[i] += w->step[i];
+  }
+  return true;
 }
 
 // Computes all items, in order; false after tl_fail.
@@ -103,14 +139,10 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
   }
   tl_walk_begin(&w.walk, arity + 1, ndim, tl_shape(result), data, strides);
   for (; !w.walk.done; tl_walk_next(&w.walk)) {
-    // The result first, then the operands.
-    char *at[TL_MAX_OPERANDS + 1];
-    for (int i = 0; i <= arity; i++) at[i] = w.walk.data[i];
-    for (int64_t k = 0; k < w.walk.length; k++) {
-      if (!compute_item(vm, op, at[0], at + 1))
-        return false;
-      for (int i = 0; i <= arity; i++) at[i] += w.walk.step[i];
-    }
+    if (is_comparison(op))
+      compare_run(op, &w.walk);
+    else if (!compute_run(vm, op, &w.walk))
+      return false;
     if (!tl_poll(vm, 1 + (uint64_t)w.walk.length / 1024))
       return false;
   }
@@ -151,7 +183,9 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
 static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   // s + s cannot grow in place: the second operand would move.
   bool over = tl_is_unique(*a) && a->string != b.string && !vm->no_reuse;
-  if (!over && !tl_may_copy(vm, *a))
+  if (over)
+    tl_changed_in_place(vm, *a);
+  else if (!tl_may_copy(vm, *a))
     return false;
   tl_string *joined = over ? tl_string_append(vm, a->string, b.string)
                            : tl_string_concat(vm, a->string, b.string);
@@ -160,7 +194,6 @@ static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   if (over) {
     a->tag &= ~TL_OWNED;
     vm->stats.temps_ended++;
-    tl_changed_in_place(vm, tl_own_string(joined));
   } else if (vm->watch != NULL) {
     vm->observer->fresh(vm, tl_own_string(joined));
   }
@@ -171,9 +204,7 @@ static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
 // The operation on strings.
 static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
-    tl_string_item a = tl_string_item_of(slots[0].string);
-    tl_string_item b = tl_string_item_of(slots[1].string);
-    *out = tl_bool(compare_items(op, &a, &b));
+    *out = tl_bool(tl_strings_hold(op, slots[0].string, slots[1].string));
     return true;
   }
   if (op == TL_OP_WHERE) {
@@ -237,10 +268,8 @@ static bool where_none(tl_vm *vm, tl_slot *slots, tl_slot *out) {
 // for the rest.
 bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   bool texts = false;
-  if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
-      is_array_against_none(slots)) {
+  if (is_equality(op) && is_array_against_none(slots))
     return fail_against_none(vm, op, slots);
-  }
   for (int i = 0; i < tl_ops[op].arity; i++) {
     if (tl_is_nested(slots[i]))
       return vm->nested->elementwise(vm, (int)op, slots, out);
@@ -270,7 +299,7 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (known)
     return true;
   bool lists = tl_is_list(slots[0]) && tl_is_list(slots[1]);
-  bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  const bool equality = is_equality(op);
   if (lists && is_comparison(op) && !equality)
     return order_lists(vm, op, slots, out);
   if (!equality)

@@ -16,6 +16,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
+#include "vm/events.h"
 #include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
@@ -28,11 +29,10 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
   if (step->item_count != tl_ndim(a))
     return false;
   for (int i = 0; i < step->item_count; i++) {
+    int64_t length = tl_shape(a)[i], at;
     if (step->items[i].kind != TL_ITEM_VALUE ||
-        (parts[i].tag & TL_CLASS_I64) == 0) {
+        !tl_index_integer(parts[i], &at))
       return false;
-    }
-    int64_t length = tl_shape(a)[i], at = parts[i].i;
     if (at < 0)
       at += length;
     // An index out of range is reported by the general path, which takes
@@ -250,13 +250,23 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
 
 // A slice of a list; items move out of a list that ends. With [lends] the slice
 // borrows items of a list that lives on.
-static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
-                       bool lends, tl_slot *out) {
+static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
+                       tl_slot *out) {
+  // The list ends here and has no other owner, so its items move, or stay where
+  // they are if they are most of it.
+  bool moves = tl_is_owned(*base) && base->object->count == 1;
+  if (moves && slice.step == 1 && !vm->no_reuse &&
+      slice.length > base->list->capacity / 2) {
+    tl_changed_in_place(vm, *base);
+    tl_list *list = base->list;
+    base->tag &= ~TL_OWNED;
+    tl_list_narrow(vm, &list, slice.start, slice.length);
+    *out = tl_own_list(list);
+    return true;
+  }
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
-  // The list ends here and has no other owner, so its items move.
-  bool moves = tl_is_owned(*base) && base->object->count == 1;
   if (moves)
     made->head.flags |= base->object->flags & TL_BORROWED;
   for (int64_t i = 0; i < slice.length; i++) {
@@ -416,27 +426,41 @@ static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Strings ----------------------------------------------------------------
 
-// Characters [start, stop) as a new string.
+// Characters [start, stop) as a string.
 static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
                       int64_t stop, tl_slot *out) {
   size_t begin, end;
   tl_string_grapheme_range(s, start, stop, &begin, &end);
-  tl_string *made = tl_string_new(vm, s->text + begin, end - begin);
+  return tl_string_part(vm, s->text + begin, end - begin, out);
+}
+
+// A slice that goes backwards or leaves characters out, where these are bytes.
+static bool spaced_bytes(tl_vm *vm, const tl_string *s, tl_slice slice,
+                         tl_slot *out) {
+  tl_string *made = tl_string_new(vm, NULL, (size_t)slice.length);
   if (made == NULL)
     return false;
+  const char *from = s->text + slice.start;
+  for (int64_t i = 0; i < slice.length; i++)
+    made->text[i] = from[i * slice.step];
+  tl_string_finish(made);
   *out = tl_own_string(made);
   return true;
 }
 
-// A slice that goes backwards or leaves characters out: first finds the byte at
-// which each character begins, and where the last one ends.
-static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
-                             tl_slice slice, tl_slot *out) {
+// The same of any text: first finds the byte at which each character begins
+// from the first to the last that is taken.
+static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
+                             tl_slot *out) {
+  int64_t last = slice.start + (slice.length - 1) * slice.step;
+  int64_t low = slice.step < 0 ? last : slice.start;
+  int64_t count = (slice.step < 0 ? slice.start : last) + 1 - low;
   size_t nbytes = ((size_t)count + 1) * sizeof(size_t);
   size_t *begins = tl_alloc(vm, nbytes, "a slice of a string");
   if (begins == NULL)
     return false;
-  size_t at = 0;
+  size_t at, end;
+  tl_string_grapheme_range(s, low, low, &at, &end);
   for (int64_t i = 0; i < count; i++) {
     begins[i] = at;
     at = tl_grapheme_end(s->text, s->length, at);
@@ -445,7 +469,7 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
   tl_text text;
   tl_text_open(&text, vm);
   for (int64_t i = 0; i < slice.length; i++) {
-    int64_t k = slice.start + i * slice.step;
+    int64_t k = slice.start + i * slice.step - low;
     tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
   }
   tl_free(vm, begins, nbytes);
@@ -455,13 +479,12 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
   return made != NULL;
 }
 
-// Indices count characters, so a string that is not ASCII is walked from its
-// front.
+// Indices count characters.
 static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                        const tl_slot *parts, tl_slot *out) {
   one index;
-  const tl_string *s = base->string;
-  int64_t count = tl_string_graphemes(s);
+  tl_string *s = base->string;
+  int64_t count = tl_string_graphemes(vm, s);
   if (!read_one(vm, "string", step, parts, count, &index))
     return false;
   if (index.kind == ONE_ARRAY)
@@ -481,7 +504,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (slice.step == 1 || slice.length == 1) {
     return substring(vm, s, slice.start, slice.start + slice.length, out);
   }
-  return spaced_substring(vm, s, count, slice, out);
+  return (tl_string_is_bytewise(s) ? spaced_bytes : spaced_substring)(
+      vm, s, slice, out);
 }
 
 // --- Ranges -----------------------------------------------------------------

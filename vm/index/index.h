@@ -93,6 +93,11 @@ void tl_path_close(tl_vm *vm, tl_open_path *spread);
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out);
 
+// Whether a step takes one item of an array: it has a number for each axis.
+// Whether they lie within the axes is not looked at.
+bool tl_index_is_item(const tl_array *a, const tl_step *step,
+                      const tl_slot *parts);
+
 // Whether the first step takes several items for certain, and how. The number
 // says which relations (tl_relation) the result may have to x: that one and
 // further ones.

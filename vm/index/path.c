@@ -1,4 +1,5 @@
-// Updates through nested places: r.a[3].b = v.
+// Updates through nested places: r.a[3].b = v. Where nothing has to be copied
+// place.c has done it already.
 //
 // On the way down nothing is written. A container that only this update refers
 // to is changed in place, once what lies below it has succeeded; any other is
@@ -23,9 +24,6 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/objects.h"
-
-// Each step takes some of the C stack.
-enum { MAX_STEPS = 1000 };
 
 typedef tl_nested_path way;
 
@@ -57,8 +55,6 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
                    tl_slot *out) {
   if (!in_place && tl_is_owned(*target))
     tl_drop(vm, *target);
-  if (in_place && (tl_is_list(made) || tl_is_record(made)))
-    tl_changed_in_place(vm, made);
   target->tag &= ~TL_OWNED;
   tl_copy_slot(out, &made);
   return true;
@@ -119,6 +115,8 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
     return vm->nested->fail_no_field(vm, *target, key);
   }
   bool in_place = may_change(vm, *target);
+  if (in_place)
+    tl_changed_in_place(vm, *target);
   tl_record *record = target->record;
   tl_slot borrowed = tl_borrow(*target);
   if (!in_place && !tl_record_unique(vm, &borrowed, 1, &record))
@@ -222,6 +220,8 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
     return false;
   }
   bool in_place = may_change(vm, *target);
+  if (in_place)
+    tl_changed_in_place(vm, *target);
   tl_list *list = target->list;
   tl_slot borrowed = tl_borrow(*target);
   if (!in_place && !tl_list_unique(vm, &borrowed, 0, &list))
@@ -481,11 +481,11 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
 }
 
 // Whether the path is short enough for the recursion.
-static bool check_length(tl_vm *vm, const tl_path *path) {
-  if (path->step_count <= MAX_STEPS)
+bool tl_path_check_length(tl_vm *vm, const tl_path *path) {
+  if (path->step_count <= TL_PATH_STEPS)
     return true;
   return tl_fail(vm, TALLY_ERR_LIMIT, "a place has at most %d steps, not %d",
-                 MAX_STEPS, path->step_count);
+                 TL_PATH_STEPS, path->step_count);
 }
 
 // Whether a part is a mask that may have missing values.
@@ -516,7 +516,12 @@ static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
 // that the caller's slots are as they were. On success *value owns nothing.
 bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *value, tl_slot *out) {
-  if (!check_length(vm, path))
+  if (tl_place_store(vm, target, path, parts, value)) {
+    tl_copy_slot(out, target);
+    target->tag &= ~TL_OWNED;
+    return true;
+  }
+  if (!tl_path_check_length(vm, path))
     return false;
   way w = {path->steps, path->step_count, parts};
   carried carried = {*value, false, false};
@@ -543,67 +548,7 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   return true;
 }
 
-// --- Take and give back ------------------------------------------------------
-
-// The slot of an item of a list or a record; NULL: it is none, or not there.
-static tl_slot *find_item(tl_slot container, const tl_step *step,
-                          const tl_slot *parts) {
-  bool one = step->field == NULL && step->item_count == 1 &&
-             step->items[0].kind == TL_ITEM_VALUE;
-  int64_t at;
-  if (tl_is_record(container)) {
-    if (step->field != NULL)
-      return tl_record_get(container.record, step->field);
-    return one && tl_key_allowed(*parts)
-               ? tl_record_get_key(container.record, *parts)
-               : NULL;
-  }
-  if (!tl_is_list(container) || !one || !tl_index_integer(*parts, &at))
-    return NULL;
-  int64_t length = container.list->length;
-  if (at < 0)
-    at += length;
-  return at >= 0 && at < length ? &container.list->items[at] : NULL;
-}
-
-// The slot at the end of a path on which every container may be changed in
-// place; NULL: there is none.
-static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
-                           const tl_slot *parts) {
-  tl_slot *at = target;
-  for (int i = 0; i < path->step_count; i++) {
-    if (!may_change(vm, *at))
-      return NULL;
-    at = find_item(*at, &path->steps[i], parts);
-    if (at == NULL)
-      return NULL;
-    parts += tl_step_parts(&path->steps[i]);
-  }
-  return at;
-}
-
-// The place is left unset, which is how tl_path_give_back recognises it.
-bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
-                  tl_slot *parts, tl_slot *out) {
-  tl_slot *place = find_place(vm, &target, path, parts);
-  if (place != NULL && tl_is_owned(*place)) {
-    tl_copy_slot(out, place);
-    *place = tl_unset();
-    return true;
-  }
-  target = tl_borrow(target);
-  return check_length(vm, path) && tl_path_get(vm, &target, path, parts, out);
-}
-
-// After the update stored another value there is nothing to put back.
-void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
-                       const tl_slot *parts, tl_slot *item) {
-  tl_slot *place = find_place(vm, &target, path, parts);
-  if (place == NULL || !tl_is_unset(*place))
-    return;
-  tl_copy_slot(place, item);
-  item->tag &= ~TL_OWNED;
-}
+// --- Reading ----------------------------------------------------------------
 
 // Each step's result is dropped once the next one has been read from it.
 // Steps below a temporary: what a step borrows from the one before it would die

@@ -131,6 +131,19 @@ int tl_step_parts(const tl_step *step) {
   return parts;
 }
 
+// A bool is a mask of no axes, and makes one.
+bool tl_index_is_item(const tl_array *a, const tl_step *step,
+                      const tl_slot *parts) {
+  if (step->item_count != tl_ndim(a))
+    return false;
+  for (int i = 0; i < step->item_count; i++) {
+    if (step->items[i].kind != TL_ITEM_VALUE || !tl_is_scalar(parts[i]) ||
+        tl_is_bool(parts[i]))
+      return false;
+  }
+  return true;
+}
+
 // A bool array of any rank, the axes of which it covers.
 static bool is_mask(tl_slot s) {
   return tl_is_array(s) && s.array->head.dtype == TL_BOOL;

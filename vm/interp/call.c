@@ -393,7 +393,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   uint64_t tags = 0;
   for (uint32_t i = 0; i < count; i++) {
     dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
-    tags |= args[i].tag;
+    // A string is plain: no form, and no lifting or spelling out is for it.
+    tags |= tl_is_string(args[i]) ? 0 : args[i].tag;
   }
   bool plain = (tags & (TL_CLASS_OBJ | TL_CLASS_LIST)) == 0;
   if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))

@@ -7,6 +7,7 @@
 #include "vm/objects.h"
 #include "vm/array/element.h"
 #include "vm/embedded.h"
+#include "vm/index/select.h"
 #include "vm/interp/interp.h"
 #include "vm/values/record.h"
 
@@ -181,13 +182,15 @@ bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return end_path(vm, RC, ins[1].a);
 }
 
+// Most updates find their place at once, so that the target's slot stays as it
+// is.
 bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_setpath(vm, RA, RB, path_of(vm, ins), RC, ins->modes) &&
+  const tl_path *path = path_of(vm, ins);
+  tl_slot value = taken(RB, MODE_B);
+  bool done =
+      MODE_A != TL_MODE_BORROW && tl_place_store(vm, RA, path, RC, &value);
+  return (done || tl_do_setpath(vm, RA, RB, path, RC, ins->modes)) &&
          end_path(vm, RC, ins[1].a);
-}
-
-bool tl_exec_unpack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_unpack(vm, RA, RB, MODE_B, EXTRA());
 }
 
 // The step [i] or [i, j]: plain values, no slices.
@@ -309,8 +312,8 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // Extra 0 is a `catch` of the script: the record was made by the unwinder,
-// because making it may fail. Extra 1 is a landing pad of the compiler, which
-// needs no record.
+// because making it may fail. Extra 1 is a landing pad of the compiler, and
+// extra 2 a `catch` that names no error: they need no record.
 bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   *a = tl_none();

@@ -38,7 +38,6 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(TAKE, take, 2)             \
   OP(UNTAKE, untake, 2)         \
   OP(SETPATH, setpath, 2)       \
-  OP(UNPACK, unpack, 2)         \
   OP(CHECKTYPES, checktypes, 1) \
   OP(SHOW, show, 1)             \
   OP(CATCH, catch, 1)

@@ -28,10 +28,13 @@
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
+#include "vm/index/select.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
+#include "vm/engine/scalars.h"
 #include "vm/engine/short.h"
 #include "vm/interp/slots.h"
+#include "vm/values/record.h"
 
 #include "vm/interp/interp_forms.h"
 
@@ -163,11 +166,13 @@ dispatch:
       NEXT;
     }
     OP(KEEP) {
-      tl_do_keep(vm, RA, RB);
+      if (tl_is_heap(*RB))  // a number depends on nothing
+        tl_do_keep(vm, RA, RB);
       NEXT;
     }
     OP(INHERIT) {
-      tl_do_inherit(vm, RA, RB);
+      if (tl_is_heap(*RB))
+        tl_do_inherit(vm, RA, RB);
       NEXT;
     }
     OP(LEAVE) {
@@ -350,17 +355,21 @@ dispatch:
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
-      ASK_REGION(RB);
+      if (LENDS(RB) && get_lent(RA, RB, RC))
+        NEXT;
+      ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
       NEXT;
     }
     // b[c, d] likewise.
     OP(GETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
-      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
+      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      }
-      ASK_REGION(RB);
+      if (LENDS(RB) && get_lent2(RA, RB, RC, d))
+        NEXT2;
+      ASK_REGION_UNLESS(RB,
+                        TL_RANK(RB->tag) == 2 && takes_one(RC) && takes_one(d));
       TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
       NEXT2;
     }
@@ -369,13 +378,31 @@ dispatch:
     OP(INDEX) {
       tl_slot *a = RA;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
-      ASK_REGION(RB);
+      // Up to two numbers are GETEL's.
+      bool deep = TL_RANK(RB->tag) > 2 && tl_is_array(*RB);
+      if (deep && get_item(a, RB, MODE_B, path->steps, a + 1))
+        NEXT2;
+      ASK_REGION_UNLESS(
+          RB, deep && tl_index_is_item(RB->array, path->steps, a + 1));
       TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
       NEXT2;
     }
-    // b.name
+    // b.name. A field of a record that stays is borrowed, and looked for where
+    // this instruction found it the last time, which its second word remembers.
     OP(GETF) {
       tl_string *name = F->function->unit->names[EXTRA()];
+      if ((MODE_B == TL_MODE_BORROW || !tl_is_owned(*RB)) &&
+          LIKELY(tl_is_record(*RB))) {
+        const tl_slot *field =
+            tl_record_get_hinted(RB->record, name, tl_ins_hint(ins));
+        if (LIKELY(field != NULL)) {
+          uint64_t tag = field->tag & ~TL_OWNED, payload = field->u;
+          tl_slot *a = RA;
+          a->tag = tag;
+          a->u = payload;
+          NEXT2;
+        }
+      }
       ASK_REGION(RB);
       TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
       NEXT2;
@@ -387,6 +414,18 @@ dispatch:
         NEXT2;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
+      NEXT2;
+    }
+    // a, … = b: a list of so many items stays what it is.
+    OP(UNPACK) {
+      const tl_slot *b = RB;
+      if (LIKELY((uint8_t)b->tag == TL_CLASS_LIST && EXTRA() <= UINT16_MAX &&
+                 b->list->length == (int64_t)EXTRA())) {
+        tl_slot list = tl_operand_read(b, MODE_B);
+        tl_copy_slot(RA, &list);
+        NEXT2;
+      }
+      TRY(tl_do_unpack(vm, RA, b, MODE_B, EXTRA()));
       NEXT2;
     }
     // a[c] = b. Storing a number of the array's dtype in range needs no call.
@@ -643,6 +682,18 @@ dispatch:
         b[1].i++;
         NEXT2;
       }
+      // A list that ends with the loop and has no other owner gives its items
+      // away.
+      uint64_t at = b[1].u;
+      if (what != TL_NEXT_PAIR && (uint8_t)b->tag == TL_CLASS_LIST &&
+          MODE_B != TL_MODE_BORROW && b->object->count == 1 &&
+          at < (uint64_t)b->list->length) {
+        tl_slot *item = &b->list->items[at];
+        tl_copy_slot(RA, item);
+        *item = tl_none();
+        b[1].u = at + 1;
+        NEXT2;
+      }
       TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, what));
       NEXT2;
     }
@@ -716,9 +767,15 @@ dispatch:
 #endif
     goto short_binary;
   }
-  // Small arrays, and an array with a scalar, computed without a plan; large
-  // ones go on to where a region may take them.
+  // Scalars of all other dtypes. Small arrays, and an array with a scalar, are
+  // computed without a plan; large ones go on to where a region may take them.
   WAY(short_binary) {
+    if (((slow_b->tag | slow_c->tag) & TL_CLASS_HEAP) == 0) {
+      if (!tl_scalar_binary(slow_op, slow_b, slow_c, RA))
+        goto elementwise;
+      ins += ins->op == TL_BC_ELEM2;
+      NEXT;
+    }
     if (MAY_FUSE(slow_b, slow_c))
       goto elementwise;
     if (tl_short_binary(vm, slow_op, RA, slow_b, slow_c, ins->modes)) {
@@ -729,6 +786,11 @@ dispatch:
   }
   // The same for one operand; falls through to the general path.
   WAY(short_unary) {
+    if (!tl_is_heap(*slow_b)) {
+      if (!tl_scalar_unary(slow_op, slow_b, RA))
+        goto elementwise;
+      NEXT2;
+    }
     if (MAY_FUSE(slow_b, slow_b))
       goto elementwise;
     if (tl_short_unary(vm, slow_op, RA, slow_b, MODE_B))
@@ -748,13 +810,9 @@ dispatch:
   // be one bool.
   WAY(compare) {
     bool truth;
-    // A literal takes the float's dtype, as in arithmetic.
-    if ((uint8_t)slow_b->tag == TL_CLASS_F64 &&
-        (uint8_t)slow_c->tag == TL_CLASS_I64 && tl_is_weak(*slow_c)) {
-      literal = tl_weak_float((double)slow_c->i);
-      slow_c = &literal;
-    }
-    TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
+    if (((slow_b->tag | slow_c->tag) & TL_CLASS_HEAP) != 0 ||
+        !tl_scalar_compare(slow_op, slow_b, slow_c, &truth))
+      TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
     if (truth != slow_negate) {
       if ((int16_t)ins->c < 0)
         POLL();

@@ -179,26 +179,60 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
+// Whether operand b of a container ends here but is no owner, as a temporary
+// that was borrowed: then nothing is to be dropped either.
+#define LENDS(b) (MODE_B != TL_MODE_BORROW && !tl_is_owned(*(b)))
+
+// tl_element_get out of line, for bases that are rarer than variables.
+static __attribute__((noinline)) bool get_lent(tl_slot *a, const tl_slot *b,
+                                               const tl_slot *c) {
+  return tl_element_get(a, b, c);
+}
+static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c,
+                                                const tl_slot *d) {
+  return tl_element_get2(a, b, c, d);
+}
+
+// a = b[…] where b is an array of numbers that has an integer for each axis;
+// false also where b ends here and is to be dropped.
+static bool get_item(tl_slot *a, const tl_slot *b, unsigned mode,
+                     const tl_step *step, const tl_slot *parts) {
+  char *item;
+  return (mode == TL_MODE_BORROW || !tl_is_owned(*b)) &&
+         tl_index_item_at(b->array, step, parts, &item) &&
+         tl_element_load(a, tl_dtype_of(*b), item);
+}
+
+// Whether an index takes one item of its axis.
+static inline bool takes_one(const tl_slot *s) {
+  return tl_is_scalar(*s) && !tl_is_bool(*s);
+}
+
 // Where a region may begin with this instruction: tries it for the array s, and
 // goes on behind the region if that ran. If it declined, nothing has changed
 // and the instruction runs by itself.
-#define ASK_REGION(s)                                             \
-  do {                                                            \
-    SAVE();                                                       \
-    if (tl_may_fuse(F->function, ins, tl_items_of(s))) {          \
-      const tl_ins *next_;                                        \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;          \
-      tl_region_status status_ =                                  \
-          tl_region_run(vm, F->function, R, ins, large_, &next_); \
-      if (status_ == TL_REGION_DONE) {                            \
-        ins = next_;                                              \
-        DISPATCH;                                                 \
-      }                                                           \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                \
-        tl_drop_call(vm, R, ins);                                 \
-        FAIL();                                                   \
-      }                                                           \
-    }                                                             \
+#define ASK_REGION(s) ASK_REGION_UNLESS(s, false)
+
+// The same but for where the instruction takes [one] item of the array: that is
+// a number, however many there are.
+#define ASK_REGION_UNLESS(s, one)                                  \
+  do {                                                             \
+    SAVE();                                                        \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) { \
+      const tl_ins *next_;                                         \
+      bool large_ = (s)->array->size >= TL_REGION_LARGE;           \
+      tl_region_status status_ =                                   \
+          tl_region_run(vm, F->function, R, ins, large_, &next_);  \
+      if (status_ == TL_REGION_DONE) {                             \
+        ins = next_;                                               \
+        DISPATCH;                                                  \
+      }                                                            \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                 \
+        tl_drop_call(vm, R, ins);                                  \
+        FAIL();                                                    \
+      }                                                            \
+    }                                                              \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither

@@ -180,7 +180,11 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   hold_all(vm, count, items);
   for (uint32_t i = 0; i < count; i++) {
     // Nothing below the allocation can fail, so no item is lost.
-    list->items[i] = tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
+    if (tl_is_heap(items[i]))
+      list->items[i] =
+          tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
+    else
+      tl_copy_slot(&list->items[i], &items[i]);
   }
   list->length = count;
   tl_operand_put(out, tl_own_list(list));
@@ -395,11 +399,11 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
-  tl_string *cluster = tl_string_new(vm, string->text + *at, end - (size_t)*at);
-  if (cluster == NULL)
+  tl_slot cluster;
+  if (!tl_string_part(vm, string->text + *at, end - (size_t)*at, &cluster))
     return false;
   *at = (int64_t)end;
-  tl_operand_put(a, tl_own_string(cluster));
+  tl_operand_put(a, cluster);
   return true;
 }
 

@@ -102,9 +102,10 @@ static bool may_keep(const tl_slot *x, const tl_slot *y) {
   return x->pointer == y->pointer || may_keep_within(x, y, &left);
 }
 
-// Where x does not own, its end frees nothing, so y needs no count.
+// Where x does not own, its end frees nothing, so y needs no count; and where y
+// owns already it has one.
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (tl_is_owned(*x) && may_keep(x, y))
+  if (tl_is_owned(*x) && !tl_is_owned(*y) && tl_is_heap(*y) && may_keep(x, y))
     promote(vm, y);
 }
 
@@ -252,10 +253,12 @@ static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
 // The order matters: items and blocks are taken over while x still owns them,
 // then x itself if y is x, and at last what is left of x is dropped.
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
-  inherit_items(vm, x, y);
-  inherit_hold(vm, y, x);
-  tl_do_settle(x, y);  // what came out of a container may be x itself
-  tl_do_inherit(vm, x, y);
+  if (tl_is_heap(*y)) {
+    inherit_items(vm, x, y);
+    inherit_hold(vm, y, x);
+    tl_do_settle(x, y);  // what came out of a container may be x itself
+    tl_do_inherit(vm, x, y);
+  }
   if (tl_is_owned(*x))
     tl_drop(vm, *x);
 }

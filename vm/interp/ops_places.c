@@ -249,13 +249,13 @@ void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
 
 // How many items a value has that several names are assigned from; -1: it
 // cannot be assigned to several names.
-static int64_t unpacked_length(tl_slot s) {
+static int64_t unpacked_length(tl_vm *vm, tl_slot s) {
   if (tl_is_list(s))
     return s.list->length;
   if (tl_is_record(s))
     return s.record->length;
   if (tl_is_string(s))
-    return tl_string_graphemes(s.string);
+    return tl_string_graphemes(vm, s.string);
   if (tl_is_array(s))
     return tl_ndim(s.array) > 0 ? tl_shape(s.array)[0] : -1;
   if (tl_is_nested(s))
@@ -309,7 +309,7 @@ static bool fail_unpack(tl_vm *vm, tl_slot value, uint32_t count) {
 // list or slice.
 static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
                         uint32_t rest) {
-  int64_t length = unpacked_length(value), others = (int64_t)count - 1;
+  int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
   if (length < 0)
     return fail_unpack(vm, value, count);
   if (length < others) {
@@ -354,7 +354,7 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     tl_operand_put(a, value);
     return true;
   }
-  int64_t length = tl_is_string(value) ? -1 : unpacked_length(value);
+  int64_t length = tl_is_string(value) ? -1 : unpacked_length(vm, value);
   if (length < 0)
     return fail_unpack(vm, value, count);
   if (length != (int64_t)count) {

@@ -137,6 +137,19 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   tl_text_close(&text);
 }
 
+// Handlers by the extra of the CATCH that they begin with. A landing pad is the
+// compiler's own: it undoes something and goes on unwinding. An unnamed `catch`
+// does not look at the error.
+enum { NAMED, PAD, UNNAMED, NO_HANDLER };
+
+// Which of them the handler is; NULL where the frame has none at its pc.
+static int kind_of(const tl_prototype *function, const tl_handler *handler) {
+  if (handler == NULL)
+    return NO_HANDLER;
+  const tl_ins *ins = &function->code[handler->handler];
+  return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : NAMED;
+}
+
 // A module read from a file has a path, even if it bears a library module's
 // name.
 bool tl_is_library(const tl_vm *vm, const tl_unit *unit) {
@@ -157,6 +170,12 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     tl_error_clear(vm);
     tl_poll(vm, 0);
   }
+  const int handler = vm->error.is_final
+                          ? NO_HANDLER
+                          : kind_of(function, tl_handler_at(function, pc));
+  // Nobody will ask where it was.
+  if (handler == UNNAMED)
+    return;
   if (tl_is_library(vm, function->unit)) {
     vm->error.left[0] = 0;
     tl_error_of_function(vm, function, base);
@@ -177,7 +196,9 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   vm->error.column = where.column;
   tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
   vm->error.file = tl_retain(vm, file).string;
-  write_excerpt(vm, function->unit, place, where);
+  // The record of a `catch` has no excerpt.
+  if (handler != NAMED)
+    write_excerpt(vm, function->unit, place, where);
 }
 
 // --- The trace --------------------------------------------------------------
@@ -281,22 +302,21 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
   return false;
 }
 
-// A landing pad: a handler of the compiler's own, which undoes something and
-// goes on unwinding (CATCH with extra 1).
-static bool is_pad(const tl_prototype *function, const tl_handler *handler) {
-  const tl_ins *ins = &function->code[handler->handler];
-  return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
-}
-
 // Whether the handler runs: a landing pad does for every error, a `catch` for
-// those that a script may catch. The record that it gives is made here, so that
+// those that a script may catch. The record that it names is made here, so that
 // an error whose record does not fit in memory goes on to a caller that can do
-// without.
+// without; a `catch` without a name needs none.
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
-  if (is_pad(function, handler))
+  const int kind = kind_of(function, handler);
+  if (kind == PAD)
     return true;
-  return !vm->error.is_final && tl_error_take(vm, &vm->caught);
+  if (vm->error.is_final)
+    return false;
+  if (kind == NAMED)
+    return tl_error_take(vm, &vm->caught);
+  tl_error_clear(vm);
+  return true;
 }
 
 // An error with which the host stops the script passes every `catch`, but not
@@ -307,7 +327,7 @@ tl_call_mode tl_call_restores(const tl_prototype *function,
     return TL_CALL_RESTORES;
   const tl_handler *handler =
       tl_handler_at(function, (uint32_t)(ins - function->code));
-  bool seen = handler != NULL && is_pad(function, handler);
+  bool seen = kind_of(function, handler) == PAD;
   return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
 

@@ -1,6 +1,6 @@
-// Powers. Whole and half exponents of up to 32 are products and roots of pairs
-// of numbers, at most 0.501 ulp from the truth; others are 2^(y log2 x), at
-// most 1 ulp. What an item gets depends on its own exponent alone, and all
+// Powers. Whole and half exponents of up to 1024 are products and roots of
+// pairs of numbers, at most 0.501 ulp from the truth; others are 2^(y log2 x),
+// at most 1 ulp. What an item gets depends on its own exponent alone, and all
 // instruction sets give the same bits. What the formulas do not cover (roots of
 // negative numbers, results next to the end of the range) the C library
 // computes item by item.
@@ -149,7 +149,7 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 // ---- whole and half exponents -----------------------------------------------
 
 // Easy exponents: twice the exponent is whole and no larger than this.
-enum { EASY_TWICE = 64, EASY_EXPONENTS = 2 * EASY_TWICE + 1 };
+enum { EASY_TWICE = 2048 };
 
 // Adding and taking off 1.5 * 2^52 rounds to a whole number, which twice the
 // exponent then is already.
@@ -255,7 +255,104 @@ TL_INLINE vec easy_float32(vec x, int twice) {
   return twice < 0 ? 1 / result : result;
 }
 
-// Items whose pairs lose digits, at the ends of the range, by the C library.
+// The same with an exponent for each lane: squares of x are factors where the
+// exponent has their bit.
+
+// What easy exponents are among some: twice as much has [bits] bits at most.
+typedef struct easy_span {
+  int bits;
+  bool halves, negatives;
+} easy_span;
+
+// All ones in the lanes where bit i is set.
+TL_INLINE vec_bits lanes_with(vec_bits bits, int i) {
+  return 0 - (bits >> i & 1);
+}
+
+// Twice the size of each exponent, a whole number, in the low bits.
+TL_INLINE vec_bits twice_of(vec y) {
+  const vec size = (vec)((vec_bits)y & ~VEC_SIGN);
+  return (vec_bits)(size + size + VEC_WHOLE);
+}
+
+// x ** 0.5 as the functions of one number have it: of -0.0 it is 0.0, and of
+// -inf inf.
+TL_INLINE vec half_power(vec x) {
+  return vec_choose((vec_bits)(x == -(double)INFINITY),
+                    all_of((double)INFINITY), vec_root(x + 0));
+}
+
+// Powers whose formulas hold everywhere, and for the other exponents [y].
+TL_INLINE vec plain_or(vec x, vec exponent, vec y, easy_span span) {
+  if (span.negatives)
+    y = vec_choose((vec_bits)(exponent == -1), 1 / x, y);
+  y = vec_choose((vec_bits)(exponent == 0), all_of(1), y);
+  if (span.halves)
+    y = vec_choose((vec_bits)(exponent == 0.5), half_power(x), y);
+  y = vec_choose((vec_bits)(exponent == 1), x, y);
+  return vec_choose((vec_bits)(exponent == 2), x * x, y);
+}
+
+// Pairs start from 1, whose product with the first factor is that factor: so
+// the result has the bits of easy_power.
+TL_INLINE vec easy_lanes_float64(vec x, vec y, easy_span span) {
+  const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
+  pairs result = {all_of(1), all_of(0)};
+  pairs base = {x, all_of(0)};
+  if (span.halves) {
+    const pairs root = pairs_root(x);
+    result.high = vec_choose(half, root.high, result.high);
+    result.low = vec_choose(half, root.low, result.low);
+  }
+  for (int i = 1; i < span.bits; i++) {
+    const vec_bits factor = lanes_with(twice, i);
+    const pairs product = pairs_times(result, base);
+    result.high = vec_choose(factor, product.high, result.high);
+    result.low = vec_choose(factor, product.low, result.low);
+    base = pairs_times(base, base);
+  }
+  vec z = result.high;
+  if (span.negatives)
+    z = vec_choose((vec_bits)(y < 0), pairs_inverse(result), z);
+  return plain_or(x, y, z, span);
+}
+
+// Likewise the bits of easy_float32.
+TL_INLINE vec easy_lanes_float32(vec x, vec y, easy_span span) {
+  const vec_bits twice = twice_of(y), half = lanes_with(twice, 0);
+  vec result = all_of(1), base = x;
+  if (span.halves) {
+    // As pow has it, -0 and -inf have roots.
+    const vec end = vec_choose((vec_bits)(x == -(double)INFINITY),
+                               all_of((double)INFINITY), x + 0);
+    result = vec_choose(half, vec_root(end), result);
+    base = vec_choose(half, end, base);
+  }
+  for (int i = 1; i < span.bits; i++) {
+    result = vec_choose(lanes_with(twice, i), result * base, result);
+    base = base * base;
+  }
+  if (span.negatives)
+    result = vec_choose((vec_bits)(y < 0), 1 / result, result);
+  return plain_or(x, y, result, span);
+}
+
+// An item whose pairs lose digits, at the ends of the range, by the C library.
+TL_INLINE double settled_float64(double power_of, double x, double y) {
+  const int twice = (int)(y + y);
+  return is_plain(twice) || twice == 1 ||
+                 (easy_holds(x) && easy_holds(power_of))
+             ? power_of
+             : pow(x, y);
+}
+
+// Double has range enough for every float32.
+TL_INLINE float settled_float32(float power_of, float x, float y) {
+  (void)x, (void)y;
+  return power_of;
+}
+
+// The same of items with one exponent.
 static void settle_float64(double *to, const double *x, double y, size_t n) {
   if (is_plain((int)(y + y)))
     return;
@@ -263,11 +360,10 @@ static void settle_float64(double *to, const double *x, double y, size_t n) {
   for (size_t i = 0; i < n; i++)
     odd |= ~all_if(easy_holds(x[i])) | ~all_if(easy_holds(to[i]));
   for (size_t i = 0; odd != 0 && i < n; i++)
-    if (!easy_holds(x[i]) || !easy_holds(to[i]))
-      to[i] = pow(x[i], y);
+    to[i] = settled_float64(to[i], x[i], y);
 }
 
-// Nothing to do: double has range enough for every float32.
+// Nothing to do.
 static void settle_float32(float *to, const float *x, float y, size_t n) {
   (void)to, (void)x, (void)y, (void)n;
 }
@@ -275,9 +371,9 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // ---- both -------------------------------------------------------------------
 
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
-// exponents among others, those of one exponent at a time. An easy exponent
-// gives the same bits wherever it stands. The kernel's target may be an
-// operand, so results go through a block of their own.
+// exponents among others. An easy exponent gives the same bits wherever it
+// stands. The kernel's target may be an operand, so results go through a block
+// of their own.
 #define POWERS(sfx, T, Bits)                                                 \
   static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {           \
     const int twice = (int)(y + y);                                          \
@@ -301,18 +397,39 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
       memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);          \
     settle_##sfx(to, x, y, n);                                               \
   }                                                                          \
-  static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n) {    \
-    bool done[EASY_EXPONENTS] = {false};                                     \
-    T powers[VMATH_BLOCK];                                                   \
+  static easy_span easy_span_##sfx(const T *y, size_t n) {                   \
+    easy_span span = {0, false, false};                                      \
+    T most = 0;                                                              \
     for (size_t i = 0; i < n; i++) {                                         \
-      const T exponent = y[i];                                               \
-      if (!is_easy_##sfx(exponent) ||                                        \
-          done[(int)(exponent + exponent) + EASY_TWICE])                     \
+      const T size = y[i] < 0 ? -y[i] : y[i];                                \
+      const bool easy = is_easy_##sfx(y[i]);                                 \
+      most = easy && size > most ? size : most;                              \
+      span.negatives |= easy && y[i] < 0;                                    \
+      span.halves |= easy && (T)(int)size != size;                           \
+    }                                                                        \
+    if (most != 0)                                                           \
+      span.bits = 32 - __builtin_clz((unsigned)(most + most));               \
+    return span;                                                             \
+  }                                                                          \
+  static bool any_easy_##sfx(const T *y, size_t n) {                         \
+    bool any = false;                                                        \
+    for (size_t i = 0; i < n; i++) any |= is_easy_##sfx(y[i]);               \
+    return any;                                                              \
+  }                                                                          \
+  static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n) {    \
+    const easy_span span = easy_span_##sfx(y, n);                            \
+    for (size_t i = 0; i < n; i += LANES) {                                  \
+      const size_t count = n - i < LANES ? n - i : LANES;                    \
+      T base[LANES] = {0}, exponent[LANES] = {0}, powers[LANES];             \
+      if (!any_easy_##sfx(y + i, count))                                     \
         continue;                                                            \
-      done[(int)(exponent + exponent) + EASY_TWICE] = true;                  \
-      easy_block_##sfx(powers, x, exponent, n);                              \
-      for (size_t k = i; k < n; k++)                                         \
-        to[k] = y[k] == exponent ? powers[k] : to[k];                        \
+      memcpy(base, x + i, count * sizeof *x);                                \
+      memcpy(exponent, y + i, count * sizeof *y);                            \
+      store_##sfx(powers, easy_lanes_##sfx(load_##sfx(base),                 \
+                                           load_##sfx(exponent), span));     \
+      for (size_t k = 0; k < count; k++)                                     \
+        if (is_easy_##sfx(exponent[k]))                                      \
+          to[i + k] = settled_##sfx(powers[k], base[k], exponent[k]);        \
     }                                                                        \
   }                                                                          \
   static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {     \

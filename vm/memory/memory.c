@@ -555,11 +555,16 @@ void tl_object_free(tl_vm *vm, tl_object *object) {
   TL_CHECK(vm->stats.live > 0);
   TL_CHECK(vm->stats.live_bytes >= object->nbytes);
   size_t nbytes = object->nbytes;
+  void *block = object;
+  if (object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD) {
+    block = (char *)block - tl_gap_of(object);
+    nbytes += tl_gap_of(object);
+  }
   vm->stats.live--;
   if (vm->watch != NULL)
-    vm->observer->free(vm, object, nbytes);
+    vm->observer->free(vm, block, nbytes);
   vm->stats.live_bytes -= nbytes;
-  block_free(vm, object, nbytes);
+  block_free(vm, block, nbytes);
 }
 
 // --- Life -------------------------------------------------------------------

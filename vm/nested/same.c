@@ -10,6 +10,7 @@
 
 #include "vm/nested/ragged.h"
 #include "vm/array/array.h"
+#include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
@@ -146,17 +147,75 @@ static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
 
 // --- Arrays and ranges ------------------------------------------------------
 
+// Whether two arrays may be equal at all.
+static bool headers_agree(const comparison *c, const tl_array *a,
+                          const tl_array *b) {
+  return tl_ndim(a) == tl_ndim(b) &&
+         memcmp(tl_shape(a), tl_shape(b),
+                (size_t)tl_ndim(a) * sizeof(int64_t)) == 0 &&
+         (c->loose || tl_array_dtype(a) == tl_array_dtype(b));
+}
+
+// Pairs of items that lie [step] bytes apart; where a byte of [gap] is set
+// nothing is looked at.
+typedef struct item_run {
+  const char *data[3];  // of a, of b, the gaps
+  const int64_t *step;  // of the same
+} item_run;
+
+// Item by item, whatever the dtypes: [da] of a, [db] of b.
+static bool runs_agree(const comparison *c, item_run r, tl_dtype da,
+                       tl_dtype db, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (*r.data[2] == 0 && !items_equal(c, da, r.data[0], db, r.data[1]))
+      return false;
+    for (int k = 0; k < 3; k++) r.data[k] += r.step[k];
+  }
+  return true;
+}
+
+// Blocks of this many items are compared by a kernel: as many as leave both
+// buffers, where items are packed, in the nearest cache.
+enum { BLOCK = 256 };
+
+// [n] items of a run side by side: where they lie, or else in [packed].
+static const char *side_by_side(const item_run *r, int k, size_t itemsize,
+                                size_t n, char *packed) {
+  if (r->step[k] == (int64_t)itemsize)
+    return r->data[k];
+  tl_kernels()->pack[tl_move_size(itemsize)](packed, r->data[k], r->step[k], n);
+  return packed;
+}
+
+// The same of numbers of one dtype, none of them missing. Only where the kernel
+// finds a difference are items looked at one by one: it may be two NaN.
+static bool numbers_agree(const comparison *c, item_run r, tl_dtype dtype,
+                          int64_t n) {
+  _Alignas(64) char packed[2][BLOCK * sizeof(tl_c128)];
+  unsigned char equal[BLOCK];
+  const size_t itemsize = tl_itemsize(dtype);
+  tl_kernel2 *compare = tl_kernels()->binary[TL_OP_EQUAL][dtype];
+  for (int64_t at = 0; at < n; at += BLOCK) {
+    const size_t m = (size_t)(n - at < BLOCK ? n - at : BLOCK);
+    compare(equal, side_by_side(&r, 0, itemsize, m, packed[0]),
+            side_by_side(&r, 1, itemsize, m, packed[1]), m);
+    if (memchr(equal, 0, m) != NULL &&
+        !runs_agree(c, r, dtype, dtype, (int64_t)m))
+      return false;
+    for (int k = 0; k < 2; k++) r.data[k] += r.step[k] * (int64_t)m;
+  }
+  return true;
+}
+
 // What [missing] (NULL: nothing) marks is not looked at.
 static bool items_agree(const comparison *c, const tl_array *missing,
                         const tl_array *a, const tl_array *b) {
   static const char there = 0;
   static const int64_t still[TL_MAX_DIMS];
-  tl_dtype da = tl_array_dtype(a), db = tl_array_dtype(b);
-  if (tl_ndim(a) != tl_ndim(b) ||
-      memcmp(tl_shape(a), tl_shape(b), (size_t)tl_ndim(a) * sizeof(int64_t)) !=
-          0 ||
-      (!c->loose && da != db))
+  if (!headers_agree(c, a, b))
     return false;
+  tl_dtype da = tl_array_dtype(a), db = tl_array_dtype(b);
+  const bool numbers = missing == NULL && da == db && da < TL_STRING;
   tl_walk walk;
   char *const data[] = {a->data, b->data,
                         missing != NULL ? missing->data : (char *)&there};
@@ -165,12 +224,10 @@ static bool items_agree(const comparison *c, const tl_array *missing,
       missing != NULL ? tl_strides(missing) : still};
   tl_walk_begin(&walk, 3, tl_ndim(a), tl_shape(a), data, strides);
   for (; !walk.done; tl_walk_next(&walk)) {
-    const char *x = walk.data[0], *y = walk.data[1], *gap = walk.data[2];
-    for (int64_t i = 0; i < walk.length; i++) {
-      if (*gap == 0 && !items_equal(c, da, x, db, y))
-        return false;
-      x += walk.step[0], y += walk.step[1], gap += walk.step[2];
-    }
+    item_run r = {{walk.data[0], walk.data[1], walk.data[2]}, walk.step};
+    if (!(numbers ? numbers_agree(c, r, da, walk.length)
+                  : runs_agree(c, r, da, db, walk.length)))
+      return false;
   }
   return true;
 }

@@ -256,8 +256,9 @@ static bool is_refused(tl_region *where, uint32_t pc) {
 }
 
 // Each time at the same instruction doubles the number of runs in which it is
-// not tried.
-static void note_rejection(tl_region *where, uint32_t pc) {
+// not tried. [numbers]: no operation on arrays was found.
+static void note_rejection(tl_region *where, uint32_t pc, bool numbers) {
+  where->refused_numbers = numbers;
   if (where->refused_at != pc + 1) {
     where->refused_at = pc + 1;
     where->rejections = 0;
@@ -336,7 +337,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     if (status != TL_REGION_DECLINED)
       return status;
   }
-  if (!large && is_refused(where, pc)) {
+  if ((!large || where->refused_numbers) && is_refused(where, pc)) {
     where->skip = pc;
     return TL_REGION_DECLINED;
   }
@@ -364,7 +365,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   out->together = g.consumer == TL_CONSUMER_MULTI;
   if (status == TL_REGION_DECLINED) {
     where->skip = g.skip;
-    note_rejection(where, pc);
+    note_rejection(where, pc, g.node_count == 0);
   }
   return status;
 }

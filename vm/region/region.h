@@ -68,6 +68,9 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
 // all others. [extra] is its second word's.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra);
 
+// Whether an attribute of an array is an array that a region can read.
+bool tl_region_transposes(const tl_string *name);
+
 // What an instruction is to a region.
 typedef enum tl_region_step {
   TL_STEP_NONE,  // it cannot stand in one

@@ -310,10 +310,14 @@ static bool is_named(const tl_string *name, const char *text) {
 }
 
 // .T and .mT
+bool tl_region_transposes(const tl_string *name) {
+  return is_named(name, "T") || is_named(name, "mT");
+}
+
 bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
   const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
-  if (!all && !is_named(name, "mT"))
+  if (!tl_region_transposes(name))
     return false;
   int from = read_base(rd, d);
   if (from < 0)

@@ -1,8 +1,10 @@
 // Numbers as text, the same in every locale.
 //
-// The shortest digits of a float are found by trying: print with most digits,
-// then shorten from 15 (6 for float32) upwards until a text reads back as the
-// same number. Most floats that people write need the first try only.
+// The shortest digits of a float are found by trying: 15 digits (6 for float32)
+// or more until they read back as the same number. Most floats that people
+// write need the first try only. Numbers that are neither very large nor very
+// small are whole numbers of units of 10^-places, which two floats have
+// exactly; for others printf writes the most digits, which are shortened.
 //
 // Built for speed.
 
@@ -52,13 +54,37 @@ static void round_up(tl_digits *digits) {
   digits->exponent++;
 }
 
+// Powers of ten that are exact floats.
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// Sets *whole to a size in units of 10^-places, rounded, and *over to how many
+// of them that is too much. False where it is too near to a half to tell. The
+// size has less than 10^18 units.
+static bool count_units(double size, int places, int64_t *whole, double *over) {
+  double product = size * powers[places];
+  double lost = fma(size, powers[places], -product), below = floor(product);
+  // Both differences are exact, and the sum is small.
+  double rest = product - below + lost, up = floor(rest + 0.5);
+  *whole = (int64_t)below + (int64_t)up;
+  *over = up - rest;
+  return fabs(fabs(*over) - 0.5) > 1e-6;
+}
+
+// Writes a whole number so that it ends before [end], with [least] digits or
+// more. Returns where it begins.
+static char *put_whole(char *end, uint64_t whole, int least) {
+  char *at = end;
+  do *--at = (char)('0' + whole % 10);
+  while ((whole /= 10) != 0 || end - at < least);
+  return at;
+}
+
 // The value of at most 15 digits and a small exponent: digits and power of ten
 // are both exact floats, so that one operation rounds correctly (Clinger,
 // 1990).
 static bool read_short(const tl_digits *d, double *out) {
-  static const double powers[] = {
-      1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   int exponent = d->exponent - d->count + 1;
   if (d->count > 15 || exponent < -22 || exponent > 22)
     return false;
@@ -128,9 +154,45 @@ static bool next_reads_back(const tl_digits *longest, double value, bool single,
   return reads_back(out, value, single);
 }
 
+// The shortest digits of a float64 of common size, without printf. False where
+// it cannot tell: next to a half, and for powers of two, where floats lie
+// closer below than above. Digits read back if they are less than half a unit
+// in the last place of the float away from it; 17 always do.
+static bool search_units(double value, tl_digits *out) {
+  double size = fabs(value), over;
+  int power, exponent = 14;
+  int64_t units;
+  if (!(size >= 1e-5 && size < 1e15) || frexp(size, &power) == 0.5)
+    return false;
+  while (exponent > 0 && size < powers[exponent]) exponent--;
+  while (size * powers[exponent < 0 ? -exponent : 0] < 1) exponent--;
+  int count = 15, places;
+  for (;; count++) {
+    places = count - 1 - exponent;
+    if (!count_units(size, places, &units, &over))
+      return false;
+    double most = ldexp(powers[places], power - 54);
+    if (count == 17 || fabs(over) < most * (1 - 1e-6))
+      break;
+    if (fabs(over) < most * (1 + 1e-6))
+      return false;
+  }
+  if (count == 17 && units < 10000000000000000)
+    return false;
+  char text[24], *end = text + sizeof text;
+  char *at = put_whole(end, (uint64_t)units, 1);
+  *out = (tl_digits){.negative = value < 0, .count = (int)(end - at)};
+  memcpy(out->digits, at, (size_t)out->count);
+  out->exponent = out->count - 1 - places;
+  strip_zeros(out);
+  return true;
+}
+
 // Most numbers have few digits: shortening starts at 15, which always read back
 // as typed, and goes up.
 void tl_digits_shortest(double value, bool single, tl_digits *out) {
+  if (!single && search_units(value, out))
+    return;
   double smallest = single ? (double)FLT_MIN : DBL_MIN;
   // A decimal of 6 (15) digits survives float32 (float64) and comes back; 9
   // (17) digits distinguish any two of them.
@@ -234,6 +296,25 @@ static int fix_point(char *buffer, int length) {
   return length - (end - at) + 1;
 }
 
+// The text of "%.*f" of a number of up to 15 digits; 0: printf has to do it.
+static int print_fixed(char *buffer, double value, int precision) {
+  int64_t units;
+  double over, size = fabs(value);
+  if (precision > 15 || !(size < 1e15 && size * powers[precision] < 1e15) ||
+      !count_units(size, precision, &units, &over))
+    return 0;
+  char text[40], *end = text + sizeof text;
+  char *at = put_whole(end, (uint64_t)units, precision + 1), *to = buffer;
+  if (signbit(value))
+    *to++ = '-';
+  for (; at < end - precision; at++) *to++ = *at;
+  if (precision > 0)
+    *to++ = '.';
+  for (; at < end; at++) *to++ = *at;
+  *to = 0;
+  return (int)(to - buffer);
+}
+
 // inf and nan are written alike everywhere, which printf does not promise.
 int tl_print_float(char *buffer, double value, int precision, char conversion,
                    bool alternate) {
@@ -244,6 +325,11 @@ int tl_print_float(char *buffer, double value, int precision, char conversion,
       name = isnan(value) ? "NAN" : "INF";
     return sprintf(buffer, "%s%s", !isnan(value) && value < 0 ? "-" : "", name);
   }
+  int printed = conversion == 'f' && !alternate
+                    ? print_fixed(buffer, value, precision)
+                    : 0;
+  if (printed > 0)
+    return printed;
   char format[8];
   snprintf(format, sizeof format, "%%%s.*%c", alternate ? "#" : "", conversion);
 #if defined(__GNUC__)
@@ -281,13 +367,11 @@ static void add_complex(tl_text *text, double re, double im, bool single) {
 // Writes from the last digit to the first; the magnitude of the smallest int64
 // fits uint64.
 static void add_int(tl_text *text, int64_t value) {
-  char buffer[24], *at = buffer + sizeof buffer;
-  uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-  do *--at = (char)('0' + rest % 10);
-  while ((rest /= 10) != 0);
+  char buffer[24], *end = buffer + sizeof buffer;
+  char *at = put_whole(end, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
   if (value < 0)
     *--at = '-';
-  tl_text_add(text, at, (size_t)(buffer + sizeof buffer - at));
+  tl_text_add(text, at, (size_t)(end - at));
 }
 
 // Above int64, printf writes the number.

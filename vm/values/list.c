@@ -31,12 +31,64 @@ tl_list *tl_list_new(tl_vm *vm, int64_t capacity) {
   return list;
 }
 
+// --- The gap in front -------------------------------------------------------
+
+// Moves the list [count] places up: its first items are gone. What is not
+// moved are the items that are left.
+static tl_list *move_up(tl_list *list, int64_t count) {
+  size_t nbytes = (size_t)count * sizeof(tl_slot),
+         gap = tl_gap_of(&list->head) + nbytes;
+  tl_list *up = (tl_list *)(void *)((char *)list + nbytes);
+  memmove(up, list, sizeof *list);
+  ((size_t *)(void *)up)[-1] = gap;
+  up->head.flags |= TL_GAP;
+  up->head.nbytes -= nbytes;
+  up->capacity -= count;
+  return up;
+}
+
+// Moves the list down to the start of its block.
+static tl_list *move_down(tl_list *list) {
+  size_t gap = tl_gap_of(&list->head);
+  tl_list *down = (tl_list *)(void *)((char *)list - gap);
+  memmove(down, list, sizeof *list + (size_t)list->length * sizeof(tl_slot));
+  down->head.flags &= (uint8_t)~TL_GAP;
+  down->head.nbytes += gap;
+  down->capacity += (int64_t)(gap / sizeof(tl_slot));
+  return down;
+}
+
+// A gap as large as what is left is closed: half of the block at least has been
+// given up since it was opened.
+void tl_list_narrow(tl_vm *vm, tl_list **list, int64_t start, int64_t length) {
+  tl_list *l = *list;
+  int64_t end = start + length, old = l->length;
+  for (int64_t i = 0; i < start; i++) tl_drop(vm, l->items[i]);
+  for (int64_t i = end; i < old; i++) tl_drop(vm, l->items[i]);
+  l->length = end;
+  if (start > 0) {
+    l = move_up(l, start);
+    l->length = length;
+    if (tl_gap_of(&l->head) / sizeof(tl_slot) > (size_t)length)
+      l = move_down(l);
+  }
+  *list = l;
+}
+
+// --- Growing ----------------------------------------------------------------
+
 // Makes room for more items: grows by half, to whole lines of 64 bytes, so that
 // pushing is O(1) on average.
 static bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
   tl_list *old = *list;
   if (old->capacity - old->length >= room)
     return true;
+  // Half as much room as there are items, or the next gap would be closed soon.
+  if (tl_gap_of(&old->head) > 0) {
+    *list = old = move_down(old);
+    if (old->capacity - old->length >= room + old->length / 2)
+      return true;
+  }
   int64_t capacity = old->capacity + old->capacity / 2;
   if (capacity < old->length + room)
     capacity = old->length + room;
@@ -89,11 +141,11 @@ tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room) {
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   tl_list *list = s->list;
   if (tl_may_change(vm, *s)) {
+    tl_changed_in_place(vm, *s);
     if (!list_reserve(vm, &list, room))
       return false;
     *out = list;
     s->tag &= ~TL_OWNED;
-    tl_changed_in_place(vm, tl_own_list(list));
     return true;
   }
   if (!tl_may_copy(vm, *s))

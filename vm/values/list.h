@@ -3,6 +3,11 @@
 //
 //     tl_list  │ head │ length │ capacity │ item 0 │ item 1 │ … room │
 //
+// Where items were taken from the front of a list with one owner, its head has
+// moved up to those that are left, and its block begins before it:
+//
+//     block    │ … gap │ head │ length │ capacity │ item 0 │ … room │
+//
 // Items are heap slots: each owns its object, or refers to something immortal,
 // or, in a list marked TL_BORROWED, borrows (value.h). Whoever changes a list
 // gets it from tl_list_unique first.
@@ -34,6 +39,10 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item);
 bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item);
 // A copy, owned, with room for [room] more items; NULL after tl_fail.
 tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room);
+// Leaves [length] items from [start] on of a list that only the caller has; the
+// others end. In constant time on average, but for those that end. The list
+// may move in memory: *list is updated. Never fails.
+void tl_list_narrow(tl_vm *vm, tl_list **list, int64_t start, int64_t length);
 // The list in [s], ready to be changed and with room for [room] more items:
 // itself if it has one owner, else a copy with each item retained. Returns
 // owned in *out; [s] no longer owns. False after tl_fail (kind memory, also

@@ -18,7 +18,8 @@ enum { INDEX_FROM = 9, NOBODY = -1 };
 // --- The index --------------------------------------------------------------
 
 // An entry keeps part of the key's hash, so that other keys need not be looked
-// at: each of those would be a cache miss.
+// at: each of those would be a cache miss. Positions count from the start of
+// the block, so that they stay when the first fields go.
 typedef struct entry {
   int32_t position;
   uint32_t hash;
@@ -27,6 +28,11 @@ typedef struct entry {
 // The index, behind the fields there is room for.
 static entry *index_of(tl_record *record) {
   return (entry *)(void *)&record->fields[record->capacity];
+}
+
+// How many fields the block has had before the first one.
+static int64_t first_of(const tl_record *record) {
+  return (int64_t)(tl_gap_of(&record->head) / sizeof(tl_field));
 }
 
 // Entries of the index of a record with that capacity, a power of two; 0: it
@@ -55,7 +61,54 @@ static void index_add(tl_record *record, int64_t position) {
   uint64_t hash = hash_of(key);
   uint64_t at = hash & mask;
   while (index[at].position != NOBODY) at = (at + 1) & mask;
-  index[at] = (entry){(int32_t)position, (uint32_t)(hash >> 32)};
+  index[at] =
+      (entry){(int32_t)(position + first_of(record)), (uint32_t)(hash >> 32)};
+}
+
+// The entry of the field at that position, which has one.
+static uint64_t entry_of(tl_record *record, int64_t position) {
+  const entry *index = index_of(record);
+  uint64_t mask = (uint64_t)record->index_size - 1;
+  uint64_t at = hash_of(record->fields[position].key) & mask;
+  while (index[at].position != position + first_of(record))
+    at = (at + 1) & mask;
+  return at;
+}
+
+// Takes the field's entry out. Those behind it that would not be found across
+// the hole move into it, one after the other (Knuth, volume 3, algorithm R).
+static void index_remove(tl_record *record, int64_t position) {
+  entry *index = index_of(record);
+  uint64_t mask = (uint64_t)record->index_size - 1;
+  uint64_t hole = entry_of(record, position);
+  for (uint64_t at = (hole + 1) & mask; index[at].position != NOBODY;
+       at = (at + 1) & mask) {
+    int64_t of = index[at].position - first_of(record);
+    uint64_t home = hash_of(record->fields[of].key) & mask;
+    if (((at - home) & mask) < ((at - hole) & mask))
+      continue;
+    index[hole] = index[at];
+    hole = at;
+  }
+  index[hole].position = NOBODY;
+}
+
+// The positions from [from] up to [to] become larger by [by]: entry by entry
+// where they are few, else in one pass over all.
+static void index_move(tl_record *record, int64_t from, int64_t to, int by) {
+  entry *index = index_of(record);
+  if ((to - from) * 16 < record->index_size) {
+    // In an order in which no two have one position meanwhile.
+    for (int64_t i = 0; i < to - from; i++)
+      index[entry_of(record, by > 0 ? to - 1 - i : from + i)].position += by;
+    return;
+  }
+  int64_t first = first_of(record);
+  for (int64_t at = 0; at < record->index_size; at++) {
+    int64_t position = index[at].position - first;
+    bool moves = position >= from && position < to;
+    index[at].position += moves && index[at].position != NOBODY ? by : 0;
+  }
 }
 
 // Enters all fields anew, after the record moved or lost one.
@@ -75,12 +128,13 @@ typedef bool is_key(tl_key key, const void *sought);
 static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
                                  const void *sought) {
   const entry *index = index_of(record);
+  const tl_field *start = record->fields - first_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
   for (uint64_t at = hash & mask; index[at].position != NOBODY;
        at = (at + 1) & mask) {
     if (index[at].hash == (uint32_t)(hash >> 32) &&
-        is(record->fields[index[at].position].key, sought))
-      return index[at].position;
+        is(start[index[at].position].key, sought))
+      return start + index[at].position - record->fields;
   }
   return -1;
 }
@@ -113,12 +167,46 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   return record;
 }
 
+// Moves the record up by a field, of which it has no more than its place. The
+// index stays where it is.
+static tl_record *move_up(tl_record *record) {
+  size_t gap = tl_gap_of(&record->head) + sizeof(tl_field);
+  tl_record *up = (tl_record *)(void *)((char *)record + sizeof(tl_field));
+  memmove(up, record, sizeof *record);
+  ((size_t *)(void *)up)[-1] = gap;
+  up->head.flags |= TL_GAP;
+  up->head.nbytes -= sizeof(tl_field);
+  up->capacity--;
+  up->length--;
+  return up;
+}
+
+// Moves the record down to the start of its block.
+static tl_record *move_down(tl_record *record) {
+  size_t gap = tl_gap_of(&record->head);
+  tl_record *down = (tl_record *)(void *)((char *)record - gap);
+  memmove(down, record,
+          sizeof *record + (size_t)record->length * sizeof(tl_field));
+  down->head.flags &= (uint8_t)~TL_GAP;
+  down->head.nbytes += gap;
+  down->capacity += (int64_t)(gap / sizeof(tl_field));
+  index_build(down);
+  return down;
+}
+
 // Makes room for more fields, growing by half.
 // The index lies behind the fields, so it moves and is built anew.
 static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   tl_record *old = *record;
   if (old->capacity - old->length >= room)
     return true;
+  // Half as much room as there are fields, or the next gap would be closed
+  // soon.
+  if (first_of(old) > 0) {
+    *record = old = move_down(old);
+    if (old->capacity - old->length >= room + old->length / 2)
+      return true;
+  }
   int64_t capacity = old->capacity + old->capacity / 2;
   if (capacity < old->length + room)
     capacity = old->length + room;
@@ -198,6 +286,24 @@ int64_t tl_record_find_other(tl_record *record, tl_slot key) {
 tl_slot *tl_record_get(tl_record *record, const tl_string *key) {
   int64_t at = tl_record_find(record, key);
   return at < 0 ? NULL : &record->fields[at].value;
+}
+
+// Of two strings with one text either may be the key, as units have names of
+// their own: then the hint saves the search, if not the comparison.
+tl_slot *tl_record_get_again(tl_record *record, const tl_string *key,
+                             uint16_t *hint) {
+  if (*hint < record->length) {
+    tl_field *field = &record->fields[*hint];
+    if (tl_key_is_string(field->key) &&
+        tl_string_equal(tl_key_string(field->key), key))
+      return &field->value;
+  }
+  int64_t at = tl_record_find(record, key);
+  if (at < 0)
+    return NULL;
+  if (at <= UINT16_MAX)
+    *hint = (uint16_t)at;
+  return &record->fields[at].value;
 }
 
 // For names in C, of small records: no string is made, and no hash.
@@ -344,17 +450,39 @@ bool tl_record_put_end(tl_record *record, tl_slot *out) {
   return record != NULL;
 }
 
-// The fields behind move up, so all of their positions change: the index is
-// built anew. The key is dropped last.
-void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
+// Closes the hole at a position of a record with an index: the fields before it
+// move up, or those behind it down, whichever are fewer, and the positions in
+// the index with them.
+static tl_record *close_hole(tl_record *record, int64_t position) {
+  tl_field *fields = record->fields;
+  int64_t behind = record->length - 1 - position;
+  if (position < behind) {
+    index_move(record, 0, position, 1);
+    memmove(fields + 1, fields, (size_t)position * sizeof(tl_field));
+    record = move_up(record);
+    return first_of(record) > record->length ? move_down(record) : record;
+  }
+  index_move(record, position + 1, record->length, -1);
+  memmove(fields + position, fields + position + 1,
+          (size_t)behind * sizeof(tl_field));
+  record->length--;
+  return record;
+}
+
+// The key is dropped last.
+void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
                       tl_slot *out) {
-  tl_field *field = &record->fields[position];
+  tl_field *field = &(*record)->fields[position];
   tl_key key = field->key;
   *out = field->value;
-  record->length--;
-  memmove(field, field + 1,
-          (size_t)(record->length - position) * sizeof(tl_field));
-  index_build(record);
+  if ((*record)->index_size != 0) {
+    index_remove(*record, position);
+    *record = close_hole(*record, position);
+  } else {
+    (*record)->length--;
+    memmove(field, field + 1,
+            (size_t)((*record)->length - position) * sizeof(tl_field));
+  }
   tl_key_drop(vm, key);
 }
 
@@ -362,11 +490,11 @@ void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   tl_record *record = s->record;
   if (tl_may_change(vm, *s)) {
+    tl_changed_in_place(vm, *s);
     if (!record_reserve(vm, &record, room))
       return false;
     *out = record;
     s->tag &= ~TL_OWNED;
-    tl_changed_in_place(vm, tl_own_record(record));
     return true;
   }
   if (!tl_may_copy(vm, *s))

@@ -7,6 +7,9 @@
 // take a tl_string look for that. Those that take a slot look for any key that
 // may be one (key.h).
 //
+// Where its first fields were removed, its head has moved up to those that are
+// left, as that of a list does (list.h).
+//
 // A record is changed by whoever has its only reference (tl_record_unique).
 // Functions that may make it grow take tl_record **, since it may move.
 #ifndef TALLY_VM_RECORD_H
@@ -47,6 +50,22 @@ static inline int64_t tl_record_find_key(tl_record *record, tl_slot key) {
 // The value at a key, borrowed as a place; NULL: it is not there. Valid until
 // the record grows or loses a field.
 tl_slot *tl_record_get(tl_record *record, const tl_string *key);
+// As tl_record_get, where *hint is the position at which the field was found
+// the last time, in whatever record: instructions and paths remember it.
+tl_slot *tl_record_get_again(tl_record *record, const tl_string *key,
+                             uint16_t *hint);
+// The same, with a look at that position before anything is called: code names
+// fields by constants, so the key is mostly the very same string.
+static inline tl_slot *tl_record_get_hinted(tl_record *record,
+                                            const tl_string *key,
+                                            uint16_t *hint) {
+  tl_field *field = &record->fields[*hint];
+  if (__builtin_expect(*hint < record->length &&
+                           field->key.word == tl_key_of_string(key).word,
+                       1))
+    return &field->value;
+  return tl_record_get_again(record, key, hint);
+}
 // The value at any key, as tl_record_get.
 static inline tl_slot *tl_record_get_key(tl_record *record, tl_slot key) {
   int64_t at = tl_record_find_key(record, key);
@@ -93,8 +112,9 @@ void tl_record_put_nothing(tl_vm *vm, tl_record **record);
 // *out owns the finished record; false after tl_fail, where it was given up.
 bool tl_record_put_end(tl_record *record, tl_slot *out);
 // Takes the field at [position] out; *out owns its value.
-// The key is dropped; the fields behind move up.
-void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
+// The key is dropped; fewer than half of the others move. The record may move:
+// *record is updated.
+void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
                       tl_slot *out);
 // As tl_list_unique.
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out);

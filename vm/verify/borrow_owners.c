@@ -113,8 +113,11 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
     tl_state_add(state, other->borrow_owners[i]);
   state->full |= other->full;
   state->invalid |= other->invalid;
-  // Two different paths: neither is known to be the one.
-  if (state->open != other->open)
+  // Where only one way has taken an item out the place may be read as little.
+  // Two different places: neither is known to be the one.
+  if (state->open == 0)
+    state->open = other->open;
+  else if (other->open != 0 && state->open != other->open)
     state->open = UINT32_MAX;
   return !tl_state_equal(&before, state);
 }

@@ -128,14 +128,27 @@ static bool takes(const tl_checker *c) {
   return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
 }
 
-// Whether this reads x.b while the item under [path], x.a…, is moved out of x.
-// Only a first step by name makes that certain: two indices may be the same.
-static bool reads_other_field(const tl_checker *c, const tl_path *path) {
+// Whether this reads or sets x.b while the item under [path], x.a…, is moved
+// out of x. Only a first step by name makes that certain: two indices may be
+// the same.
+static bool is_other_field(const tl_checker *c, const tl_path *path) {
   const tl_unit *unit = c->p->unit;
-  return c->ins.op == TL_BC_GETF && !consumes(c->ins.modes[0]) &&
-         path->step_count > 0 && path->steps[0].field != NULL &&
-         strcmp(path->steps[0].field->text, unit->names[c->ins.extra]->text) !=
-             0;
+  const tl_string *name = c->ins.op == TL_BC_GETF
+                              ? unit->names[c->ins.extra]
+                              : unit->paths[c->ins.extra].steps[0].field;
+  return name != NULL && path->step_count > 0 && path->steps[0].field != NULL &&
+         strcmp(path->steps[0].field->text, name->text) != 0;
+}
+
+// Whether the path is that of the item which is out: the same steps by name,
+// which may stand in the unit twice.
+static bool brings_back(const tl_checker *c, uint32_t open) {
+  const tl_path *a = &c->p->unit->paths[open - 1];
+  const tl_path *b = &c->p->unit->paths[c->ins.extra];
+  return c->ins.extra == open - 1 ||
+         (a->step_count == 1 && b->step_count == 1 &&
+          a->steps[0].field != NULL && b->steps[0].field != NULL &&
+          strcmp(a->steps[0].field->text, b->steps[0].field->text) == 0);
 }
 
 // Whether an operand that an item was taken from may be read all the same: to
@@ -147,14 +160,28 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
   const tl_path *path = &c->p->unit->paths[open - 1];
   switch (c->ins.op) {
     case TL_BC_SETPATH:
+      return brings_back(c, open) || is_other_field(c, path);
     case TL_BC_UNTAKE:
-      return c->ins.extra == open - 1;
+      return brings_back(c, open);
+    case TL_BC_GETF:
+      return is_other_field(c, path);
+    case TL_BC_CHECKSET:
+    case TL_BC_JSET:
+      return true;
     case TL_BC_SETEL:
     case TL_BC_REPLACE:
       return path->step_count == 1 && path->part_count == 1;
     default:
-      return reads_other_field(c, path);
+      return false;
   }
+}
+
+// After an update of another field of the target what was taken out is still
+// out; else it is back, and this is 0.
+static uint32_t stays_open(const tl_checker *c) {
+  uint32_t open = c->now[c->ins.operands[0]].open;
+  bool other = c->ins.op == TL_BC_SETPATH && open != 0 && !brings_back(c, open);
+  return other ? open : 0;
 }
 
 // Whether this moves a value that has more lenders than a set holds.
@@ -341,7 +368,7 @@ static bool check_failure(tl_checker *c) {
     return false;
   // An update brings back what was taken, and then it cannot fail.
   if (c->ins.operand_count > 0 && operand_role(c, 0) == TL_ROLE_TARGET)
-    c->error[c->ins.operands[0]].open = 0;
+    c->error[c->ins.operands[0]].open = stays_open(c);
   if (tl_opcodes[c->ins.op].fails == TL_LATE)
     end_rebound(c, c->error);
   return tl_check_error(c, c->error);
@@ -639,6 +666,8 @@ static bool check_definition(tl_checker *c) {
   tl_state state = {0};
   if (c->ins.result >= 0)
     state = result_state(c);
+  if (tl_opcodes[c->ins.op].result == TL_DEF_TARGET)
+    state.open = stays_open(c);
   if (tl_opcode_lends(c->ins.op) && !check_lending(c, &state))
     return false;
   if (tl_opcodes[c->ins.op].result == TL_DEF_COPY && consumes(c->ins.modes[0]))

@@ -1,0 +1,391 @@
+// Operations on scalars of any dtype: see scalars.h.
+//
+//   two integers       in 64 bits, cut to the width of the dtype they meet in
+//   with a real        in float32 or float64
+//   all other pairs    of one dtype by its kernel with n = 1, where there is
+//   one
+//
+// Whatever may fail stays with the general way: a divisor of 0, a literal that
+// does not fit, a shift as far as the width.
+
+#include "vm/engine/scalars.h"
+
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+
+// What the computations below need to know of a dtype: one load.
+typedef struct scalar_info {
+  uint8_t kind;   // as in tl_dtypes; 0: it is not unboxed, or no number
+  uint8_t shift;  // 64 less the bits of an item
+  uint8_t dtype;
+  bool is_integer;
+  uint64_t tag;  // class and dtype, as tl_scalar_class has them
+} scalar_info;
+
+// Not to be inlined where it would cost a frequent path its registers.
+#define APART __attribute__((noinline))
+
+#define KIND_B 'B'
+#define KIND_I 'I'
+#define KIND_U 'U'
+#define KIND_F 'F'
+#define KIND_C 'C'
+#define KIND_S 'S'
+#define CLASS_OF(D)                    \
+  ((D) == TL_INT64     ? TL_CLASS_I64  \
+   : (D) == TL_FLOAT64 ? TL_CLASS_F64  \
+   : (D) == TL_BOOL    ? TL_CLASS_BOOL \
+                       : TL_CLASS_SMALL)
+#define INFO(D, T, kind)                                                      \
+  {                                                                           \
+    (D) < TL_COMPLEX128 ? (kind) : 0, sizeof(T) < 8 ? 64 - 8 * sizeof(T) : 0, \
+        (D), (kind) == 'I' || (kind) == 'U', TL_TAG(CLASS_OF(D), (D))         \
+  }
+
+// By the tag's dtype byte, which for none and unset is their kind.
+static const scalar_info infos[TL_KIND_COUNT] = {
+#define X(ENUM, name, T, kind) [TL_##ENUM] = INFO(TL_##ENUM, T, KIND_##kind),
+    TL_DTYPES(X)
+#undef X
+};
+
+// Of a slot whose payload is no pointer.
+static inline const scalar_info *info_of(const tl_slot *s) {
+  return &infos[s->tag >> 8 & 0xff];
+}
+
+// The dtype that both meet in.
+static inline const scalar_info *meet(const tl_slot *b, const scalar_info *x,
+                                      const tl_slot *c, const scalar_info *y) {
+  if (x == y)
+    return x;
+  bool b_weak = tl_is_weak(*b), c_weak = tl_is_weak(*c);
+  if (b_weak == c_weak)
+    return &infos[tl_dtype_promote(x->dtype, y->dtype)];
+  if (x->is_integer && y->is_integer)
+    return b_weak ? y : x;
+  return &infos[b_weak ? tl_dtype_promote_weak(x->dtype, y->dtype)
+                       : tl_dtype_promote_weak(y->dtype, x->dtype)];
+}
+
+// The lowest bits of [v] as an item of the dtype has them.
+static inline uint64_t cut(const scalar_info *dtype, uint64_t v) {
+  v <<= dtype->shift;
+  return dtype->kind == 'I' ? (uint64_t)((int64_t)v >> dtype->shift)
+                            : v >> dtype->shift;
+}
+
+// Whether an integer is one of [dtype], too. Weak ones are int64, and typed
+// ones meet in a dtype that holds them.
+static inline bool holds(const scalar_info *dtype, const tl_slot *s) {
+  return !tl_is_weak(*s) ||
+         (cut(dtype, s->u) == s->u && (dtype->kind == 'I' || s->i >= 0));
+}
+
+// A scalar as a real, in either precision.
+static inline double as_double(const tl_slot *s, const scalar_info *from) {
+  return from->dtype == TL_FLOAT64   ? s->f
+         : from->dtype == TL_FLOAT32 ? (double)s->f32
+         : from->dtype == TL_UINT64  ? (double)s->u
+                                     : (double)s->i;
+}
+static inline float as_float(const tl_slot *s, const scalar_info *from) {
+  return from->dtype == TL_FLOAT32   ? s->f32
+         : from->dtype == TL_FLOAT64 ? (float)s->f
+         : from->dtype == TL_UINT64  ? (float)s->u
+                                     : (float)s->i;
+}
+
+// --- Comparisons ------------------------------------------------------------
+
+#define COMPARE(T)                                     \
+  static inline bool compare_##T(tl_op op, T x, T y) { \
+    return op == TL_OP_EQUAL        ? x == y           \
+           : op == TL_OP_NOT_EQUAL  ? x != y           \
+           : op == TL_OP_LESS       ? x < y            \
+           : op == TL_OP_LESS_EQUAL ? x <= y           \
+           : op == TL_OP_GREATER    ? x > y            \
+                                    : x >= y;             \
+  }
+COMPARE(int64_t)
+COMPARE(uint64_t)
+COMPARE(float)
+COMPARE(double)
+#undef COMPARE
+
+// Integers and bools compare by value, whatever their widths; a negative one
+// with a uint64 does not do so in 64 bits.
+static inline bool compare_integers(tl_op op, const tl_slot *b,
+                                    const scalar_info *x, const tl_slot *c,
+                                    const scalar_info *y, bool *truth) {
+  if (x->dtype != TL_UINT64 && y->dtype != TL_UINT64) {
+    *truth = compare_int64_t(op, b->i, c->i);
+    return true;
+  }
+  if ((x->dtype != TL_UINT64 && b->i < 0) ||
+      (y->dtype != TL_UINT64 && c->i < 0))
+    return false;
+  *truth = compare_uint64_t(op, b->u, c->u);
+  return true;
+}
+
+// Complex numbers have no order.
+static inline bool compare_complex(tl_op op, tl_c64 x, tl_c64 y, bool *truth) {
+  *truth = (x.re == y.re && x.im == y.im) == (op == TL_OP_EQUAL);
+  return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+}
+
+// NaN compares as C does.
+bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
+                       bool *truth) {
+  const scalar_info *x = info_of(b), *y = info_of(c);
+  if (x->kind == 0 || y->kind == 0)
+    return false;
+  if (x->dtype <= TL_UINT64 && y->dtype <= TL_UINT64)
+    return compare_integers(op, b, x, c, y, truth);
+  switch (meet(b, x, c, y)->dtype) {
+    case TL_FLOAT32:
+      *truth = compare_float(op, as_float(b, x), as_float(c, y));
+      return true;
+    case TL_FLOAT64:
+      *truth = compare_double(op, as_double(b, x), as_double(c, y));
+      return true;
+    default:
+      return x == y && compare_complex(op, b->c64, c->c64, truth);
+  }
+}
+
+// --- Reals ------------------------------------------------------------------
+
+#define REALS(T)                                            \
+  static inline bool real_##T(tl_op op, T x, T y, T *out) { \
+    switch (op) {                                           \
+      case TL_OP_ADD:                                       \
+        *out = x + y;                                       \
+        return true;                                        \
+      case TL_OP_SUBTRACT:                                  \
+        *out = x - y;                                       \
+        return true;                                        \
+      case TL_OP_MULTIPLY:                                  \
+        *out = x * y;                                       \
+        return true;                                        \
+      case TL_OP_DIVIDE:                                    \
+        *out = x / y;                                       \
+        return true;                                        \
+      default:                                              \
+        return false;                                       \
+    }                                                       \
+  }
+REALS(float)
+REALS(double)
+#undef REALS
+
+// Whether an operation on two reals has a kernel that cannot fail.
+static bool has_real_kernel(tl_op op) {
+  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER ||
+         op == TL_OP_MAXIMUM || op == TL_OP_MINIMUM || op == TL_OP_ATAN2 ||
+         op == TL_OP_HYPOT;
+}
+
+static bool floats(tl_op op, float x, float y, tl_slot *out) {
+  *out = (tl_slot){.tag = infos[TL_FLOAT32].tag, .u = 0};
+  if (real_float(op, x, y, &out->f32))
+    return true;
+  if (!has_real_kernel(op))
+    return false;
+  tl_kernels()->binary[op][TL_FLOAT32](&out->f32, &x, &y, 1);
+  return true;
+}
+
+static bool doubles(tl_op op, double x, double y, tl_slot *out) {
+  *out = (tl_slot){.tag = TL_TAG_F64, .u = 0};
+  if (real_double(op, x, y, &out->f))
+    return true;
+  if (!has_real_kernel(op))
+    return false;
+  tl_kernels()->binary[op][TL_FLOAT64](&out->f, &x, &y, 1);
+  return true;
+}
+
+// --- Integers ---------------------------------------------------------------
+
+// Floor division or remainder of signed integers.
+static inline int64_t floored(tl_op op, int64_t b, int64_t c) {
+  int64_t q = b / c, r = b % c;
+  if (r != 0 && (r < 0) != (c < 0)) {
+    q--;
+    r += c;
+  }
+  return op == TL_OP_REMAINDER ? r : q;
+}
+
+static inline bool put_bool(tl_slot *a, bool value) {
+  a->tag = TL_TAG_BOOL;
+  a->i = value;
+  return true;
+}
+
+// Two integers of one dtype, whose result is cut to it; [tag] is the result's.
+// False: another operation, or one that may fail or overflow the 64 bits.
+static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
+                           uint64_t y, uint64_t tag, tl_slot *a) {
+  const bool is_signed = dtype->kind == 'I';
+  const bool less = is_signed ? (int64_t)x < (int64_t)y : x < y;
+  uint64_t out;
+  switch (op) {
+    case TL_OP_ADD:
+      out = x + y;
+      break;
+    case TL_OP_SUBTRACT:
+      out = x - y;
+      break;
+    case TL_OP_MULTIPLY:
+      out = x * y;
+      break;
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+      if (y == 0 || (is_signed && y == UINT64_MAX))
+        return false;
+      out = is_signed ? (uint64_t)floored(op, (int64_t)x, (int64_t)y)
+            : op == TL_OP_REMAINDER ? x % y
+                                    : x / y;
+      break;
+    case TL_OP_BITWISE_AND:
+      out = x & y;
+      break;
+    case TL_OP_BITWISE_OR:
+      out = x | y;
+      break;
+    case TL_OP_BITWISE_XOR:
+      out = x ^ y;
+      break;
+    case TL_OP_LEFT_SHIFT:
+      if (y >= 64u - dtype->shift)
+        return false;
+      out = x << y;
+      break;
+    case TL_OP_RIGHT_SHIFT:
+      if (y >= 64u - dtype->shift)
+        return false;
+      out = is_signed ? (uint64_t)((int64_t)x >> y) : x >> y;
+      break;
+    case TL_OP_MAXIMUM:
+      out = less ? y : x;
+      break;
+    case TL_OP_MINIMUM:
+      out = less ? x : y;
+      break;
+    case TL_OP_EQUAL:
+      return put_bool(a, x == y);
+    case TL_OP_NOT_EQUAL:
+      return put_bool(a, x != y);
+    case TL_OP_LESS:
+      return put_bool(a, less);
+    case TL_OP_LESS_EQUAL:
+      return put_bool(a, less || x == y);
+    case TL_OP_GREATER:
+      return put_bool(a, !less && x != y);
+    case TL_OP_GREATER_EQUAL:
+      return put_bool(a, !less);
+    default:
+      return false;
+  }
+  a->tag = tag;
+  a->u = cut(dtype, out);
+  return true;
+}
+
+// --- Any two ----------------------------------------------------------------
+
+// Two bools or two complex64, by their kernel.
+static bool by_kernel(tl_op op, tl_dtype dtype, tl_slot b, tl_slot c,
+                      tl_slot *out) {
+  bool is_bits = op >= TL_OP_LOGICAL_AND && op <= TL_OP_BITWISE_XOR;
+  bool is_sum = op == TL_OP_ADD || op == TL_OP_SUBTRACT ||
+                op == TL_OP_MULTIPLY || op == TL_OP_DIVIDE;
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  if (kernel == NULL || !(is_bits || is_sum))
+    return false;
+  uint64_t x, y, item = 0;
+  tl_scalar_store(b, &x);
+  tl_scalar_store(c, &y);
+  kernel(&item, &x, &y, 1);
+  *out = tl_scalar_load(dtype, &item);
+  return true;
+}
+
+// All pairs but two integers that meet in one. Integers divide as float64, so
+// it does not matter what they meet in.
+static APART bool others(tl_op op, const tl_slot *b, const scalar_info *x,
+                         const tl_slot *c, const scalar_info *y, tl_slot *a) {
+  const uint64_t weak = b->tag & c->tag & TL_WEAK;
+  if (x->kind == 0 || y->kind == 0)
+    return false;
+  if (op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL) {
+    bool truth;
+    return tl_scalar_compare(op, b, c, &truth) && put_bool(a, truth);
+  }
+  const scalar_info *dtype = meet(b, x, c, y);
+  tl_slot out;
+  bool ok = false;
+  if (dtype->dtype == TL_FLOAT32)
+    ok = floats(op, as_float(b, x), as_float(c, y), &out);
+  else if (dtype->dtype == TL_FLOAT64 ||
+           (dtype->is_integer && op == TL_OP_DIVIDE))
+    ok = doubles(op, as_double(b, x), as_double(c, y), &out);
+  else if (x == y)
+    ok = by_kernel(op, dtype->dtype, *b, *c, &out);
+  if (!ok)
+    return false;
+  a->tag = out.tag | weak;
+  a->u = out.u;
+  return true;
+}
+
+// Integers of two dtypes.
+static APART bool mixed(tl_op op, const tl_slot *b, const scalar_info *x,
+                        const tl_slot *c, const scalar_info *y, tl_slot *a) {
+  const scalar_info *dtype = meet(b, x, c, y);
+  if (op == TL_OP_DIVIDE || (op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL) ||
+      !dtype->is_integer)
+    return others(op, b, x, c, y, a);
+  return holds(dtype, b) && holds(dtype, c) &&
+         integers(op, dtype, b->u, c->u, dtype->tag, a);
+}
+
+// Two integers of one dtype first, the most frequent case. What has no
+// computation here, such as bits of reals, is refused by the general way.
+bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c,
+                      tl_slot *a) {
+  const scalar_info *x = info_of(b), *y = info_of(c);
+  if (!x->is_integer || !y->is_integer)
+    return others(op, b, x, c, y, a);
+  if (x != y || op == TL_OP_DIVIDE)
+    return mixed(op, b, x, c, y, a);
+  return integers(op, x, b->u, c->u, b->tag & c->tag, a);
+}
+
+// Only items of 8 bytes are ever weak, and bools never.
+bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a) {
+  const scalar_info *dtype = info_of(b);
+  const uint64_t weak = b->tag & TL_WEAK;
+  if (dtype->kind == 0)
+    return false;
+  if (op == TL_OP_NEGATIVE && dtype->is_integer) {
+    a->u = cut(dtype, 0 - b->u);
+    a->tag = dtype->tag | weak;
+    return true;
+  }
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype->dtype];
+  tl_dtype to = tl_op_result(op, dtype->dtype);
+  if (kernel == NULL || to >= TL_COMPLEX128)
+    return false;
+  uint64_t x, result = 0;
+  tl_scalar_store(*b, &x);
+  kernel(&result, &x, 1);
+  *a = tl_scalar_load(to, &result);
+  if (to != TL_BOOL && tl_itemsize(to) == 8)
+    a->tag |= weak;
+  return true;
+}

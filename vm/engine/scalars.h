@@ -1,0 +1,24 @@
+// Operations on two scalars that lie in their slots, of any dtypes, for the
+// dispatch loop: no operand is opened, no kernel is looked for.
+//
+// A slot has an integer of any width as 64 bits, so there is one computation
+// for all of them, cut to the width at the end (`int8(100) + int8(100)` is
+// -56). Which dtype two scalars meet in is what tl_operands_promote says.
+//
+// Each function does such a case and answers true, or does nothing at all:
+// then the general way (tl_elementwise) computes, or raises the error.
+#ifndef TALLY_VM_SCALARS_H
+#define TALLY_VM_SCALARS_H
+
+#include "vm/engine/elementwise.h"
+#include "vm/value.h"
+
+// a = b op c, of slots without pointers; [a] may be one of them.
+bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c, tl_slot *a);
+// The same for one operand: what is weak stays weak where it has 8 bytes.
+bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a);
+// A comparison, one of TL_OP_EQUAL to TL_OP_GREATER_EQUAL, of such slots.
+bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
+                       bool *truth);
+
+#endif

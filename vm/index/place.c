@@ -1,0 +1,159 @@
+// Places that an update reaches without a copy, since every container on the
+// way has one owner: most updates of records and lists are such. A loop goes
+// down to the place; whatever needs more (a copy, a slice, a view, a new field,
+// an error) is left to path.c.
+//
+//   l[i].x += v     tl_path_take: l ─▶ item i ─▶ field x, which moves out
+//                   tl_path_set ─ tl_place_store: the same way, v moves in
+
+#include "vm/array/element.h"
+#include "vm/events.h"
+#include "vm/index/select.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+// Whether the target's object may be changed in place.
+static inline bool may_change(tl_vm *vm, tl_slot target) {
+  return tl_may_change(vm, target) && !vm->no_reuse;
+}
+
+// Whether a step is one index without a slice.
+static inline bool is_one_value(const tl_step *step) {
+  return step->field == NULL && step->item_count == 1 &&
+         step->items[0].kind == TL_ITEM_VALUE;
+}
+
+// The value of a field. Few fields are looked through here, for the very string
+// that the path has.
+static inline tl_slot *find_field(tl_record *record, const tl_string *name) {
+  for (int64_t i = 0; i < record->length && i < 8; i++)
+    if (record->fields[i].key.word == tl_key_of_string(name).word)
+      return &record->fields[i].value;
+  return tl_record_get(record, name);
+}
+
+// The slot of an item of a list or a record; NULL: it is none, or not there.
+static inline tl_slot *find_item(tl_slot container, const tl_step *step,
+                                 const tl_slot *parts) {
+  int64_t at;
+  if (tl_is_record(container)) {
+    if (step->field != NULL)
+      return find_field(container.record, step->field);
+    return is_one_value(step) && tl_key_allowed(*parts)
+               ? tl_record_get_key(container.record, *parts)
+               : NULL;
+  }
+  if (!tl_is_list(container) || !is_one_value(step))
+    return NULL;
+  if ((uint8_t)parts->tag == TL_CLASS_I64)
+    at = parts->i;
+  else if (!tl_index_integer(*parts, &at))
+    return NULL;
+  return tl_index_wrap(&at, container.list->length) ? &container.list->items[at]
+                                                    : NULL;
+}
+
+// The container that the last step of a path indexes, if that and all before it
+// may be changed in place; *parts is moved on to the last step's. NULL: there
+// is none.
+static inline tl_slot *find_container(tl_vm *vm, tl_slot *target,
+                                      const tl_path *path,
+                                      const tl_slot **parts) {
+  tl_slot *at = target;
+  const int last = path->step_count - 1;
+  // A path so long is refused, by who goes down in the general way.
+  if (last >= TL_PATH_STEPS)
+    return NULL;
+  for (int i = 0; i <= last; i++) {
+    if (!may_change(vm, *at))
+      return NULL;
+    if (i == last)
+      return at;
+    const tl_step *step = &path->steps[i];
+    at = find_item(*at, step, *parts);
+    if (at == NULL)
+      return NULL;
+    *parts += is_one_value(step) ? 1 : tl_step_parts(step);
+  }
+  return NULL;
+}
+
+static const tl_step *last_step(const tl_path *path) {
+  return &path->steps[path->step_count - 1];
+}
+
+// A number of an array is stored by its bytes.
+static bool store_number(tl_vm *vm, tl_slot container, const tl_step *step,
+                         const tl_slot *parts, const tl_slot *value) {
+  char *item;
+  if ((container.tag & TL_DIRECT) == 0 ||
+      !tl_index_item_at(container.array, step, parts, &item) ||
+      !tl_element_store(item, tl_dtype_of(container), value))
+    return false;
+  tl_written_in_place(vm, container.array);
+  return true;
+}
+
+// The old item is dropped last: it may be what keeps others alive.
+bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
+                    const tl_slot *parts, tl_slot *value) {
+  bool moves = !tl_is_heap(*value) ||
+               (tl_is_owned(*value) ? (value->object->flags & TL_BORROWED) == 0
+                                    : !tl_is_counted(*value));
+  if (!moves)
+    return false;
+  const tl_slot *container = find_container(vm, target, path, &parts);
+  if (container == NULL)
+    return false;
+  const tl_step *last = last_step(path);
+  if (tl_is_array(*container))
+    return store_number(vm, *container, last, parts, value);
+  tl_slot *place = find_item(*container, last, parts), old, stored = *value;
+  if (place == NULL)
+    return false;
+  if (tl_is_heap(stored))
+    stored = tl_escape(
+        vm, value, tl_is_record(*container) ? TL_CAUSE_FIELD : TL_CAUSE_ITEM);
+  tl_copy_slot(&old, place);
+  tl_copy_slot(place, &stored);
+  if (tl_is_owned(old))
+    tl_drop(vm, old);
+  return true;
+}
+
+// What can be moved out is left unset, which is how tl_path_give_back
+// recognises it. What nothing counts is read.
+bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
+                  tl_slot *parts, tl_slot *out) {
+  const tl_slot *at = parts;
+  const tl_slot *container = find_container(vm, &target, path, &at);
+  char *item;
+  if (container != NULL && tl_is_array(*container)) {
+    if (tl_index_item_at(container->array, last_step(path), at, &item) &&
+        tl_element_load(out, tl_dtype_of(*container), item))
+      return true;
+  } else if (container != NULL) {
+    tl_slot *place = find_item(*container, last_step(path), at);
+    if (place != NULL) {
+      tl_copy_slot(out, place);
+      if (tl_is_owned(*place))
+        *place = tl_unset();
+      return true;
+    }
+  }
+  target = tl_borrow(target);
+  return tl_path_check_length(vm, path) &&
+         tl_path_get(vm, &target, path, parts, out);
+}
+
+// After the update stored another value there is nothing to put back.
+void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
+                       const tl_slot *parts, tl_slot *item) {
+  const tl_slot *container = find_container(vm, &target, path, &parts);
+  tl_slot *place =
+      container == NULL ? NULL : find_item(*container, last_step(path), parts);
+  if (place == NULL || !tl_is_unset(*place))
+    return;
+  tl_copy_slot(place, item);
+  item->tag &= ~TL_OWNED;
+}
