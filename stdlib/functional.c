@@ -882,54 +882,47 @@ static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All call functions that they are given (TL_CALLS), except compose, which
 // only holds them.
 const tl_builtin tl_functional_builtins[] = {
-    {"fold", "xs, f, init = none", fold, TL_CALLS,
-     TL_DOC(
-         "f(f(f(init, x0), x1), x2) …, from left to right; without init it starts\n"
-         "with the first item. xs is an array (its rows), a list, a range …\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234\n"
-         "    fold((\"a\", \"b\"), (+), \"\")                  # \"ab\"\n")},
-    {"scan", "xs, f, init = none", scan, TL_CALLS,
-     TL_DOC(
-         "All values that fold goes through: an array of them where they stack, of\n"
-         "a list a list.\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    scan([1, 2, 3, 4], (+))    # [1, 3, 6, 10]\n")},
-    {"outer", "a, b, f = none", outer, TL_CALLS,
-     TL_DOC(
-         "f of every item of a with every item of b: the shape is a's, then b's.\n"
-         "Without f, the product.\n"
-         "Takes any dtypes. A value that is no function is an error (kind type);\n"
-         "errors of the function pass through.\n"
-         "    outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]\n")},
-    {"each", "xs, f, ...more", each, TL_CALLS,
-     TL_DOC(
-         "f of each item (of an array, each row), with what else is given. Of an\n"
-         "array the results are an array where they stack; of a list, a list.\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    each([1, 2, 3], x => x * x)    # [1, 4, 9]\n"
-         "    each((1, \"a\"), typeof)         # (int64, string)\n")},
-    {"filter", "xs, f", filter, TL_CALLS,
-     TL_DOC(
-         "The items (of an array, the rows) for which f gives true.\n"
-         "Takes any dtype. A value that is no function is an error (kind type), as\n"
-         "is a result that is no bool.\n"
-         "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n")},
-    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST,
-     TL_DOC(
-         "f of every vector along an axis, with its result where the axis was; of\n"
-         "rows of different lengths, of each row (axis: -1).\n"
-         "Takes any dtype. A value that is no function is an error (kind type), an\n"
-         "axis that x lacks another (index).\n"
-         "    map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]\n")},
-    {"compose", "f, g", compose,
-     TL_DOC(
-         "The function that applies g, then f; also written f ∘ g.\n"
-         "The results may be any value. Values that are no functions are an error\n"
-         "(kind type).\n"
-         "    compose(sqrt, abs)(-4.0)    # 2.0\n")},
+    /// f(f(f(init, x0), x1), x2) …, from left to right; without init it starts
+    /// with the first item. xs is an array (its rows), a list, a range …
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234
+    ///     fold(("a", "b"), (+), "")                  # "ab"
+    {"fold", "xs, f, init = none", fold, TL_CALLS},
+    /// All values that fold goes through: an array of them where they stack, of
+    /// a list a list.
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     scan([1, 2, 3, 4], (+))    # [1, 3, 6, 10]
+    {"scan", "xs, f, init = none", scan, TL_CALLS},
+    /// f of every item of a with every item of b: the shape is a's, then b's.
+    /// Without f, the product.
+    /// Takes any dtypes. A value that is no function is an error (kind type);
+    /// errors of the function pass through.
+    ///     outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]
+    {"outer", "a, b, f = none", outer, TL_CALLS},
+    /// f of each item (of an array, each row), with what else is given. Of an
+    /// array the results are an array where they stack; of a list, a list.
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     each([1, 2, 3], x => x * x)    # [1, 4, 9]
+    ///     each((1, "a"), typeof)         # (int64, string)
+    {"each", "xs, f, ...more", each, TL_CALLS},
+    /// The items (of an array, the rows) for which f gives true.
+    /// Takes any dtype. A value that is no function is an error (kind type), as
+    /// is a result that is no bool.
+    ///     filter([5, 2, 7], x => x > 4)    # [5, 7]
+    {"filter", "xs, f", filter, TL_CALLS},
+    /// f of every vector along an axis, with its result where the axis was; of
+    /// rows of different lengths, of each row (axis: -1).
+    /// Takes any dtype. A value that is no function is an error (kind type), an
+    /// axis that x lacks another (index).
+    ///     map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]
+    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST},
+    /// The function that applies g, then f; also written f ∘ g.
+    /// The results may be any value. Values that are no functions are an error
+    /// (kind type).
+    ///     compose(sqrt, abs)(-4.0)    # 2.0
+    {"compose", "f, g", compose},
     {.name = NULL},
 };

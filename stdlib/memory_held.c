@@ -287,20 +287,18 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The tables -------------------------------------------------------------
 
 const tl_builtin tl_memory_held[] = {
-    {"held", "x", held, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "The bytes of all that x keeps alive, each object once: of a view its\n"
-         "block, of an array of strings the strings, of a list its items; 0 of a\n"
-         "number or a constant of the program. Takes any value of any dtype; lack\n"
-         "of memory is its only error (kind memory).\n"
-         "    memory.held(zeros(1000)) > 8000    # true\n")},
-    {"retained", "", retained, TL_EFFECT,
-     TL_DOC(
-         "The views that keep a block alive of which they show a part, and which\n"
-         "nothing else refers to: a list of records of place, type, shows and holds\n"
-         "(both in bytes, int). pack(x) gives a value that holds no more than it\n"
-         "shows. Lack of memory is its only error (kind memory).\n"
-         "    len(memory.retained())\n")},
+    /// The bytes of all that x keeps alive, each object once: of a view its
+    /// block, of an array of strings the strings, of a list its items; 0 of a
+    /// number or a constant of the program. Takes any value of any dtype; lack
+    /// of memory is its only error (kind memory).
+    ///     memory.held(zeros(1000)) > 8000    # true
+    {"held", "x", held, TL_EFFECT, .takes = TL_FORMS},
+    /// The views that keep a block alive of which they show a part, and which
+    /// nothing else refers to: a list of records of place, type, shows and holds
+    /// (both in bytes, int). pack(x) gives a value that holds no more than it
+    /// shows. Lack of memory is its only error (kind memory).
+    ///     len(memory.retained())
+    {"retained", "", retained, TL_EFFECT},
     {.name = NULL},
 };
 
@@ -333,12 +331,11 @@ static bool pack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_pack_builtins[] = {
-    {"pack", "x", pack, .result = TL_RETURNS, .takes = TL_FORMS,
-     TL_DOC(
-         "x in memory of its own that holds no more than x shows: a view is copied,\n"
-         "so that the block that it is a part of can go (memory.retained lists such\n"
-         "views); what is no view is given back as it is. Any value, any dtype;\n"
-         "never fails but for lack of memory.\n"
-         "    pack(zeros(1000)[:3])    # [0.0, 0.0, 0.0]\n")},
+    /// x in memory of its own that holds no more than x shows: a view is copied,
+    /// so that the block that it is a part of can go (memory.retained lists such
+    /// views); what is no view is given back as it is. Any value, any dtype;
+    /// never fails but for lack of memory.
+    ///     pack(zeros(1000)[:3])    # [0.0, 0.0, 0.0]
+    {"pack", "x", pack, .result = TL_RETURNS, .takes = TL_FORMS},
     {.name = NULL},
 };

@@ -81,7 +81,7 @@ static void check_doc(const tl_family *family, const tl_builtin *row) {
     return;
   }
   if (row->doc)
-    fail_msg("%s has its doc in its row, without TL_DOC", name);
+    fail_msg("%s has its doc in its row, not above it", name);
   if (!doc || !row->call)
     fail_msg("%s lacks its doc", name);
   if (!isupper((unsigned char)doc[0]) && doc[0] == ' ')
