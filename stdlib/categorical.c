@@ -6,7 +6,6 @@
 #include "stdlib/nested_reduce.h"
 #include "vm/array/describe.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 // The distinct values in order, and the place of each value among them.

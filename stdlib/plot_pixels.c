@@ -4,7 +4,6 @@
 // with it. It reads no file that a picture names: the text comes without an
 // address.
 
-#include <limits.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
