@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/array/string_item.h"

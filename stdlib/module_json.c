@@ -13,7 +13,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/text/format.h"

@@ -16,7 +16,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
