@@ -294,7 +294,7 @@ static bool next_match(matcher *m, size_t from, bool *found) {
     if (from == m->text->length)
       return true;
     from +=
-        tl_text_decode(m->text->text + from, m->text->length - from, &point);
+        tl_utf8_decode(m->text->text + from, m->text->length - from, &point);
   }
 }
 

@@ -166,9 +166,9 @@ static size_t word_end(const tl_string *s, size_t at) {
   int32_t before = 0;
   while (at < s->length) {
     int32_t point, after = 0;
-    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
-      tl_text_decode(s->text + at + step, s->length - at - step, &after);
+      tl_utf8_decode(s->text + at + step, s->length - at - step, &after);
     if (!is_word_point(point) && !joins(before, point, after))
       break;
     at += step;
@@ -186,7 +186,7 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (size_t at = 0; ok && at < s->length;) {
     int32_t point;
-    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (!is_word_point(point)) {
       at += step;
       continue;
@@ -247,7 +247,7 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (s->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
   int32_t point;
-  tl_text_decode(s->text, s->length, &point);
+  tl_utf8_decode(s->text, s->length, &point);
   return tl_string_give(tl_string_from(vm, utf8proc_category_string(point)),
                         out);
 }

@@ -278,7 +278,7 @@ static bool is_stripped(const tl_string *set, int32_t point) {
     return tl_is_blank(point);
   for (size_t at = 0; at < set->length;) {
     int32_t one;
-    at += tl_text_decode(set->text + at, set->length - at, &one);
+    at += tl_utf8_decode(set->text + at, set->length - at, &one);
     if (one == point)
       return true;
   }
@@ -299,7 +299,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t begin = 0, end = s->length;
   while (left && begin < end) {
     int32_t point;
-    size_t step = tl_text_decode(s->text + begin, end - begin, &point);
+    size_t step = tl_utf8_decode(s->text + begin, end - begin, &point);
     if (!is_stripped(set, point))
       break;
     begin += step;
@@ -310,7 +310,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
     // Back over the bytes that continue a code point.
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
-    tl_text_decode(s->text + last, end - last, &point);
+    tl_utf8_decode(s->text + last, end - last, &point);
     if (!is_stripped(set, point))
       break;
     end = last;
@@ -333,7 +333,7 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t at = 0;
   for (int64_t i = 0; i < count && at < s->length; i++) {
     int32_t point;
-    at += tl_text_decode(s->text + at, s->length - at, &point);
+    at += tl_utf8_decode(s->text + at, s->length - at, &point);
     to[i] = point;
   }
   *out = tl_own_array(points);
