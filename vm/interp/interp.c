@@ -411,6 +411,7 @@ dispatch:
     OP(TAKEEL) {
       if (LIKELY(tl_element_peek(RA, RB, RC)))
         NEXT2;
+      ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
       NEXT2;

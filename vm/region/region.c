@@ -159,8 +159,10 @@ static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   k->is_busy = true;
   tl_region_status status = compute(g, results);
   k->is_busy = false;
-  if (status == TL_REGION_DONE)
+  if (status == TL_REGION_DONE) {
+    tl_region_renew(k);
     commit(g, results);
+  }
   k->graph.fresh = NULL;
   // Done without its consumer: as another graph.
   k->is_good = g->consumer == consumer;
@@ -183,6 +185,19 @@ static bool fits_before(tl_region_graph *g, uint32_t pc) {
          tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
 }
 
+// Whether what was read computes with few items, whatever arrays these are
+// parts of: m[i] + m[j] of a large m.
+static bool is_small(const tl_region_graph *g) {
+  for (int i = 0; i < g->node_count; i++) {
+    for (int k = 0; k < g->nodes[i].arity; k++) {
+      const int in = g->nodes[i].in[k];
+      if (in < 0 && tl_items_of(&g->uses[-1 - in].items) >= TL_REGION_LARGE)
+        return false;
+    }
+  }
+  return g->node_count > 0;
+}
+
 // Reads, resolves, computes and caches; a graph is cached before the commit,
 // while the operands that it describes are still there.
 static tl_region_status run_read(tl_region_graph *g, tl_region *where,
@@ -197,8 +212,10 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
                           : tl_region_read(g, pc, where->end);
   bool fits =
       is_read && (tl_region_resolve(g) || (!together && fits_before(g, pc)));
-  if (!fits)
+  if (!fits) {
+    where->was_small = is_small(g);
     return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
+  }
   int64_t size = tl_region_size(g);
   bool caches = keep && g->rows == NULL && !g->uncacheable;
   where->was_small = size < TL_REGION_LARGE;
@@ -315,12 +332,17 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
-  tl_region_cached *cached = tl_region_find_cached(where, pc, base);
+  bool other;
+  tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
   out->iterations = 1;
   out->together = false;
   if (cached != NULL) {
-    where->runs = 1;
-    where->wait = 0;
+    if (other) {
+      where->wait--;
+    } else {
+      where->runs = 1;
+      where->wait = 0;
+    }
     out->end = cached->graph.end;
     if (tl_region_runs_short(cached))
       return run_short(cached, out);

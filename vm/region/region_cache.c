@@ -40,6 +40,30 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
   return true;
 }
 
+// Notes that an axis of an array that the graph reads is another one now. The
+// plan stays good for a vector of another length: it says nothing of that but
+// in its size, unless an item is repeated for the others.
+static void note_axis(tl_region_cached *k, int ndim, int64_t before,
+                      int64_t length, bool moved) {
+  k->is_reshaped = true;
+  if (ndim != 1 || moved || before <= 1 || length <= 1)
+    k->is_restrided = true;
+}
+
+// The array's lengths and strides from now on. [dims] is ndim, then both.
+static bool reshape_dims(tl_region_cached *k, const tl_array *a,
+                         int64_t *dims) {
+  int ndim = tl_ndim(a);
+  if (!k->any_length || ndim != dims[0])
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    note_axis(k, ndim, dims[i + 1], a->dims[i],
+              dims[ndim + i + 1] != a->dims[ndim + i]);
+  }
+  memcpy(dims + 1, a->dims, (size_t)ndim * 2 * sizeof *dims);
+  return true;
+}
+
 // Whether the value is of the same type, and of an array of the same shape and
 // strides; it is then the use's from now on. A number may differ unless the
 // graph is good for the old one alone.
@@ -48,7 +72,8 @@ static inline bool take_as(tl_region_cached *k, tl_region_use *u,
   if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
     return false;
   if (tl_is_array(value)) {
-    if (!same_dims(value.array, u->dims))
+    if (!same_dims(value.array, u->dims) &&
+        !reshape_dims(k, value.array, u->dims))
       return false;
   } else {
     bool differs = value.u != u->value.u;
@@ -92,15 +117,42 @@ static bool any_changed(const tl_region_graph *g, const int8_t *uses,
 // The plan is good for views of this shape and these strides, wherever they
 // begin.
 static bool same_geometry(const tl_array *view, const tl_selection *s) {
-  size_t nbytes = (size_t)s->ndim * sizeof *s->shape;
-  return tl_ndim(view) == s->ndim &&
-         memcmp(tl_shape(view), s->shape, nbytes) == 0 &&
-         memcmp(tl_strides(view), s->strides, nbytes) == 0;
+  if (tl_ndim(view) != s->ndim)
+    return false;
+  for (int i = 0; i < s->ndim; i++) {
+    if (view->dims[i] != s->shape[i] ||
+        view->dims[s->ndim + i] != s->strides[i])
+      return false;
+  }
+  return true;
 }
 
-// Where the index selects now; the view must be of the same shape.
-static bool select_again(tl_region_graph *g, tl_region_guard *f,
+// The view's shape and strides from now on. One that an earlier guard has made
+// has them already.
+static bool reshape_view(tl_region_cached *k, const tl_region_guard *f,
+                         const tl_selection *s) {
+  tl_region_use *u = &k->graph.uses[f->use];
+  tl_array *view = u->value.array;
+  const int ndim = tl_ndim(view);
+  if (!k->any_length || f->again || ndim != s->ndim)
+    return false;
+  view->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    note_axis(k, ndim, view->dims[i], s->shape[i],
+              view->dims[ndim + i] != s->strides[i]);
+    view->size *= s->shape[i];
+    view->dims[i] = s->shape[i];
+    view->dims[ndim + i] = s->strides[i];
+  }
+  u->value.tag = u->items.tag = tl_array_tag(view);
+  return true;
+}
+
+// Where the index selects now; the view must be of the same shape, unless any
+// will do.
+static bool select_again(tl_region_cached *k, tl_region_guard *f,
                          const tl_array *from) {
+  tl_region_graph *g = &k->graph;
   const tl_region_index *index = &g->indices[f->at];
   tl_selection s;
   if (!tl_region_find_index(g, from, index, &s))
@@ -108,18 +160,23 @@ static bool select_again(tl_region_graph *g, tl_region_guard *f,
   f->offset = s.data - from->data;
   return f->from == TL_FROM_ITEM
              ? s.ndim == 0
-             : same_geometry(g->uses[f->use].value.array, &s);
+             : same_geometry(g->uses[f->use].value.array, &s) ||
+                   reshape_view(k, f, &s);
 }
 
-// The index is applied again only where one of its parts has changed; otherwise
-// the view is as far from its array's beginning as before.
+// The index is applied again only where one of its parts has changed, or
+// perhaps the array; otherwise the view is as far from its array's beginning as
+// before.
 static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   const tl_array *from = g->uses[f->of[0]].value.array;
-  if (f->from != TL_FROM_AXES) {
+  if (f->from == TL_FROM_AXES) {
+    if (k->is_reshaped)
+      return false;
+  } else {
     const tl_region_index *index = &g->indices[f->at];
-    if (any_changed(g, index->parts, index->count) &&
-        !select_again(g, f, from)) {
+    if ((k->is_reshaped || any_changed(g, index->parts, index->count)) &&
+        !select_again(k, f, from)) {
       return false;
     }
   }
@@ -140,11 +197,38 @@ static int scalars_of(const tl_region_guard *f) {
   return f->from == TL_FROM_CAST ? 1 : tl_ops[f->at].arity;
 }
 
+// As the dispatch loop does them: i + 1 in an index, or the product of two
+// factors. False: other operands or operations.
+static bool compute_at_once(tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
+  const uint64_t tag = a.tag & b.tag, type = (a.tag | b.tag) & 0xff;
+  if (type == TL_CLASS_I64 &&
+      (op == TL_OP_ADD || op == TL_OP_SUBTRACT || op == TL_OP_MULTIPLY)) {
+    *out = (tl_slot){.tag = tag,
+                     .u = op == TL_OP_ADD        ? a.u + b.u
+                          : op == TL_OP_SUBTRACT ? a.u - b.u
+                                                 : a.u * b.u};
+    return true;
+  }
+  if (type == TL_CLASS_F64 &&
+      (op == TL_OP_ADD || op == TL_OP_SUBTRACT || op == TL_OP_MULTIPLY)) {
+    *out = (tl_slot){.tag = tag,
+                     .f = op == TL_OP_ADD        ? a.f + b.f
+                          : op == TL_OP_SUBTRACT ? a.f - b.f
+                                                 : a.f * b.f};
+    return true;
+  }
+  return false;
+}
+
 // Numbers alone, which the engine does without an array. An error may be
 // pending where it is false.
 bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out) {
   tl_slot operands[3];
+  if (f->from == TL_FROM_SCALARS && tl_ops[f->at].arity == 2 &&
+      compute_at_once((tl_op)f->at, g->uses[f->of[0]].value,
+                      g->uses[f->of[1]].value, out))
+    return true;
   for (int i = 0; i < scalars_of(f); i++) {
     operands[i] = tl_borrow(g->uses[f->of[i]].value);
   }
@@ -266,16 +350,66 @@ static bool take_all(tl_region_cached *k) {
   return true;
 }
 
+// Whether a new array lies as the plan writes it.
+static bool is_row_major(const tl_region_planned *planned, int ndim,
+                         const int64_t *shape) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
+  return memcmp(strides, planned->out_strides,
+                (size_t)ndim * sizeof *strides) == 0;
+}
+
+// Whether a graph makes an array of one block, and does nothing else.
+static bool is_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_planned *planned = &k->planned;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
+         planned->has_output && planned->target_count == 0 &&
+         planned->plan.delay == NULL && !planned->plan.is_hosts &&
+         tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
+         g->transfer_count == 0 && !tl_region_has_wrap(g) &&
+         is_row_major(planned, shape->ndim, shape->lengths);
+}
+
+// Whether arrays of other lengths give the same graph but for its shapes: none
+// that a selection has found, or that are transposed or rolled.
+static bool may_reshape(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  return g->consumer != TL_CONSUMER_SELECT && g->wrap_count == 0 &&
+         !k->iterations;
+}
+
+// The nodes' shapes and the plan after arrays have got other lengths: a plan of
+// one axis is cut to the new one, another one is made anew by the run.
+static bool end_reshape(tl_region_cached *k) {
+  tl_region_graph *g = &k->graph;
+  tl_plan *plan = &k->planned.plan;
+  if (!tl_region_shape_again(g))
+    return false;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  if (shape->ndim != 1 || k->is_restrided || !k->planned.is_ready ||
+      plan->ndim != 1) {
+    k->planned.is_ready = k->is_short = false;
+  } else {
+    plan->shape[0] = plan->size = shape->lengths[0];
+    k->is_short = is_short(k);
+  }
+  return true;
+}
+
 // Where a guard fails, some values are already of this run: the graph is stale,
 // and all its numbers count as changed the next time.
 bool tl_region_take_again(tl_region_cached *k) {
   k->graph.view_words = k->view_words;
-  if (take_all(k)) {
-    k->is_stale = false;
+  if (take_all(k) && (!k->is_reshaped || end_reshape(k))) {
+    k->any_length = k->is_reshaped;
+    k->is_reshaped = k->is_restrided = k->is_stale = false;
     return true;
   }
   k->is_stale = true;
-  tl_error_clear(k->graph.vm);
+  if (k->graph.vm->error.set)
+    tl_error_clear(k->graph.vm);
   return false;
 }
 
@@ -290,15 +424,24 @@ static void move_to_front(tl_region *where, tl_region_cached *k) {
   where->cached = k;
 }
 
+// Graphs in a row that were read and good for no later run: what comes is of
+// other lengths each time.
+enum { READ_IN_VAIN = 2 };
+
 // A busy graph belongs to a run further up the stack, of a function that calls
-// itself.
+// itself. Of a few lengths in turn each gets a graph of its own; where there are
+// ever more of them, the first graph is tried for any, the rest as they are.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
-                                        tl_slot *base) {
+                                        tl_slot *base, bool *other) {
+  bool any_length = where->wait > 0 && where->runs > READ_IN_VAIN;
   for (tl_region_cached *k = where->cached; k != NULL; k = k->next) {
     if (k->pc != pc || k->is_busy)
       continue;
     k->graph.base = base;
+    k->any_length = any_length && may_reshape(k);
+    any_length = false;
     if (tl_region_take_again(k)) {
+      *other = k->any_length;
       move_to_front(where, k);
       return k;
     }
@@ -386,6 +529,7 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
     return;
   memcpy(to->views, g->views, (size_t)view_words * sizeof *g->views);
   to->view_room = view_words + place_words(g);
+  to->shape_room = g->shape_count;
   to->binding_count = 0;
   for (int i = 0; i < g->binding_count; i++) {
     if (g->bindings[i].binds)
@@ -437,26 +581,23 @@ static void make_room(tl_vm *vm, tl_region *where) {
     tl_region_drop_cached(vm, last);
 }
 
-// Whether a new array lies as the plan writes it.
-static bool is_row_major(const tl_region_planned *planned, int ndim,
-                         const int64_t *shape) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
-  return memcmp(strides, planned->out_strides,
-                (size_t)ndim * sizeof *strides) == 0;
+// Copies a plan behind the graph, where it fits.
+static void keep_plan(tl_region_cached *k, const tl_region_planned *planned) {
+  k->planned.is_ready =
+      planned->is_ready && tl_plan_nbytes(&planned->plan) <= k->plan_nbytes;
+  if (k->planned.is_ready) {
+    k->planned = *planned;
+    tl_plan_copy(&k->planned.plan, k->plan_memory, &planned->plan);
+  }
+  k->planned.room = NULL;
 }
 
-// Whether a graph makes an array of one block, and does nothing else.
-static bool is_short(const tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  const tl_region_planned *planned = &k->planned;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
-         planned->has_output && planned->target_count == 0 &&
-         planned->plan.delay == NULL && !planned->plan.is_hosts &&
-         tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
-         g->transfer_count == 0 && !tl_region_has_wrap(g) &&
-         is_row_major(planned, shape->ndim, shape->lengths);
+// The plan is the one that the run has made beside the graph.
+void tl_region_renew(tl_region_cached *k) {
+  if (k->planned.is_ready || !k->graph.fresh->is_ready)
+    return;
+  keep_plan(k, k->graph.fresh);
+  k->is_short = is_short(k);
 }
 
 // One block of memory: the header, the graph's arrays, and the plan behind
@@ -482,12 +623,9 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
   k->graph = *g;
   copy_graph(&c, g, view_words, &k->graph);
   k->view_words = view_words;
-  k->planned.is_ready = planned->is_ready;
-  if (planned->is_ready) {
-    k->planned = *planned;
-    tl_plan_copy(&k->planned.plan, c.at + c.nbytes, &planned->plan);
-  }
-  k->planned.room = NULL;
+  k->plan_memory = c.at + c.nbytes;
+  k->plan_nbytes = plan_nbytes;
+  keep_plan(k, planned);
   k->graph.cached = &k->planned;
   k->graph.fresh = NULL;
   k->unit = g->function->unit;
@@ -495,6 +633,7 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
   k->iterations = false;
+  k->any_length = k->is_reshaped = k->is_restrided = false;
   k->iterations_refused = 0;
   k->iterations_wait = 0;
   k->is_short = is_short(k);

@@ -38,6 +38,7 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->result_arguments = room->result_arguments;
   g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
+  g->shape_room = TL_REGION_SHAPES;
   g->cached = g->fresh = NULL;
 }
 

@@ -78,7 +78,7 @@ typedef struct tl_region_use {
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
-  const int64_t *dims;  // of an array in a cached graph: ndim, shape, strides
+  int64_t *dims;  // of an array in a cached graph: ndim, shape, strides
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
@@ -201,7 +201,7 @@ typedef struct tl_region_graph {
   tl_region_shape *shapes;
   int64_t *views;  // the views' memory, in words
   int node_count, use_count, root_count, binding_count;
-  int guard_count, index_count, shape_count;
+  int guard_count, index_count, shape_count, shape_room;
   int view_words, view_room;
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
@@ -341,6 +341,10 @@ void tl_region_end_hoisted(tl_region_graph *g);
 // Node [at]'s scalars again, after one of them has changed; false where that
 // changes its dtypes. An error may be pending then.
 bool tl_region_resolve_again(tl_region_graph *g, int at);
+
+// The nodes' shapes again, after operands have got other lengths; dtypes stay.
+// False where the graph is no region for them. An error may be pending then.
+bool tl_region_shape_again(tl_region_graph *g);
 
 // Items of the result; after tl_region_resolve.
 // Of several results all have this shape; of a reduction it is what goes in.
@@ -485,20 +489,31 @@ struct tl_region_cached {
   bool is_busy;                // a run is under way
   bool is_stale;               // its values are of different runs
   bool is_good;                // to be used again
+  bool any_length;             // arrays may be of other lengths this time
+  bool is_reshaped;            // some are: the nodes' shapes are of another run
+  bool is_restrided;           // and so are the streams' strides of the plan
   bool iterations;             // several iterations of a loop may run at a time
   bool is_short;               // tl_region_run_short does it
   uint16_t fused;              // operations that make no array of their own
   uint8_t iterations_refused;  // so often that could not be, in a row,
   uint32_t iterations_wait;    // and is not asked so many times
   int view_words;              // without what a run adds
-  size_t nbytes;
+  size_t nbytes, plan_nbytes;
+  void *plan_memory;
   tl_region_graph graph;
   tl_region_planned planned;
 };
 
 // The one that is good for what the frame holds now, its values taken; or NULL.
+// Where operands are other ones in each run, as x[:i] is in a loop, the one
+// that was used last is good for arrays of other lengths, too: *other is then
+// true, and its plan is made anew where only the length of a vector is no
+// other.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
-                                        tl_slot *base);
+                                        tl_slot *base, bool *other);
+
+// Keeps the plan that a run of a cached graph has made for other lengths.
+void tl_region_renew(tl_region_cached *cached);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
 // NULL: without memory nothing is cached. The caller says of what it gets

@@ -78,6 +78,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_GETEL:
     case TL_BC_GETEL2:
     case TL_BC_INDEX:
+    case TL_BC_TAKEEL:
     case TL_BC_GETF:
       return TL_STEP_VIEW;
     case TL_BC_SETEL:

@@ -21,7 +21,7 @@ static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
       return i;
     }
   }
-  if (g->shape_count == TL_REGION_SHAPES)
+  if (g->shape_count == g->shape_room)
     return -1;
   g->shapes[g->shape_count].ndim = ndim;
   memcpy(g->shapes[g->shape_count].lengths, lengths, nbytes);
@@ -148,6 +148,21 @@ static bool find_shapes(tl_region_graph *g) {
     return stop_at(g, i);
   }
   return true;
+}
+
+// What would have to be hoisted was hoisted when the graph was read, and then
+// it was not cached.
+bool tl_region_shape_again(tl_region_graph *g) {
+  g->shape_count = 0;
+  for (int i = 0; i <= g->value; i++) {
+    if (!node_shape(g, &g->nodes[i]))
+      return false;
+  }
+  for (int i = 0; i < g->value; i++) {
+    if (g->nodes[i].needed && g->nodes[i].shape != g->nodes[g->value].shape)
+      return false;
+  }
+  return tl_region_size(g) > 0 && tl_region_check_types(g);
 }
 
 // --- Dtypes -----------------------------------------------------------------

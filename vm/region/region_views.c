@@ -129,7 +129,9 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   }
   if (u->wrap > 0)
     return -1;
-  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  // What is taken for an update, a[i] in a[i] += 1, leaves the array there.
+  if (d->op != TL_BC_TAKEEL)
+    tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   return -1 - in;
 }
 
