@@ -277,7 +277,71 @@ enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
 #define X(D, sfx, T, W) PLAIN_GEMM(sfx, T, (T)((W)z + (W)x * (W)y))
 TL_UNSIGNED(X)
 #undef X
-// Complex products are four real ones of the parts, which are strided
+// A complex product that is not large: the four products of its parts at a
+// time, some columns of b after the other, whose parts are put side by side:
+//
+//   b packed: k terms of WIDE columns, first the real parts, then the others
+//   c: a row of WIDE columns, its four sums in registers
+//
+// Each sum has the order of a tile.
+enum { BLOCKED = 64 * 64 * 64 };  // multiplications of a large one
+#define COMPLEX_ROWS(sfx, T, R, real, N)                                       \
+  static void rows_##sfx##_##N(                                                \
+      T *c, size_t c_step, const char *a, ptrdiff_t a_row, ptrdiff_t a_column, \
+      const R *packed, size_t m, size_t cols, size_t k) {                      \
+    for (size_t i = 0; i < m; i++, c += c_step, a += a_row) {                  \
+      vector_##real sums[4][N];                                                \
+      TL_SPELL_OUT for (int j = 0; j < N; j++) sums[0][j] = sums[1][j] =       \
+          sums[2][j] = sums[3][j] = (vector_##real){0};                        \
+      const char *x = a;                                                       \
+      const vector_##real *b = (const vector_##real *)packed;                  \
+      for (size_t p = 0; p < k; p++, x += a_column, b += 2 * N) {              \
+        const vector_##real re = ((const T *)x)->re - (vector_##real){0};      \
+        const vector_##real im = ((const T *)x)->im - (vector_##real){0};      \
+        TL_SPELL_OUT for (int j = 0; j < N; j++) {                             \
+          sums[0][j] += re * b[j];                                             \
+          sums[1][j] += im * b[N + j];                                         \
+          sums[2][j] += re * b[N + j];                                         \
+          sums[3][j] += im * b[j];                                             \
+        }                                                                      \
+      }                                                                        \
+      vector_##real parts[2][N];                                               \
+      TL_SPELL_OUT for (int j = 0; j < N; j++) {                               \
+        parts[0][j] = sums[0][j] - sums[1][j];                                 \
+        parts[1][j] = sums[2][j] + sums[3][j];                                 \
+      }                                                                        \
+      for (size_t q = 0; q < cols; q++)                                        \
+        c[q] = (T){((const R *)parts[0])[q], ((const R *)parts[1])[q]};        \
+    }                                                                          \
+  }
+#define COMPLEX_COLUMNS(sfx, T, R, real)                                       \
+  COMPLEX_ROWS(sfx, T, R, real, 1)                                             \
+  COMPLEX_ROWS(sfx, T, R, real, 2)                                             \
+  static void columns_##sfx(                                                   \
+      T *c, size_t c_step, const char *a, ptrdiff_t a_row, ptrdiff_t a_column, \
+      const char *b, ptrdiff_t b_row, ptrdiff_t b_column, size_t m, size_t n,  \
+      size_t k) {                                                              \
+    _Alignas(64) R packed[BLOCK_K * 4 * PER_##real];                           \
+    for (size_t j = 0, wide; j < n; j += wide) {                               \
+      wide = n - j > PER_##real ? 2 * PER_##real : PER_##real;                 \
+      const size_t cols = smaller(n - j, wide);                                \
+      R *to = packed;                                                          \
+      for (size_t p = 0; p < k; p++, to += 2 * wide) {                         \
+        const char *from = b + (ptrdiff_t)p * b_row + (ptrdiff_t)j * b_column; \
+        for (size_t q = 0; q < cols; q++, from += b_column) {                  \
+          to[q] = ((const T *)from)->re;                                       \
+          to[wide + q] = ((const T *)from)->im;                                \
+        }                                                                      \
+        for (size_t q = cols; q < wide; q++) to[q] = to[wide + q] = 0;         \
+      }                                                                        \
+      (wide == PER_##real ? rows_##sfx##_1 : rows_##sfx##_2)(                  \
+          c + j, c_step, a, a_row, a_column, packed, m, cols, k);              \
+    }                                                                          \
+  }
+COMPLEX_COLUMNS(complex64, tl_c64, float, float32)
+COMPLEX_COLUMNS(complex128, tl_c128, double, float64)
+
+// Large complex products are four real ones of the parts, which are strided
 // matrices; a small product is computed by its definition.
 #define COMPLEX_GEMM(sfx, T, R, real)                                          \
   static void plain_##sfx(T *c, size_t c_step, const char *a, ptrdiff_t a_row, \
@@ -305,6 +369,11 @@ TL_UNSIGNED(X)
     if (m * n * k <= SMALL) {                                                  \
       plain_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,   \
                   k);                                                          \
+      return;                                                                  \
+    }                                                                          \
+    if (!TL_SMALL && m * n * k <= BLOCKED && k <= BLOCK_K) {                   \
+      columns_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n, \
+                    k);                                                        \
       return;                                                                  \
     }                                                                          \
     const size_t part = tl_gemm_part_items(m, n);                              \
