@@ -90,12 +90,15 @@ static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
   return true;
 }
 
-// The index of an array: fast path for integers, then masks of the whole, then
-// the general selection.
+// The index of an array: integers and slices first, then integers of other
+// dtypes, masks of the whole, and the general selection.
 static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                       const tl_slot *parts, tl_slot *out) {
   char *item;
   const tl_array *a = base->array;
+  tl_selection selection;
+  if (tl_select_plain(a, step, parts, &selection))
+    return finish_selection(vm, base, &selection, out);
   if (tl_index_item_at(a, step, parts, &item)) {
     return finish_item(vm, a, item, out);
   }
@@ -104,7 +107,6 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
     return whole_mask(vm, base, mask, out);
   if (tl_is_option_mask(step, parts))
     return vm->nested->get_mask(vm, *base, parts[0].nested, out);
-  tl_selection selection;
   return tl_select(vm, a, step, parts, &selection) &&
          finish_selection(vm, base, &selection, out);
 }

@@ -175,9 +175,30 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   return ok;
 }
 
+// Whether the value is a vector of the target's dtype and as long as the place,
+// both without gaps, as a row for a row is.
+static bool is_run(const tl_array *target, const tl_selection *selection,
+                   tl_slot value) {
+  enum { MOST = 64 * 1024 };  // bytes: more is polled for
+  const tl_dtype dtype = tl_array_dtype(target);
+  const int64_t itemsize = (int64_t)tl_itemsize(dtype);
+  if (selection->ndim != 1 || !tl_is_array(value) || dtype >= TL_STRING)
+    return false;
+  const tl_array *a = value.array;
+  return tl_array_dtype(a) == dtype && tl_ndim(a) == 1 &&
+         tl_shape(a)[0] == selection->shape[0] &&
+         tl_shape(a)[0] <= MOST / itemsize && tl_strides(a)[0] == itemsize &&
+         selection->strides[0] == itemsize;
+}
+
 // Writes to a region that a view can show.
 static bool store_region(tl_vm *vm, tl_array *target,
                          const tl_selection *selection, tl_slot value) {
+  if (is_run(target, selection, value)) {
+    memmove(selection->data, value.array->data,
+            (size_t)value.array->size * tl_itemsize(tl_array_dtype(target)));
+    return true;
+  }
   tl_slot base = {.tag = tl_array_tag(target), .array = target};
   tl_array *region =
       tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
@@ -285,10 +306,15 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   return ok;
 }
 
-// From cheap to general: one item, a mask over the whole, then the selection.
+// From cheap to general: integers and slices, one item, a mask over the whole,
+// then the selection.
 bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
                     const tl_slot *parts, tl_slot value) {
   char *item;
+  tl_selection selection;
+  if (tl_select_plain(target, step, parts, &selection))
+    return selection.ndim == 0 ? store_item(vm, target, selection.data, value)
+                               : store_region(vm, target, &selection, value);
   if (tl_index_item_at(target, step, parts, &item)) {
     return store_item(vm, target, item, value);
   }
@@ -296,7 +322,6 @@ bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
   if (mask != NULL && !tl_arrays_overlap(mask, target)) {
     return store_masked(vm, target, mask, value);
   }
-  tl_selection selection;
   if (!tl_select(vm, target, step, parts, &selection))
     return false;
   bool ok = selection.is_fancy ? store_fancy(vm, target, &selection, value)

@@ -1,6 +1,6 @@
 // Works out an index of an array: axes, slices, new axes, and where index
 // arrays and masks stand among them. Most indices are integers and slices of
-// step 1: select_plain does these alone; the reader does the rest, item by
+// step 1: tl_select_plain does these alone; the reader does the rest, item by
 // item.
 #include "vm/index/select.h"
 #include "vm/nested/nested.h"
@@ -378,9 +378,12 @@ static bool plain_bound(tl_slot s, int64_t length, int64_t *out) {
 
 // Integers within their axes and slices of step 1, whose bounds are int64.
 // False where anything else stands among them.
-static bool select_plain(const tl_array *base, const tl_step *step,
-                         const tl_slot *parts, tl_selection *out) {
+bool tl_select_plain(const tl_array *base, const tl_step *step,
+                     const tl_slot *parts, tl_selection *out) {
   const int ndim = tl_ndim(base);
+  out->data = base->data;
+  out->ndim = 0;
+  out->is_fancy = false;
   if (step->item_count > ndim)
     return false;
   const int64_t *shape = tl_shape(base), *strides = tl_strides(base);
@@ -411,16 +414,13 @@ static bool select_plain(const tl_array *base, const tl_step *step,
 }
 
 // Two attempts, as nearly all indices are integers and slices: those go through
-// select_plain in one loop, and the reader begins anew where it gave up. A base
-// of fewer items in the index than axes is whole in the rest of them.
+// tl_select_plain in one loop, and the reader begins anew where it gave up. A
+// base of fewer items in the index than axes is whole in the rest of them.
 bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
                const tl_slot *parts, tl_selection *out) {
-  out->data = base->data;
-  out->ndim = 0;
-  out->is_fancy = false;
   out->fancy_at = 0;
   out->keep = tl_none();
-  if (select_plain(base, step, parts, out))
+  if (tl_select_plain(base, step, parts, out))
     return true;
   reader r;
   r.vm = vm;

@@ -50,6 +50,12 @@ static inline int tl_item_parts(tl_index_item item) {
 // The same for all items of a step.
 int tl_step_parts(const tl_step *step);
 
+// Works out an index of int64 within their axes, and slices of step 1 with such
+// bounds: a place, of which no more is set than data, ndim, shape, strides and
+// is_fancy. False, with nothing failed, where anything else stands there.
+bool tl_select_plain(const tl_array *base, const tl_step *step,
+                     const tl_slot *parts, tl_selection *out);
+
 // Works out base[step]; false after tl_fail. tl_selection_close ends it when it
 // is true.
 //

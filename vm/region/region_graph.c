@@ -58,6 +58,8 @@ int64_t tl_region_size(const tl_region_graph *g) {
 // Only uses that a needed node reads: a rolled array may have been read for
 // nothing.
 bool tl_region_has_wrap(const tl_region_graph *g) {
+  if (g->wrap_count == 0)
+    return false;
   for (int u = 0; u < g->use_count; u++) {
     if (g->uses[u].read && g->uses[u].wrap > 0)
       return true;

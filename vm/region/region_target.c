@@ -6,6 +6,12 @@
 
 enum { POLL_ITEMS = 64 * 1024 };
 
+// The blocks of two arrays are two, but a host's memory may be that of both.
+static bool in_other_block(const tl_array *a, const tl_array *b) {
+  const tl_array *x = tl_array_owner(a), *y = tl_array_owner(b);
+  return x != y && ((x->head.flags | y->head.flags) & TL_EXTERNAL) == 0;
+}
+
 // The target itself may be read, item on item; a rolled array may not, since
 // its items are read elsewhere.
 bool tl_region_is_safe_target(const tl_region_graph *g,
@@ -14,6 +20,8 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
     if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
       continue;
     const tl_array *other = g->uses[u].items.array;
+    if (in_other_block(other, target))
+      continue;
     if (g->uses[u].wrap > 0
             ? tl_arrays_overlap(other, target)
             : other != target && tl_arrays_collide(other, target))
