@@ -53,7 +53,8 @@ for file in $(find tests stdlib examples docs -name '*.tly' | sort); do
 done
 
 check 'the library and the examples are laid out' \
-  "$tally" fmt --check stdlib/*.tly examples/*.tly examples/kernels/*.tly
+  "$tally" fmt --check stdlib/*.tly examples/*.tly examples/kernels/*.tly \
+  examples/slices/*.tly
 
 # Files: permissions and links stay; --check writes nothing.
 printf 'x=1' >"$dir/a.tly"

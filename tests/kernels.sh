@@ -1,5 +1,6 @@
 #!/bin/sh
-# The kernels of examples/kernels, at the size asked for (small):
+# The kernels of examples/kernels, at the size asked for (small), and the programs
+# of examples/slices:
 #
 #   tests/kernels.sh build/release/tally [SIZE]
 #
@@ -28,14 +29,16 @@ has_products() {
   esac
 }
 
-# compare KERNEL ISA THREADS: runs it; the first run is what others are like.
+# compare FOLDER/KERNEL ISA THREADS SIZE: runs it; the first run is what others
+# are like.
 compare() {
-  if has_products "$1"; then like=$out/$1.$2; else like=$out/$1; fi
+  name=$(basename "$1")
+  if has_products "$name"; then like=$out/$name.$2; else like=$out/$name; fi
   new=$out/new
   rm -rf "$new"
   mkdir "$new"
   if ! TALLY_ISA=$2 "$tally" --threads "$3" --no-blas \
-    "examples/kernels/$1.tly" "$size" "$new" >"$out/text" 2>&1; then
+    "examples/$1.tly" "$4" "$new" >"$out/text" 2>&1; then
     fail "$1 with $2, $3 threads: $(tail -n 3 "$out/text")"
     return
   fi
@@ -54,11 +57,16 @@ kernel.$2" >"$out/text" 2>&1
   fi
 }
 
-for script in examples/kernels/*.tly; do
-  kernel=$(basename "$script" .tly)
-  if [ "$kernel" = inputs ]; then continue; fi
+for script in examples/kernels/*.tly examples/slices/*.tly; do
+  kernel=${script#examples/}
+  kernel=${kernel%.tly}
+  this=$size
+  case $kernel in
+    kernels/inputs) continue ;;
+    slices/*) this=small ;;
+  esac
   for isa in base avx2 avx512; do
-    for threads in 1 2; do compare "$kernel" "$isa" "$threads"; done
+    for threads in 1 2; do compare "$kernel" "$isa" "$threads" "$this"; done
   done
 done
 
@@ -123,7 +131,7 @@ refuses spmv "spmv([0, 1], [0], [1.0, 2.0], [1.0])" \
   'val: expected K * float64, got 2'
 refuses syrk "syrk($m, $n)" 'C: expected N * N * float64, got 3 * 3'
 refuses trisolv "trisolv($n, $m[:, :2])" 'B: expected R * N * float64'
-for script in examples/kernels/*.tly; do
+for script in examples/kernels/*.tly examples/slices/*.tly; do
   if [ "$script" = examples/kernels/inputs.tly ]; then continue; fi
   "$tally" "$script" huge >"$out/text" 2>&1
   if [ $? = 1 ] && grep -qF '("huge",) is not a size' "$out/text"; then pass

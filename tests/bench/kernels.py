@@ -1,6 +1,7 @@
-"""The kernels of examples/kernels in NumPy, with whole arrays and slices.
+"""The kernels of examples/kernels in NumPy, with whole arrays and slices, and the
+programs of examples/slices, which slices.py has.
 
-usage: kernels.py NAME (small | bench) [--memory]
+usage: kernels.py NAME (small | bench | thin | wide) [--memory]
 
 Compares the outputs with the check values of the Tally script, and prints the
 seconds that the kernel took; with --memory, also the most bytes that it had
@@ -20,18 +21,8 @@ import tracemalloc
 
 import numpy as np
 
-
-def numbers(s, shape):
-    q = np.arange(math.prod(shape), dtype=np.int64) + 100003 * s
-    return ((7919 * q**2 + 104729 * q + 12345) % 1000003).reshape(shape)
-
-
-def F(s, *shape):
-    return numbers(s, shape) / 1000003
-
-
-def I(s, m, *shape):
-    return numbers(s, shape) % m
+import slices
+from numbers_of import F, I
 
 
 # --- The kernels: NAME(inputs) computes, NAME_inputs(bench) makes inputs ------
@@ -501,13 +492,25 @@ def conv2d_bias(x, w, b):
 
 # --- The command ---------------------------------------------------------------
 
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                       "..", "..", "examples", "kernels")
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        "..", "..", "examples")
+
+
+def kernel_and_inputs(name, size):
+    """The function, and a function that makes its inputs."""
+    if name + "_inputs" in globals():
+        make = globals()[name + "_inputs"]
+        return globals()[name], lambda: make(size == "bench")
+    make = getattr(slices, name + "_inputs")
+    choose = lambda *values: values[("small", "thin", "wide").index(size)]
+    return getattr(slices, name), lambda: make(choose)
 
 
 def known_values(name, size):
     """The check values that the kernel's Tally script states."""
-    with open(os.path.join(SCRIPTS, name + ".tly"), encoding="utf-8") as f:
+    paths = (os.path.join(EXAMPLES, folder, name + ".tly")
+             for folder in ("kernels", "slices"))
+    with open(next(filter(os.path.exists, paths)), encoding="utf-8") as f:
         script = f.read()
     known = {}
     for output, values in re.findall(
@@ -533,8 +536,8 @@ def check(name, y, known):
 def main():
     name, size = sys.argv[1:3]
     known = known_values(name, size)
-    make_inputs, kernel = globals()[name + "_inputs"], globals()[name]
-    inputs = make_inputs(size == "bench")
+    kernel, make_inputs = kernel_and_inputs(name, size)
+    inputs = make_inputs()
     before = time.process_time()
     outputs = kernel(*inputs)
     seconds = time.process_time() - before
@@ -547,7 +550,7 @@ def main():
     if "--memory" in sys.argv:
         # In a second run, for counting takes time.
         del outputs, inputs, y
-        inputs = make_inputs(size == "bench")
+        inputs = make_inputs()
         tracemalloc.start()
         kernel(*inputs)
         print(f"peak {tracemalloc.get_traced_memory()[1]} bytes")
