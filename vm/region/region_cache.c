@@ -332,7 +332,8 @@ static bool convert_numbers(tl_region_graph *g) {
   return true;
 }
 
-// Roots begin each run as if nothing had taken their memory over yet.
+// Numbers of indices alone are no operands, and need no conversion. Roots begin
+// each run as if nothing had taken their memory over yet.
 static bool take_all(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   bool changed = false;
@@ -340,7 +341,7 @@ static bool take_all(tl_region_cached *k) {
     tl_region_guard *f = &g->guards[i];
     if (!take_guard(k, f))
       return false;
-    changed = changed || g->uses[f->use].changed;
+    changed |= g->uses[f->use].changed && g->uses[f->use].read;
   }
   if (changed && !convert_numbers(g))
     return false;

@@ -155,6 +155,8 @@ bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
   for (int i = 0; i < index->count; i++) {
     parts[i] = tl_borrow(g->uses[index->parts[i]].value);
   }
+  if (tl_select_plain(base, &index->step, parts, out))
+    return true;
   if (!tl_select(g->vm, base, &index->step, parts, out))
     return false;
   if (!out->is_fancy)
