@@ -48,19 +48,25 @@ static size_t smaller(size_t a, size_t b) {
 // The loop over terms of a sum, and the sums of N columns as a vector or one
 // by one; both have the order of a tile.
 #define EACH_TERM for (size_t p = 0; p < k; p++, x += a_column, y += b_row)
-// The sums as one vector, where N is a power of two; else one by one.
-#define SUM_OF_VECTORS(sfx, T, N)                     \
-  some_##sfx##_##N sum = {0};                         \
-  EACH_TERM sum += *x * *(const some_##sfx##_##N *)y; \
-  *(some_##sfx##_##N *)c = sum;
+// The sums as vectors, where N is a power of two: as wide as the processor's,
+// since compilers keep wider ones in memory. Else one by one.
+#define SUM_OF_VECTORS(sfx, T, N)                                              \
+  enum { COUNT = N * sizeof(T) / sizeof(some_##sfx##_##N) };                   \
+  some_##sfx##_##N sum[COUNT];                                                 \
+  TL_SPELL_OUT for (int j = 0; j < COUNT; j++) sum[j] = (some_##sfx##_##N){0}; \
+  EACH_TERM TL_SPELL_OUT for (int j = 0; j < COUNT; j++) sum[j] +=             \
+      *x * ((const some_##sfx##_##N *)y)[j];                                   \
+  TL_SPELL_OUT for (int j = 0; j < COUNT; j++)((some_##sfx##_##N *)c)[j] =     \
+      sum[j];
 #define SUM_OF_ITEMS(sfx, T, N)                                           \
   T sum[N] = {0};                                                         \
   EACH_TERM TL_SPELL_OUT for (int j = 0; j < N; j++) sum[j] += *x * y[j]; \
   for (int j = 0; j < N; j++) c[j] = sum[j];
 // The loop over rows for such sums.
-#define COLUMNS_OF_VECTORS(sfx, T, N)                                        \
-  typedef T some_##sfx##_##N __attribute__((vector_size(N * sizeof(T)),      \
-                                            aligned(sizeof(T)), may_alias)); \
+#define COLUMNS_OF_VECTORS(sfx, T, N)                                       \
+  typedef T some_##sfx##_##N __attribute__((                                \
+      vector_size(N * sizeof(T) < VECTOR ? N * sizeof(T) : (size_t)VECTOR), \
+      aligned(sizeof(T)), may_alias));                                      \
   COLUMNS_OF(sfx, T, N, SUM_OF_VECTORS)
 #define COLUMNS_OF_ITEMS(sfx, T, N) COLUMNS_OF(sfx, T, N, SUM_OF_ITEMS)
 #define COLUMN_OF(sfx, T) COLUMNS_OF(sfx, T, 1, SUM_OF_ITEMS)
