@@ -161,8 +161,9 @@ static void merge_axes(tl_plan *plan) {
 // slower.
 enum { SHORT_ROW = 64 };
 // [least] are bytes of the shortest row of streams without gaps, by how many of
-// these would be copied, or have one item for a row, which would be repeated;
-// measured, as the time of a kernel's call against that of the copies.
+// these would be copied, where one that has an item for a row, which would be
+// repeated, counts as two; measured, as the time of a kernel's call against
+// that of the copies.
 static bool has_short_rows(const tl_plan *plan) {
   static const int16_t least[] = {512, 512, 320, 256, 160};  // bytes
   int inner = plan->ndim - 1, copied = 0;
@@ -172,7 +173,7 @@ static bool has_short_rows(const tl_plan *plan) {
   for (int s = 0; s < plan->stream_count; s++) {
     const int64_t *strides = plan->streams[s].strides;
     if (strides[inner] == 0) {
-      copied += strides[inner - 1] != 0;
+      copied += strides[inner - 1] != 0 ? 2 : 0;
       continue;
     }
     if (strides[inner] != plan->values[s].itemsize)
