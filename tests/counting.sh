@@ -50,8 +50,7 @@ for page in README.md docs/*.md; do
 done
 
 for path in tests/lang/*.tly tests/lib/*.tly tests/regress/*.tly \
-  tests/unicode/*.tly examples/*.tly examples/kernels/*.tly examples/slices/*.tly \
-  "$dir"/*.tly; do
+  tests/unicode/*.tly examples/*.tly examples/kernels/*.tly "$dir"/*.tly; do
   case $path in /*) script=$path ;; *) script=$here/$path ;; esac
   plain=$(peak --no-reuse)
   case ${CFLAGS-} in
@@ -82,7 +81,8 @@ share() {
     fi
   done
 }
-share 0.001 $(ls examples/kernels/*.tly examples/slices/*.tly | grep -v /inputs)
+share 0.001 $(ls examples/kernels/*.tly | grep -v /inputs)
+share 0.01 examples/slices/*.tly
 share 0.03 examples/*.tly
 
 echo "$passed passed, $failed failed"

@@ -37,7 +37,8 @@ static void add_note(tl_observed *s, const tl_note *n, uint32_t pc) {
 }
 
 // The memory of a region's result is noted where its run began, and shown for
-// the result alone.
+// the result alone; so is what its instructions did when they ran one by one,
+// the store behind the result too.
 tl_observed tl_explain_observe(const tl_explainer *e, const tl_explained *o) {
   tl_observed s = {.fused = o->note == NULL ? 0 : o->note->fused};
   bool in_region = o->region != NULL && s.fused > 0;
@@ -46,10 +47,10 @@ tl_observed tl_explain_observe(const tl_explainer *e, const tl_explained *o) {
     add_note(&s, o->note, o->pc);
   if (!in_region || inner)
     return s;
-  for (uint32_t pc = o->region->start; pc < o->pc; pc++) {
+  for (uint32_t pc = o->region->start; pc < o->region->end; pc++) {
     const tl_note *n = tl_explain_note(e, pc);
     // An operation that always ran by itself has a line of its own.
-    if (n != NULL && n->fused > 0)
+    if (n != NULL && n->fused > 0 && pc != o->pc)
       add_note(&s, n, pc);
   }
   return s;
