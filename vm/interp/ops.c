@@ -171,6 +171,18 @@ static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
       tl_hold(vm, slots[i], TL_CAUSE_VIEW);
 }
 
+// Puts a value of the window into a new container: nothing that can fail, so
+// nothing is lost.
+static inline void store_new(tl_vm *vm, tl_object *container, tl_slot *to,
+                             tl_slot *value, tl_cause cause) {
+  if (!tl_is_heap(*value)) {
+    tl_copy_slot(to, value);
+    return;
+  }
+  tl_slot stored = tl_borrow_item(vm, container, value, cause);
+  tl_copy_slot(to, &stored);
+}
+
 // All memory is there before the first item moves, so a failure leaves the
 // window as it was.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
@@ -178,14 +190,8 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   if (list == NULL)
     return false;
   hold_all(vm, count, items);
-  for (uint32_t i = 0; i < count; i++) {
-    // Nothing below the allocation can fail, so no item is lost.
-    if (tl_is_heap(items[i]))
-      list->items[i] =
-          tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
-    else
-      tl_copy_slot(&list->items[i], &items[i]);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    store_new(vm, &list->head, &list->items[i], &items[i], TL_CAUSE_ITEM);
   list->length = count;
   tl_operand_put(out, tl_own_list(list));
   return true;
@@ -208,18 +214,13 @@ bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
 // What a slot only borrows the record borrows, as lists do.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out) {
-  tl_record *record = tl_record_new(vm, keys->count);
+  tl_record *record = tl_record_of_names(vm, keys->count, keys->names);
   if (record == NULL)
     return false;
-  // The record has room for all: nothing below fails.
   hold_all(vm, keys->count, values);
-  for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_set_new_field(vm, &record, keys->names[i], &values[i]))
-      continue;
-    tl_drop(vm, tl_own_record(record));
-    return false;
-  }
-  tl_drop_all(vm, values, keys->count);
+  for (uint32_t i = 0; i < keys->count; i++)
+    store_new(vm, &record->head, &record->fields[i].value, &values[i],
+              TL_CAUSE_FIELD);
   tl_operand_put(out, tl_own_record(record));
   return true;
 }

@@ -167,6 +167,24 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   return record;
 }
 
+// The index is built once, when all keys are there.
+tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
+                              tl_string *const *names) {
+  tl_record *record = tl_record_new(vm, count);
+  for (int64_t i = 0; record != NULL && i < count; i++) {
+    tl_slot name = {.tag = TL_TAG_STRING, .string = names[i]};
+    tl_retain(vm, name);
+    record->fields[i].key = tl_key_of_string(names[i]);
+    record->fields[i].value = tl_none();
+  }
+  if (record != NULL) {
+    record->length = count;
+    if (count >= INDEX_FROM)
+      index_build(record);
+  }
+  return record;
+}
+
 // Moves the record up by a field, of which it has no more than its place. The
 // index stays where it is.
 static tl_record *move_up(tl_record *record) {
