@@ -255,6 +255,10 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
     return false;
   if (in_place)
     tl_changed_in_place(vm, target);
+  if (in_place && !tl_is_heap(value) && unique->length < unique->capacity) {
+    tl_copy_slot(&unique->items[unique->length++], &value);
+    return true;
+  }
   bool ok = tl_list_push_borrowed(vm, &unique, &value);
   // The target was borrowed, so it is a copy that failed to grow: the slot
   // keeps the original.

@@ -203,26 +203,28 @@ uint64_t tl_key_word_hash(uint64_t word) {
   return mix(word);
 }
 
-// The hash of a value that is no list and no string.
-static inline uint64_t hash_scalar(tl_slot s) {
+// The word of a value that is no list and no string.
+static inline uint64_t word_of(tl_slot s) {
   uint64_t word;
-  return mix(key_word(s, &word) ? word : s.u);
+  return key_word(s, &word) ? word : s.u;
 }
 
 // Strings hash by their bytes, which they remember; lists by their items in
-// order.
+// order, each with one multiplication, as wherever the list is a key it is
+// hashed anew. Neither step joins two different hashes.
 uint64_t tl_key_hash(tl_slot s) {
   if (tl_is_string(s))
     return tl_string_hash(s.string);
   if (!tl_is_list(s))
-    return hash_scalar(s);
-  uint64_t hash = (uint64_t)s.list->length + UINT64_C(0x9e3779b97f4a7c15);
+    return mix(word_of(s));
+  uint64_t hash = (uint64_t)s.list->length;
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_slot item = s.list->items[i];
-    uint64_t own = tl_is_heap(item) ? tl_key_hash(item) : hash_scalar(item);
-    hash = mix(hash ^ own) + UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t own = tl_is_heap(item) ? tl_key_hash(item) : word_of(item);
+    hash = (hash ^ own) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
   }
-  return hash;
+  return mix(hash);
 }
 
 // --- As text ----------------------------------------------------------------

@@ -103,12 +103,11 @@ static void index_move(tl_record *record, int64_t from, int64_t to, int by) {
       index[entry_of(record, by > 0 ? to - 1 - i : from + i)].position += by;
     return;
   }
-  int64_t first = first_of(record);
-  for (int64_t at = 0; at < record->index_size; at++) {
-    int64_t position = index[at].position - first;
-    bool moves = position >= from && position < to;
-    index[at].position += moves && index[at].position != NOBODY ? by : 0;
-  }
+  // An entry without a field is out of any range: no jump in this loop.
+  const uint32_t start = (uint32_t)(from + first_of(record));
+  const uint32_t count = (uint32_t)(to - from);
+  for (int64_t at = 0; at < record->index_size; at++)
+    index[at].position += (uint32_t)index[at].position - start < count ? by : 0;
 }
 
 // Enters all fields anew, after the record moved or lost one.
@@ -524,7 +523,9 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
     tl_slot value = tl_borrow(record->fields[i].value);
     copy->fields[i].key = record->fields[i].key;
     tl_key_retain(vm, copy->fields[i].key);
-    copy->fields[i].value = tl_escape(vm, &value, TL_CAUSE_FIELD);
+    if (tl_is_heap(value))
+      value = tl_escape(vm, &value, TL_CAUSE_FIELD);
+    tl_copy_slot(&copy->fields[i].value, &value);
   }
   copy->length = record->length;
   index_build(copy);
