@@ -571,7 +571,8 @@ static void raise_into(tl_flow *flow, int32_t handler) {
     if (tl_bit(must_own, y))
       *entry = tl_state_new(TL_OWNS);
     pin_large(flow, y, entry);
-    changed |= !tl_state_equal(&before, entry) | join_taken(flow, handler, y);
+    changed |= join_taken(flow, handler, y);
+    changed |= !tl_state_equal(&before, entry);
     entry++;
   }
   reach(f, handler, changed);

@@ -352,14 +352,18 @@ static bool find_parts(tl_flow *flow, int32_t x, int32_t borrowed_count) {
 }
 
 // Before rule (c) is asked: l = append(l, l[0]) counts the item, so that the
-// list, which ends, may be taken over.
-static void part_operands(tl_flow *flow, const tl_cfg_ins *ins,
-                          const uint64_t *err, bool risky,
-                          int32_t borrowed_count) {
+// list, which ends, may be taken over. Returns how many operands borrow then.
+static int32_t part_operands(tl_flow *flow, const tl_cfg_ins *ins,
+                             const uint64_t *err, bool risky) {
+  int32_t borrowed_count = find_borrowed(flow, ins);
+  bool settled = false;
   for (int32_t i = 0; borrowed_count > 0 && i < ins->operand_count; i++)
     if (saves_a_copy(flow, ins, i) && ends_here(flow, ins, i, err, risky) &&
-        find_parts(flow, flow->operands[i], borrowed_count))
+        find_parts(flow, flow->operands[i], borrowed_count)) {
       tl_settle(flow, flow->operands[i], flow->mask, NULL);
+      settled = true;
+    }
+  return settled ? find_borrowed(flow, ins) : borrowed_count;
 }
 
 // Step 3: settles what borrows from the candidates.
@@ -690,11 +694,13 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   if (risky && err != NULL)
     for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
 
-  part_operands(flow, ins, err, risky, find_borrowed(flow, ins));
-  int32_t borrowed_count = find_borrowed(flow, ins);
+  int32_t borrowed_count = part_operands(flow, ins, err, risky);
   int32_t count = find_candidates(flow, ins, err, risky, borrowed_count);
   settle_candidates(flow, ins, count);
-  decide_modes(flow, ins, count, find_borrowed(flow, ins));
+  // What has been settled borrows no more.
+  if (count > 0)
+    borrowed_count = find_borrowed(flow, ins);
+  decide_modes(flow, ins, count, borrowed_count);
   count_borrowed_by_gone(flow, ins);
   rescue_result(flow, ins);
   rescue_window(flow, ins);

@@ -217,6 +217,9 @@ text 'l = ()\nfor i in 0..3 {\n  k = l\n  l = append(l, i)\n}\nl = append(l, 9)\
 run explain "$dir/script.tly"
 expect 0 'ran: copied 3 times, .* bytes: l is held by k, too$' 'explain: a list that is copied'
 expect 0 'ran: in place of l once$' 'explain: a list that grows'
+text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
+run explain "$dir/script.tly"
+expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

@@ -37,10 +37,10 @@ typedef struct scalar_info {
    : (D) == TL_FLOAT64 ? TL_CLASS_F64  \
    : (D) == TL_BOOL    ? TL_CLASS_BOOL \
                        : TL_CLASS_SMALL)
-#define INFO(D, T, kind)                                                      \
-  {                                                                           \
-    (D) < TL_COMPLEX128 ? (kind) : 0, sizeof(T) < 8 ? 64 - 8 * sizeof(T) : 0, \
-        (D), (kind) == 'I' || (kind) == 'U', TL_TAG(CLASS_OF(D), (D))         \
+#define INFO(D, T, kind)                                              \
+  {                                                                   \
+    (D) < TL_COMPLEX128 ? (kind) : 0, (64 - 8 * sizeof(T)) & 63, (D), \
+        (kind) == 'I' || (kind) == 'U', TL_TAG(CLASS_OF(D), (D))      \
   }
 
 // By the tag's dtype byte, which for none and unset is their kind.

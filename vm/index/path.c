@@ -480,14 +480,6 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
   }
 }
 
-// Whether the path is short enough for the recursion.
-bool tl_path_check_length(tl_vm *vm, const tl_path *path) {
-  if (path->step_count <= TL_PATH_STEPS)
-    return true;
-  return tl_fail(vm, TALLY_ERR_LIMIT, "a place has at most %d steps, not %d",
-                 TL_PATH_STEPS, path->step_count);
-}
-
 // Whether a part is a mask that may have missing values.
 static bool is_open_mask(tl_slot s) {
   return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
@@ -545,31 +537,5 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   if (tl_is_owned(carried.value))
     tl_drop(vm, carried.value);
   value->tag &= ~TL_OWNED;
-  return true;
-}
-
-// --- Reading ----------------------------------------------------------------
-
-// Each step's result is dropped once the next one has been read from it.
-// Steps below a temporary: what a step borrows from the one before it would die
-// with that one, so an owned base makes tl_index_get give an owned result.
-bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
-                 tl_slot *parts, tl_slot *out) {
-  tl_slot at, next;
-  if (path->step_count == 0) {
-    *out = tl_borrow(*target);
-    return true;
-  }
-  if (!tl_index_get(vm, target, path->steps, parts, &at))
-    return false;
-  for (int i = 1; i < path->step_count; i++) {
-    parts += tl_step_parts(&path->steps[i - 1]);
-    bool ok = tl_index_get(vm, &at, &path->steps[i], parts, &next);
-    tl_drop(vm, at);
-    if (!ok)
-      return false;
-    tl_copy_slot(&at, &next);
-  }
-  tl_copy_slot(out, &at);
   return true;
 }

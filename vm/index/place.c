@@ -12,6 +12,14 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
+// Updates recurse over the steps (path.c).
+bool tl_path_check_length(tl_vm *vm, const tl_path *path) {
+  if (path->step_count <= TL_PATH_STEPS)
+    return true;
+  return tl_fail(vm, TALLY_ERR_LIMIT, "a place has at most %d steps, not %d",
+                 TL_PATH_STEPS, path->step_count);
+}
+
 // Whether the target's object may be changed in place.
 static inline bool may_change(tl_vm *vm, tl_slot target) {
   return tl_may_change(vm, target) && !vm->no_reuse;
@@ -111,6 +119,7 @@ bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
   tl_slot *place = find_item(*container, last, parts), old, stored = *value;
   if (place == NULL)
     return false;
+  tl_changed_in_place(vm, *target);
   if (tl_is_heap(stored))
     stored = tl_escape(
         vm, value, tl_is_record(*container) ? TL_CAUSE_FIELD : TL_CAUSE_ITEM);
@@ -118,6 +127,30 @@ bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
   tl_copy_slot(place, &stored);
   if (tl_is_owned(old))
     tl_drop(vm, old);
+  return true;
+}
+
+// Each step's result is dropped once the next one has been read from it.
+// Steps below a temporary: what a step borrows from the one before it would die
+// with that one, so an owned base makes tl_index_get give an owned result.
+bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
+                 tl_slot *parts, tl_slot *out) {
+  tl_slot at, next;
+  if (path->step_count == 0) {
+    *out = tl_borrow(*target);
+    return true;
+  }
+  if (!tl_index_get(vm, target, path->steps, parts, &at))
+    return false;
+  for (int i = 1; i < path->step_count; i++) {
+    parts += tl_step_parts(&path->steps[i - 1]);
+    bool ok = tl_index_get(vm, &at, &path->steps[i], parts, &next);
+    tl_drop(vm, at);
+    if (!ok)
+      return false;
+    tl_copy_slot(&at, &next);
+  }
+  tl_copy_slot(out, &at);
   return true;
 }
 

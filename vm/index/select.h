@@ -106,12 +106,12 @@ bool tl_record_key(tl_vm *vm, const tl_step *step, const tl_slot *parts,
 // there.
 bool tl_record_value(tl_vm *vm, tl_slot *base, tl_slot key, tl_slot *out);
 
+// --- Places that need no copy: place.c ---------------------------------------
+
 // The steps of a path at most: path.c takes some of the C stack for each.
 enum { TL_PATH_STEPS = 1000 };
 // Whether a path has few enough steps; else fails (kind limit).
 bool tl_path_check_length(tl_vm *vm, const tl_path *path);
-
-// --- Places that need no copy: place.c ---------------------------------------
 
 // target.path = value, where every container on the way has one owner and the
 // place is an item or a field that is there, and the value needs no count: it
