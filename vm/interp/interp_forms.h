@@ -447,7 +447,7 @@ static inline bool takes_one(const tl_slot *s) {
   }
 
 // The same with a literal: in the constants an int64 and its float stand side
-// by side.
+// by side, as do a string or none and NaN, which no float equals either.
 #define JUMP_IF_K(name, op, slow, negate)        \
   OP(name) {                                     \
     const tl_slot *b = RA, *c = KB;              \
