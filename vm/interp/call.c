@@ -386,75 +386,98 @@ static bool call_indirectly(tl_vm *vm, const tl_builtin *builtin,
                                      : builtin->call(vm, args, out);
 }
 
-// Runs a built-in on bound arguments and drops them afterwards. [held]: the
-// caller has an in-place contract, which the result must not break by being a
-// new array.
-//
-// In order: call it, directly where its arguments are plain; make its result
-// independent; then drop the arguments.
-static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
-                        bool held, uint32_t count, tl_slot *args,
-                        tl_slot *out) {
-  bool keeps = mode >= TL_CALL_RESTORES;
+// Calls the function, directly where its arguments are plain, and makes its
+// result independent. For the counters alone *dying says which arguments end
+// here as arrays with no other owner. [held]: the caller has an in-place
+// contract, which the result must not break by being a new array.
+static inline __attribute__((always_inline)) bool call_function(
+    tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool held,
+    uint32_t count, tl_slot *args, uint32_t *dying, tl_slot *out) {
   bool lends = mode >= TL_CALL_BORROWS && tl_builtin_may_borrow(builtin);
   // What it owns, its items own, too.
   bool lists = lends && builtin->result == TL_LISTS;
   lends = lists || (lends && !tl_is_owned(args[0]));
-  tl_slot own = args[0];
-  bool borrowed = keeps && is_borrowed(builtin, mode, args);
-  if (borrowed)
-    args[0] = tl_borrow(own);
-  bool was_keeping = vm->keeping, was_finishing = vm->finishing;
-  // The function learns from these two that its first argument has to come
-  // back.
-  vm->keeping = keeps;
   // One pass over the arguments finds out what the checks below need.
-  // For the counters alone: which arguments end here as arrays with no other
-  // owner.
-  uint32_t dying = 0;
   bool has_forms = false, has_lists = false;
   for (uint32_t i = 0; i < count; i++) {
     if (tl_is_array(args[i]))
-      dying |= (uint32_t)tl_is_unique(args[i]) << i;
+      *dying |= (uint32_t)tl_is_unique(args[i]) << i;
     has_forms |= tl_is_nested(args[i]);
     has_lists |= tl_is_list(args[i]);
   }
-  if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))
-    vm->finishing = true;
   bool direct = !has_forms && !tl_builtin_is_host(builtin) &&
                 (builtin->flags & TALLY_MAY_ALL) == 0 &&
                 !(has_lists && opens_lists(builtin, args)) &&
                 !tl_is_lifted(builtin, args);
+  // The function learns from this that its first argument has to come back.
+  bool was_keeping = vm->keeping;
+  vm->keeping = mode >= TL_CALL_RESTORES;
   // A mapped file may have become shorter, so what was read from it is zeros:
   // the error has to come before the function shows or stores anything.
   bool ok = (vm->interrupted == 0 || tl_poll(vm, 0)) &&
             (direct ? builtin->call(vm, args, out)
                     : call_indirectly(vm, builtin, count, args, out));
   vm->keeping = was_keeping;
-  vm->finishing = was_finishing;
   // The result may borrow from the first argument only if that was not
   // converted meanwhile, since a conversion ends with the call.
   if (ok && tl_is_heap(*out) && (!lends || (tl_is_owned(args[0]) && !lists)))
     tl_own_result(vm, builtin, out);
-  if (ok && held && !vm->observer->contract_returns(vm, builtin->name, *out))
-    ok = false;
-  // An interrupt during a long call takes effect now, not at the next poll.
-  if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
-    tl_drop(vm, *out);
-    ok = false;
-  }
-  // A kept argument stays in its slot on failure; all others are dropped here.
-  for (uint32_t i = keeps && !ok && !borrowed ? 1 : 0; i < count; i++) {
+  return ok &&
+         (!held || vm->observer->contract_returns(vm, builtin->name, *out));
+}
+
+// Drops arguments from [first] on; those in the set [dying] are counted.
+static inline void drop_arguments(tl_vm *vm, uint32_t first, uint32_t count,
+                                  const tl_slot *args, uint32_t dying) {
+  for (uint32_t i = first; i < count; i++) {
     if (!tl_is_owned(args[i]))
       continue;
-    vm->stats.temps_ended += ok && (dying >> i & 1) != 0;
+    vm->stats.temps_ended += dying >> i & 1;
     tl_drop(vm, args[i]);
   }
+}
+
+// A call whose first argument stays in its slot if it fails.
+static bool run_restoring(tl_vm *vm, const tl_builtin *builtin,
+                          tl_call_mode mode, bool held, uint32_t count,
+                          tl_slot *args, tl_slot *out) {
+  tl_slot own = args[0];
+  bool borrowed = is_borrowed(builtin, mode, args);
+  if (borrowed)
+    args[0] = tl_borrow(own);
+  bool was_finishing = vm->finishing;
+  if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))
+    vm->finishing = true;
+  uint32_t dying = 0;
+  bool ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
+  vm->finishing = was_finishing;
+  drop_arguments(vm, !ok && !borrowed, count, args, ok ? dying : 0);
   if (borrowed && ok)
     tl_drop(vm, own);
   else if (borrowed)
     args[0] = own;
-  if (!ok)  // its result, if it came that far, has been dropped
+  return ok;
+}
+
+// Runs a built-in on bound arguments and drops them afterwards. After a failure
+// its result, if it came that far, has been dropped.
+static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
+                        bool held, uint32_t count, tl_slot *args,
+                        tl_slot *out) {
+  bool ok;
+  if (mode >= TL_CALL_RESTORES) {
+    ok = run_restoring(vm, builtin, mode, held, count, args, out);
+  } else {
+    uint32_t dying = 0;
+    ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
+    // An interrupt during a long call takes effect now, not at the next poll.
+    if (ok && vm->interrupted != 0 && !tl_poll(vm, 0)) {
+      tl_drop(vm, *out);
+      ok = false;
+    }
+    drop_arguments(vm, 0, count, args, ok ? dying : 0);
+  }
+  if (!ok)
     *out = tl_none();
   return ok;
 }
@@ -466,10 +489,10 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   // One test of a flag where no code has in-place contracts.
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  bool ok = run_builtin(vm, builtin, mode, held, count, args, out);
-  if (!ok)
-    tl_error_of_builtin(vm, builtin, args);
-  return ok;
+  if (run_builtin(vm, builtin, mode, held, count, args, out))
+    return true;
+  tl_error_of_builtin(vm, builtin, args);
+  return false;
 }
 
 // Drops arguments after a failure and returns false.
