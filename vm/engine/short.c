@@ -241,7 +241,8 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
   bool truth;
-  if (tl_ops[op].rule == TL_RULE_COMPARE &&
+  if (((x[0].tag | x[1].tag) & TL_CLASS_ARRAY) == 0 &&
+      tl_ops[op].rule == TL_RULE_COMPARE &&
       tl_compare_at_once(op, x[0], x[1], &truth))
     result = tl_bool(truth);
   else if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))

@@ -684,7 +684,7 @@ dispatch:
       // does.
       if (what != TL_NEXT_PAIR &&
           ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
-           !tl_is_owned(*b)) &&
+           !tl_is_owned(*b) || tl_is_string(*b)) &&
           tl_element_get(RA, b, b + 1)) {
         b[1].i++;
         NEXT2;

@@ -242,6 +242,13 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   return true;
 }
 
+// Whether the value is a number, or a string that is never freed: it is stored
+// without a count.
+static inline bool has_no_count(tl_slot s) {
+  return !tl_is_heap(s) || (tl_is_string(s) && !tl_is_owned(s) &&
+                            (s.object->flags & TL_IMMORTAL) != 0);
+}
+
 // On failure the slot has its list as it was, with the same owner: nothing but
 // the copy that was made here is dropped.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
@@ -255,7 +262,7 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
     return false;
   if (in_place)
     tl_changed_in_place(vm, target);
-  if (in_place && !tl_is_heap(value) && unique->length < unique->capacity) {
+  if (in_place && has_no_count(value) && unique->length < unique->capacity) {
     tl_copy_slot(&unique->items[unique->length++], &value);
     return true;
   }
@@ -354,12 +361,14 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
   tl_slot c = *container;
   int64_t length = -1;
+  if (tl_is_list(c)) {
+    *more = position->i < c.list->length;
+    return true;
+  }
   const tl_resource *resource = walked_resource(c);
   if (resource != NULL)
     return resource->walked->more(vm, resource->object, more);
-  if (tl_is_list(c)) {
-    length = c.list->length;
-  } else if (tl_is_array(c) && tl_ndim(c.array) > 0) {
+  if (tl_is_array(c) && tl_ndim(c.array) > 0) {
     length = tl_shape(c.array)[0];
   } else if (tl_is_nested(c)) {
     length = tl_value_length(c, 0);
