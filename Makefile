@@ -51,7 +51,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
   $(wildcard compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
-DOCS      := $(patsubst %.c,$(BUILD)/%.docs,$(shell grep -l TL_DOC stdlib/*.c))
+DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure starved)
@@ -147,11 +147,6 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 $(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) $(DOCS) > $@
-
-$(BUILD)/%.docs: %.c tools/docs_of
-	@mkdir -p $(@D)
-	@tools/docs_of $@ $(CC) $(BASE) $(CPPFLAGS) -E -P -MMD -MP -MT $@ \
-	  -MF $@.d $<
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@

@@ -6,7 +6,6 @@
 //   relying   pc                  for assignments of invariant variables
 //   handlers  [pc, pc) -> pc      for `try` and landing pads
 
-#include <string.h>
 
 #include "compiler/emit_internal.h"
 

@@ -11,9 +11,9 @@
 #include "compiler/lexer.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
 #include "compiler/lexer_internal.h"
+#include "vm/utf8.h"
 
 // A sign of ASCII characters and the token that it makes.
 typedef struct tl_sign {
@@ -104,13 +104,11 @@ static const tl_unicode_sign unicode_signs[] = {
 // The character at [at]; its bytes in [length]. The source is valid UTF-8.
 static int32_t character_at(const tl_lexer *lexer, uint32_t at,
                             uint32_t *length) {
-  utf8proc_int32_t code = -1;
+  int32_t code;
   if (at >= lexer->nbytes)
     return *length = 0, -1;
-  utf8proc_ssize_t taken =
-      utf8proc_iterate((const utf8proc_uint8_t *)lexer->text + at,
-                       (utf8proc_ssize_t)(lexer->nbytes - at), &code);
-  *length = taken > 0 ? (uint32_t)taken : 1;
+  *length =
+      (uint32_t)tl_utf8_decode(lexer->text + at, lexer->nbytes - at, &code);
   return code;
 }
 
@@ -128,46 +126,9 @@ static bool is_hex_digit(char byte) {
          (byte >= 'A' && byte <= 'F');
 }
 
-static bool is_ascii_letter(int32_t code) {
-  return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-}
-
-// Whether a code point may begin a name: a letter of any script or `_`.
-static bool starts_name(int32_t code) {
-  if (code < 0x80)
-    return is_ascii_letter(code) || code == '_';
-  switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Letters, digits of any script, combining marks, subscripts and primes: x₁,
-// x′.
-bool tl_continues_name(int32_t code) {
-  if (code < 0x80) {
-    return is_ascii_letter(code) || code == '_' || (code >= '0' && code <= '9');
-  }
-  if (code >= 0x2080 && code <= 0x2089)
-    return true;  // subscript digits
-  // Primes: x′ and x″ are names.
-  if ((code >= 0x2032 && code <= 0x2034) || code == 0x2057)
-    return true;
-  utf8proc_category_t category = utf8proc_category(code);
-  return starts_name(code) || category == UTF8PROC_CATEGORY_ND ||
-         category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
-}
-
 static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
   uint32_t length;
-  return starts_name(character_at(lexer, at, &length));
+  return tl_begins_name(character_at(lexer, at, &length));
 }
 
 // Whether a byte continues a name without a look at Unicode: what names are

@@ -138,9 +138,6 @@ typedef struct tl_token_info {
   bool is_word;   // a keyword, `and` and its like among them
 } tl_token_info;
 
-// Whether a code point may stand in a name behind its first.
-bool tl_continues_name(int32_t code);
-
 // Indexed by tl_token_kind.
 extern const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT];
 

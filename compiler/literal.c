@@ -1,21 +1,15 @@
 // Numbers and the text of strings, from the bytes that the lexer has
 // delimited.
 //
-// A decimal is collected as digits and an exponent and then read by strtod,
-// which rounds correctly; a string is decoded character by character into a
-// buffer of the same size.
+// A string is decoded character by character into a buffer of the same size.
 
 #include "compiler/literal.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-// 768 digits decide how any decimal rounds to a double; of those beyond it
-// matters only whether one is not 0.
-#define DIGITS_MAX 800
+#include "vm/number.h"
 
 // The value of a hexadecimal digit; -1: it is none.
 static int hex_value(char byte) {
@@ -28,12 +22,10 @@ static int hex_value(char byte) {
   return -1;
 }
 
-// Digits in [base] with `_` among them; TOO_LARGE on overflow of uint64.
+// Digits in [base]; TOO_LARGE on overflow of uint64.
 static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
   tl_literal out = {.kind = TL_LITERAL_INT};
   for (size_t i = 0; i < nbytes; i++) {
-    if (text[i] == '_')
-      continue;
     unsigned digit = (unsigned)hex_value(text[i]);
     // Before it overflows; the value is of no use then.
     if (out.integer > (UINT64_MAX - digit) / base) {
@@ -42,83 +34,6 @@ static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
     out.integer = out.integer * base + digit;
   }
   return out;
-}
-
-// A decimal as digits × 10^exponent, the digits without leading zeros.
-typedef struct tl_decimal {
-  char digits[DIGITS_MAX + 2];
-  size_t count;
-  long exponent;
-} tl_decimal;
-
-// Appends a digit. Past DIGITS_MAX it only counts, and a digit that is not 0
-// leaves a 1 behind the others, so that rounding sees that more follows.
-static void add_digit(tl_decimal *decimal, char digit, bool is_fraction) {
-  if (is_fraction)
-    decimal->exponent--;
-  if (decimal->count == 0 && digit == '0')
-    return;
-  if (decimal->count < DIGITS_MAX) {
-    decimal->digits[decimal->count++] = digit;
-    return;
-  }
-  decimal->exponent++;
-  if (digit == '0')
-    return;
-  // Sticky: a little more than the digits before it.
-  decimal->count = DIGITS_MAX + 1;
-  decimal->digits[DIGITS_MAX] = '1';
-}
-
-// The number behind `e`, with its sign. It stops growing long before it could
-// overflow: such values are infinite or 0 already.
-static long read_exponent(const char *text, size_t nbytes) {
-  long sign = 1, value = 0;
-  size_t i = 0;
-  if (nbytes && (text[0] == '-' || text[0] == '+')) {
-    if (text[0] == '-')
-      sign = -1;
-    i = 1;
-  }
-  for (; i < nbytes; i++) {
-    if (text[i] == '_')
-      continue;
-    if (value < 100000000)
-      value = value * 10 + (text[i] - '0');
-  }
-  return sign * value;
-}
-
-// Splits a decimal into its digits and exponent.
-static void read_decimal(tl_decimal *decimal, const char *text, size_t nbytes) {
-  bool is_fraction = false;
-  for (size_t i = 0; i < nbytes; i++) {
-    if (text[i] == 'e' || text[i] == 'E') {
-      decimal->exponent += read_exponent(text + i + 1, nbytes - i - 1);
-      return;
-    }
-    if (text[i] == '.') {
-      is_fraction = true;
-    } else if (text[i] != '_') {
-      add_digit(decimal, text[i], is_fraction);
-    }
-  }
-}
-
-// The nearest double. strtod gets the digits without a point, so that it reads
-// the same in every locale.
-static double read_real(const char *text, size_t nbytes) {
-  tl_decimal decimal = {.count = 0};
-  char buffer[DIGITS_MAX + 40];
-  read_decimal(&decimal, text, nbytes);
-  if (decimal.count == 0)
-    return 0.0;
-  // The digit that stands for the rest is one place further right.
-  if (decimal.count > DIGITS_MAX)
-    decimal.exponent--;
-  snprintf(buffer, sizeof buffer, "%.*se%ld", (int)decimal.count,
-           decimal.digits, decimal.exponent);
-  return strtod(buffer, NULL);
 }
 
 // Whether a number has a point or an exponent.
@@ -130,18 +45,35 @@ static bool is_real(const char *text, size_t nbytes) {
   return false;
 }
 
-// [text] is a number by the lexer's rules, with `_` between digits perhaps, so
-// its form is not tested again.
-tl_literal tl_literal_number(const char *text, size_t nbytes) {
+// The text without the `_` between its digits; NULL: memory failed.
+static const char *squeeze(tl_arena *arena, const char *text, size_t *nbytes) {
+  char *out = tl_arena_alloc(arena, *nbytes);
+  size_t n = 0;
+  for (size_t i = 0; out != NULL && i < *nbytes; i++) {
+    if (text[i] != '_')
+      out[n++] = text[i];
+  }
+  *nbytes = n;
+  return out;
+}
+
+// [text] is a number by the lexer's rules, so its form is not tested again.
+tl_literal tl_literal_number(tl_arena *arena, const char *text, size_t nbytes) {
+  if (memchr(text, '_', nbytes) != NULL)
+    text = squeeze(arena, text, &nbytes);
+  if (text == NULL)
+    return (tl_literal){.kind = TL_LITERAL_INT};
   // The lexer lets an x stand there only in 0x….
   if (nbytes > 2 && text[1] == 'x')
     return read_integer(text + 2, nbytes - 2, 16);
   bool imaginary = text[nbytes - 1] == 'i';
   if (!imaginary && !is_real(text, nbytes))
     return read_integer(text, nbytes, 10);
+  tl_number real;
+  tl_number_scan(text, text + nbytes, &real);
   tl_literal number = {
       .kind = imaginary ? TL_LITERAL_IMAGINARY : TL_LITERAL_FLOAT,
-      .real = read_real(text, imaginary ? nbytes - 1 : nbytes)};
+      .real = real.f};
   // Infinity is written inf, so this is a mistake.
   if (number.real > DBL_MAX)
     number.kind = TL_LITERAL_PAST_FLOAT;

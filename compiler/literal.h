@@ -26,9 +26,10 @@ typedef struct tl_literal {
   double real;
 } tl_literal;
 
-// Reads the whole of [text], which is a number as the lexer delimits them.
-// Decimal fractions are rounded correctly, whatever the locale is.
-tl_literal tl_literal_number(const char *text, size_t nbytes);
+// Reads the whole of [text], which is a number as the lexer delimits them,
+// with `_` between digits perhaps. Decimal fractions are rounded correctly,
+// whatever the locale is. Where memory fails (arena->failed) it has no value.
+tl_literal tl_literal_number(tl_arena *arena, const char *text, size_t nbytes);
 
 // Decodes escapes, {{ and }}, and ends of lines \r\n into \n. Returns the text
 // with its length in [length], or NULL: then [error] says what is wrong and

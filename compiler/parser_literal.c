@@ -107,8 +107,9 @@ tl_ast *tl_parse_number(tl_parser *parser) {
       [TL_LITERAL_IMAGINARY] = TL_AST_IMAGINARY,
   };
   const tl_token *token = tl_parser_token(parser);
-  tl_literal number = tl_literal_number(parser->source->text + token->begin,
-                                        token->end - token->begin);
+  tl_literal number =
+      tl_literal_number(parser->arena, parser->source->text + token->begin,
+                        token->end - token->begin);
   tl_parser_advance(parser);
   if (number.kind == TL_LITERAL_TOO_LARGE)
     return report_too_large(parser, token);

@@ -15,17 +15,12 @@
 
 // Cells of the character at [text]; sets [length] to its bytes.
 static uint32_t cell_count(const char *text, size_t left, size_t *length) {
-  utf8proc_int32_t code = -1;
+  int32_t code;
   *length = 1;
   // Control characters are printed as one blank each (see diagnostics.c).
   if ((unsigned char)text[0] < 0x80)
     return 1;
-  utf8proc_ssize_t taken = utf8proc_iterate((const utf8proc_uint8_t *)text,
-                                            (utf8proc_ssize_t)left, &code);
-  // In a source this cannot be; hosts ask for other texts, too.
-  if (taken <= 0)
-    return 1;
-  *length = (size_t)taken;
+  *length = tl_utf8_decode(text, left, &code);
   int width = utf8proc_charwidth(code);
   return width > 0 ? (uint32_t)width : 0;
 }

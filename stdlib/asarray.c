@@ -45,14 +45,13 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_asarray_builtins[] = {
+    /// x as an array: nested lists are stacked, a range is counted out, and an
+    /// array stays what it is unless dtype converts it. copy, a bool, makes no
+    /// difference: values never change under another name. Items that do not
+    /// stack to one shape are an error (kind shape), others that are no
+    /// numbers, bools or strings another (type).
+    ///     asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]
     {"asarray", "x, dtype: none, copy: none", asarray, .result = TL_RETURNS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "x as an array: nested lists are stacked, a range is counted out, and an\n"
-         "array stays what it is unless dtype converts it. copy, a bool, makes no\n"
-         "difference: values never change under another name. Items that do not\n"
-         "stack to one shape are an error (kind shape), others that are no\n"
-         "numbers, bools or strings another (type).\n"
-         "    asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]\n")},
+     .takes = TL_BYTES},
     {.name = NULL},
 };

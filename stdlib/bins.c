@@ -728,38 +728,35 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_bins_builtins[] = {
+    /// How often each of 0, 1, 2, … occurs in x, or the sum of its weights.
+    /// A vector of integers from 0 on; gives int64, or float64 with weights. A
+    /// negative item is an error (kind value).
+    ///     bincount([0, 2, 2])    # [1, 0, 2]
     {"bincount", "x, weights: none, minlength: 0", bincount,
-     .fused = TL_FUSED_CONSUMER,
-     TL_DOC(
-         "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
-         "A vector of integers from 0 on; gives int64, or float64 with weights. A\n"
-         "negative item is an error (kind value).\n"
-         "    bincount([0, 2, 2])    # [1, 0, 2]\n")},
+     .fused = TL_FUSED_CONSUMER},
+    /// Counts of the items in each bin, and the bins' edges, as a list of two
+    /// arrays. bins is a number of even bins over range (the smallest and the
+    /// largest item unless given), or an array of edges.
+    /// Edges that do not ascend are an error (kind value).
+    ///     histogram([1, 2, 2, 3], 2)[0]    # [1, 3]
+    ///     counts, edges = histogram([1, 2, 2, 3], 2)
+    ///     edges    # [1.0, 2.0, 3.0]
     {"histogram", "x, bins = 10, range: none, weights: none, density: false",
-     histogram, .fused = TL_FUSED_CONSUMER,
-     TL_DOC(
-         "Counts of the items in each bin, and the bins' edges, as a list of two\n"
-         "arrays. bins is a number of even bins over range (the smallest and the\n"
-         "largest item unless given), or an array of edges.\n"
-         "Edges that do not ascend are an error (kind value).\n"
-         "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"
-         "    counts, edges = histogram([1, 2, 2, 3], 2)\n"
-         "    edges    # [1.0, 2.0, 3.0]\n")},
+     histogram, .fused = TL_FUSED_CONSUMER},
+    /// The bin in which each item lies: how many of the ascending edges are
+    /// not above it (with right: below it), or how many of descending edges
+    /// are above it (with right: not below it).
+    /// Any real dtype; gives int64. Edges that do neither are an error (kind
+    /// value).
+    ///     digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]
     {"digitize", "x, bins, right: false", digitize, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS,
-     TL_DOC(
-         "The bin in which each item lies: how many of the ascending edges are\n"
-         "not above it (with right: below it), or how many of descending edges\n"
-         "are above it (with right: not below it).\n"
-         "Any real dtype; gives int64. Edges that do neither are an error (kind\n"
-         "value).\n"
-         "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n")},
-    {"interp", "x, xp, fp", interp, .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS,
-     TL_DOC(
-         "The values at x of the line through the points (xp, fp), where xp\n"
-         "increases; before and behind them, the first and last fp.\n"
-         "Floats. Lengths of xp and fp that differ are an error (kind shape). Gives\n"
-         "float64.\n"
-         "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n")},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS},
+    /// The values at x of the line through the points (xp, fp), where xp
+    /// increases; before and behind them, the first and last fp.
+    /// Floats. Lengths of xp and fp that differ are an error (kind shape). Gives
+    /// float64.
+    ///     interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]
+    {"interp", "x, xp, fp", interp, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS},
     {.name = NULL},
 };

@@ -273,36 +273,33 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_broadcast_builtins[] = {
+    /// x repeated to fill a shape, without copying; where shape is an array of
+    /// rows of different lengths, in rows like its own.
+    /// Any dtype, which stays. A shape that x does not broadcast to is an error
+    /// (kind shape).
+    ///     broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]
+    ///     broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]
     {"broadcast_to", "x, shape", broadcast_to, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x repeated to fill a shape, without copying; where shape is an array of\n"
-         "rows of different lengths, in rows like its own.\n"
-         "Any dtype, which stays. A shape that x does not broadcast to is an error\n"
-         "(kind shape).\n"
-         "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"
-         "    broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]\n")},
-    {"broadcast_arrays", "...arrays", broadcast_arrays, .takes = TL_BYTES,
-     TL_DOC("The list of the arrays, each repeated to their common shape.\n"
-            "Shapes that do not broadcast are an error (kind shape).\n"
-            "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n"
-            "    a, b = broadcast_arrays([1, 2], [[0]])\n"
-            "    a    # [[1, 2]]\n")},
-    {"meshgrid", "...arrays, indexing: \"xy\"", meshgrid,
-     TL_DOC(
-         "The coordinates of every point of a grid, as a list with an array for\n"
-         "each axis. With indexing \"xy\" (unless given) the first two axes change\n"
-         "places; with \"ij\" they stay.\n"
-         "Vectors of any dtypes; more axes are an error (kind shape), another\n"
-         "indexing is one of kind value.\n"
-         "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    # [[1, 1], [2, 2]]\n"
-         "    x, y = meshgrid([1, 2], [3, 4])\n"
-         "    y    # [[3, 3], [4, 4]]\n")},
-    {"broadcast_shapes", "...shapes", broadcast_shapes,
-     TL_DOC(
-         "The shape that arrays of these shapes broadcast to.\n"
-         "Lists of integers. Shapes that do not broadcast are an error (kind\n"
-         "shape).\n"
-         "    broadcast_shapes((2, 1), (3,))    # (2, 3)\n")},
+     .lifts = TL_MOVES},
+    /// The list of the arrays, each repeated to their common shape.
+    /// Shapes that do not broadcast are an error (kind shape).
+    ///     broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]
+    ///     a, b = broadcast_arrays([1, 2], [[0]])
+    ///     a    # [[1, 2]]
+    {"broadcast_arrays", "...arrays", broadcast_arrays, .takes = TL_BYTES},
+    /// The coordinates of every point of a grid, as a list with an array for
+    /// each axis. With indexing "xy" (unless given) the first two axes change
+    /// places; with "ij" they stay.
+    /// Vectors of any dtypes; more axes are an error (kind shape), another
+    /// indexing is one of kind value.
+    ///     meshgrid([1, 2], [3, 4], indexing: "ij")[0]    # [[1, 1], [2, 2]]
+    ///     x, y = meshgrid([1, 2], [3, 4])
+    ///     y    # [[3, 3], [4, 4]]
+    {"meshgrid", "...arrays, indexing: \"xy\"", meshgrid},
+    /// The shape that arrays of these shapes broadcast to.
+    /// Lists of integers. Shapes that do not broadcast are an error (kind
+    /// shape).
+    ///     broadcast_shapes((2, 1), (3,))    # (2, 3)
+    {"broadcast_shapes", "...shapes", broadcast_shapes},
     {.name = NULL},
 };

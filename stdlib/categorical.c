@@ -6,7 +6,6 @@
 #include "stdlib/nested_reduce.h"
 #include "vm/array/describe.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/parts.h"
 #include "vm/vm.h"
 
 // The distinct values in order, and the place of each value among them.
@@ -94,15 +93,14 @@ static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_categorical_builtins[] = {
-    {"categorical", "x, categories = none", categorical,
-     TL_DOC(
-         "An array of values out of a few, kept as int32 codes: c.codes, and\n"
-         "c.categories, which are the distinct values in order unless given. It is\n"
-         "indexed, compared and printed as x is, and set to its categories alone;\n"
-         "functions that do not know it get the values.\n"
-         "An array of strings or numbers of any shape; what is missing has no code.\n"
-         "A value that is none of the categories given, and one that stands twice\n"
-         "among them, is an error (kind value).\n"
-         "    categorical([\"b\", \"a\", \"b\"]).codes    # [1, 0, 1]\n")},
+    /// An array of values out of a few, kept as int32 codes: c.codes, and
+    /// c.categories, which are the distinct values in order unless given. It is
+    /// indexed, compared and printed as x is, and set to its categories alone;
+    /// functions that do not know it get the values.
+    /// An array of strings or numbers of any shape; what is missing has no code.
+    /// A value that is none of the categories given, and one that stands twice
+    /// among them, is an error (kind value).
+    ///     categorical(["b", "a", "b"]).codes    # [1, 0, 1]
+    {"categorical", "x, categories = none", categorical},
     {.name = NULL},
 };

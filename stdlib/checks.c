@@ -138,22 +138,25 @@ static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_checks_module[] = {
-    {"numbers", "x", numbers, .result = TL_RETURNS,
-     TL_DOC("x as an array of numbers or bools.\n")},
-    {"reals", "x", reals, .result = TL_RETURNS,
-     TL_DOC("x as an array of real numbers or bools, or as a number.\n")},
-    {"inexact", "x, name", inexact, .result = TL_RETURNS,
-     TL_DOC("x, numbers in any form, integers as float64.\n")},
-    {"arrays", "xs", arrays,
-     TL_DOC("The items of a list as a list of arrays.\n")},
-    {"real", "x, name", real, TL_EFFECT, TL_DOC("x, a real number.\n")},
-    {"integer", "x, name", integer, TL_EFFECT, TL_DOC("x, an integer.\n")},
-    {"count", "x, name", count, TL_EFFECT,
-     TL_DOC("x, an integer that is not negative.\n")},
-    {"flag", "x, name", flag, TL_EFFECT, TL_DOC("x, a bool.\n")},
-    {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS,
-     TL_DOC("x, a string.\n")},
-    {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS,
-     TL_DOC("p, an axis of structs, of pointers their values.\n")},
+    // x as an array of numbers or bools.
+    {"numbers", "x", numbers, .result = TL_RETURNS},
+    // x as an array of real numbers or bools, or as a number.
+    {"reals", "x", reals, .result = TL_RETURNS},
+    // x, numbers in any form, integers as float64.
+    {"inexact", "x, name", inexact, .result = TL_RETURNS},
+    // The items of a list as a list of arrays.
+    {"arrays", "xs", arrays},
+    // x, a real number.
+    {"real", "x, name", real, TL_EFFECT},
+    // x, an integer.
+    {"integer", "x, name", integer, TL_EFFECT},
+    // x, an integer that is not negative.
+    {"count", "x, name", count, TL_EFFECT},
+    // x, a bool.
+    {"flag", "x, name", flag, TL_EFFECT},
+    // x, a string.
+    {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
+    // p, an axis of structs, of pointers their values.
+    {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS},
     {.name = NULL},
 };

@@ -229,12 +229,11 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_convolve_builtins[] = {
-    {"convolve", "a, b, mode: \"full\"", convolve,
-     TL_DOC(
-         "The convolution of two vectors, out[i + k] = sum of a[i] b[k]: in full,\n"
-         "of the longer one's length (mode \"same\"), or only where they overlap\n"
-         "wholly (\"valid\"; Bracewell, 1965). Any numeric dtypes, promoted;\n"
-         "integers wrap. Empty arrays, or such of more axes, are a shape error.\n"
-         "    convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]\n")},
+    /// The convolution of two vectors, out[i + k] = sum of a[i] b[k]: in full,
+    /// of the longer one's length (mode "same"), or only where they overlap
+    /// wholly ("valid"; Bracewell, 1965). Any numeric dtypes, promoted;
+    /// integers wrap. Empty arrays, or such of more axes, are a shape error.
+    ///     convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]
+    {"convolve", "a, b, mode: \"full\"", convolve},
     {.name = NULL},
 };

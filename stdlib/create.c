@@ -498,86 +498,76 @@ static bool triu(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_create_builtins[] = {
-    {"zeros", "shape, dtype: none", zeros,
-     TL_DOC(
-         "An array of zeros, float64 unless dtype says otherwise; of structs,\n"
-         "values that may be missing, categories … where it says so.\n"
-         "A negative length is an error (kind value), what is no dtype another\n"
-         "(type).\n"
-         "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"
-         "    zeros(3, dtype: int8)    # [0, 0, 0]\n")},
-    {"ones", "shape, dtype: none", ones,
-     TL_DOC(
-         "An array of ones, float64 unless dtype says otherwise.\n"
-         "A negative length is an error (kind value), what is no dtype another\n"
-         "(type).\n"
-         "    ones(2)    # [1.0, 1.0]\n")},
-    {"empty", "shape, dtype: none", zeros,
-     TL_DOC(
-         "The same as zeros: Tally has no uninitialised memory.\n"
-         "An array of the shape and dtype given (float64). A negative length is an\n"
-         "error (kind value), what is no dtype another (type).\n"
-         "    empty(2)    # [0.0, 0.0]\n")},
-    {"full", "shape, fill_value, dtype: none", full,
-     TL_DOC(
-         "An array that holds one value everywhere: of a record, an array of structs.\n"
-         "The dtype is that of the value unless one is given. A negative length is\n"
-         "an error (kind value).\n"
-         "    full(3, 7)    # [7, 7, 7]\n")},
+    /// An array of zeros, float64 unless dtype says otherwise; of structs,
+    /// values that may be missing, categories … where it says so.
+    /// A negative length is an error (kind value), what is no dtype another
+    /// (type).
+    ///     zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]
+    ///     zeros(3, dtype: int8)    # [0, 0, 0]
+    {"zeros", "shape, dtype: none", zeros},
+    /// An array of ones, float64 unless dtype says otherwise.
+    /// A negative length is an error (kind value), what is no dtype another
+    /// (type).
+    ///     ones(2)    # [1.0, 1.0]
+    {"ones", "shape, dtype: none", ones},
+    /// The same as zeros: Tally has no uninitialised memory.
+    /// An array of the shape and dtype given (float64). A negative length is an
+    /// error (kind value), what is no dtype another (type).
+    ///     empty(2)    # [0.0, 0.0]
+    {"empty", "shape, dtype: none", zeros},
+    /// An array that holds one value everywhere: of a record, an array of structs.
+    /// The dtype is that of the value unless one is given. A negative length is
+    /// an error (kind value).
+    ///     full(3, 7)    # [7, 7, 7]
+    {"full", "shape, fill_value, dtype: none", full},
+    /// Zeros in the shape and dtype of x; of structs, in all fields.
+    /// Values other than arrays and numbers are an error (kind type).
+    ///     zeros_like([1, 2])    # [0, 0]
     {"zeros_like", "x, dtype: none", zeros_like, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
-     TL_DOC("Zeros in the shape and dtype of x; of structs, in all fields.\n"
-            "Values other than arrays and numbers are an error (kind type).\n"
-            "    zeros_like([1, 2])    # [0, 0]\n")},
+     .lifts = TL_OF_ITEMS, .takes = TL_BYTES},
+    /// Ones in the shape and dtype of x.
+    /// Values other than arrays and numbers are an error (kind type).
+    ///     ones_like([3.0, 4.0])    # [1.0, 1.0]
     {"ones_like", "x, dtype: none", ones_like, TL_STOPS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS,
-     TL_DOC("Ones in the shape and dtype of x.\n"
-            "Values other than arrays and numbers are an error (kind type).\n"
-            "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n")},
+     .lifts = TL_OF_ITEMS},
+    /// The same as zeros_like.
+    /// An array of the shape and dtype of x unless a dtype is given. Values
+    /// other than arrays and numbers are an error (kind type).
+    ///     empty_like([1, 2])    # [0, 0]
     {"empty_like", "x, dtype: none", zeros_like, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
-     TL_DOC(
-         "The same as zeros_like.\n"
-         "An array of the shape and dtype of x unless a dtype is given. Values\n"
-         "other than arrays and numbers are an error (kind type).\n"
-         "    empty_like([1, 2])    # [0, 0]\n")},
+     .lifts = TL_OF_ITEMS, .takes = TL_BYTES},
+    /// One value in the shape and dtype of x.
+    /// A value of a higher kind than the dtype is an error (kind type).
+    ///     full_like([1, 2], 9)    # [9, 9]
     {"full_like", "x, fill_value, dtype: none", full_like, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .takes = TL_BYTES,
-     TL_DOC("One value in the shape and dtype of x.\n"
-            "A value of a higher kind than the dtype is an error (kind type).\n"
-            "    full_like([1, 2], 9)    # [9, 9]\n")},
-    {"arange", "start, stop = none, step = 1, dtype: none", arange,
-     TL_DOC(
-         "Numbers from start up to but without stop; arange(n) counts from 0.\n"
-         "A vector of int64 for integers, else of float64, unless dtype says\n"
-         "otherwise. A step of 0 is an error (kind value).\n"
-         "    arange(3)    # [0, 1, 2]\n"
-         "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n")},
-    {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
-     TL_DOC(
-         "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
-         "itself is left out where endpoint is false. float64, or complex128 where\n"
-         "an end is complex, unless dtype says otherwise. A negative num is an\n"
-         "error (kind value).\n"
-         "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n")},
-    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye,
-     TL_DOC(
-         "A matrix with ones on its diagonal number k (0: the main one; above it\n"
-         "from 1 on), zeros elsewhere. It is square unless n_cols is given.\n"
-         "float64 unless dtype says otherwise. A negative size is an error (kind\n"
-         "value).\n"
-         "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n")},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .takes = TL_BYTES},
+    /// Numbers from start up to but without stop; arange(n) counts from 0.
+    /// A vector of int64 for integers, else of float64, unless dtype says
+    /// otherwise. A step of 0 is an error (kind value).
+    ///     arange(3)    # [0, 1, 2]
+    ///     arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]
+    {"arange", "start, stop = none, step = 1, dtype: none", arange},
+    /// num evenly spaced numbers from start to stop, exact at both ends; stop
+    /// itself is left out where endpoint is false. float64, or complex128 where
+    /// an end is complex, unless dtype says otherwise. A negative num is an
+    /// error (kind value).
+    ///     linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]
+    {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace},
+    /// A matrix with ones on its diagonal number k (0: the main one; above it
+    /// from 1 on), zeros elsewhere. It is square unless n_cols is given.
+    /// float64 unless dtype says otherwise. A negative size is an error (kind
+    /// value).
+    ///     eye(2)    # [[1.0, 0.0], [0.0, 1.0]]
+    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye},
+    /// x with zeros above diagonal number k of its last two axes.
+    /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
+    ///     tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]
     {"tril", "x, k: 0", tril, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "x with zeros above diagonal number k of its last two axes.\n"
-         "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
-         "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n")},
+     .takes = TL_BYTES},
+    /// x with zeros below diagonal number k of its last two axes.
+    /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
+    ///     triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]
     {"triu", "x, k: 0", triu, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "x with zeros below diagonal number k of its last two axes.\n"
-         "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
-         "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n")},
+     .takes = TL_BYTES},
     {.name = NULL},
 };

@@ -13,7 +13,7 @@
 
 #include "stdlib/csv_types.h"
 #include "stdlib/date.h"
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "vm/kernels/kernels.h"
 
 // A NUL is among the ends, so that a scan over a cell stops at the one behind

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/array/string_item.h"
@@ -81,9 +81,7 @@ static bool read_item(tl_dtype dtype, const char *text, size_t nbytes,
 static bool text_fits(const tl_type *type, const char *text, size_t nbytes) {
   if (type->kind == TL_TYPE_FIXED_STRING)
     return nbytes <= (size_t)type->size;
-  size_t points = 0;
-  for (size_t i = 0; i < nbytes; i++) points += (text[i] & 0xc0) != 0x80;
-  return type->kind != TL_TYPE_CHAR || points <= 1;
+  return type->kind != TL_TYPE_CHAR || tl_utf8_count(text, nbytes) <= 1;
 }
 
 // An integer of a narrow dtype must be in its range; a float may be rounded.

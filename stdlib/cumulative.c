@@ -249,47 +249,47 @@ bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
 
 // --- The table --------------------------------------------------------------
 
-#define MISSING                                                               \
-  "From a missing value on all results are missing; with skip_missing only\n" \
-  "those in its place.\n"
+/// MISSING:
+/// From a missing value on all results are missing; with skip_missing only
+/// those in its place.
 
 #define SCAN_TRAITS \
   .restores = TL_ARRAYS, .lifts = TL_INNERMOST, .fused = TL_FUSED_SCAN
 
 const tl_builtin tl_cumulative_builtins[] = {
+    /// The running sum along axis, which a vector need not name.
+    /// Floats keep their dtype, narrow integers give int64 or uint64, unless
+    /// dtype says otherwise. Strings are an error (kind type), an axis that x
+    /// lacks another (index).
+    /// {MISSING}
+    ///     cumulative_sum([1, 2, 3])                           # [1, 3, 6]
+    ///     cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, 6]
+    ///     cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, 4]
     {"cumulative_sum",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_sum, SCAN_TRAITS,
-     TL_DOC(
-         "The running sum along axis, which a vector need not name.\n"
-         "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
-         "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
-         "lacks another (index).\n" MISSING
-         "    cumulative_sum([1, 2, 3])                           # [1, 3, 6]\n"
-         "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, 6]\n"
-         "    cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, 4]\n")},
+     cumulative_sum, SCAN_TRAITS},
+    /// The running product along axis, which a vector need not name.
+    /// Floats keep their dtype, narrow integers give int64 or uint64, unless
+    /// dtype says otherwise. Strings are an error (kind type), an axis that x
+    /// lacks another (index).
+    /// {MISSING}
+    ///     cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]
     {"cumulative_prod",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_prod, SCAN_TRAITS,
-     TL_DOC(
-         "The running product along axis, which a vector need not name.\n"
-         "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
-         "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
-         "lacks another (index).\n" MISSING
-         "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n")},
+     cumulative_prod, SCAN_TRAITS},
+    /// The largest item so far along axis.
+    /// Takes any real dtype, which stays. Strings are an error (kind type), an
+    /// axis that x lacks another (index).
+    /// {MISSING}
+    ///     cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]
     {"cumulative_max", "x, axis: none, skip_missing: false", cumulative_max,
-     SCAN_TRAITS,
-     TL_DOC(
-         "The largest item so far along axis.\n"
-         "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
-         "axis that x lacks another (index).\n" MISSING
-         "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n")},
+     SCAN_TRAITS},
+    /// The smallest item so far along axis.
+    /// Takes any real dtype, which stays. Strings are an error (kind type), an
+    /// axis that x lacks another (index).
+    /// {MISSING}
+    ///     cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]
     {"cumulative_min", "x, axis: none, skip_missing: false", cumulative_min,
-     SCAN_TRAITS,
-     TL_DOC(
-         "The smallest item so far along axis.\n"
-         "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
-         "axis that x lacks another (index).\n" MISSING
-         "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n")},
+     SCAN_TRAITS},
     {.name = NULL},
 };

@@ -9,7 +9,6 @@
 #include "stdlib/distinct_strings.h"
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 // Parts that the caller took are to be NULL by then.
 void tl_distinct_close(tl_vm *vm, tl_distinct *d) {

@@ -107,8 +107,8 @@ static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_divisors_module[] = {
-    {"divisors", "a, b", divisors,
-     TL_DOC("The greatest common divisors of two arrays of integers; none of\n"
-            "other values.\n")},
+    /// The greatest common divisors of two arrays of integers; none of
+    /// other values.
+    {"divisors", "a, b", divisors},
     {.name = NULL},
 };

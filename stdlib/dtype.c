@@ -269,43 +269,37 @@ static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_dtype_builtins[] = {
+    /// x converted to a dtype; float32(x) does the same. Fractions are cut off
+    /// on the way to integers; what does not fit there is an error.
+    /// An array of any shape, or a scalar. A value that does not fit is an error
+    /// (kind value), complex to real another (type).
+    ///     astype([1.7, -1.7], int32)    # [1, -1]
     {"astype", "x, dtype, copy: true", astype, .result = TL_RETURNS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST,
-     TL_DOC(
-         "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
-         "on the way to integers; what does not fit there is an error.\n"
-         "An array of any shape, or a scalar. A value that does not fit is an error\n"
-         "(kind value), complex to real another (type).\n"
-         "    astype([1.7, -1.7], int32)    # [1, -1]\n")},
-    {"can_cast", "from, to", can_cast,
-     TL_DOC(
-         "Whether every value of a dtype (or of an array's) is kept by another.\n"
-         "Values that have no dtype are an error (kind type).\n"
-         "    can_cast(int32, float64)    # true\n"
-         "    can_cast(float64, int64)    # false\n")},
-    {"finfo", "type", finfo,
-     TL_DOC(
-         "What a floating dtype can hold: bits, eps, max, min, smallest_normal.\n"
-         "Of a dtype, or an array or scalar of it. Others than floats and complex\n"
-         "ones are an error (kind type).\n"
-         "    finfo(float64).eps    # 2.220446049250313e-16\n")},
-    {"iinfo", "type", iinfo,
-     TL_DOC(
-         "What an integer dtype can hold: bits, max, min.\n"
-         "Of a dtype, or an array or scalar of it. Others than integers are an\n"
-         "error (kind type).\n"
-         "    iinfo(int8).max    # 127\n")},
-    {"isdtype", "dtype, kind", isdtype,
-     TL_DOC(
-         "Whether a dtype is of a kind: another dtype, \"bool\", \"integral\",\n"
-         "\"signed integer\", \"unsigned integer\", \"real floating\",\n"
-         "\"complex floating\", \"numeric\", \"string\", or one of a list of such.\n"
-         "The type of rows or structs is of none. What is no type is an error (kind type).\n"
-         "    isdtype(int8, \"integral\")    # true\n")},
-    {"result_type", "...arrays_and_dtypes", result_type,
-     TL_DOC(
-         "The dtype that an operation on these arrays, numbers and dtypes gives.\n"
-         "Values that have no dtype are an error (kind type).\n"
-         "    result_type(int32, float32)    # float64\n")},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST},
+    /// Whether every value of a dtype (or of an array's) is kept by another.
+    /// Values that have no dtype are an error (kind type).
+    ///     can_cast(int32, float64)    # true
+    ///     can_cast(float64, int64)    # false
+    {"can_cast", "from, to", can_cast},
+    /// What a floating dtype can hold: bits, eps, max, min, smallest_normal.
+    /// Of a dtype, or an array or scalar of it. Others than floats and complex
+    /// ones are an error (kind type).
+    ///     finfo(float64).eps    # 2.220446049250313e-16
+    {"finfo", "type", finfo},
+    /// What an integer dtype can hold: bits, max, min.
+    /// Of a dtype, or an array or scalar of it. Others than integers are an
+    /// error (kind type).
+    ///     iinfo(int8).max    # 127
+    {"iinfo", "type", iinfo},
+    /// Whether a dtype is of a kind: another dtype, "bool", "integral",
+    /// "signed integer", "unsigned integer", "real floating",
+    /// "complex floating", "numeric", "string", or one of a list of such.
+    /// The type of rows or structs is of none. What is no type is an error (kind type).
+    ///     isdtype(int8, "integral")    # true
+    {"isdtype", "dtype, kind", isdtype},
+    /// The dtype that an operation on these arrays, numbers and dtypes gives.
+    /// Values that have no dtype are an error (kind type).
+    ///     result_type(int32, float32)    # float64
+    {"result_type", "...arrays_and_dtypes", result_type},
     {.name = NULL},
 };

@@ -1,5 +1,5 @@
 // The elementwise functions: a built-in for every row of the table in
-// vm/engine/elementwise.h, and those made of several.
+// vm/engine/elementwise_list.h, and those made of several.
 
 #include <math.h>
 
@@ -11,11 +11,11 @@
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
-#define X(ENUM, name, arity, rule, sign, doc)                       \
+#define X(ENUM, name, arity, rule, sign)                            \
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
     return tl_elementwise_kept(vm, TL_OP_##ENUM, args, out);        \
   }
-TL_ELEMENTWISE(X)
+#include "vm/engine/elementwise_list.h"
 #undef X
 
 // *a = op(*a, b): a is a temporary, b is left alone.
@@ -171,63 +171,6 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-// What a rule says of operands, results and errors, below each documentation,
-// for one operand or two.
-#define OPERANDS_1 "an array of any shape or a scalar"
-#define OPERANDS_2 "arrays or scalars, which broadcast"
-#define OPERANDS_3 ""
-#define SHAPES_1 ".\n"
-#define SHAPES_2 ",\nshapes that do not broadcast another (shape).\n"
-#define SHAPES_3 ""
-#define NOTE_ARITH(operands, shapes)                                   \
-  "Takes and gives any numeric dtype, promoted, and bools:\n" operands \
-  ".\nStrings are an error (kind type)" shapes
-#define NOTE_NUMERIC(operands, shapes)                      \
-  "Takes and gives any numeric dtype, promoted:\n" operands \
-  ".\nBools and strings are an error (kind type)" shapes
-#define NOTE_REAL(operands, shapes)                      \
-  "Takes and gives any real dtype, promoted:\n" operands \
-  ".\nComplex items and strings are an error (kind type)" shapes
-#define NOTE_DIVIDE(operands, shapes)                                   \
-  "Takes any numeric dtypes, promoted, integers as float64:\n" operands \
-  ".\nStrings are an error (kind type)" shapes
-#define NOTE_FLOAT(operands, shapes)                          \
-  "Floats and complex items keep their dtype, integers give " \
-  "float64:\n" operands ".\nStrings are an error (kind type)" shapes
-#define NOTE_FLOATR(operands, shapes)                          \
-  "Floats keep their dtype, integers give float64:\n" operands \
-  ".\nComplex items and strings are an error (kind type)" shapes
-#define NOTE_COMPARE(operands, shapes)                                        \
-  "Takes any dtypes that promote, also strings with strings:\n" operands      \
-  "; gives bools.\n"                                                          \
-  "Values of other kinds are never equal, and have no order: asking for it\n" \
-  "is an error (kind type), of complex items too" shapes
-#define NOTE_LOGICAL(operands, shapes) \
-  "Takes and gives bools: " operands   \
-  ".\nOther dtypes are an error (kind type)" shapes
-#define NOTE_BITWISE(operands, shapes)                       \
-  "Takes and gives integers, promoted, or bools:\n" operands \
-  ".\nFloats are an error (kind type)" shapes
-#define NOTE_SHIFT(operands, shapes)               \
-  "Takes and gives integers, promoted:\n" operands \
-  ".\nOther dtypes are an error (kind type)" shapes
-#define NOTE_TEST(operands, shapes)                          \
-  "Takes any numeric dtype (signbit a real one):\n" operands \
-  "; gives bools.\nStrings are an error (kind type)" shapes
-#define NOTE_ROUND(operands, shapes)                            \
-  "Takes any real dtype (round a complex one, too):\n" operands \
-  ".\nStrings are an error (kind type)" shapes
-#define NOTE_PART(operands, shapes)                               \
-  "Takes any numeric dtype, complex items give floats of their\n" \
-  "precision: " operands ".\nStrings are an error (kind type)" shapes
-#define NOTE_SELECT(operands, shapes)                                         \
-  "The condition is bool, x and y of any dtypes that promote: arrays or\n"    \
-  "scalars, which broadcast. Another condition is an error (kind type),\n"    \
-  "shapes that do not broadcast another (shape).\n"                           \
-  "Without x and y, the places of what is true or not zero, as nonzero has\n" \
-  "them: a list with an index array for each axis.\n"                         \
-  "    where([false, true, true])[0]    # [1, 2]\n"
-
 // By the number of operands; where is the only one with three.
 #define PARAMS_1 "x"
 #define PARAMS_2 "x, y"
@@ -239,20 +182,18 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign, doc)                               \
-  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity,              \
-   IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), .takes = TL_BYTES, \
-   TL_DOC(doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity))},
-    TL_ELEMENTWISE(X)
+#define X(ENUM, name, arity, rule, sign)                       \
+  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity, \
+   IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), .takes = TL_BYTES},
+#include "vm/engine/elementwise_list.h"
 #undef X
-        {"clip", "x, min = none, max = none", clip, TL_STOPS,
-         .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CLIP,
-         TL_DOC(
-             "x with items below min set to min and items above max set to max. Either\n"
-             "bound may be none or an array.\n"
-             "Takes any real dtype, promoted: arrays or scalars, which broadcast.\n"
-             "Complex items and strings are an error (kind type), shapes that do not\n"
-             "broadcast another (shape).\n"
-             "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n")},
+    /// x with items below min set to min and items above max set to max. Either
+    /// bound may be none or an array.
+    /// Takes any real dtype, promoted: arrays or scalars, which broadcast.
+    /// Complex items and strings are an error (kind type), shapes that do not
+    /// broadcast another (shape).
+    ///     clip([1, 5, 9], 2, 8)    # [2, 5, 8]
+    {"clip", "x, min = none, max = none", clip, TL_STOPS, .restores = TL_ARRAYS,
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CLIP},
     {.name = NULL},
 };

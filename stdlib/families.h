@@ -1,7 +1,7 @@
 // The tables of the library's functions, one for each family.
 //
-// A family is a file with an array of rows { name, signature, function, flags,
-// documentation }, ended by a row of NULL. library.c lists the families with
+// A family is a file with an array of rows { name, signature, function, flags },
+// each below its documentation, ended by a row of NULL. library.c lists the families with
 // the module that each belongs to and the topic under which `tally doc` shows
 // it:
 //
@@ -16,6 +16,9 @@
 #define TALLY_STDLIB_FAMILIES_H
 
 #include "vm/builtin.h"
+
+// A row leaves out what is plain about its function.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 // Values, lists, records and the forms of arrays.
 extern const tl_builtin tl_operator_builtins[];

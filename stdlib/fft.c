@@ -595,104 +595,105 @@ static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define ONE "x, n: none, axis: -1, norm: \"backward\""
 #define SEVERAL "x, s: none, axes: none, norm: \"backward\""
 
-#define ABOUT                                                                 \
-  "float32 and complex64 give 32-bit items, all else 64-bit ones. norm says " \
-  "what\n"                                                                    \
-  "is scaled by 1 / n: \"backward\" the inverse, \"forward\" the other, "     \
-  "\"ortho\"\n"                                                               \
-  "both by its root. A length below 1 is a value error.\n"
-#define LENGTH \
-  "n is the transform's length: x is cut, or filled up with zeros.\n"
-#define LENGTHS                                                         \
-  "s holds the lengths along axes: x is cut, or filled up with zeros. " \
-  "Unless\n"                                                            \
-  "axes are given they are the last ones, as many as s has, or all.\n"
+/// ABOUT:
+/// float32 and complex64 give 32-bit items, all else 64-bit ones. norm says what
+/// is scaled by 1 / n: "backward" the inverse, "forward" the other, "ortho"
+/// both by its root. A length below 1 is a value error.
+
+/// LENGTH:
+/// n is the transform's length: x is cut, or filled up with zeros.
+
+/// LENGTHS:
+/// s holds the lengths along axes: x is cut, or filled up with zeros. Unless
+/// axes are given they are the last ones, as many as s has, or all.
 
 // The standard's names. use is the only row with an effect: it chooses the
 // code of later calls.
 const tl_builtin tl_fft_module[] = {
-    {"fft", ONE, fft,
-     TL_DOC(
-         "The discrete Fourier transform along an axis: sum over j of\n"
-         "x[j] exp(−2πi j k / n), of any length (Stockham's passes, 1966;\n"
-         "Bluestein's way, 1970, for large prime factors).\n" LENGTH ABOUT
-         "    fft.fft([1, 2, 1, 2])    # [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]\n")},
-    {"ifft", ONE, ifft,
-     TL_DOC(
-         "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n (array API\n"
-         "standard, 2024).\n" LENGTH ABOUT
-         "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n")},
-    {"fftn", SEVERAL, fftn,
-     TL_DOC(
-         "fft along several axes.\n" LENGTHS ABOUT
-         "    fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]\n")},
-    {"ifftn", SEVERAL, ifftn,
-     TL_DOC(
-         "ifft along several axes.\n" LENGTHS ABOUT
-         "    fft.ifftn([[4, 0], [0, 0]]).real    # [[1.0, 1.0], [1.0, 1.0]]\n")},
-    {"rfft", ONE, rfft,
-     TL_DOC(
-         "fft of real items: the first n / 2 + 1 results, of which the others are\n"
-         "the mirror image. Complex items are a type error.\n" LENGTH ABOUT
-         "    fft.rfft([1, 2, 3, 4])    # [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i]\n")},
-    {"irfft", ONE, irfft,
-     TL_DOC(
-         "The inverse of rfft: n real items, 2 (m − 1) unless given, of m items along\n"
-         "the axis.\n" ABOUT
-         "    fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]\n")},
-    {"rfftn", SEVERAL, rfftn,
-     TL_DOC(
-         "rfft along the last of the axes, then fft along the others.\n" LENGTHS
-             ABOUT "    fft.rfftn([[1, 2], [3, 4]]).shape    # (2, 2)\n")},
-    {"irfftn", SEVERAL, irfftn,
-     TL_DOC(
-         "The inverse of rfftn: ifft along all axes but the last, irfft along that.\n" LENGTHS
-             ABOUT
-         "    fft.irfftn([[10, -2], [-4, 0]])    # [[1.0, 2.0], [3.0, 4.0]]\n")},
-    {"hfft", ONE, hfft,
-     TL_DOC(
-         "The real transform of items whose second half is the mirror image of the\n"
-         "first: n items, 2 (m − 1) unless given, of m along the axis.\n" ABOUT
-         "    fft.hfft([10, -2 - 2i, -2], norm: \"forward\")    # [1.0, 2.0, 3.0, 4.0]\n")},
-    {"ihfft", ONE, ihfft,
-     TL_DOC(
-         "The inverse of hfft: n / 2 + 1 items of real ones. Complex items are a\n"
-         "type error.\n" LENGTH ABOUT
-         "    fft.ihfft([4, 4]).real    # [4.0, 0.0]\n")},
-    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq,
-     TL_DOC(
-         "The frequencies that fft's results stand for, for samples d apart:\n"
-         "(0, 1 … −2, −1) / (n d) (array API standard, 2024). n is 1 or more.\n"
-         "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
-         "(kind value).\n"
-         "    fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]\n")},
-    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq,
-     TL_DOC(
-         "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d) (array\n"
-         "API standard, 2024). n is 1 or more.\n"
-         "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
-         "(kind value).\n"
-         "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n")},
-    {"fftshift", "x, axes: none", fftshift, .lifts = TL_OF_MASKS,
-     TL_DOC(
-         "x with frequency 0 in the middle, along all axes or those given. Any dtype.\n"
-         "An axis that x lacks is an error (kind index).\n"
-         "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n")},
-    {"ifftshift", "x, axes: none", ifftshift, .lifts = TL_OF_MASKS,
-     TL_DOC(
-         "Undoes fftshift.\n"
-         "An array of any dtype, which stays. An axis that x lacks is an error\n"
-         "(kind index).\n"
-         "    fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]\n")},
-    {"use", "library", use, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Whose code computes the transforms that follow, in all of the program:\n"
-         "\"own\" is Tally's, as in the beginning; \"fftw\" is FFTW 3 (Frigo and\n"
-         "Johnson, 2005), loaded from the machine. Results differ by rounding, not\n"
-         "in dtype. FFTW's memory is not counted, and one transform by it is not\n"
-         "interrupted; its licence (GPL) binds who ships it with a program. Another\n"
-         "name is an error (kind value), FFTW where it is not installed one of\n"
-         "kind io.\n"
-         "    fft.use(\"own\")\n")},
+    /// The discrete Fourier transform along an axis: sum over j of
+    /// x[j] exp(−2πi j k / n), of any length (Stockham's passes, 1966;
+    /// Bluestein's way, 1970, for large prime factors).
+    /// {LENGTH}
+    /// {ABOUT}
+    ///     fft.fft([1, 2, 1, 2])    # [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]
+    {"fft", ONE, fft},
+    /// The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n (array API
+    /// standard, 2024).
+    /// {LENGTH}
+    /// {ABOUT}
+    ///     fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]
+    {"ifft", ONE, ifft},
+    /// fft along several axes.
+    /// {LENGTHS}
+    /// {ABOUT}
+    ///     fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]
+    {"fftn", SEVERAL, fftn},
+    /// ifft along several axes.
+    /// {LENGTHS}
+    /// {ABOUT}
+    ///     fft.ifftn([[4, 0], [0, 0]]).real    # [[1.0, 1.0], [1.0, 1.0]]
+    {"ifftn", SEVERAL, ifftn},
+    /// fft of real items: the first n / 2 + 1 results, of which the others are
+    /// the mirror image. Complex items are a type error.
+    /// {LENGTH}
+    /// {ABOUT}
+    ///     fft.rfft([1, 2, 3, 4])    # [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i]
+    {"rfft", ONE, rfft},
+    /// The inverse of rfft: n real items, 2 (m − 1) unless given, of m items along
+    /// the axis.
+    /// {ABOUT}
+    ///     fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]
+    {"irfft", ONE, irfft},
+    /// rfft along the last of the axes, then fft along the others.
+    /// {LENGTHS}
+    /// {ABOUT}
+    ///     fft.rfftn([[1, 2], [3, 4]]).shape    # (2, 2)
+    {"rfftn", SEVERAL, rfftn},
+    /// The inverse of rfftn: ifft along all axes but the last, irfft along that.
+    /// {LENGTHS}
+    /// {ABOUT}
+    ///     fft.irfftn([[10, -2], [-4, 0]])    # [[1.0, 2.0], [3.0, 4.0]]
+    {"irfftn", SEVERAL, irfftn},
+    /// The real transform of items whose second half is the mirror image of the
+    /// first: n items, 2 (m − 1) unless given, of m along the axis.
+    /// {ABOUT}
+    ///     fft.hfft([10, -2 - 2i, -2], norm: "forward")    # [1.0, 2.0, 3.0, 4.0]
+    {"hfft", ONE, hfft},
+    /// The inverse of hfft: n / 2 + 1 items of real ones. Complex items are a
+    /// type error.
+    /// {LENGTH}
+    /// {ABOUT}
+    ///     fft.ihfft([4, 4]).real    # [4.0, 0.0]
+    {"ihfft", ONE, ihfft},
+    /// The frequencies that fft's results stand for, for samples d apart:
+    /// (0, 1 … −2, −1) / (n d) (array API standard, 2024). n is 1 or more.
+    /// A vector of float64 unless dtype says otherwise. An n below 1 is an error
+    /// (kind value).
+    ///     fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]
+    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq},
+    /// The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d) (array
+    /// API standard, 2024). n is 1 or more.
+    /// A vector of float64 unless dtype says otherwise. An n below 1 is an error
+    /// (kind value).
+    ///     fft.rfftfreq(4)    # [0.0, 0.25, 0.5]
+    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq},
+    /// x with frequency 0 in the middle, along all axes or those given. Any dtype.
+    /// An axis that x lacks is an error (kind index).
+    ///     fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]
+    {"fftshift", "x, axes: none", fftshift, .lifts = TL_OF_MASKS},
+    /// Undoes fftshift.
+    /// An array of any dtype, which stays. An axis that x lacks is an error
+    /// (kind index).
+    ///     fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]
+    {"ifftshift", "x, axes: none", ifftshift, .lifts = TL_OF_MASKS},
+    /// Whose code computes the transforms that follow, in all of the program:
+    /// "own" is Tally's, as in the beginning; "fftw" is FFTW 3 (Frigo and
+    /// Johnson, 2005), loaded from the machine. Results differ by rounding, not
+    /// in dtype. FFTW's memory is not counted, and one transform by it is not
+    /// interrupted; its licence (GPL) binds who ships it with a program. Another
+    /// name is an error (kind value), FFTW where it is not installed one of
+    /// kind io.
+    ///     fft.use("own")
+    {"use", "library", use, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -122,6 +122,22 @@ static void keep(tl_vm *vm, tl_slot *s) {
   *s = tl_escape(vm, s, TL_CAUSE_CALL);
 }
 
+// Calls and appends the result to the list.
+static bool push_call(callee *c, int count, tl_slot *args, tl_list **list) {
+  tl_slot result = tl_none();
+  bool ok = call(c, count, args, &result) && tl_list_push(c->vm, list, &result);
+  tl_drop(c->vm, result);
+  return ok;
+}
+
+// The list of results, or NULL where one of them was not made. Takes [list].
+static tl_list *collected(tl_vm *vm, tl_list *list, bool ok) {
+  if (ok || list == NULL)
+    return list;
+  tl_drop(vm, tl_own_list(list));
+  return NULL;
+}
+
 // --- fold and scan ----------------------------------------------------------
 
 // Whether a one-dimensional array may be folded by [op]'s sequential kernel:
@@ -356,28 +372,20 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // next call borrows. NULL after tl_fail. *init stays the caller's.
 static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   tl_list *list = tl_list_new(c->vm, xs->count);
-  if (list == NULL)
-    return NULL;
-  for (int64_t i = 0; i < xs->count; i++) {
-    tl_slot args[2], result = tl_none();
-    bool ok = get_item(xs, i, &args[1]);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < xs->count; i++) {
+    tl_slot args[2];
+    ok = get_item(xs, i, &args[1]);
     // Without init the first item is the first result itself.
-    bool starts = i == 0 && tl_is_none(*init);
-    if (ok && starts) {
-      result = args[1];
+    if (ok && i == 0 && tl_is_none(*init)) {
+      ok = tl_list_push(c->vm, &list, &args[1]);
+      tl_drop(c->vm, args[1]);
     } else if (ok) {
-      args[0] = i == 0 ? tl_borrow(*init) : tl_borrow(list->items[i - 1]);
-      ok = call(c, 2, args, &result);
-    }
-    if (ok)
-      ok = tl_list_push(c->vm, &list, &result);
-    tl_drop(c->vm, result);
-    if (!ok) {
-      tl_drop(c->vm, tl_own_list(list));
-      return NULL;
+      args[0] = tl_borrow(i == 0 ? *init : list->items[i - 1]);
+      ok = push_call(c, 2, args, &list);
     }
   }
-  return list;
+  return collected(c->vm, list, ok);
 }
 
 // The results of a function in the form of the source: a list stays a list; of
@@ -418,8 +426,8 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- each and filter --------------------------------------------------------
 
 // One call with the item and the other arguments of each.
-static bool call_with(callee *c, tl_slot item, const tl_list *more,
-                      tl_slot *out) {
+static bool push_call_with(callee *c, tl_slot item, const tl_list *more,
+                           tl_list **list) {
   tl_slot args[TL_MAX_PARAMS];
   int count = 1;
   args[0] = item;
@@ -427,7 +435,7 @@ static bool call_with(callee *c, tl_slot item, const tl_list *more,
     // The other arguments are needed for the next item too.
     args[count++] = tl_borrow(more->items[i]);
   }
-  return call(c, count, args, out);
+  return push_call(c, count, args, list);
 }
 
 // each(xs, f, …). What is more than the item is borrowed for each call, so that
@@ -451,19 +459,13 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_elementwise(vm, c.op, args, out);
   }
   tl_list *list = tl_list_new(vm, xs.count);
-  if (list == NULL)
-    return false;
-  for (int64_t i = 0; i < xs.count; i++) {
-    tl_slot item, result = tl_none();
-    bool ok = get_item(&xs, i, &item) && call_with(&c, item, more, &result) &&
-              tl_list_push(vm, &list, &result);
-    tl_drop(vm, result);
-    if (!ok) {
-      tl_drop(vm, tl_own_list(list));
-      return false;
-    }
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < xs.count; i++) {
+    tl_slot item;
+    ok = get_item(&xs, i, &item) && push_call_with(&c, item, more, &list);
   }
-  return finish(vm, args[0], list, out);
+  list = collected(vm, list, ok);
+  return list != NULL && finish(vm, args[0], list, out);
 }
 
 // Calls the predicate f with every item: the positions where it gives true go
@@ -497,10 +499,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
   // A second walk over the same items: the first one only asked f.
   items xs = {.vm = vm, .source = &source};
   tl_list *list = tl_list_new(vm, count);
-  if (list == NULL)
-    return false;
   int64_t next = 0, all;
-  bool ok = tl_items_count(vm, "filter", source, &all);
+  bool ok = list != NULL && tl_items_count(vm, "filter", source, &all);
   for (int64_t i = 0; ok && i < all && next < count; i++) {
     // Strings are walked in order, so that each is asked for.
     tl_slot item = tl_none();
@@ -511,11 +511,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
     }
     tl_drop(vm, item);
   }
-  if (!ok) {
-    tl_drop(vm, tl_own_list(list));
-    return false;
-  }
-  return finish(vm, source, list, out);
+  list = collected(vm, list, ok);
+  return list != NULL && finish(vm, source, list, out);
 }
 
 // filter(xs, f): first all calls, then the selection, so that an array is
@@ -624,28 +621,21 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
                         tl_slot *out) {
   tl_vm *vm = c->vm;
   tl_list *list = tl_list_new(vm, 0);
-  if (list == NULL)
-    return false;
-  for (int64_t i = 0; i < a->size; i++) {
-    for (int64_t j = 0; j < b->size; j++) {
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < a->size; i++) {
+    for (int64_t j = 0; ok && j < b->size; j++) {
       tl_slot args[2] = {tl_item(vm, a, item_pointer(a, i)),
                          tl_item(vm, b, item_pointer(b, j))};
-      tl_slot result = tl_none();
-      bool made = !tl_is_unset(args[0]) && !tl_is_unset(args[1]);
-      for (int k = 0; !made && k < 2; k++) tl_drop(vm, args[k]);
-      bool ok =
-          made && call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
-      tl_drop(vm, result);
-      if (!ok) {
-        tl_drop(vm, tl_own_list(list));
-        return false;
-      }
+      ok = !tl_is_unset(args[0]) && !tl_is_unset(args[1]);
+      for (int k = 0; !ok && k < 2; k++) tl_drop(vm, args[k]);
+      ok = ok && push_call(c, 2, args, &list);
     }
   }
   tl_slot stacked;
-  if (!tl_stack_results(vm, list, false, &stacked))
+  list = collected(vm, list, ok);
+  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
     return false;
-  bool ok = shape_pairs(vm, a, b, &stacked, out);
+  ok = shape_pairs(vm, a, b, &stacked, out);
   tl_drop(vm, stacked);
   return ok;
 }
@@ -677,28 +667,22 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
   tl_vm *vm = c->vm;
   tl_array *a = x.array;
   tl_list *list = tl_list_new(vm, 0);
-  if (list == NULL)
-    return NULL;
+  bool ok = list != NULL;
   // Lanes are views of x, one for each place of the other axes.
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
-  for (; !lanes.done; tl_lanes_next(&lanes)) {
-    tl_slot borrowed = tl_borrow(x), lane, result = tl_none();
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    tl_slot borrowed = tl_borrow(x), lane;
     tl_array *view =
         tl_view_new(vm, &borrowed, tl_array_dtype(a), lanes.data[0], 1,
                     &tl_shape(a)[axis], &lanes.step[0]);
-    bool ok = view != NULL;
+    ok = view != NULL;
     if (ok) {
       lane = tl_own_array(view);
-      ok = call(c, 1, &lane, &result) && tl_list_push(vm, &list, &result);
-    }
-    tl_drop(vm, result);
-    if (!ok) {
-      tl_drop(vm, tl_own_list(list));
-      return NULL;
+      ok = push_call(c, 1, &lane, &list);
     }
   }
-  return list;
+  return collected(vm, list, ok);
 }
 
 // The lanes' results, stacked, as an array with the axes of a result where
@@ -748,21 +732,17 @@ static tl_list *map_rows(callee *c, tl_slot rows) {
   tl_vm *vm = c->vm;
   int64_t count = tl_value_length(rows, 0);
   tl_list *list = tl_list_new(vm, count);
-  for (int64_t i = 0; list != NULL && i < count; i++) {
-    tl_slot row, result = tl_none();
-    bool ok = tl_nested_at(vm, rows, i, &row);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot row;
+    ok = tl_nested_at(vm, rows, i, &row);
     if (ok) {
       // f may store its row, which is a view.
       tl_hold(vm, row, TL_CAUSE_VIEW);
-      ok = call(c, 1, &row, &result) && tl_list_push(vm, &list, &result);
-    }
-    tl_clear(vm, &result);
-    if (!ok) {
-      tl_drop(vm, tl_own_list(list));
-      list = NULL;
+      ok = push_call(c, 1, &row, &list);
     }
   }
-  return list;
+  return collected(vm, list, ok);
 }
 
 // map_axis of nested arrays: rows of different lengths each by itself; a
@@ -882,54 +862,47 @@ static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All call functions that they are given (TL_CALLS), except compose, which
 // only holds them.
 const tl_builtin tl_functional_builtins[] = {
-    {"fold", "xs, f, init = none", fold, TL_CALLS,
-     TL_DOC(
-         "f(f(f(init, x0), x1), x2) …, from left to right; without init it starts\n"
-         "with the first item. xs is an array (its rows), a list, a range …\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234\n"
-         "    fold((\"a\", \"b\"), (+), \"\")                  # \"ab\"\n")},
-    {"scan", "xs, f, init = none", scan, TL_CALLS,
-     TL_DOC(
-         "All values that fold goes through: an array of them where they stack, of\n"
-         "a list a list.\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    scan([1, 2, 3, 4], (+))    # [1, 3, 6, 10]\n")},
-    {"outer", "a, b, f = none", outer, TL_CALLS,
-     TL_DOC(
-         "f of every item of a with every item of b: the shape is a's, then b's.\n"
-         "Without f, the product.\n"
-         "Takes any dtypes. A value that is no function is an error (kind type);\n"
-         "errors of the function pass through.\n"
-         "    outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]\n")},
-    {"each", "xs, f, ...more", each, TL_CALLS,
-     TL_DOC(
-         "f of each item (of an array, each row), with what else is given. Of an\n"
-         "array the results are an array where they stack; of a list, a list.\n"
-         "A value that is no function is an error (kind type); errors of the\n"
-         "function pass through.\n"
-         "    each([1, 2, 3], x => x * x)    # [1, 4, 9]\n"
-         "    each((1, \"a\"), typeof)         # (int64, string)\n")},
-    {"filter", "xs, f", filter, TL_CALLS,
-     TL_DOC(
-         "The items (of an array, the rows) for which f gives true.\n"
-         "Takes any dtype. A value that is no function is an error (kind type), as\n"
-         "is a result that is no bool.\n"
-         "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n")},
-    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST,
-     TL_DOC(
-         "f of every vector along an axis, with its result where the axis was; of\n"
-         "rows of different lengths, of each row (axis: -1).\n"
-         "Takes any dtype. A value that is no function is an error (kind type), an\n"
-         "axis that x lacks another (index).\n"
-         "    map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]\n")},
-    {"compose", "f, g", compose,
-     TL_DOC(
-         "The function that applies g, then f; also written f ∘ g.\n"
-         "The results may be any value. Values that are no functions are an error\n"
-         "(kind type).\n"
-         "    compose(sqrt, abs)(-4.0)    # 2.0\n")},
+    /// f(f(f(init, x0), x1), x2) …, from left to right; without init it starts
+    /// with the first item. xs is an array (its rows), a list, a range …
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234
+    ///     fold(("a", "b"), (+), "")                  # "ab"
+    {"fold", "xs, f, init = none", fold, TL_CALLS},
+    /// All values that fold goes through: an array of them where they stack, of
+    /// a list a list.
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     scan([1, 2, 3, 4], (+))    # [1, 3, 6, 10]
+    {"scan", "xs, f, init = none", scan, TL_CALLS},
+    /// f of every item of a with every item of b: the shape is a's, then b's.
+    /// Without f, the product.
+    /// Takes any dtypes. A value that is no function is an error (kind type);
+    /// errors of the function pass through.
+    ///     outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]
+    {"outer", "a, b, f = none", outer, TL_CALLS},
+    /// f of each item (of an array, each row), with what else is given. Of an
+    /// array the results are an array where they stack; of a list, a list.
+    /// A value that is no function is an error (kind type); errors of the
+    /// function pass through.
+    ///     each([1, 2, 3], x => x * x)    # [1, 4, 9]
+    ///     each((1, "a"), typeof)         # (int64, string)
+    {"each", "xs, f, ...more", each, TL_CALLS},
+    /// The items (of an array, the rows) for which f gives true.
+    /// Takes any dtype. A value that is no function is an error (kind type), as
+    /// is a result that is no bool.
+    ///     filter([5, 2, 7], x => x > 4)    # [5, 7]
+    {"filter", "xs, f", filter, TL_CALLS},
+    /// f of every vector along an axis, with its result where the axis was; of
+    /// rows of different lengths, of each row (axis: -1).
+    /// Takes any dtype. A value that is no function is an error (kind type), an
+    /// axis that x lacks another (index).
+    ///     map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]
+    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST},
+    /// The function that applies g, then f; also written f ∘ g.
+    /// The results may be any value. Values that are no functions are an error
+    /// (kind type).
+    ///     compose(sqrt, abs)(-4.0)    # 2.0
+    {"compose", "f, g", compose},
     {.name = NULL},
 };

@@ -197,22 +197,20 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The source of all the functions of the module.
 const tl_builtin tl_generator_module[] = {
-    {"seed", "n", seed, TL_EFFECT,
-     TL_DOC(
-         "Starts the VM's generator at n, an integer: draws without a generator\n"
-         "then give the same numbers in each run. Without a seed the system gives\n"
-         "one at the first draw.\n"
-         "A seed that is no integer is an error (kind type).\n"
-         "    random.seed(42)    # none\n")},
-    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
-     TL_DOC(
-         "A source of random numbers, for the argument generator: each draw moves\n"
-         "it on, and the same seed and stream give the same draws. kind \"philox\"\n"
-         "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
-         "default_rng(seed), and with them its random and integers bit for bit\n"
-         "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
-         "that are not negative, stream below 2^62; else a value error.\n"
-         "    g = random.generator(42, kind: \"pcg64\")\n"
-         "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n")},
+    /// Starts the VM's generator at n, an integer: draws without a generator
+    /// then give the same numbers in each run. Without a seed the system gives
+    /// one at the first draw.
+    /// A seed that is no integer is an error (kind type).
+    ///     random.seed(42)    # none
+    {"seed", "n", seed, TL_EFFECT},
+    /// A source of random numbers, for the argument generator: each draw moves
+    /// it on, and the same seed and stream give the same draws. kind "philox"
+    /// counts (Salmon et al., 2011); "pcg64" has the words of NumPy's
+    /// default_rng(seed), and with them its random and integers bit for bit
+    /// (stream k > 0 is its spawn number k - 1). seed and stream are integers
+    /// that are not negative, stream below 2^62; else a value error.
+    ///     g = random.generator(42, kind: "pcg64")
+    ///     random.integers(3, 0, 10, generator: g)    # [0, 7, 6]
+    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator},
     {.name = NULL},
 };

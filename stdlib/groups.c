@@ -239,22 +239,20 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_group_builtins[] = {
-    {"run_lengths", "x", run_lengths, .lifts = TL_INNERMOST, .takes = TL_BYTES,
-     TL_DOC(
-         "How often each item of x is repeated before another comes; of several\n"
-         "axes or rows, within each row. What is missing is like what is missing.\n"
-         "Any dtype; gives int64.\n"
-         "Values other than arrays are an error (kind type).\n"
-         "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"
-         "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n")},
-    {"group_by", "keys, values", group_by, .takes = TL_BYTES,
-     TL_DOC(
-         "The keys in order, each once, and the values of each as a row, in the\n"
-         "order they had: a record of keys and values. A missing key is the last.\n"
-         "Keys may be structs, in the order of their fields in turn.\n"
-         "Keys of another length are an error (kind shape).\n"
-         "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n"
-         "    names, rows = group_by([\"b\", \"a\", \"b\"], [1, 2, 3])\n"
-         "    names    # [\"a\", \"b\"]\n")},
+    /// How often each item of x is repeated before another comes; of several
+    /// axes or rows, within each row. What is missing is like what is missing.
+    /// Any dtype; gives int64.
+    /// Values other than arrays are an error (kind type).
+    ///     run_lengths([7, 7, 8, 7])    # [2, 1, 1]
+    ///     run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]
+    {"run_lengths", "x", run_lengths, .lifts = TL_INNERMOST, .takes = TL_BYTES},
+    /// The keys in order, each once, and the values of each as a row, in the
+    /// order they had: a record of keys and values. A missing key is the last.
+    /// Keys may be structs, in the order of their fields in turn.
+    /// Keys of another length are an error (kind shape).
+    ///     group_by(["b", "a", "b"], [1, 2, 3]).values    # [[2], [1, 3]]
+    ///     names, rows = group_by(["b", "a", "b"], [1, 2, 3])
+    ///     names    # ["a", "b"]
+    {"group_by", "keys, values", group_by, .takes = TL_BYTES},
     {.name = NULL},
 };

@@ -495,29 +495,28 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_io_csv_module[] = {
+    /// A table of text as a record of columns: arrays of int64, float64 or
+    /// string, the first of these that holds all cells. Empty cells are NaN
+    /// (in strings ""). The first row, behind skip lines, names the columns,
+    /// unless header is false: then they are c0, c1, … or what columns says.
+    /// With a header, columns lists those to be read. dates lists columns of
+    /// dates: int64 days since 1970-01-01, or microseconds where one has a time
+    /// (UTC); iinfo(int64).min for a gap. rows reads no more of them. sep is
+    /// one character ("\t" for TSV); compressed files are expanded. A row with
+    /// too few or too many cells is an error (kind value) with its line. With
+    /// missing: true the columns with empty cells are of type ?T instead, the
+    /// cells missing; a text or a list of texts, such as ("NA", "-999"), names
+    /// cells that are missing too. rows(table) makes structs of it. type, of a
+    /// struct or tuple, reads the columns of its fields as structs of that type
+    /// (by columns, fixed_string[n] and char are strings that would fit). A cell
+    /// that is none of it is a value error with its line and column, and only
+    /// ?T may be empty. A file that cannot be read is an io error; one without
+    /// rows, without a column that is asked for, and another sep are value
+    /// errors.
+    ///     io.read_csv("data.csv", sep: ";")
     {"read_csv",
      "path, header: true, sep: \",\", columns: none, skip: 0, dates: none, "
      "rows: none, missing: false, type: none",
-     read_csv, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "A table of text as a record of columns: arrays of int64, float64 or\n"
-         "string, the first of these that holds all cells. Empty cells are NaN\n"
-         "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
-         "unless header is false: then they are c0, c1, … or what columns says.\n"
-         "With a header, columns lists those to be read. dates lists columns of\n"
-         "dates: int64 days since 1970-01-01, or microseconds where one has a time\n"
-         "(UTC); iinfo(int64).min for a gap. rows reads no more of them. sep is\n"
-         "one character (\"\\t\" for TSV); compressed files are expanded. A row with\n"
-         "too few or too many cells is an error (kind value) with its line. With\n"
-         "missing: true the columns with empty cells are of type ?T instead, the\n"
-         "cells missing; a text or a list of texts, such as (\"NA\", \"-999\"), names\n"
-         "cells that are missing too. rows(table) makes structs of it. type, of a\n"
-         "struct or tuple, reads the columns of its fields as structs of that type\n"
-         "(by columns, fixed_string[n] and char are strings that would fit). A cell\n"
-         "that is none of it is a value error with its line and column, and only\n"
-         "?T may be empty. A file that cannot be read is an io error; one without\n"
-         "rows, without a column that is asked for, and another sep are value\n"
-         "errors.\n"
-         "    io.read_csv(\"data.csv\", sep: \";\")\n")},
+     read_csv, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -274,14 +274,13 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_io_csv_write_module[] = {
+    /// Writes a record of columns (arrays or lists of one length), or an array
+    /// of structs, as a table of text. NaN and missing values become empty
+    /// cells. The file is replaced when all of it is written, compressed where
+    /// its name ends in .gz or .zst. A file that cannot be written is an error
+    /// (kind io).
+    ///     io.write_csv("data.csv", (t: [1, 2], v: [0.5, 0.25]))
     {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
-     TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes a record of columns (arrays or lists of one length), or an array\n"
-         "of structs, as a table of text. NaN and missing values become empty\n"
-         "cells. The file is replaced when all of it is written, compressed where\n"
-         "its name ends in .gz or .zst. A file that cannot be written is an error\n"
-         "(kind io).\n"
-         "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n")},
+     TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

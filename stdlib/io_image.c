@@ -235,20 +235,18 @@ static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The format is found by the file's first bytes when reading, by its name when
 // writing.
 const tl_builtin tl_io_image_module[] = {
-    {"read_image", "path", read_image, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *\n"
-         "columns * channels (2: gray and opacity, 3: red, green, blue, 4: and\n"
-         "opacity). Their dtype is uint8, of 16 bits uint16; fewer bits are spread\n"
-         "over 0 .. 255, palettes expanded. A file that cannot be read is an io\n"
-         "error, a damaged one a value error.\n"
-         "    io.read_image(\"photo.png\")\n")},
-    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes pixels, shaped as read_image gives them, of uint8 or uint16, to\n"
-         "a file whose name ends in .png, .pgm or .ppm; it is replaced when all of\n"
-         "it is written. Another dtype is a type error, another shape, or one of no\n"
-         "pixels, a shape error, another ending of the name a value error.\n"
-         "    io.write_image(\"gray.png\", uint8([[0, 255], [255, 0]]))\n")},
+    /// The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *
+    /// columns * channels (2: gray and opacity, 3: red, green, blue, 4: and
+    /// opacity). Their dtype is uint8, of 16 bits uint16; fewer bits are spread
+    /// over 0 .. 255, palettes expanded. A file that cannot be read is an io
+    /// error, a damaged one a value error.
+    ///     io.read_image("photo.png")
+    {"read_image", "path", read_image, TL_FILES | TL_EFFECT},
+    /// Writes pixels, shaped as read_image gives them, of uint8 or uint16, to
+    /// a file whose name ends in .png, .pgm or .ppm; it is replaced when all of
+    /// it is written. Another dtype is a type error, another shape, or one of no
+    /// pixels, a shape error, another ending of the name a value error.
+    ///     io.write_image("gray.png", uint8([[0, 255], [255, 0]]))
+    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

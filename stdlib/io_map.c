@@ -164,20 +164,19 @@ static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // One row; the array is used like any other.
 const tl_builtin tl_io_map_module[] = {
-    {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The array in a .npy file, mapped: its items are read from the file when\n"
-         "they are used, and do not count against the memory limit, so that a file\n"
-         "larger than memory can be reduced. Numbers and structs of numbers in this\n"
-         "machine's byte order are mapped, any order of axes.\n"
-         "With mode \"r\" the pages are read-only: an update makes a copy of the\n"
-         "array. With \"c\" (copy-on-write) updates go to pages of the script's own,\n"
-         "which count as external memory, as if all were written; the file never\n"
-         "changes. Others should not change the file while it is mapped: values\n"
-         "change with it, and where it has become shorter, reading what is gone is\n"
-         "an error (kind io).\n"
-         "A file that cannot be read is an error (kind io), one that cannot be\n"
-         "mapped as it is another (type).\n"
-         "    sum(io.map_npy(\"weights.npy\"))\n")},
+    /// The array in a .npy file, mapped: its items are read from the file when
+    /// they are used, and do not count against the memory limit, so that a file
+    /// larger than memory can be reduced. Numbers and structs of numbers in this
+    /// machine's byte order are mapped, any order of axes.
+    /// With mode "r" the pages are read-only: an update makes a copy of the
+    /// array. With "c" (copy-on-write) updates go to pages of the script's own,
+    /// which count as external memory, as if all were written; the file never
+    /// changes. Others should not change the file while it is mapped: values
+    /// change with it, and where it has become shorter, reading what is gone is
+    /// an error (kind io).
+    /// A file that cannot be read is an error (kind io), one that cannot be
+    /// mapped as it is another (type).
+    ///     sum(io.map_npy("weights.npy"))
+    {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -434,33 +434,30 @@ static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_io_npy_module[] = {
-    {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
-         "order; a file in Fortran's order gives a transposed view). A structured\n"
-         "dtype gives a struct array in the layout of the file (with fields of U, of\n"
-         "columns), U gives strings, S and V give bytes.\n"
-         "A file that cannot be read is an error (kind io), a damaged one another\n"
-         "(value).\n"
-         "    io.read_npy(\"weights.npy\")\n")},
-    {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes an array to a file of NumPy's format .npy, which is replaced when\n"
-         "all of it is written. A struct array of numbers is written in its layout,\n"
-         "strings as U of the longest one's length, also among fields.\n"
-         "A file that cannot be written is an error (kind io), what is no array of\n"
-         "numbers, bools, strings or bytes another (type).\n"
-         "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n")},
-    {"decode_npy", "data, name = \"the data\"", decode_npy,
-     TL_DOC(
-         "The array in the bytes (an array of uint8) of a .npy file; name stands\n"
-         "for the file's in messages. Errors as in read_npy.\n"
-         "Values other than bytes are an error (kind type), such as are no file of\n"
-         "the format another (value).\n"
-         "    io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]\n")},
-    {"encode_npy", "x", encode_npy, .takes = TL_FORMS,
-     TL_DOC("The bytes of a .npy file of an array: an array of uint8.\n"
-            "Values other than arrays are an error (kind type).\n"
-            "    char(io.encode_npy([1, 2])[1:6])    # \"NUMPY\"\n")},
+    /// The array in a file of NumPy's format .npy (versions 1 to 3, any byte
+    /// order; a file in Fortran's order gives a transposed view). A structured
+    /// dtype gives a struct array in the layout of the file (with fields of U, of
+    /// columns), U gives strings, S and V give bytes.
+    /// A file that cannot be read is an error (kind io), a damaged one another
+    /// (value).
+    ///     io.read_npy("weights.npy")
+    {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT},
+    /// Writes an array to a file of NumPy's format .npy, which is replaced when
+    /// all of it is written. A struct array of numbers is written in its layout,
+    /// strings as U of the longest one's length, also among fields.
+    /// A file that cannot be written is an error (kind io), what is no array of
+    /// numbers, bools, strings or bytes another (type).
+    ///     io.write_npy("weights.npy", zeros((3, 4)))
+    {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT},
+    /// The array in the bytes (an array of uint8) of a .npy file; name stands
+    /// for the file's in messages. Errors as in read_npy.
+    /// Values other than bytes are an error (kind type), such as are no file of
+    /// the format another (value).
+    ///     io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]
+    {"decode_npy", "data, name = \"the data\"", decode_npy},
+    /// The bytes of a .npy file of an array: an array of uint8.
+    /// Values other than arrays are an error (kind type).
+    ///     char(io.encode_npy([1, 2])[1:6])    # "NUMPY"
+    {"encode_npy", "x", encode_npy, .takes = TL_FORMS},
     {.name = NULL},
 };

@@ -326,47 +326,42 @@ static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The standard streams are values, without parameters; open gives a resource.
 const tl_builtin tl_io_open_module[] = {
-    {"open", "path", open, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "A text file, or a pipe, whose lines for walks one by one, without their\n"
-         "ends: no more than a piece and a line of it is in memory. Each line is\n"
-         "given once; the file is closed with its last use. What is compressed (gzip,\n"
-         "Zstandard) is expanded, whole, when the first line is asked for. A file\n"
-         "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
-         "compressed data a value error.\n"
-         "    for line in io.open(\"log.txt\") { print(line) }\n")},
-    {"stdin", NULL, standard_input,
-     TL_DOC(
-         "Standard input, as a file: for walks its lines, without their ends, and\n"
-         "all functions that take a file's path take it: io.lines(io.stdin),\n"
-         "io.read_csv(io.stdin). Each line is given once, here or by input(). A VM\n"
-         "without files gives an io error when it is read, a line that is no UTF-8 a\n"
-         "value error.\n"
-         "    for line in io.stdin { print(line) }\n")},
-    {"stdout", NULL, standard_output,
-     TL_DOC(
-         "Standard output, for functions that take the path of a file to write;\n"
-         "/dev/stdout is the same. It is written as it goes on, in order with what\n"
-         "is printed, and no file that it leads to is replaced. A VM without files\n"
-         "gives an io error when it is written.\n"
-         "    io.write_csv(io.stdout, (x: [1, 2]))\n")},
-    {"stderr", NULL, standard_errors,
-     TL_DOC(
-         "Where messages go that are not to stand in the output, for functions that\n"
-         "take the path of a file to write; /dev/stderr is the same. A VM without\n"
-         "files gives an io error when it is written.\n"
-         "    io.write_text(io.stderr, \"\")    # none\n")},
+    /// A text file, or a pipe, whose lines for walks one by one, without their
+    /// ends: no more than a piece and a line of it is in memory. Each line is
+    /// given once; the file is closed with its last use. What is compressed (gzip,
+    /// Zstandard) is expanded, whole, when the first line is asked for. A file
+    /// that cannot be read is an io error, a line that is no UTF-8 or damaged
+    /// compressed data a value error.
+    ///     for line in io.open("log.txt") { print(line) }
+    {"open", "path", open, TL_FILES | TL_EFFECT},
+    /// Standard input, as a file: for walks its lines, without their ends, and
+    /// all functions that take a file's path take it: io.lines(io.stdin),
+    /// io.read_csv(io.stdin). Each line is given once, here or by input(). A VM
+    /// without files gives an io error when it is read, a line that is no UTF-8 a
+    /// value error.
+    ///     for line in io.stdin { print(line) }
+    {"stdin", NULL, standard_input},
+    /// Standard output, for functions that take the path of a file to write;
+    /// /dev/stdout is the same. It is written as it goes on, in order with what
+    /// is printed, and no file that it leads to is replaced. A VM without files
+    /// gives an io error when it is written.
+    ///     io.write_csv(io.stdout, (x: [1, 2]))
+    {"stdout", NULL, standard_output},
+    /// Where messages go that are not to stand in the output, for functions that
+    /// take the path of a file to write; /dev/stderr is the same. A VM without
+    /// files gives an io error when it is written.
+    ///     io.write_text(io.stderr, "")    # none
+    {"stderr", NULL, standard_errors},
     {.name = NULL},
 };
 
 // input needs no import: it is for the first programs that one writes.
 const tl_builtin tl_input_builtins[] = {
-    {"input", "prompt = none", input, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Shows the prompt, a string, and reads a line of standard input: a string\n"
-         "without the line's end, or none where there are no more lines. io.stdin\n"
-         "walks them. A VM without files gives an io error, a line that is no UTF-8\n"
-         "a value error, a prompt that is no string a type error.\n"
-         "    name = input(\"Your name: \")\n")},
+    /// Shows the prompt, a string, and reads a line of standard input: a string
+    /// without the line's end, or none where there are no more lines. io.stdin
+    /// walks them. A VM without files gives an io error, a line that is no UTF-8
+    /// a value error, a prompt that is no string a type error.
+    ///     name = input("Your name: ")
+    {"input", "prompt = none", input, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

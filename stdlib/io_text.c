@@ -138,30 +138,26 @@ static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Reading is an effect too: a file may change between two calls.
 const tl_builtin tl_io_text_module[] = {
-    {"read_text", "path", read_text, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The whole text of a file, which must be UTF-8; a byte order mark is left\n"
-         "out. Compressed files (gzip, Zstandard) are expanded. Another file is a\n"
-         "value error that gives the byte; /dev/stdin reads a pipe.\n"
-         "    io.read_text(\"notes.txt\")\n")},
-    {"lines", "path", lines, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The list of a text file's lines, without their ends.\n"
-         "A file that cannot be read is an error (kind io), one that is not UTF-8\n"
-         "another (value); /dev/stdin reads standard input.\n"
-         "    io.lines(\"notes.txt\")\n")},
-    {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes a text to a file, which is replaced when all of it is written: a\n"
-         "failure leaves the old one. A name that ends in .gz or .zst compresses\n"
-         "it.\n"
-         "A file that cannot be written is an error (kind io).\n"
-         "    io.write_text(\"notes.txt\", \"one\\ntwo\\n\")\n")},
-    {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes a text behind what a file holds, as it is: nothing is compressed.\n"
-         "The file is made if there is none. A file that cannot be written is an io\n"
-         "error, what is no string a type error.\n"
-         "    io.append_text(\"log.txt\", \"done\\n\")\n")},
+    /// The whole text of a file, which must be UTF-8; a byte order mark is left
+    /// out. Compressed files (gzip, Zstandard) are expanded. Another file is a
+    /// value error that gives the byte; /dev/stdin reads a pipe.
+    ///     io.read_text("notes.txt")
+    {"read_text", "path", read_text, TL_FILES | TL_EFFECT},
+    /// The list of a text file's lines, without their ends.
+    /// A file that cannot be read is an error (kind io), one that is not UTF-8
+    /// another (value); /dev/stdin reads standard input.
+    ///     io.lines("notes.txt")
+    {"lines", "path", lines, TL_FILES | TL_EFFECT},
+    /// Writes a text to a file, which is replaced when all of it is written: a
+    /// failure leaves the old one. A name that ends in .gz or .zst compresses
+    /// it.
+    /// A file that cannot be written is an error (kind io).
+    ///     io.write_text("notes.txt", "one\ntwo\n")
+    {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT},
+    /// Writes a text behind what a file holds, as it is: nothing is compressed.
+    /// The file is made if there is none. A file that cannot be written is an io
+    /// error, what is no string a type error.
+    ///     io.append_text("log.txt", "done\n")
+    {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

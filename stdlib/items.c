@@ -5,7 +5,6 @@
 #include "vm/array/range.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // The number of items: of an array its rows, of a string its grapheme clusters,
 // of a record its fields. Rank 0 has none and fails (kind type).

@@ -586,40 +586,36 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_join_builtins[] = {
+    /// Joins arrays along an axis that they have; axis none flattens them
+    /// first. Lists are joined too.
+    /// Any dtypes that promote. Other lengths that differ are an error (kind
+    /// shape), an axis that the arrays lack another (index).
+    ///     concat(([1, 2], [3]))    # [1, 2, 3]
+    ///     concat(((1, 2), ("a",)))    # (1, 2, "a")
     {"concat", "arrays, axis: 0", concat, .restores = TL_FIRST_ITEM,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "Joins arrays along an axis that they have; axis none flattens them\n"
-         "first. Lists are joined too.\n"
-         "Any dtypes that promote. Other lengths that differ are an error (kind\n"
-         "shape), an axis that the arrays lack another (index).\n"
-         "    concat(([1, 2], [3]))    # [1, 2, 3]\n"
-         "    concat(((1, 2), (\"a\",)))    # (1, 2, \"a\")\n")},
-    {"stack", "arrays, axis: 0", stack, .takes = TL_BYTES,
-     TL_DOC(
-         "Joins arrays of one shape along a new axis.\n"
-         "Any dtypes that promote. Shapes that differ are an error (kind shape).\n"
-         "    stack(([1, 2], [3, 4]))    # [[1, 2], [3, 4]]\n"
-         "    stack(([1, 2], [3, 4]), axis: 1)    # [[1, 3], [2, 4]]\n")},
-    {"unstack", "x, axis: 0", unstack, .takes = TL_BYTES,
-     TL_DOC("The list of the parts of x along an axis.\n"
-            "An axis that x lacks is an error (kind index).\n"
-            "    unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])\n"
-            "    a, b = unstack([[1, 2], [3, 4]])\n"
-            "    b    # [3, 4]\n")},
-    {"tile", "x, repetitions", tile, .lifts = TL_MOVES,
-     TL_DOC(
-         "Copies of x side by side, so many along each axis.\n"
-         "Any dtype, which stays. A negative number of repetitions is an error\n"
-         "(kind value).\n"
-         "    tile([1, 2], 2)    # [1, 2, 1, 2]\n")},
-    {"repeat", "x, repeats, axis: none", repeat, .lifts = TL_MOVES,
-     TL_DOC(
-         "Each item of x several times over, along an axis or in row-major order;\n"
-         "repeats is one number, or one for each item.\n"
-         "A negative count is an error (kind value), counts of another length are\n"
-         "one of kind shape.\n"
-         "    repeat([1, 2], 2)    # [1, 1, 2, 2]\n"
-         "    repeat([1, 2], [0, 3])    # [2, 2, 2]\n")},
+     .takes = TL_BYTES},
+    /// Joins arrays of one shape along a new axis.
+    /// Any dtypes that promote. Shapes that differ are an error (kind shape).
+    ///     stack(([1, 2], [3, 4]))    # [[1, 2], [3, 4]]
+    ///     stack(([1, 2], [3, 4]), axis: 1)    # [[1, 3], [2, 4]]
+    {"stack", "arrays, axis: 0", stack, .takes = TL_BYTES},
+    /// The list of the parts of x along an axis.
+    /// An axis that x lacks is an error (kind index).
+    ///     unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])
+    ///     a, b = unstack([[1, 2], [3, 4]])
+    ///     b    # [3, 4]
+    {"unstack", "x, axis: 0", unstack, .takes = TL_BYTES},
+    /// Copies of x side by side, so many along each axis.
+    /// Any dtype, which stays. A negative number of repetitions is an error
+    /// (kind value).
+    ///     tile([1, 2], 2)    # [1, 2, 1, 2]
+    {"tile", "x, repetitions", tile, .lifts = TL_MOVES},
+    /// Each item of x several times over, along an axis or in row-major order;
+    /// repeats is one number, or one for each item.
+    /// A negative count is an error (kind value), counts of another length are
+    /// one of kind shape.
+    ///     repeat([1, 2], 2)    # [1, 1, 2, 2]
+    ///     repeat([1, 2], [0, 3])    # [2, 2, 2]
+    {"repeat", "x, repeats, axis: none", repeat, .lifts = TL_MOVES},
     {.name = NULL},
 };

@@ -496,55 +496,49 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
 const tl_builtin tl_linalg_module[] = {
-    {"det", "x", det,
-     TL_DOC(
-         "The determinant of each square matrix, by LU with partial pivoting: one\n"
-         "for a matrix, an array of the leading axes for a stack, 1 for 0 rows.\n"
-         "Floats and complex x keep their dtype, others give float64. A matrix\n"
-         "that is not square is an error (kind shape).\n"
-         "    linalg.det([[2.0, 0.0], [0.0, 3.0]])    # 6.0\n")},
-    {"slogdet", "x", slogdet,
-     TL_DOC(
-         "The sign of each determinant and the logarithm of its magnitude, where\n"
-         "det itself would overflow: a record of arrays of the leading axes. The\n"
-         "sign of a complex x is a number of magnitude 1; a singular matrix has 0\n"
-         "and -inf. Floats of the precision of x. A matrix that is not square is\n"
-         "an error (kind shape).\n"
-         "    linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    # (sign: -1.0, logabsdet: 0.0)\n"
-         "    sign, logabsdet = linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])\n"
-         "    sign    # -1.0\n")},
-    {"inv", "x", inv,
-     TL_DOC(
-         "The inverse of each square matrix. Floats and complex x keep their\n"
-         "dtype, others give float64. A singular matrix is an error (kind\n"
-         "domain), one that is not square another (shape). To solve equations,\n"
-         "solve is faster and more exact.\n"
-         "    linalg.inv([[2.0, 0.0], [0.0, 4.0]])    # [[0.5, 0.0], [0.0, 0.25]]\n")},
-    {"solve", "x1, x2", solve,
-     TL_DOC(
-         "The solution x of x1 @ x == x2, by LU with partial pivoting. x1 is a\n"
-         "square matrix or a stack, x2 a vector, or matrices whose columns are\n"
-         "right-hand sides; stacks broadcast. Floats of the promoted precision.\n"
-         "A singular x1 is an error (kind domain), shapes that do not fit are\n"
-         "another (shape).\n"
-         "Integers become float64.\n"
-         "    linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])    # [1.0, 0.5]\n")},
+    /// The determinant of each square matrix, by LU with partial pivoting: one
+    /// for a matrix, an array of the leading axes for a stack, 1 for 0 rows.
+    /// Floats and complex x keep their dtype, others give float64. A matrix
+    /// that is not square is an error (kind shape).
+    ///     linalg.det([[2.0, 0.0], [0.0, 3.0]])    # 6.0
+    {"det", "x", det},
+    /// The sign of each determinant and the logarithm of its magnitude, where
+    /// det itself would overflow: a record of arrays of the leading axes. The
+    /// sign of a complex x is a number of magnitude 1; a singular matrix has 0
+    /// and -inf. Floats of the precision of x. A matrix that is not square is
+    /// an error (kind shape).
+    ///     linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    # (sign: -1.0, logabsdet: 0.0)
+    ///     sign, logabsdet = linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])
+    ///     sign    # -1.0
+    {"slogdet", "x", slogdet},
+    /// The inverse of each square matrix. Floats and complex x keep their
+    /// dtype, others give float64. A singular matrix is an error (kind
+    /// domain), one that is not square another (shape). To solve equations,
+    /// solve is faster and more exact.
+    ///     linalg.inv([[2.0, 0.0], [0.0, 4.0]])    # [[0.5, 0.0], [0.0, 0.25]]
+    {"inv", "x", inv},
+    /// The solution x of x1 @ x == x2, by LU with partial pivoting. x1 is a
+    /// square matrix or a stack, x2 a vector, or matrices whose columns are
+    /// right-hand sides; stacks broadcast. Floats of the promoted precision.
+    /// A singular x1 is an error (kind domain), shapes that do not fit are
+    /// another (shape).
+    /// Integers become float64.
+    ///     linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])    # [1.0, 0.5]
+    {"solve", "x1, x2", solve},
+    /// The solution x of x1 @ x == x2 where x1 is triangular: only its upper
+    /// half is read, or its lower half; with unit_diagonal its diagonal is not
+    /// read either but taken to be ones. Shapes and dtypes are as for solve. A
+    /// 0 on the diagonal is an error (kind domain).
+    /// x1 is a matrix or a stack, x2 as for solve.
+    ///     linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    # [1.0, 2.0]
     {"solve_triangular", "x1, x2, lower: false, unit_diagonal: false",
-     solve_triangular,
-     TL_DOC(
-         "The solution x of x1 @ x == x2 where x1 is triangular: only its upper\n"
-         "half is read, or its lower half; with unit_diagonal its diagonal is not\n"
-         "read either but taken to be ones. Shapes and dtypes are as for solve. A\n"
-         "0 on the diagonal is an error (kind domain).\n"
-         "x1 is a matrix or a stack, x2 as for solve.\n"
-         "    linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    # [1.0, 2.0]\n")},
-    {"solve_banded", "x1, x2, bands", solve_banded,
-     TL_DOC(
-         "The solution x of a @ x == x2 for a band matrix a with bands[0] diagonals\n"
-         "below the main one and bands[1] above it, given by its diagonals: x1[i]\n"
-         "is one, the highest first, and x1[bands[1] + i - j, j] == a[i, j], which\n"
-         "leaves corners of x1 unread. Takes time in proportion to the rows. Shapes\n"
-         "of x2, dtypes and errors are as for solve.\n"
-         "    linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]\n")},
+     solve_triangular},
+    /// The solution x of a @ x == x2 for a band matrix a with bands[0] diagonals
+    /// below the main one and bands[1] above it, given by its diagonals: x1[i]
+    /// is one, the highest first, and x1[bands[1] + i - j, j] == a[i, j], which
+    /// leaves corners of x1 unread. Takes time in proportion to the rows. Shapes
+    /// of x2, dtypes and errors are as for solve.
+    ///     linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]
+    {"solve_banded", "x1, x2, bands", solve_banded},
     {.name = NULL},
 };

@@ -270,74 +270,66 @@ static bool eigvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Rows that give several arrays give a record, whose fields have the array API
 // standard's names.
 const tl_builtin tl_linalg_factor_module[] = {
-    {"cholesky", "x, upper: false", cholesky,
-     TL_DOC(
-         "The lower triangle L with L @ conj(L.mT) == x of each positive definite\n"
-         "matrix; its conjugate transpose U, with conj(U.mT) @ U == x, where upper\n"
-         "is true. Only the lower half of x is read. Floats and complex x keep\n"
-         "their dtype, others give float64. A matrix that is not positive definite\n"
-         "is an error (kind domain), one that is not square another (shape).\n"
-         "    linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    # [[2.0, 0.0], [1.0, 1.0]]\n")},
-    {"qr", "x, mode: \"reduced\"", qr,
-     TL_DOC(
-         "Q with orthonormal columns and the upper triangle R of each matrix, with\n"
-         "Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q\n"
-         "is m * k and R is k * n; with mode \"complete\", m * m and m * n; with \"r\"\n"
-         "R alone is made, a record of R. The diagonal of R is real and not\n"
-         "negative. Floats and complex x keep their dtype, others give float64.\n"
-         "Fewer than two axes are an error (shape), another mode is one of value.\n"
-         "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]\n"
-         "    Q, R = linalg.qr([[0.0, 2.0], [1.0, 3.0]])\n"
-         "    Q @ R    # [[0.0, 2.0], [1.0, 3.0]]\n")},
-    {"svd", "x, full_matrices: true", svd,
-     TL_DOC(
-         "The singular values S of each matrix, from large to small, and matrices\n"
-         "with orthonormal columns and rows for which U @ diag(S) @ Vh == x: a\n"
-         "record. Of m rows and n columns, U is m * m and Vh is n * n, or without\n"
-         "full_matrices m * k and k * n, k being min(m, n). In each column of U the\n"
-         "first item at least half as large as the largest is real and positive.\n"
-         "Floats of the precision of x, S real. Items that are not finite are an\n"
-         "error (kind domain).\n"
-         "    linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]\n"
-         "    U, S, Vh = linalg.svd([[3.0, 0.0], [0.0, 4.0]])\n"
-         "    S    # [4.0, 3.0]\n")},
-    {"svdvals", "x", svdvals,
-     TL_DOC(
-         "The singular values of each matrix, from large to small: min(m, n) of m\n"
-         "rows and n columns, real floats of the precision of x. Items that are\n"
-         "not finite are an error (kind domain).\n"
-         "    linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])    # [2.0, 1.0]\n")},
-    {"eigh", "x", eigh,
-     TL_DOC(
-         "The eigenvalues of each symmetric or Hermitian matrix, ascending and\n"
-         "real, and orthonormal eigenvectors in the columns of a matrix: a record.\n"
-         "Only the lower half of x is read. In each column the first item at least\n"
-         "half as large as the largest is real and positive. Floats of the\n"
-         "precision of x. Items that are not finite are an error (kind domain), a\n"
-         "matrix that is not square is another (shape).\n"
-         "    linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]\n"
-         "    w, v = linalg.eigh([[2.0, 0.0], [0.0, 1.0]])\n"
-         "    w    # [1.0, 2.0]\n")},
-    {"eigvalsh", "x", eigvalsh,
-     TL_DOC(
-         "The eigenvalues of each symmetric or Hermitian matrix, ascending: those\n"
-         "of eigh without its vectors, with the same dtypes and errors.\n"
-         "    linalg.eigvalsh([[3.0, 0.0], [0.0, -1.0]])    # [-1.0, 3.0]\n")},
-    {"eig", "x", eig,
-     TL_DOC(
-         "The eigenvalues of each square matrix and eigenvectors of length 1 in\n"
-         "the columns of another: a record of complex arrays of the precision of\n"
-         "x. Values ascend by real part, then by imaginary part. In each column\n"
-         "the first item at least half as large as the largest is real and\n"
-         "positive. Items that are not finite are an error (kind domain), a matrix\n"
-         "that is not square is another (shape).\n"
-         "    linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    # [1.0, 2.0]\n"
-         "    w, v = linalg.eig([[2.0, 1.0], [0.0, 1.0]])\n"
-         "    w.real    # [1.0, 2.0]\n")},
-    {"eigvals", "x", eigvals,
-     TL_DOC(
-         "The eigenvalues of each square matrix: those of eig without its vectors,\n"
-         "in the same order, with the same dtypes and errors.\n"
-         "    linalg.eigvals([[0.0, 1.0], [-1.0, 0.0]])    # [0.0 - 1.0i, 0.0 + 1.0i]\n")},
+    /// The lower triangle L with L @ conj(L.mT) == x of each positive definite
+    /// matrix; its conjugate transpose U, with conj(U.mT) @ U == x, where upper
+    /// is true. Only the lower half of x is read. Floats and complex x keep
+    /// their dtype, others give float64. A matrix that is not positive definite
+    /// is an error (kind domain), one that is not square another (shape).
+    ///     linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    # [[2.0, 0.0], [1.0, 1.0]]
+    {"cholesky", "x, upper: false", cholesky},
+    /// Q with orthonormal columns and the upper triangle R of each matrix, with
+    /// Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q
+    /// is m * k and R is k * n; with mode "complete", m * m and m * n; with "r"
+    /// R alone is made, a record of R. The diagonal of R is real and not
+    /// negative. Floats and complex x keep their dtype, others give float64.
+    /// Fewer than two axes are an error (shape), another mode is one of value.
+    ///     linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]
+    ///     Q, R = linalg.qr([[0.0, 2.0], [1.0, 3.0]])
+    ///     Q @ R    # [[0.0, 2.0], [1.0, 3.0]]
+    {"qr", "x, mode: \"reduced\"", qr},
+    /// The singular values S of each matrix, from large to small, and matrices
+    /// with orthonormal columns and rows for which U @ diag(S) @ Vh == x: a
+    /// record. Of m rows and n columns, U is m * m and Vh is n * n, or without
+    /// full_matrices m * k and k * n, k being min(m, n). In each column of U the
+    /// first item at least half as large as the largest is real and positive.
+    /// Floats of the precision of x, S real. Items that are not finite are an
+    /// error (kind domain).
+    ///     linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]
+    ///     U, S, Vh = linalg.svd([[3.0, 0.0], [0.0, 4.0]])
+    ///     S    # [4.0, 3.0]
+    {"svd", "x, full_matrices: true", svd},
+    /// The singular values of each matrix, from large to small: min(m, n) of m
+    /// rows and n columns, real floats of the precision of x. Items that are
+    /// not finite are an error (kind domain).
+    ///     linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])    # [2.0, 1.0]
+    {"svdvals", "x", svdvals},
+    /// The eigenvalues of each symmetric or Hermitian matrix, ascending and
+    /// real, and orthonormal eigenvectors in the columns of a matrix: a record.
+    /// Only the lower half of x is read. In each column the first item at least
+    /// half as large as the largest is real and positive. Floats of the
+    /// precision of x. Items that are not finite are an error (kind domain), a
+    /// matrix that is not square is another (shape).
+    ///     linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]
+    ///     w, v = linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    ///     w    # [1.0, 2.0]
+    {"eigh", "x", eigh},
+    /// The eigenvalues of each symmetric or Hermitian matrix, ascending: those
+    /// of eigh without its vectors, with the same dtypes and errors.
+    ///     linalg.eigvalsh([[3.0, 0.0], [0.0, -1.0]])    # [-1.0, 3.0]
+    {"eigvalsh", "x", eigvalsh},
+    /// The eigenvalues of each square matrix and eigenvectors of length 1 in
+    /// the columns of another: a record of complex arrays of the precision of
+    /// x. Values ascend by real part, then by imaginary part. In each column
+    /// the first item at least half as large as the largest is real and
+    /// positive. Items that are not finite are an error (kind domain), a matrix
+    /// that is not square is another (shape).
+    ///     linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    # [1.0, 2.0]
+    ///     w, v = linalg.eig([[2.0, 1.0], [0.0, 1.0]])
+    ///     w.real    # [1.0, 2.0]
+    {"eig", "x", eig},
+    /// The eigenvalues of each square matrix: those of eig without its vectors,
+    /// in the same order, with the same dtypes and errors.
+    ///     linalg.eigvals([[0.0, 1.0], [-1.0, 0.0]])    # [0.0 - 1.0i, 0.0 + 1.0i]
+    {"eigvals", "x", eigvals},
     {.name = NULL},
 };

@@ -120,22 +120,20 @@ bool tl_fused_norm(tl_vm *vm, const tl_builtin *builtin, int ndim,
 
 // Both rows are fused in regions: see tl_fused_norm.
 const tl_builtin tl_linalg_products_module[] = {
+    /// The length of the vectors along axes, or of all items as one: the sum
+    /// of abs(x) ** ord to the power of 1 / ord; the largest magnitude where
+    /// ord is inf, the least for -inf, the number of items that are not 0 for
+    /// 0. Floats of the precision of x (any numeric dtype). An ord that is no
+    /// number is an error (kind type), an axis that x lacks another (index).
+    ///     linalg.norm([3.0, 4.0])    # 5.0
     {"norm", "x, ord: 2, axis: none, keepdims: false", norm,
-     .fused = TL_FUSED_NORM,
-     TL_DOC(
-         "The length of the vectors along axes, or of all items as one: the sum\n"
-         "of abs(x) ** ord to the power of 1 / ord; the largest magnitude where\n"
-         "ord is inf, the least for -inf, the number of items that are not 0 for\n"
-         "0. Floats of the precision of x (any numeric dtype). An ord that is no\n"
-         "number is an error (kind type), an axis that x lacks another (index).\n"
-         "    linalg.norm([3.0, 4.0])    # 5.0\n")},
+     .fused = TL_FUSED_NORM},
+    /// The same as norm, under the array API standard's name: the length of
+    /// the vectors along axes, or of all items as one.
+    /// Floats of the precision of x, which has any numeric dtype. An axis that x
+    /// lacks is an error (kind index).
+    ///     linalg.vector_norm([3.0, 4.0])    # 5.0
     {"vector_norm", "x, axis: none, keepdims: false, ord: 2", vector_norm,
-     .fused = TL_FUSED_NORM,
-     TL_DOC(
-         "The same as norm, under the array API standard's name: the length of\n"
-         "the vectors along axes, or of all items as one.\n"
-         "Floats of the precision of x, which has any numeric dtype. An axis that x\n"
-         "lacks is an error (kind index).\n"
-         "    linalg.vector_norm([3.0, 4.0])    # 5.0\n")},
+     .fused = TL_FUSED_NORM},
     {.name = NULL},
 };

@@ -385,81 +385,63 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-#define MATMUL                                                                        \
-  {                                                                                   \
-    "matmul", "x1, x2", matmul,                                                       \
-        TL_DOC(                                                                       \
-            "The matrix product, also x1 @ x2. Vectors are rows on the left and\n"    \
-            "columns on the right; axes before the last two broadcast. Any numeric\n" \
-            "dtypes, promoted. Sizes that do not fit are an error (kind shape), a\n"  \
-            "scalar is too.\n"                                                        \
-            "    matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n")                     \
-  }
-#define TENSORDOT                                                                      \
-  {                                                                                    \
-    "tensordot", "x1, x2, axes: 2", tensordot,                                         \
-        TL_DOC(                                                                        \
-            "Products summed over axes: so many last ones of x1 with first ones of\n"  \
-            "x2, or the two lists of axes that axes gives; the result has the axes\n"  \
-            "that are left of x1, then of x2. Any numeric dtypes, promoted. Lengths\n" \
-            "that differ are an error (kind shape).\n"                                 \
-            "    tensordot([1, 2], [3, 4], axes: 1)    # 11\n")                        \
-  }
-#define VECDOT                                                                        \
-  {                                                                                   \
-    "vecdot", "x1, x2, axis: -1", vecdot,                                             \
-        TL_DOC(                                                                       \
-            "The dot products of the vectors along an axis, complex x1 conjugated;\n" \
-            "the other axes broadcast. Any numeric dtypes, promoted. Vectors of\n"    \
-            "different lengths are an error (kind shape).\n"                          \
-            "    vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n")                     \
-  }
-#define DIAGONAL                                                                       \
-  {                                                                                    \
-    "diagonal", "x, offset: 0", diagonal, .lifts = TL_OF_MASKS,                        \
-        TL_DOC(                                                                        \
-            "A diagonal of the last two axes, as a view: the main one, or that many\n" \
-            "places to the right of it. Any dtype. Fewer than two axes are an error\n" \
-            "(kind shape).\n"                                                          \
-            "    diagonal([[1, 2], [3, 4]])    # [1, 4]\n")                            \
-  }
-#define TRACE                                                                            \
-  {                                                                                      \
-    "trace", "x, offset: 0, dtype: none", trace,                                         \
-        TL_DOC(                                                                          \
-            "The sum of a diagonal of the last two axes. Narrow integers are summed\n"   \
-            "as int64 or uint64, other dtypes stay, unless dtype is given. Fewer than\n" \
-            "two axes are an error (kind shape).\n"                                      \
-            "    trace([[1, 2], [3, 4]])    # 5\n")                                      \
-  }
-#define KRON                                                                          \
-  {                                                                                   \
-    "kron", "a, b", kron,                                                             \
-        TL_DOC(                                                                       \
-            "Every item of a times all of b, side by side: axis by axis as long as\n" \
-            "both together. Any numeric dtypes, promoted. More than 16 axes are an\n" \
-            "error (kind shape).\n"                                                   \
-            "    kron([1, 10], [1, 2])    # [1, 2, 10, 20]\n")                        \
-  }
+#define MATMUL \
+  { "matmul", "x1, x2", matmul }
+#define TENSORDOT \
+  { "tensordot", "x1, x2, axes: 2", tensordot }
+#define VECDOT \
+  { "vecdot", "x1, x2, axis: -1", vecdot }
+#define DIAGONAL \
+  { "diagonal", "x, offset: 0", diagonal, .lifts = TL_OF_MASKS }
+#define TRACE \
+  { "trace", "x, offset: 0, dtype: none", trace }
+#define KRON \
+  { "kron", "a, b", kron }
 
 const tl_builtin tl_linear_builtins[] = {
+    /// The matrix product, also x1 @ x2. Vectors are rows on the left and
+    /// columns on the right; axes before the last two broadcast. Any numeric
+    /// dtypes, promoted. Sizes that do not fit are an error (kind shape), a
+    /// scalar is too.
+    ///     matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]
     MATMUL,
+    /// Products summed over axes: so many last ones of x1 with first ones of
+    /// x2, or the two lists of axes that axes gives; the result has the axes
+    /// that are left of x1, then of x2. Any numeric dtypes, promoted. Lengths
+    /// that differ are an error (kind shape).
+    ///     tensordot([1, 2], [3, 4], axes: 1)    # 11
     TENSORDOT,
+    /// The dot products of the vectors along an axis, complex x1 conjugated;
+    /// the other axes broadcast. Any numeric dtypes, promoted. Vectors of
+    /// different lengths are an error (kind shape).
+    ///     vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]
     VECDOT,
+    /// A diagonal of the last two axes, as a view: the main one, or that many
+    /// places to the right of it. Any dtype. Fewer than two axes are an error
+    /// (kind shape).
+    ///     diagonal([[1, 2], [3, 4]])    # [1, 4]
     DIAGONAL,
+    /// The sum of a diagonal of the last two axes. Narrow integers are summed
+    /// as int64 or uint64, other dtypes stay, unless dtype is given. Fewer than
+    /// two axes are an error (kind shape).
+    ///     trace([[1, 2], [3, 4]])    # 5
     TRACE,
+    /// Every item of a times all of b, side by side: axis by axis as long as
+    /// both together. Any numeric dtypes, promoted. More than 16 axes are an
+    /// error (kind shape).
+    ///     kron([1, 10], [1, 2])    # [1, 2, 10, 20]
     KRON,
-    {"diag", "x, k: 0", diag, .lifts = TL_OF_MASKS, .takes = TL_BYTES,
-     TL_DOC(
-         "A matrix with the items of a vector on its diagonal number k; or of a\n"
-         "matrix, that diagonal.\n"
-         "Any dtype, which stays. More axes than two give a diagonal of each\n"
-         "matrix; a scalar is an error (kind shape).\n"
-         "    diag([1, 2])    # [[1, 0], [0, 2]]\n")},
+    /// A matrix with the items of a vector on its diagonal number k; or of a
+    /// matrix, that diagonal.
+    /// Any dtype, which stays. More axes than two give a diagonal of each
+    /// matrix; a scalar is an error (kind shape).
+    ///     diag([1, 2])    # [[1, 0], [0, 2]]
+    {"diag", "x, k: 0", diag, .lifts = TL_OF_MASKS, .takes = TL_BYTES},
     {.name = NULL},
 };
 
 // The same functions as members of linalg, where the standard has most of them.
+/// {tl_linear_builtins}
 const tl_builtin tl_linear_module[] = {
     MATMUL,
     TENSORDOT,

@@ -535,46 +535,42 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_list_builtins[] = {
+    /// The list or array xs with one more item at its end. A dying xs is
+    /// extended where it is.
+    /// Other containers are an error (kind type), items of another shape one of
+    /// kind shape.
+    ///     append((1, "a"), 2.5)    # (1, "a", 2.5)
+    ///     append([1, 2], 3)    # [1, 2, 3]
     {"append", "xs, value", append, TL_GRIDS, .restores = TL_ALL,
-     .takes = TL_CONTAINERS,
-     TL_DOC(
-         "The list or array xs with one more item at its end. A dying xs is\n"
-         "extended where it is.\n"
-         "Other containers are an error (kind type), items of another shape one of\n"
-         "kind shape.\n"
-         "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
-         "    append([1, 2], 3)    # [1, 2, 3]\n")},
-    {"insert", "xs, index, value", insert, .restores = TL_ALL,
-     TL_DOC("The list xs with an item more, before the one at index.\n"
-            "A position outside the list is an error (kind index).\n"
-            "    insert((1, 3), 1, 2)    # (1, 2, 3)\n")},
-    {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL,
-     TL_DOC(
-         "Two things: an item of a list (by index, else the last) or a value of a\n"
-         "record (by key), and xs without it. A key that is not there is an error\n"
-         "(kind index).\n"
-         "    pop((1, 2, 3))    # (3, (1, 2))\n"
-         "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n"
-         "    last, others = pop((1, 2, 3))\n"
-         "    last    # 3\n")},
-    {"enumerate", "xs, start = 0", enumerate, .takes = TL_CONTAINERS,
-     TL_DOC("The items of xs, each with its number, as a list of pairs.\n"
-            "Values without items are an error (kind type).\n"
-            "    enumerate(\"ab\")    # ((0, \"a\"), (1, \"b\"))\n")},
-    {"zip", "...xs", zip, .takes = TL_CONTAINERS,
-     TL_DOC(
-         "The first items of all xs, then the second ones, and so on: a list of\n"
-         "lists. All must have the same number of items.\n"
-         "Values without items are an error (kind type).\n"
-         "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n")},
+     .takes = TL_CONTAINERS},
+    /// The list xs with an item more, before the one at index.
+    /// A position outside the list is an error (kind index).
+    ///     insert((1, 3), 1, 2)    # (1, 2, 3)
+    {"insert", "xs, index, value", insert, .restores = TL_ALL},
+    /// Two things: an item of a list (by index, else the last) or a value of a
+    /// record (by key), and xs without it. A key that is not there is an error
+    /// (kind index).
+    ///     pop((1, 2, 3))    # (3, (1, 2))
+    ///     pop((a: 1, b: 2), "a")    # (1, (b: 2))
+    ///     last, others = pop((1, 2, 3))
+    ///     last    # 3
+    {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL},
+    /// The items of xs, each with its number, as a list of pairs.
+    /// Values without items are an error (kind type).
+    ///     enumerate("ab")    # ((0, "a"), (1, "b"))
+    {"enumerate", "xs, start = 0", enumerate, .takes = TL_CONTAINERS},
+    /// The first items of all xs, then the second ones, and so on: a list of
+    /// lists. All must have the same number of items.
+    /// Values without items are an error (kind type).
+    ///     zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))
+    {"zip", "...xs", zip, .takes = TL_CONTAINERS},
+    /// xs from its end: a list, a range, a string by grapheme clusters, an
+    /// array along its leading axis (as a view).
+    /// Values without items are an error (kind type).
+    ///     reverse((1, "a"))    # ("a", 1)
+    ///     reverse(0..3)    # 2..-1 by -1
+    ///     reverse([[1, 2], [3, 4]])    # [[3, 4], [1, 2]]
     {"reverse", "xs", reverse, .result = TL_VIEWS, .restores = TL_ALL,
-     .takes = TL_CONTAINERS,
-     TL_DOC(
-         "xs from its end: a list, a range, a string by grapheme clusters, an\n"
-         "array along its leading axis (as a view).\n"
-         "Values without items are an error (kind type).\n"
-         "    reverse((1, \"a\"))    # (\"a\", 1)\n"
-         "    reverse(0..3)    # 2..-1 by -1\n"
-         "    reverse([[1, 2], [3, 4]])    # [[3, 4], [1, 2]]\n")},
+     .takes = TL_CONTAINERS},
     {.name = NULL},
 };

@@ -6,7 +6,6 @@
 #include "vm/engine/engine.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- What lists hold ---------------------------------------------------------
 

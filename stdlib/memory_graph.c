@@ -451,52 +451,46 @@ static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_memory_references[] = {
-    {"refs", "x", refs, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "What a value refers to: a list of records (place, type, bytes, count),\n"
-         "where count says which of the three counts the reference is part of.\n"
-         "Constants of the program are counted by nobody and left out.\n"
-         "Takes any value; want of memory is the only error (kind memory).\n"
-         "    memory.refs(([1, 2], 3))[0].place    # \"[0]\"\n")},
-    {"backrefs", "x", backrefs, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "Who refers to a value: a list of records (owner, count). Owners on the\n"
-         "stack are named by variable, function, line and slot; the argument of\n"
-         "this call is none of them.\n"
-         "Takes any value; want of memory is the only error (kind memory).\n"
-         "    memory.backrefs(3)    # ()\n")},
-    {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS, .takes = TL_FORMS,
-     TL_DOC(
-         "One way from a value back to what keeps it alive: the names of its\n"
-         "owners, the nearest first, up to a variable, or to the first for whose\n"
-         "name test gives true.\n"
-         "Takes any value and gives a list of strings; want of memory is the only\n"
-         "error (kind memory).\n"
-         "    memory.chain(3)    # ()\n")},
-    {"by_type", "", by_type, TL_EFFECT,
-     TL_DOC(
-         "How many objects are alive, and their bytes, by type: of arrays the\n"
-         "dtype and rank. Temporaries of calls under way are left out.\n"
-         "Want of memory is the only error (kind memory).\n"
-         "    typeof(memory.by_type())    # record\n")},
-    {"growth", "before = none", growth, TL_EFFECT,
-     TL_DOC(
-         "How many more objects of each type there are than in an earlier result\n"
-         "of memory.by_type(); without it, than at the last such call: the first\n"
-         "gives all. What grows from call to call is kept by somebody.\n"
-         "A record of integers. Values that by_type did not give are an error (kind\n"
-         "type).\n"
-         "    memory.growth(memory.by_type())    # (:)\n")},
+    /// What a value refers to: a list of records (place, type, bytes, count),
+    /// where count says which of the three counts the reference is part of.
+    /// Constants of the program are counted by nobody and left out.
+    /// Takes any value; want of memory is the only error (kind memory).
+    ///     memory.refs(([1, 2], 3))[0].place    # "[0]"
+    {"refs", "x", refs, TL_EFFECT, .takes = TL_FORMS},
+    /// Who refers to a value: a list of records (owner, count). Owners on the
+    /// stack are named by variable, function, line and slot; the argument of
+    /// this call is none of them.
+    /// Takes any value; want of memory is the only error (kind memory).
+    ///     memory.backrefs(3)    # ()
+    {"backrefs", "x", backrefs, TL_EFFECT, .takes = TL_FORMS},
+    /// One way from a value back to what keeps it alive: the names of its
+    /// owners, the nearest first, up to a variable, or to the first for whose
+    /// name test gives true.
+    /// Takes any value and gives a list of strings; want of memory is the only
+    /// error (kind memory).
+    ///     memory.chain(3)    # ()
+    {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS, .takes = TL_FORMS},
+    /// How many objects are alive, and their bytes, by type: of arrays the
+    /// dtype and rank. Temporaries of calls under way are left out.
+    /// Want of memory is the only error (kind memory).
+    ///     typeof(memory.by_type())    # record
+    {"by_type", "", by_type, TL_EFFECT},
+    /// How many more objects of each type there are than in an earlier result
+    /// of memory.by_type(); without it, than at the last such call: the first
+    /// gives all. What grows from call to call is kept by somebody.
+    /// A record of integers. Values that by_type did not give are an error (kind
+    /// type).
+    ///     memory.growth(memory.by_type())    # (:)
+    {"growth", "before = none", growth, TL_EFFECT},
+    /// A picture of what a value refers to, to a depth, and of who refers to
+    /// that: form "dot" (or none) is for Graphviz, "text" a tree, "svg" a
+    /// drawing, made without Graphviz.
+    /// Edges say which of the three counts they are part of. Constants of the
+    /// program are left out. What is not counted itself (a number, a function,
+    /// a constant) is a type error, another form or a depth below 0 a value
+    /// error.
+    ///     "count 1" in memory.graph((1, 2), form: "text")    # true
     {"graph", "x, depth: 4, form: none", draw, TL_EFFECT | TL_CALLS,
-     .takes = TL_FORMS,
-     TL_DOC(
-         "A picture of what a value refers to, to a depth, and of who refers to\n"
-         "that: form \"dot\" (or none) is for Graphviz, \"text\" a tree, \"svg\" a\n"
-         "drawing, made without Graphviz.\n"
-         "Edges say which of the three counts they are part of. Constants of the\n"
-         "program are left out. What is not counted itself (a number, a function,\n"
-         "a constant) is a type error, another form or a depth below 0 a value\n"
-         "error.\n"
-         "    \"count 1\" in memory.graph((1, 2), form: \"text\")    # true\n")},
+     .takes = TL_FORMS},
     {.name = NULL},
 };

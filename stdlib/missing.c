@@ -151,32 +151,28 @@ static bool drop_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_missing_builtins[] = {
-    {"is_missing", "x", is_missing, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
-     TL_DOC(
-         "Whether each item of x is missing; of one value, whether it is none.\n"
-         "Takes any value of any dtype; gives bools and never fails.\n"
-         "    is_missing([1, none, 3])    # [false, true, false]\n")},
+    /// Whether each item of x is missing; of one value, whether it is none.
+    /// Takes any value of any dtype; gives bools and never fails.
+    ///     is_missing([1, none, 3])    # [false, true, false]
+    {"is_missing", "x", is_missing, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    /// x with a value, or the items of an array, where items are missing.
+    /// Any dtype, which stays. Types that have nothing in common are an error
+    /// (kind type).
+    ///     fill_missing([1, none, 3], 0)    # [1, 0, 3]
     {"fill_missing", "x, value", fill_missing, .lifts = TL_OF_ROWS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "x with a value, or the items of an array, where items are missing.\n"
-         "Any dtype, which stays. Types that have nothing in common are an error\n"
-         "(kind type).\n"
-         "    fill_missing([1, none, 3], 0)    # [1, 0, 3]\n")},
+     .takes = TL_BYTES},
+    /// The items of x that are there, as one axis; of a ragged array within
+    /// each row.
+    /// Any dtype, which stays. Types that have nothing in common are an error
+    /// (kind type).
+    ///     drop_missing([1, none, 3])    # [1, 3]
     {"drop_missing", "x", drop_missing, .result = TL_RETURNS,
-     .lifts = TL_OF_ROWS, .takes = TL_BYTES,
-     TL_DOC(
-         "The items of x that are there, as one axis; of a ragged array within\n"
-         "each row.\n"
-         "Any dtype, which stays. Types that have nothing in common are an error\n"
-         "(kind type).\n"
-         "    drop_missing([1, none, 3])    # [1, 3]\n")},
-    {"coalesce", "x, ...others", coalesce, .takes = TL_BYTES,
-     TL_DOC(
-         "Each item of x, or where it is missing that of the first other that has\n"
-         "one.\n"
-         "Any dtype, which stays. Types that have nothing in common are an error\n"
-         "(kind type).\n"
-         "    coalesce([1, none, none], [none, 5, none], 0)    # [1, 5, 0]\n")},
+     .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    /// Each item of x, or where it is missing that of the first other that has
+    /// one.
+    /// Any dtype, which stays. Types that have nothing in common are an error
+    /// (kind type).
+    ///     coalesce([1, none, none], [none, 5, none], 0)    # [1, 5, 0]
+    {"coalesce", "x, ...others", coalesce, .takes = TL_BYTES},
     {.name = NULL},
 };

@@ -294,61 +294,53 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Bytes of type bytes are taken as they are (TL_FORMS), not as an array of
 // numbers.
 const tl_builtin tl_binary_module[] = {
-    {"decode", "data, dtype, big: false", decode, .takes = TL_FORMS,
-     TL_DOC(
-         "The numbers that bytes (a vector of uint8) hold, one behind the other:\n"
-         "a vector of the dtype. The lowest byte comes first unless big is true.\n"
-         "Bytes that make no whole number of items are a value error.\n"
-         "    binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]\n")},
-    {"encode", "x, big: false", encode, .takes = TL_FORMS,
-     TL_DOC(
-         "The bytes of the items of x in row-major order, a vector of uint8: what\n"
-         "decode reads. Strings are a type error.\n"
-         "    binary.encode(int16([1, 258]))    # [1, 0, 2, 1]\n")},
-    {"text", "data", text, .takes = TL_FORMS,
-     TL_DOC(
-         "The string whose UTF-8 bytes these are (a vector of uint8, or of type\n"
-         "bytes: of an array of them one each); malformed ones are a value error.\n"
-         "    binary.text(uint8([207, 128]))    # \"π\"\n")},
+    /// The numbers that bytes (a vector of uint8) hold, one behind the other:
+    /// a vector of the dtype. The lowest byte comes first unless big is true.
+    /// Bytes that make no whole number of items are a value error.
+    ///     binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]
+    {"decode", "data, dtype, big: false", decode, .takes = TL_FORMS},
+    /// The bytes of the items of x in row-major order, a vector of uint8: what
+    /// decode reads. Strings are a type error.
+    ///     binary.encode(int16([1, 258]))    # [1, 0, 2, 1]
+    {"encode", "x, big: false", encode, .takes = TL_FORMS},
+    /// The string whose UTF-8 bytes these are (a vector of uint8, or of type
+    /// bytes: of an array of them one each); malformed ones are a value error.
+    ///     binary.text(uint8([207, 128]))    # "π"
+    {"text", "data", text, .takes = TL_FORMS},
+    /// Bytes (a vector of uint8) in fewer bytes: format "zlib", "gzip",
+    /// "raw" (deflate without a frame), by zlib, or "zstd". level is from
+    /// 0 to 9, for zstd to 22. A library that is missing is an io error.
+    ///     len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true
     {"compress", "data, format = \"zlib\", level: 6", compress,
-     .takes = TL_FORMS,
-     TL_DOC(
-         "Bytes (a vector of uint8) in fewer bytes: format \"zlib\", \"gzip\",\n"
-         "\"raw\" (deflate without a frame), by zlib, or \"zstd\". level is from\n"
-         "0 to 9, for zstd to 22. A library that is missing is an io error.\n"
-         "    len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true\n")},
+     .takes = TL_FORMS},
+    /// The bytes that compress made fewer. Damaged data, or more than most
+    /// bytes, are a value error.
+    ///     binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]
     {"expand", "data, format = \"zlib\", most: 1073741824", expand,
-     .takes = TL_FORMS,
-     TL_DOC(
-         "The bytes that compress made fewer. Damaged data, or more than most\n"
-         "bytes, are a value error.\n"
-         "    binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]\n")},
-    {"crc32", "data", crc32, .takes = TL_FORMS,
-     TL_DOC(
-         "The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:\n"
-         "CRC-32, an integer (RFC 1952).\n"
-         "Other values are an error (kind type).\n"
-         "    binary.crc32(bytes(\"123456789\"))    # 3421780262\n")},
+     .takes = TL_FORMS},
+    /// The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:
+    /// CRC-32, an integer (RFC 1952).
+    /// Other values are an error (kind type).
+    ///     binary.crc32(bytes("123456789"))    # 3421780262
+    {"crc32", "data", crc32, .takes = TL_FORMS},
     {.name = NULL},
 };
 
 // The same for files: rows that need the capability of files (TL_FILES).
 const tl_builtin tl_io_binary_module[] = {
+    /// The numbers of a dtype (uint8 unless given) that a file holds: count of
+    /// them, or all, from byte offset on, the lowest byte first unless big is
+    /// true. A vector. Compressed files (gzip, Zstandard) are expanded. A file
+    /// that cannot be read or has too few bytes is an io error, bytes that are no
+    /// whole number of items a value error, a dtype of no numbers a type error.
+    ///     io.read_binary("samples.raw", float32)
     {"read_binary", "path, dtype = none, big: false, offset: 0, count: none",
-     read_binary, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The numbers of a dtype (uint8 unless given) that a file holds: count of\n"
-         "them, or all, from byte offset on, the lowest byte first unless big is\n"
-         "true. A vector. Compressed files (gzip, Zstandard) are expanded. A file\n"
-         "that cannot be read or has too few bytes is an io error, bytes that are no\n"
-         "whole number of items a value error, a dtype of no numbers a type error.\n"
-         "    io.read_binary(\"samples.raw\", float32)\n")},
-    {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Writes the items of x in row-major order to a file, which is replaced\n"
-         "when all of it is written; one named .gz or .zst is compressed. A file\n"
-         "that cannot be written is an io error; strings and missing items are a\n"
-         "type error.\n"
-         "    io.write_binary(\"samples.raw\", float32([0.5, 1]))\n")},
+     read_binary, TL_FILES | TL_EFFECT},
+    /// Writes the items of x in row-major order to a file, which is replaced
+    /// when all of it is written; one named .gz or .zst is compressed. A file
+    /// that cannot be written is an io error; strings and missing items are a
+    /// type error.
+    ///     io.write_binary("samples.raw", float32([0.5, 1]))
+    {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -13,7 +13,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/text/format.h"
@@ -616,17 +616,15 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Both are pure: the text is a string, and files are the business of io.
 const tl_builtin tl_json_module[] = {
-    {"parse", "text", parse,
-     TL_DOC(
-         "The value of a JSON text: objects become records, arrays lists, null\n"
-         "none. A text that is no JSON is an error (kind value) with its place.\n"
-         "    json.parse(\"[1, 2.5, null]\")    # (1, 2.5, none)\n")},
-    {"format", "x, indent: 0", format,
-     TL_DOC(
-         "A value as JSON: records and structs become objects, lists, arrays and\n"
-         "rows arrays, none and what is missing null; indent blanks a level, or\n"
-         "all on one line. JSON has no nan, inf or complex numbers: they are\n"
-         "errors.\n"
-         "    json.format((a: 1, b: [1.5, 2.0]))    # {\"a\":1,\"b\":[1.5,2.0]}\n")},
+    /// The value of a JSON text: objects become records, arrays lists, null
+    /// none. A text that is no JSON is an error (kind value) with its place.
+    ///     json.parse("[1, 2.5, null]")    # (1, 2.5, none)
+    {"parse", "text", parse},
+    /// A value as JSON: records and structs become objects, lists, arrays and
+    /// rows arrays, none and what is missing null; indent blanks a level, or
+    /// all on one line. JSON has no nan, inf or complex numbers: they are
+    /// errors.
+    ///     json.format((a: 1, b: [1.5, 2.0]))    # {"a":1,"b":[1.5,2.0]}
+    {"format", "x, indent: 0", format},
     {.name = NULL},
 };

@@ -234,74 +234,66 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Everything here depends on what ran before, so even the functions that only
 // read are marked as effects: their order and number stay.
 const tl_builtin tl_memory_module[] = {
-    {"stats", "", stats, TL_EFFECT,
-     TL_DOC(
-         "The counters that --stats shows, as a record of integers. Those of\n"
-         "references (refs_virtual, refs_embedded, moves, borrows, promotions)\n"
-         "and of instructions count where --stats or memory.measure asks for them;\n"
-         "the others always do.\n"
-         "Never fails.\n"
-         "    memory.stats().rc_immortal_touched    # 0\n")},
-    {"measure", "f", measure, TL_EFFECT | TL_CALLS,
-     TL_DOC(
-         "Calls f() with every counter on; returns a record of f's value and what\n"
-         "the counters gained, peak_bytes above what was alive before.\n"
-         "An f that is no function is a type error; errors of f pass through.\n"
-         "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n")},
-    {"timeline", "f", timeline, TL_CLOCK | TL_EFFECT | TL_CALLS,
-     TL_DOC(
-         "Calls f() and records how many bytes were alive meanwhile: a record of\n"
-         "f's value, the arrays time (float64, seconds) and live (int64, the most\n"
-         "bytes in the stretch that ends then), and before, peak, after (bytes)\n"
-         "and the line of the peak. An f that is no function is a type error;\n"
-         "errors of f pass through; a VM without the clock gives an io error.\n"
-         "    memory.timeline(() => sum(zeros(10))).value    # 0.0\n")},
-    {"live", "", live, TL_EFFECT,
-     TL_DOC("How many bytes are alive now, an int64 scalar. Never fails.\n"
-            "    memory.live() >= 0    # true\n")},
-    {"peak", "", peak, TL_EFFECT,
-     TL_DOC("The most bytes that were alive at once, since the beginning or\n"
-            "memory.reset(): an int64 scalar. Never fails.\n"
-            "    memory.peak() >= memory.live()    # true\n")},
-    {"reset", "", reset, TL_EFFECT,
-     TL_DOC(
-         "Sets the numbers of memory.stats to 0, the peak to what is alive now.\n"
-         "Gives the value none and never fails.\n"
-         "    memory.reset()\n")},
-    {"trim", "", trim, TL_EFFECT,
-     TL_DOC("Gives cached memory back to the system; returns how many bytes.\n"
-            "Never fails.\n"
-            "    memory.trim() >= 0    # true\n")},
-    {"reclaim", "", reclaim, TL_EFFECT,
-     TL_DOC(
-         "Frees the code of functions that nothing refers to any more, with its\n"
-         "constants; returns how many bytes. Values go at once, when they are used\n"
-         "last; code waits for this, or for the next statement of a prompt or\n"
-         "host when much has gathered. Inside a function nothing is freed at once:\n"
-         "the next such statement does it. Never fails.\n"
-         "    memory.reclaim() >= 0    # true\n")},
-    {"reuse", NULL, reuse,
-     TL_DOC("Whether results may be written into dying operands: not with\n"
-            "--no-reuse.\n"
-            "A bool.\n"
-            "    typeof(memory.reuse) == bool    # true\n")},
-    {"count", "x", count, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "How many counted references to a value there are besides the one that x\n"
-         "is read from; 0 for what is not counted: scalars, constants, functions.\n"
-         "Takes any value, gives an integer and never fails.\n"
-         "    memory.count(3)    # 0\n")},
-    {"size", "x", size, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "The bytes of a value's own object, its header among them, without what\n"
-         "it refers to; 0 for a scalar.\n"
-         "Takes any value and never fails.\n"
-         "    memory.size(3)    # 0\n")},
-    {"debug_repr", "x", debug_repr, TL_EFFECT, .takes = TL_FORMS,
-     TL_DOC(
-         "A value as the machine has it: type, address, size, count; of an array\n"
-         "the axes, the address of its data and who owns them.\n"
-         "Takes any value and never fails.\n"
-         "    memory.debug_repr(3)    # \"int64: in its slot, not counted\"\n")},
+    /// The counters that --stats shows, as a record of integers. Those of
+    /// references (refs_virtual, refs_embedded, moves, borrows, promotions)
+    /// and of instructions count where --stats or memory.measure asks for them;
+    /// the others always do.
+    /// Never fails.
+    ///     memory.stats().rc_immortal_touched    # 0
+    {"stats", "", stats, TL_EFFECT},
+    /// Calls f() with every counter on; returns a record of f's value and what
+    /// the counters gained, peak_bytes above what was alive before.
+    /// An f that is no function is a type error; errors of f pass through.
+    ///     memory.measure(() => zeros(3) + 1.0).allocs    # 1
+    {"measure", "f", measure, TL_EFFECT | TL_CALLS},
+    /// Calls f() and records how many bytes were alive meanwhile: a record of
+    /// f's value, the arrays time (float64, seconds) and live (int64, the most
+    /// bytes in the stretch that ends then), and before, peak, after (bytes)
+    /// and the line of the peak. An f that is no function is a type error;
+    /// errors of f pass through; a VM without the clock gives an io error.
+    ///     memory.timeline(() => sum(zeros(10))).value    # 0.0
+    {"timeline", "f", timeline, TL_CLOCK | TL_EFFECT | TL_CALLS},
+    /// How many bytes are alive now, an int64 scalar. Never fails.
+    ///     memory.live() >= 0    # true
+    {"live", "", live, TL_EFFECT},
+    /// The most bytes that were alive at once, since the beginning or
+    /// memory.reset(): an int64 scalar. Never fails.
+    ///     memory.peak() >= memory.live()    # true
+    {"peak", "", peak, TL_EFFECT},
+    /// Sets the numbers of memory.stats to 0, the peak to what is alive now.
+    /// Gives the value none and never fails.
+    ///     memory.reset()
+    {"reset", "", reset, TL_EFFECT},
+    /// Gives cached memory back to the system; returns how many bytes.
+    /// Never fails.
+    ///     memory.trim() >= 0    # true
+    {"trim", "", trim, TL_EFFECT},
+    /// Frees the code of functions that nothing refers to any more, with its
+    /// constants; returns how many bytes. Values go at once, when they are used
+    /// last; code waits for this, or for the next statement of a prompt or
+    /// host when much has gathered. Inside a function nothing is freed at once:
+    /// the next such statement does it. Never fails.
+    ///     memory.reclaim() >= 0    # true
+    {"reclaim", "", reclaim, TL_EFFECT},
+    /// Whether results may be written into dying operands: not with
+    /// --no-reuse.
+    /// A bool.
+    ///     typeof(memory.reuse) == bool    # true
+    {"reuse", NULL, reuse},
+    /// How many counted references to a value there are besides the one that x
+    /// is read from; 0 for what is not counted: scalars, constants, functions.
+    /// Takes any value, gives an integer and never fails.
+    ///     memory.count(3)    # 0
+    {"count", "x", count, TL_EFFECT, .takes = TL_FORMS},
+    /// The bytes of a value's own object, its header among them, without what
+    /// it refers to; 0 for a scalar.
+    /// Takes any value and never fails.
+    ///     memory.size(3)    # 0
+    {"size", "x", size, TL_EFFECT, .takes = TL_FORMS},
+    /// A value as the machine has it: type, address, size, count; of an array
+    /// the axes, the address of its data and who owns them.
+    /// Takes any value and never fails.
+    ///     memory.debug_repr(3)    # "int64: in its slot, not counted"
+    {"debug_repr", "x", debug_repr, TL_EFFECT, .takes = TL_FORMS},
     {.name = NULL},
 };

@@ -203,51 +203,43 @@ static bool script_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Every row needs the capability of files and has effects: what a folder holds
 // may change between two calls.
 const tl_builtin tl_os_files_module[] = {
-    {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The names in a folder, in order: a list of strings. A folder that cannot\n"
-         "be read, or is none, is an io error, a name that is no UTF-8 a value\n"
-         "error.\n"
-         "    os.list(\"data\")\n")},
-    {"status", "path", status, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "What is known of a file: a record of size (bytes), modified (seconds, as\n"
-         "time.now has them) and is_folder; none where there is no such file.\n"
-         "One that may not be looked at is an io error, an empty name a value\n"
-         "error.\n"
-         "    os.status(\"data.csv\")\n")},
-    {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Makes a folder of that name, a string, unless it is there; the folder\n"
-         "that it is to stand in must be. What cannot be made is an io error.\n"
-         "    os.make_folder(\"results\")\n")},
-    {"remove", "path", remove_path, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Removes the file or empty folder of that name, a string; one that is\n"
-         "not there is an io error.\n"
-         "    os.remove(\"old.csv\")\n")},
-    {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "Gives a file or folder another name, in place of what has it; both are\n"
-         "strings. What cannot be renamed is an io error.\n"
-         "    os.rename(\"new.csv\", \"data.csv\")\n")},
-    {"temporary_folder", "", temporary_folder, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The folder for files that are not to stay, a string: what the\n"
-         "environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value\n"
-         "error.\n"
-         "    os.temporary_folder()\n")},
-    {"script_folder", "", script_folder, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The folder of the file of code that calls this, a string with a / at its\n"
-         "front: data beside a script, or beside a module, is found by it wherever\n"
-         "the script is started from. At the prompt it is the working folder. One\n"
-         "that is gone is an io error.\n"
-         "    path = os.script_folder() + \"/data.csv\"\n")},
-    {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
-     TL_DOC(
-         "The folder that names of files without a / at their front start from, a\n"
-         "string. One that is gone is an io error.\n"
-         "    os.working_folder()\n")},
+    /// The names in a folder, in order: a list of strings. A folder that cannot
+    /// be read, or is none, is an io error, a name that is no UTF-8 a value
+    /// error.
+    ///     os.list("data")
+    {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT},
+    /// What is known of a file: a record of size (bytes), modified (seconds, as
+    /// time.now has them) and is_folder; none where there is no such file.
+    /// One that may not be looked at is an io error, an empty name a value
+    /// error.
+    ///     os.status("data.csv")
+    {"status", "path", status, TL_FILES | TL_EFFECT},
+    /// Makes a folder of that name, a string, unless it is there; the folder
+    /// that it is to stand in must be. What cannot be made is an io error.
+    ///     os.make_folder("results")
+    {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT},
+    /// Removes the file or empty folder of that name, a string; one that is
+    /// not there is an io error.
+    ///     os.remove("old.csv")
+    {"remove", "path", remove_path, TL_FILES | TL_EFFECT},
+    /// Gives a file or folder another name, in place of what has it; both are
+    /// strings. What cannot be renamed is an io error.
+    ///     os.rename("new.csv", "data.csv")
+    {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT},
+    /// The folder for files that are not to stay, a string: what the
+    /// environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value
+    /// error.
+    ///     os.temporary_folder()
+    {"temporary_folder", "", temporary_folder, TL_FILES | TL_EFFECT},
+    /// The folder of the file of code that calls this, a string with a / at its
+    /// front: data beside a script, or beside a module, is found by it wherever
+    /// the script is started from. At the prompt it is the working folder. One
+    /// that is gone is an io error.
+    ///     path = os.script_folder() + "/data.csv"
+    {"script_folder", "", script_folder, TL_FILES | TL_EFFECT},
+    /// The folder that names of files without a / at their front start from, a
+    /// string. One that is gone is an io error.
+    ///     os.working_folder()
+    {"working_folder", "", working_folder, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -294,7 +294,7 @@ static bool next_match(matcher *m, size_t from, bool *found) {
     if (from == m->text->length)
       return true;
     from +=
-        tl_text_decode(m->text->text + from, m->text->length - from, &point);
+        tl_utf8_decode(m->text->text + from, m->text->length - from, &point);
   }
 }
 
@@ -524,54 +524,54 @@ static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 // What the documentation of every function says of patterns.
-#define PATTERN                                                                    \
-  "Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error with\n" \
-  "its place, one that takes too many steps a limit error, and PCRE2 missing on\n" \
-  "this machine an io error.\n"
+/// PATTERN:
+/// Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error with
+/// its place, one that takes too many steps a limit error, and PCRE2 missing on
+/// this machine an io error.
 
 // Rows with TL_OF_TEXT are called for each string of an array, with the
 // pattern compiled once.
 const tl_builtin tl_regex_module[] = {
-    {"match", "s, pattern, ignore_case: false", match,
-     TL_DOC(
-         "Where a regular expression first fits in s: a record of text, groups (a\n"
-         "list of strings, none for one that took no part), start and end (bytes);\n"
-         "none where it does not fit.\n" PATTERN
-         "    strings.match(\"x=12\", r\"(\\w)=(\\d+)\").groups    # (\"x\", \"12\")\n")},
-    {"matches", "s, pattern, ignore_case: false", matches,
-     TL_DOC(
-         "Everything in s that a regular expression fits, from left to right and\n"
-         "without overlaps: a list of records as match gives them.\n" PATTERN
-         "    len(strings.matches(\"a1b22\", r\"\\d+\"))    # 2\n")},
+    /// Where a regular expression first fits in s: a record of text, groups (a
+    /// list of strings, none for one that took no part), start and end (bytes);
+    /// none where it does not fit.
+    /// {PATTERN}
+    ///     strings.match("x=12", r"(\w)=(\d+)").groups    # ("x", "12")
+    {"match", "s, pattern, ignore_case: false", match},
+    /// Everything in s that a regular expression fits, from left to right and
+    /// without overlaps: a list of records as match gives them.
+    /// {PATTERN}
+    ///     len(strings.matches("a1b22", r"\d+"))    # 2
+    {"matches", "s, pattern, ignore_case: false", matches},
+    /// Whether a regular expression fits anywhere in s, a string, or in each of
+    /// an array of strings: a mask; what is missing stays missing.
+    /// {PATTERN}
+    ///     strings.has_match(["a1", "b"], r"\d")    # [true, false]
     {"has_match", "s, pattern, ignore_case: false", has_match,
-     .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "Whether a regular expression fits anywhere in s, a string, or in each of\n"
-         "an array of strings: a mask; what is missing stays missing.\n" PATTERN
-         "    strings.has_match([\"a1\", \"b\"], r\"\\d\")    # [true, false]\n")},
+     .lifts = TL_OF_TEXT},
+    /// The texts of all that a regular expression fits in s, a list, or what one
+    /// group of it, counted from 1, has of each; of an array of strings a row for
+    /// each, of which firsts takes the first, or none. A group that the pattern
+    /// lacks is a value error; in one that took no part stands "".
+    /// {PATTERN}
+    ///     strings.find_all("a1 b22", r"\d+")    # ("1", "22")
+    ///     firsts(strings.find_all(["a1", "b"], r"([a-z])(\d)", 2))    # ["1", none]
     {"find_all", "s, pattern, group = 0, ignore_case: false", find_all,
-     .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The texts of all that a regular expression fits in s, a list, or what one\n"
-         "group of it, counted from 1, has of each; of an array of strings a row for\n"
-         "each, of which firsts takes the first, or none. A group that the pattern\n"
-         "lacks is a value error; in one that took no part stands \"\".\n" PATTERN
-         "    strings.find_all(\"a1 b22\", r\"\\d+\")    # (\"1\", \"22\")\n"
-         "    firsts(strings.find_all([\"a1\", \"b\"], r\"([a-z])(\\d)\", 2))    # [\"1\", none]\n")},
+     .lifts = TL_OF_TEXT},
+    /// s with something else in place of all that a regular expression fits: a
+    /// string, in which \1 to \9 are the groups and \0 is all of the match, or
+    /// what a function of the match's record gives. Of an array of strings each
+    /// item; what is missing stays missing.
+    /// {PATTERN}
+    ///     strings.substitute("a1b22", r"(\d+)", r"<\1>")    # "a<1>b<22>"
     {"substitute", "s, pattern, with, ignore_case: false", substitute, TL_CALLS,
-     .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s with something else in place of all that a regular expression fits: a\n"
-         "string, in which \\1 to \\9 are the groups and \\0 is all of the match, or\n"
-         "what a function of the match's record gives. Of an array of strings each\n"
-         "item; what is missing stays missing.\n" PATTERN
-         "    strings.substitute(\"a1b22\", r\"(\\d+)\", r\"<\\1>\")    # \"a<1>b<22>\"\n")},
+     .lifts = TL_OF_TEXT},
+    /// The parts of s between all that a regular expression fits, a list;
+    /// where it fits nothing at all, s alone. Of an array of strings a row for each
+    /// item.
+    /// {PATTERN}
+    ///     strings.split_matches("a, b;c", r"[,;]\s*")    # ("a", "b", "c")
     {"split_matches", "s, pattern, ignore_case: false", split_matches,
-     .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The parts of s between all that a regular expression fits, a list;\n"
-         "where it fits nothing at all, s alone. Of an array of strings a row for each\n"
-         "item.\n" PATTERN
-         "    strings.split_matches(\"a, b;c\", r\"[,;]\\s*\")    # (\"a\", \"b\", \"c\")\n")},
+     .lifts = TL_OF_TEXT},
     {.name = NULL},
 };

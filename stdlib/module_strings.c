@@ -166,9 +166,9 @@ static size_t word_end(const tl_string *s, size_t at) {
   int32_t before = 0;
   while (at < s->length) {
     int32_t point, after = 0;
-    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
-      tl_text_decode(s->text + at + step, s->length - at - step, &after);
+      tl_utf8_decode(s->text + at + step, s->length - at - step, &after);
     if (!is_word_point(point) && !joins(before, point, after))
       break;
     at += step;
@@ -186,7 +186,7 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (size_t at = 0; ok && at < s->length;) {
     int32_t point;
-    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (!is_word_point(point)) {
       at += step;
       continue;
@@ -247,7 +247,7 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (s->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
   int32_t point;
-  tl_text_decode(s->text, s->length, &point);
+  tl_utf8_decode(s->text, s->length, &point);
   return tl_string_give(tl_string_from(vm, utf8proc_category_string(point)),
                         out);
 }
@@ -283,75 +283,62 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All rows work on one string; TL_OF_TEXT lifts them to arrays of strings,
 // with missing ones left out.
 const tl_builtin tl_strings_module[] = {
-    {"normalize", "s, form = none", normalize, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, in a normal form of Unicode: \"NFC\" (unless\n"
-         "given), \"NFD\", \"NFKC\" or \"NFKD\" (Unicode Standard Annex 15). Another form is\n"
-         "an error of kind value, what is no string one of kind type.\n"
-         "    strings.normalize(\"ﬁne\", \"NFKC\")    # fine\n")},
-    {"casefold", "s", casefold, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, as it is compared where case does not matter.\n"
-         "What is no string is a type error.\n"
-         "    strings.casefold(\"Straße\")    # strasse\n")},
-    {"strip_marks", "s", strip_marks, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, without accents and other marks (Unicode's\n"
-         "categories Mn, Mc, Me), in NFC. Letters that are no letter with a mark, such\n"
-         "as ø, stay. What is no string is a type error.\n"
-         "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n")},
-    {"upper", "s", upper, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, in capital letters, by Unicode's SpecialCasing\n"
-         "for no language of its own (ß is SS, ﬁ FI); missing ones stay missing. What\n"
-         "is no string is a type error.\n"
-         "    strings.upper(\"größe\")    # GRÖSSE\n")},
-    {"lower", "s", lower, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, in small letters; missing ones stay missing.\n"
-         "What is no string is a type error.\n"
-         "    strings.lower(\"ΑΓΟΡΑΣ\")    # αγορας\n")},
-    {"title", "s", title, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, with a capital letter at the beginning of\n"
-         "each word. What is no string is a type error.\n"
-         "    strings.title(\"a small language\")    # A Small Language\n")},
-    {"graphemes", "s", graphemes, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The characters as a reader sees them (grapheme clusters): a list, or of an\n"
-         "array of strings a row for each. What is no string is a type error.\n"
-         "    strings.graphemes(\"añ🇫🇷\")    # (\"a\", \"ñ\", \"🇫🇷\")\n")},
-    {"words", "s", words, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The words of a text, runs of letters and digits with apostrophes and decimal\n"
-         "points inside: a list, or of an array of strings a row for each. What is no\n"
-         "string is a type error.\n"
-         "    strings.words(\"Don't pay 3.50, Ada!\")    # (\"Don't\", \"pay\", \"3.50\", \"Ada\")\n")},
-    {"lines", "s", lines, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The lines of a text without their ends (\\n or \\r\\n): a list, or of an array\n"
-         "of strings a row for each. What is no string is a type error.\n"
-         "    strings.lines(\"one\\ntwo\\n\")    # (\"one\", \"two\")\n")},
-    {"length", "s", length, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The number of characters (grapheme clusters) of s, as len(s) has it; of an\n"
-         "array of strings that of each. An int64. What is no string is a type error.\n"
-         "    strings.length([\"größe\", \"a\"])    # [5, 1]\n")},
-    {"display_width", "s", display_width, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The columns that s, or each string of an array, takes on a terminal: an\n"
-         "int64. What is no string is a type error.\n"
-         "    strings.display_width(\"速度\")    # 4\n")},
-    {"category", "c", category, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The general category of a string's first character in two letters (Unicode\n"
-         "Standard Annex 44), or of the first of each string of an array. An empty\n"
-         "string is a value error, what is no string a type error.\n"
-         "    strings.category(\"A\")    # Lu\n")},
-    {"repeat", "s, count", repeat, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s, or each string of an array, count times one after the other. A negative\n"
-         "count is a value error, one that is no integer a type error.\n"
-         "    strings.repeat(\"ab\", 3)    # ababab\n")},
+    /// s, or each string of an array, in a normal form of Unicode: "NFC" (unless
+    /// given), "NFD", "NFKC" or "NFKD" (Unicode Standard Annex 15). Another form is
+    /// an error of kind value, what is no string one of kind type.
+    ///     strings.normalize("ﬁne", "NFKC")    # fine
+    {"normalize", "s, form = none", normalize, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, as it is compared where case does not matter.
+    /// What is no string is a type error.
+    ///     strings.casefold("Straße")    # strasse
+    {"casefold", "s", casefold, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, without accents and other marks (Unicode's
+    /// categories Mn, Mc, Me), in NFC. Letters that are no letter with a mark, such
+    /// as ø, stay. What is no string is a type error.
+    ///     strings.strip_marks("café Ångström")    # cafe Angstrom
+    {"strip_marks", "s", strip_marks, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, in capital letters, by Unicode's SpecialCasing
+    /// for no language of its own (ß is SS, ﬁ FI); missing ones stay missing. What
+    /// is no string is a type error.
+    ///     strings.upper("größe")    # GRÖSSE
+    {"upper", "s", upper, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, in small letters; missing ones stay missing.
+    /// What is no string is a type error.
+    ///     strings.lower("ΑΓΟΡΑΣ")    # αγορας
+    {"lower", "s", lower, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, with a capital letter at the beginning of
+    /// each word. What is no string is a type error.
+    ///     strings.title("a small language")    # A Small Language
+    {"title", "s", title, .lifts = TL_OF_TEXT},
+    /// The characters as a reader sees them (grapheme clusters): a list, or of an
+    /// array of strings a row for each. What is no string is a type error.
+    ///     strings.graphemes("añ🇫🇷")    # ("a", "ñ", "🇫🇷")
+    {"graphemes", "s", graphemes, .lifts = TL_OF_TEXT},
+    /// The words of a text, runs of letters and digits with apostrophes and decimal
+    /// points inside: a list, or of an array of strings a row for each. What is no
+    /// string is a type error.
+    ///     strings.words("Don't pay 3.50, Ada!")    # ("Don't", "pay", "3.50", "Ada")
+    {"words", "s", words, .lifts = TL_OF_TEXT},
+    /// The lines of a text without their ends (\n or \r\n): a list, or of an array
+    /// of strings a row for each. What is no string is a type error.
+    ///     strings.lines("one\ntwo\n")    # ("one", "two")
+    {"lines", "s", lines, .lifts = TL_OF_TEXT},
+    /// The number of characters (grapheme clusters) of s, as len(s) has it; of an
+    /// array of strings that of each. An int64. What is no string is a type error.
+    ///     strings.length(["größe", "a"])    # [5, 1]
+    {"length", "s", length, .lifts = TL_OF_TEXT},
+    /// The columns that s, or each string of an array, takes on a terminal: an
+    /// int64. What is no string is a type error.
+    ///     strings.display_width("速度")    # 4
+    {"display_width", "s", display_width, .lifts = TL_OF_TEXT},
+    /// The general category of a string's first character in two letters (Unicode
+    /// Standard Annex 44), or of the first of each string of an array. An empty
+    /// string is a value error, what is no string a type error.
+    ///     strings.category("A")    # Lu
+    {"category", "c", category, .lifts = TL_OF_TEXT},
+    /// s, or each string of an array, count times one after the other. A negative
+    /// count is a value error, one that is no integer a type error.
+    ///     strings.repeat("ab", 3)    # ababab
+    {"repeat", "s, count", repeat, .lifts = TL_OF_TEXT},
     {.name = NULL},
 };

@@ -491,22 +491,20 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_neighbour_builtins[] = {
+    /// The differences between neighbours along an axis, taken n times; prepend
+    /// and append are joined to x first: arrays of x's other lengths, or numbers
+    /// for one item each. Any numeric dtype stays; bools give whether neighbours
+    /// differ. An axis that x lacks is an error (kind index), lengths that do
+    /// not fit another (shape).
+    ///     diff([1, 4, 9, 16])    # [3, 5, 7]
+    ///     diff([1, 4, 9], prepend: 0)    # [1, 3, 5]
     {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ROWS,
-     TL_DOC(
-         "The differences between neighbours along an axis, taken n times; prepend\n"
-         "and append are joined to x first: arrays of x's other lengths, or numbers\n"
-         "for one item each. Any numeric dtype stays; bools give whether neighbours\n"
-         "differ. An axis that x lacks is an error (kind index), lengths that do\n"
-         "not fit another (shape).\n"
-         "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"
-         "    diff([1, 4, 9], prepend: 0)    # [1, 3, 5]\n")},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ROWS},
+    /// The area below points joined by lines; they stand at x, or dx apart.
+    /// Along an axis of an array of any numeric dtype. Lengths that do not fit
+    /// are an error (kind shape), an axis that y lacks another (index).
+    ///     trapezoid([0.0, 1.0, 2.0])    # 2.0
     {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid,
-     .lifts = TL_EACH_ROW,
-     TL_DOC(
-         "The area below points joined by lines; they stand at x, or dx apart.\n"
-         "Along an axis of an array of any numeric dtype. Lengths that do not fit\n"
-         "are an error (kind shape), an axis that y lacks another (index).\n"
-         "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n")},
+     .lifts = TL_EACH_ROW},
     {.name = NULL},
 };

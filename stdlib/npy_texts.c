@@ -43,20 +43,14 @@ bool tl_npy_store_text(tl_reader *reader, tl_array *a, int64_t index,
 }
 
 uint32_t tl_npy_next_point(const char *text, size_t *at) {
-  utf8proc_int32_t point;  // the text is valid
-  *at += (size_t)utf8proc_iterate((const utf8proc_uint8_t *)text + *at, -1,
-                                  &point);
+  int32_t point;  // the text is valid
+  *at += tl_utf8_decode(text + *at, 4, &point);
   return (uint32_t)point;
 }
 
-// Every byte begins a code point unless its upper bits are 10.
 int64_t tl_npy_count_points(const tl_string_item *item) {
-  const char *text = tl_string_item_text(item);
-  size_t nbytes = tl_string_item_length(item);
-  int64_t count = 0;
-  for (size_t i = 0; i < nbytes; i++)
-    count += ((unsigned char)text[i] & 0xc0) != 0x80;
-  return count;
+  return (int64_t)tl_utf8_count(tl_string_item_text(item),
+                                tl_string_item_length(item));
 }
 
 // --- Fields of structs ------------------------------------------------------

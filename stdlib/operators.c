@@ -46,21 +46,18 @@ static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The interpreter runs the operators themselves; these rows are for passing
 // them on as functions.
 const tl_builtin tl_operator_builtins[] = {
-    {"contained", "item, container", contained, .takes = TL_FORMS,
-     TL_DOC(
-         "Whether an item is in an array, list, record (as a key), range or string:\n"
-         "the operator in as a function.\n"
-         "A container of another kind is an error (kind type).\n"
-         "    contained(2, [1, 2])    # true\n")},
-    {"both", "a, b", both,
-     TL_DOC(
-         "Whether two bools are both true: the operator and as a function.\n"
-         "Takes one bool each: other values, arrays too, are an error (kind type).\n"
-         "    both(true, false)    # false\n")},
-    {"either", "a, b", either,
-     TL_DOC(
-         "Whether one of two bools is true: the operator or as a function.\n"
-         "Takes one bool each: other values, arrays too, are an error (kind type).\n"
-         "    either(true, false)    # true\n")},
+    /// Whether an item is in an array, list, record (as a key), range or string:
+    /// the operator in as a function.
+    /// A container of another kind is an error (kind type).
+    ///     contained(2, [1, 2])    # true
+    {"contained", "item, container", contained, .takes = TL_FORMS},
+    /// Whether two bools are both true: the operator and as a function.
+    /// Takes one bool each: other values, arrays too, are an error (kind type).
+    ///     both(true, false)    # false
+    {"both", "a, b", both},
+    /// Whether one of two bools is true: the operator or as a function.
+    /// Takes one bool each: other values, arrays too, are an error (kind type).
+    ///     either(true, false)    # true
+    {"either", "a, b", either},
     {.name = NULL},
 };

@@ -221,22 +221,20 @@ static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_places_builtins[] = {
-    {"add_at", "x, indices, values", add_at,
-     TL_DOC(
-         "x with values added to its rows (of a vector, items) at indices, one\n"
-         "after the other: an index that is there twice adds twice, unlike in\n"
-         "x[indices] += values. indices are integers of any shape, negative ones\n"
-         "from the end; values broadcast to indices' shape, then x's other axes.\n"
-         "The dtype stays: values of a higher kind are a type error, an index out\n"
-         "of range an index error.\n"
-         "    add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]\n")},
+    /// x with values added to its rows (of a vector, items) at indices, one
+    /// after the other: an index that is there twice adds twice, unlike in
+    /// x[indices] += values. indices are integers of any shape, negative ones
+    /// from the end; values broadcast to indices' shape, then x's other axes.
+    /// The dtype stays: values of a higher kind are a type error, an index out
+    /// of range an index error.
+    ///     add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]
+    {"add_at", "x, indices, values", add_at},
+    /// All windows of a size in x, one behind the other: a view whose last
+    /// axes are the window's. size is a number for one axis, or a list for
+    /// several, all of x's axes unless given. Any dtype. Windows that are
+    /// empty or larger than the axis are a value error.
+    ///     sliding_windows([1, 2, 3, 4], 3)    # [[1, 2, 3], [2, 3, 4]]
     {"sliding_windows", "x, size, axis: none", sliding_windows,
-     .lifts = TL_OF_MASKS,
-     TL_DOC(
-         "All windows of a size in x, one behind the other: a view whose last\n"
-         "axes are the window's. size is a number for one axis, or a list for\n"
-         "several, all of x's axes unless given. Any dtype. Windows that are\n"
-         "empty or larger than the axis are a value error.\n"
-         "    sliding_windows([1, 2, 3, 4], 3)    # [[1, 2, 3], [2, 3, 4]]\n")},
+     .lifts = TL_OF_MASKS},
     {.name = NULL},
 };

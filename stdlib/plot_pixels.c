@@ -4,7 +4,6 @@
 // with it. It reads no file that a picture names: the text comes without an
 // address.
 
-#include <limits.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -146,14 +145,13 @@ static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_plot_module[] = {
-    {"rasterize", "svg, width, height", rasterize, TL_FILES,
-     TL_DOC(
-         "The pixels of a picture in SVG, a string such as plot.svg gives, drawn\n"
-         "to a width and a height, integers, on white: uint8, rows * columns * 3.\n"
-         "It needs librsvg (an io error where that is not installed) and, for\n"
-         "letters, any font. A text that is no SVG and a side of no or more than\n"
-         "32767 pixels are value errors. plot.save writes a PNG file by it.\n"
-         "    line = plot.svg(plot.line([1, 3, 2]))\n"
-         "    plot.rasterize(line, 320, 200).shape    # (200, 320, 3)\n")},
+    /// The pixels of a picture in SVG, a string such as plot.svg gives, drawn
+    /// to a width and a height, integers, on white: uint8, rows * columns * 3.
+    /// It needs librsvg (an io error where that is not installed) and, for
+    /// letters, any font. A text that is no SVG and a side of no or more than
+    /// 32767 pixels are value errors. plot.save writes a PNG file by it.
+    ///     line = plot.svg(plot.line([1, 3, 2]))
+    ///     plot.rasterize(line, 320, 200).shape    # (200, 320, 3)
+    {"rasterize", "svg, width, height", rasterize, TL_FILES},
     {.name = NULL},
 };

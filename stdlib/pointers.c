@@ -63,14 +63,13 @@ static bool pointers(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_pointer_builtins[] = {
-    {"pointers", "target, places = none", pointers, .takes = TL_FORMS,
-     TL_DOC(
-         "An array of pointers: each item refers to the item of target at its\n"
-         "place along the first axis, and reads as that item. Setting one sets the\n"
-         "target, so that all items that refer there show it; p.target and\n"
-         "p.places give both. The places are integers in an array of any shape,\n"
-         "without them all of the target's in order; one outside is an error (kind\n"
-         "index). Functions that do not know pointers get the values.\n"
-         "    pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]\n")},
+    /// An array of pointers: each item refers to the item of target at its
+    /// place along the first axis, and reads as that item. Setting one sets the
+    /// target, so that all items that refer there show it; p.target and
+    /// p.places give both. The places are integers in an array of any shape,
+    /// without them all of the target's in order; one outside is an error (kind
+    /// index). Functions that do not know pointers get the values.
+    ///     pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]
+    {"pointers", "target, places = none", pointers, .takes = TL_FORMS},
     {.name = NULL},
 };

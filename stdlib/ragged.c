@@ -392,59 +392,52 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_ragged_builtins[] = {
-    {"ragged", "values, counts", ragged, .takes = TL_BYTES,
-     TL_DOC(
-         "Rows of different lengths: the first counts[0] values, the next\n"
-         "counts[1], and so on. The counts must come to the number of values;\n"
-         "counts of several axes give rows in their shape.\n"
-         "Values other than arrays and counts other than integers are an error\n"
-         "(kind type), counts that do not fit the values another (value).\n"
-         "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n")},
-    {"unflatten", "x, counts", ragged, .takes = TL_BYTES,
-     TL_DOC(
-         "ragged(x, counts): what flatten took away.\n"
-         "Rows of the array, of any dtype. Counts that do not come to the number of\n"
-         "values are an error (kind value).\n"
-         "    unflatten([1, 2, 3], [1, 2])    # [[1], [2, 3]]\n")},
-    {"from_regular", "x", from_regular, .takes = TL_BYTES,
-     TL_DOC(
-         "An array of two axes or more as one with ragged rows, all of a length.\n"
-         "Values other than arrays are an error (kind type).\n"
-         "    typeof(from_regular([[1, 2], [3, 4]]))    # 2 * var * int64\n")},
+    /// Rows of different lengths: the first counts[0] values, the next
+    /// counts[1], and so on. The counts must come to the number of values;
+    /// counts of several axes give rows in their shape.
+    /// Values other than arrays and counts other than integers are an error
+    /// (kind type), counts that do not fit the values another (value).
+    ///     ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]
+    {"ragged", "values, counts", ragged, .takes = TL_BYTES},
+    /// ragged(x, counts): what flatten took away.
+    /// Rows of the array, of any dtype. Counts that do not come to the number of
+    /// values are an error (kind value).
+    ///     unflatten([1, 2, 3], [1, 2])    # [[1], [2, 3]]
+    {"unflatten", "x, counts", ragged, .takes = TL_BYTES},
+    /// An array of two axes or more as one with ragged rows, all of a length.
+    /// Values other than arrays are an error (kind type).
+    ///     typeof(from_regular([[1, 2], [3, 4]]))    # 2 * var * int64
+    {"from_regular", "x", from_regular, .takes = TL_BYTES},
+    /// A ragged array whose rows have one length as an array without var; a
+    /// row of another length is an error (kind shape).
+    /// Any dtype, which stays.
+    ///     to_regular(ragged([1, 2, 3, 4], [2, 2]))    # [[1, 2], [3, 4]]
     {"to_regular", "x", to_regular, .result = TL_RETURNS, .lifts = TL_OF_ROWS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "A ragged array whose rows have one length as an array without var; a\n"
-         "row of another length is an error (kind shape).\n"
-         "Any dtype, which stays.\n"
-         "    to_regular(ragged([1, 2, 3, 4], [2, 2]))    # [[1, 2], [3, 4]]\n")},
-    {"is_ragged", "x", is_ragged, .takes = TL_BYTES,
-     TL_DOC(
-         "Whether x is an array of rows that may differ in length: of a var\n"
-         "dimension. Takes any value of any dtype; never fails.\n"
-         "    is_ragged([[1], [2, 3]])    # true\n")},
-    {"lengths", "x", lengths, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
-     TL_DOC("The number of items of each row.\n"
-            "Values other than arrays are an error (kind type).\n"
-            "    lengths([[1, 2], [], [3]])    # [2, 0, 1]\n")},
-    {"local_index", "x", local_index, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
-     TL_DOC("The place of each item within its row.\n"
-            "Gives int64. Values other than arrays are an error (kind type).\n"
-            "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n")},
-    {"singletons", "x", singletons, .takes = TL_BYTES,
-     TL_DOC(
-         "Each item as a row of its own, a missing one as an empty row, below the\n"
-         "axes that x has.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type).\n"
-         "    singletons([1, none, 3])    # [[1], [], [3]]\n")},
+     .takes = TL_BYTES},
+    /// Whether x is an array of rows that may differ in length: of a var
+    /// dimension. Takes any value of any dtype; never fails.
+    ///     is_ragged([[1], [2, 3]])    # true
+    {"is_ragged", "x", is_ragged, .takes = TL_BYTES},
+    /// The number of items of each row.
+    /// Values other than arrays are an error (kind type).
+    ///     lengths([[1, 2], [], [3]])    # [2, 0, 1]
+    {"lengths", "x", lengths, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    /// The place of each item within its row.
+    /// Gives int64. Values other than arrays are an error (kind type).
+    ///     local_index([[5, 6], [7]])    # [[0, 1], [0]]
+    {"local_index", "x", local_index, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    /// Each item as a row of its own, a missing one as an empty row, below the
+    /// axes that x has.
+    /// Any dtype, which stays. Values other than arrays are an error (kind
+    /// type).
+    ///     singletons([1, none, 3])    # [[1], [], [3]]
+    {"singletons", "x", singletons, .takes = TL_BYTES},
+    /// The rows of x cut or filled to width items, as an array of two axes;
+    /// what is filled is missing, or the value of fill.
+    /// Any dtype, which stays. Values other than arrays are an error (kind
+    /// type).
+    ///     pad_rows([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]
     {"pad_rows", "x, width, fill = none", pad_rows, .lifts = TL_INNERMOST,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "The rows of x cut or filled to width items, as an array of two axes;\n"
-         "what is filled is missing, or the value of fill.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type).\n"
-         "    pad_rows([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]\n")},
+     .takes = TL_BYTES},
     {.name = NULL},
 };

@@ -267,27 +267,24 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_ragged_pairs_builtins[] = {
-    {"cartesian", "a, b", cartesian, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
-     TL_DOC(
-         "For each row all pairs of an item of a with one of b, as structs with\n"
-         "the fields first and second.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type).\n"
-         "    cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]\n")},
+    /// For each row all pairs of an item of a with one of b, as structs with
+    /// the fields first and second.
+    /// Any dtype, which stays. Values other than arrays are an error (kind
+    /// type).
+    ///     cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]
+    {"cartesian", "a, b", cartesian, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    /// For each row all ways to choose n of its items, each once and in order,
+    /// as structs with the fields first, second, third …; n is at most 10.
+    /// Any dtype, which stays. Values other than arrays are an error (kind
+    /// type), another n a second (value).
+    ///     combinations([[1, 2, 3], [4]]).second    # [[2, 3, 3], []]
+    ///     combinations([[1, 2, 3, 4]], 3).third    # [[3, 4, 4, 4]]
     {"combinations", "x, n = 2", combinations, .lifts = TL_OF_ROWS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "For each row all ways to choose n of its items, each once and in order,\n"
-         "as structs with the fields first, second, third …; n is at most 10.\n"
-         "Any dtype, which stays. Values other than arrays are an error (kind\n"
-         "type), another n a second (value).\n"
-         "    combinations([[1, 2, 3], [4]]).second    # [[2, 3, 3], []]\n"
-         "    combinations([[1, 2, 3, 4]], 3).third    # [[3, 4, 4, 4]]\n")},
-    {"zip_ragged", "c", zip_ragged, .takes = TL_BYTES,
-     TL_DOC(
-         "Ragged arrays with rows of the same lengths, given as a record, as rows\n"
-         "of structs.\n"
-         "Values other than arrays are an error (kind type).\n"
-         "    zip_ragged((x: [[1], [2, 3]], y: [[4], [5, 6]]))[1, 0]    # (x: 2, y: 5)\n")},
+     .takes = TL_BYTES},
+    /// Ragged arrays with rows of the same lengths, given as a record, as rows
+    /// of structs.
+    /// Values other than arrays are an error (kind type).
+    ///     zip_ragged((x: [[1], [2, 3]], y: [[4], [5, 6]]))[1, 0]    # (x: 2, y: 5)
+    {"zip_ragged", "c", zip_ragged, .takes = TL_BYTES},
     {.name = NULL},
 };

@@ -400,28 +400,29 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // shuffle and choice move the items of their argument (TL_MOVES), so they take
 // nested arrays too.
 const tl_builtin tl_random_orders_module[] = {
-    {"permutation", "n, generator: none", permutation,
-     TL_DOC(
-         "The integers from 0 on and below n in random order, int64 (Fisher and\n"
-         "Yates, 1938). generator as in uniform. A negative n is a value error,\n"
-         "what is no integer a type error.\n"
-         "    sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]\n")},
-    {"shuffle", "x, axis: 0, generator: none", shuffle, .lifts = TL_MOVES,
-     TL_DOC(
-         "The items of x along an axis, or of a list, in random order: a new array or\n"
-         "list; rows of different lengths keep what is in them. generator as in\n"
-         "uniform. An axis that x lacks is an index error, a string a type error.\n"
-         "    sum(random.shuffle([1, 2, 3], generator: 1))    # 6\n")},
+    /// The integers from 0 on and below n in random order, int64 (Fisher and
+    /// Yates, 1938). generator as in uniform. A negative n is a value error,
+    /// what is no integer a type error.
+    ///     sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]
+    {"permutation", "n, generator: none", permutation},
+    /// The items of x along an axis, or of a list, in random order: a new array or
+    /// list; rows of different lengths keep what is in them. generator as in
+    /// uniform. An axis that x lacks is an index error, a string a type error.
+    ///     sum(random.shuffle([1, 2, 3], generator: 1))    # 6
+    {"shuffle", "x, axis: 0, generator: none", shuffle, .lifts = TL_MOVES},
+    /// Items of x drawn at random: rows of an array along its first axis, or
+    /// for an integer x one of 0 .. x. Each is equally likely, or as likely as
+    /// its weight says; none twice where replace is false (then by the keys of
+    /// Efraimidis and Spirakis, 2006).
+    /// shape is a length, a list of them, or none for one number. generator is a
+    /// seed, or a list of a seed and a stream: then the same call gives the same
+    /// numbers; what random.generator made, which goes on with each draw; or none
+    /// for the VM's own (random.seed).
+    /// An empty x, a negative weight, and more items than there are without
+    /// replacement are value errors, weights of another length a shape error, a
+    /// list or string as x a type error.
+    ///     random.choice([5, 6, 7], 2, weights: [0, 1, 0])    # [6, 6]
     {"choice", "x, shape = none, weights: none, replace: true, generator: none",
-     choice, .lifts = TL_MOVES,
-     TL_DOC(
-         "Items of x drawn at random: rows of an array along its first axis, or\n"
-         "for an integer x one of 0 .. x. Each is equally likely, or as likely as\n"
-         "its weight says; none twice where replace is false (then by the keys of\n"
-         "Efraimidis and Spirakis, 2006).\n" TL_DRAWN
-         "An empty x, a negative weight, and more items than there are without\n"
-         "replacement are value errors, weights of another length a shape error, a\n"
-         "list or string as x a type error.\n"
-         "    random.choice([5, 6, 7], 2, weights: [0, 1, 0])    # [6, 6]\n")},
+     choice, .lifts = TL_MOVES},
     {.name = NULL},
 };

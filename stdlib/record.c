@@ -220,43 +220,38 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_record_builtins[] = {
-    {"keys", "r", keys, .result = TL_LISTS,
-     TL_DOC(
-         "The keys of a record, or the columns of an array of structs, in order, as\n"
-         "a list of strings.\n"
-         "Other values are an error (kind type).\n"
-         "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"
-         "    keys([(x: 1, y: 2), (x: 3, y: 4)])    # (\"x\", \"y\")\n")},
-    {"values", "r", values, .result = TL_LISTS,
-     TL_DOC("The values of a record, in order, as a list.\n"
-            "Values other than records are an error (kind type).\n"
-            "    values((a: 1, b: \"c\"))    # (1, \"c\")\n")},
-    {"has", "r, key", has,
-     TL_DOC(
-         "Whether a record has a key, for which `key in r` asks the same, or an\n"
-         "array of structs that column.\n"
-         "Other values are an error (kind type).\n"
-         "    has((a: 1), \"a\")    # true\n")},
-    {"get", "r, key, default", get,
-     TL_DOC(
-         "The value at a key of a record, or default where it has no such key.\n"
-         "A value r other than a record is an error (kind type).\n"
-         "    get((a: 1), \"a\", 0)    # 1\n"
-         "    get((a: 1), \"b\", 0)    # 0\n")},
-    {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_CONTAINERS,
-     TL_DOC(
-         "xs with a value put at a key or index: of a record, where a new key goes\n"
-         "to the end, a list or an array. A dying xs is changed where it is.\n"
-         "Values other than records are an error (kind type).\n"
-         "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
-         "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n")},
-    {"update", "xs, key, f, ...args", update, TL_CALLS,
-     TL_DOC(
-         "xs with f(value, ...args) in place of the value at a key or index.\n"
-         "Any value may stand at the place, and f gives any. A value f that is no\n"
-         "function is an error (kind type).\n"
-         "A number, a record, a list, any value may be there.\n"
-         "    update((a: 1), \"a\", (+), 5)    # (a: 6)\n"
-         "    update((1, 2), 0, x => x * 10)    # (10, 2)\n")},
+    /// The keys of a record, or the columns of an array of structs, in order, as
+    /// a list of strings.
+    /// Other values are an error (kind type).
+    ///     keys((a: 1, b: 2))    # ("a", "b")
+    ///     keys([(x: 1, y: 2), (x: 3, y: 4)])    # ("x", "y")
+    {"keys", "r", keys, .result = TL_LISTS},
+    /// The values of a record, in order, as a list.
+    /// Values other than records are an error (kind type).
+    ///     values((a: 1, b: "c"))    # (1, "c")
+    {"values", "r", values, .result = TL_LISTS},
+    /// Whether a record has a key, for which `key in r` asks the same, or an
+    /// array of structs that column.
+    /// Other values are an error (kind type).
+    ///     has((a: 1), "a")    # true
+    {"has", "r, key", has},
+    /// The value at a key of a record, or default where it has no such key.
+    /// A value r other than a record is an error (kind type).
+    ///     get((a: 1), "a", 0)    # 1
+    ///     get((a: 1), "b", 0)    # 0
+    {"get", "r, key, default", get},
+    /// xs with a value put at a key or index: of a record, where a new key goes
+    /// to the end, a list or an array. A dying xs is changed where it is.
+    /// Values other than records are an error (kind type).
+    ///     put((a: 1), "b", 2)    # (a: 1, b: 2)
+    ///     put([1, 2, 3], 0, 9)    # [9, 2, 3]
+    {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_CONTAINERS},
+    /// xs with f(value, ...args) in place of the value at a key or index.
+    /// Any value may stand at the place, and f gives any. A value f that is no
+    /// function is an error (kind type).
+    /// A number, a record, a list, any value may be there.
+    ///     update((a: 1), "a", (+), 5)    # (a: 6)
+    ///     update((1, 2), 0, x => x * 10)    # (10, 2)
+    {"update", "xs, key, f, ...args", update, TL_CALLS},
     {.name = NULL},
 };

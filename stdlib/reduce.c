@@ -696,123 +696,108 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define FOLD_TRAITS TL_GRIDS, .fused = TL_FUSED_REDUCTION
 
 const tl_builtin tl_reduce_builtins[] = {
-    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_TRAITS,
-     TL_DOC(
-         "The sum of all items, or along one axis or a list of axes. Narrow\n"
-         "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
-         "A missing value makes the result missing unless skip_missing is true;\n"
-         "so in all reductions.\n"
-         "Floats and complex items keep their dtype. Strings are an error (kind\n"
-         "type), an axis that x lacks another (index).\n"
-         "    sum([[1, 2], [3, 4]])             # 10\n"
-         "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n")},
-    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_TRAITS,
-     TL_DOC(
-         "The product of all items, or along axis; of no items, 1.\n"
-         "Floats and complex items keep their dtype. Strings are an error (kind\n"
-         "type), an axis that x lacks another (index).\n"
-         "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n")},
-    {"mean", AXES SKIP, call_mean, FOLD_TRAITS,
-     TL_DOC(
-         "The mean of all items, or along axis; integers give float64.\n"
-         "Strings are an error (kind type), an axis that x lacks another (index).\n"
-         "    mean([1, 2, 3, 4])    # 2.5\n")},
+    /// The sum of all items, or along one axis or a list of axes. Narrow
+    /// integers and bools are summed in 64 bits; the sum of no items is 0.
+    /// A missing value makes the result missing unless skip_missing is true;
+    /// so in all reductions.
+    /// Floats and complex items keep their dtype. Strings are an error (kind
+    /// type), an axis that x lacks another (index).
+    ///     sum([[1, 2], [3, 4]])             # 10
+    ///     sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]
+    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_TRAITS},
+    /// The product of all items, or along axis; of no items, 1.
+    /// Floats and complex items keep their dtype. Strings are an error (kind
+    /// type), an axis that x lacks another (index).
+    ///     prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]
+    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_TRAITS},
+    /// The mean of all items, or along axis; integers give float64.
+    /// Strings are an error (kind type), an axis that x lacks another (index).
+    ///     mean([1, 2, 3, 4])    # 2.5
+    {"mean", AXES SKIP, call_mean, FOLD_TRAITS},
+    /// The variance: the mean squared deviation from the mean. correction: 1
+    /// divides by n - 1.
+    /// Of an array of any numeric dtype, along one axis, several or all; floats
+    /// of its precision, NaN where there are too few items. Strings are an error
+    /// (kind type), an axis that x lacks another (index).
+    ///     var([1.0, 2.0, 3.0, 4.0])                   # 1.25
+    ///     var([1.0, 2.0, 3.0], correction: 1)         # 1.0
     {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
-     FOLD_TRAITS,
-     TL_DOC(
-         "The variance: the mean squared deviation from the mean. correction: 1\n"
-         "divides by n - 1.\n"
-         "Of an array of any numeric dtype, along one axis, several or all; floats\n"
-         "of its precision, NaN where there are too few items. Strings are an error\n"
-         "(kind type), an axis that x lacks another (index).\n"
-         "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
-         "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n")},
+     FOLD_TRAITS},
+    /// The standard deviation, the root of var(x).
+    /// Of an array of any numeric dtype, along one axis, several or all; floats
+    /// of its precision, NaN where there are too few items. Strings are an error
+    /// (kind type), an axis that x lacks another (index).
+    ///     std([2.0, 4.0])    # 1.0
     {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
-     FOLD_TRAITS,
-     TL_DOC(
-         "The standard deviation, the root of var(x).\n"
-         "Of an array of any numeric dtype, along one axis, several or all; floats\n"
-         "of its precision, NaN where there are too few items. Strings are an error\n"
-         "(kind type), an axis that x lacks another (index).\n"
-         "    std([2.0, 4.0])    # 1.0\n")},
-    {"max", AXES SKIP, call_max, FOLD_TRAITS,
-     TL_DOC(
-         "The largest item, or the largest along axis; NaN if there is one. Of two\n"
-         "values: maximum(a, b).\n"
-         "Takes any real dtype, which stays. No items are an error (kind value),\n"
-         "complex items and strings another (type), an axis that x lacks a third\n"
-         "(index).\n"
-         "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n")},
-    {"min", AXES SKIP, call_min, FOLD_TRAITS,
-     TL_DOC(
-         "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
-         "two values: minimum(a, b).\n"
-         "Takes any real dtype, which stays. No items are an error (kind value),\n"
-         "complex items and strings another (type), an axis that x lacks a third\n"
-         "(index).\n"
-         "    min([3, 1, 2])    # 1\n")},
-    {"any", AXES SKIP, call_any, FOLD_TRAITS,
-     TL_DOC(
-         "Whether any item is true or not zero.\n"
-         "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
-         "Strings are an error (kind type), an axis that x lacks another (index).\n"
-         "    any([false, true])    # true\n")},
-    {"all", AXES SKIP, call_all, FOLD_TRAITS,
-     TL_DOC(
-         "Whether all items are true or not zero; of no items, true.\n"
-         "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
-         "Strings are an error (kind type), an axis that x lacks another (index).\n"
-         "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n")},
-    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_TRAITS,
-     TL_DOC(
-         "How many items are true or not zero.\n"
-         "Takes any numeric dtype; gives int64. Strings are an error (kind type),\n"
-         "an axis that x lacks another (index).\n"
-         "    count_nonzero([0, 3, 0, 4])    # 2\n")},
-    {"argmax", AXES SKIP, call_argmax, FOLD_TRAITS,
-     TL_DOC(
-         "The position of the first largest item, in row-major order without axis.\n"
-         "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
-         "axis that x lacks another (index).\n"
-         "    argmax([3, 7, 7])    # 1\n")},
-    {"argmin", AXES SKIP, call_argmin, FOLD_TRAITS,
-     TL_DOC(
-         "The position of the first smallest item, in row-major order without\n"
-         "axis.\n"
-         "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
-         "axis that x lacks another (index).\n"
-         "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n")},
-    {"median", AXES SKIP, median, .lifts = TL_INNERMOST,
-     TL_DOC(
-         "The middle item in order, or the mean of the two in the middle.\n"
-         "Floats keep their dtype, integers give float64. Strings are an error\n"
-         "(kind type), an axis that x lacks another (index).\n"
-         "    median([7, 1, 3])       # 3.0\n"
-         "    median([4, 1, 3, 2])    # 2.5\n")},
+     FOLD_TRAITS},
+    /// The largest item, or the largest along axis; NaN if there is one. Of two
+    /// values: maximum(a, b).
+    /// Takes any real dtype, which stays. No items are an error (kind value),
+    /// complex items and strings another (type), an axis that x lacks a third
+    /// (index).
+    ///     max([[1, 5], [7, 2]], axis: 1)    # [5, 7]
+    {"max", AXES SKIP, call_max, FOLD_TRAITS},
+    /// The smallest item, or the smallest along axis; NaN if there is one. Of
+    /// two values: minimum(a, b).
+    /// Takes any real dtype, which stays. No items are an error (kind value),
+    /// complex items and strings another (type), an axis that x lacks a third
+    /// (index).
+    ///     min([3, 1, 2])    # 1
+    {"min", AXES SKIP, call_min, FOLD_TRAITS},
+    /// Whether any item is true or not zero.
+    /// Takes any numeric dtype, an item that is not 0 being true; gives bools.
+    /// Strings are an error (kind type), an axis that x lacks another (index).
+    ///     any([false, true])    # true
+    {"any", AXES SKIP, call_any, FOLD_TRAITS},
+    /// Whether all items are true or not zero; of no items, true.
+    /// Takes any numeric dtype, an item that is not 0 being true; gives bools.
+    /// Strings are an error (kind type), an axis that x lacks another (index).
+    ///     all([[true, false], [true, true]], axis: 1)    # [false, true]
+    {"all", AXES SKIP, call_all, FOLD_TRAITS},
+    /// How many items are true or not zero.
+    /// Takes any numeric dtype; gives int64. Strings are an error (kind type),
+    /// an axis that x lacks another (index).
+    ///     count_nonzero([0, 3, 0, 4])    # 2
+    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_TRAITS},
+    /// The position of the first largest item, in row-major order without axis.
+    /// Takes any real dtype; gives int64. No items are an error (kind value), an
+    /// axis that x lacks another (index).
+    ///     argmax([3, 7, 7])    # 1
+    {"argmax", AXES SKIP, call_argmax, FOLD_TRAITS},
+    /// The position of the first smallest item, in row-major order without
+    /// axis.
+    /// Takes any real dtype; gives int64. No items are an error (kind value), an
+    /// axis that x lacks another (index).
+    ///     argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]
+    {"argmin", AXES SKIP, call_argmin, FOLD_TRAITS},
+    /// The middle item in order, or the mean of the two in the middle.
+    /// Floats keep their dtype, integers give float64. Strings are an error
+    /// (kind type), an axis that x lacks another (index).
+    ///     median([7, 1, 3])       # 3.0
+    ///     median([4, 1, 3, 2])    # 2.5
+    {"median", AXES SKIP, median, .lifts = TL_INNERMOST},
+    /// The value below which the fraction q of the items lies. Several q give
+    /// a new first axis. method says what lies between two items: "linear"
+    /// interpolates between neighbours (Hyndman and Fan, 1996, their definition
+    /// 7), "lower", "higher", "midpoint" and "nearest" choose there; their
+    /// other definitions, 1 to 9: "inverted_cdf", "averaged_inverted_cdf",
+    /// "closest_observation", "interpolated_inverted_cdf", "hazen",
+    /// "weibull", "linear", "median_unbiased", "normal_unbiased".
+    /// Of an array of any real dtype, along an axis or of all items; gives
+    /// floats. A q outside of 0 .. 1 and another method are an error (kind
+    /// value), an axis that x lacks another (index).
+    ///     quantile([1, 2, 3, 4, 5], 0.25)         # 2.0
+    ///     quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]
+    ///     quantile([1, 2, 3, 4], 0.5, method: "lower")    # 2.0
     {"quantile", "x, q, axis: none, keepdims: false" SKIP METHOD, quantile,
-     .lifts = TL_INNERMOST,
-     TL_DOC(
-         "The value below which the fraction q of the items lies. Several q give\n"
-         "a new first axis. method says what lies between two items: \"linear\"\n"
-         "interpolates between neighbours (Hyndman and Fan, 1996, their definition\n"
-         "7), \"lower\", \"higher\", \"midpoint\" and \"nearest\" choose there; their\n"
-         "other definitions, 1 to 9: \"inverted_cdf\", \"averaged_inverted_cdf\",\n"
-         "\"closest_observation\", \"interpolated_inverted_cdf\", \"hazen\",\n"
-         "\"weibull\", \"linear\", \"median_unbiased\", \"normal_unbiased\".\n"
-         "Of an array of any real dtype, along an axis or of all items; gives\n"
-         "floats. A q outside of 0 .. 1 and another method are an error (kind\n"
-         "value), an axis that x lacks another (index).\n"
-         "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
-         "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"
-         "    quantile([1, 2, 3, 4], 0.5, method: \"lower\")    # 2.0\n")},
+     .lifts = TL_INNERMOST},
+    /// quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with
+    /// the same methods.
+    /// Of an array of any real dtype, along an axis or of all items; gives
+    /// floats. A q outside of 0 .. 100 and another method are an error (kind
+    /// value), an axis that x lacks another (index).
+    ///     percentile([1, 2, 3, 4, 5], 50)    # 3.0
     {"percentile", "x, q, axis: none, keepdims: false" SKIP METHOD, percentile,
-     .lifts = TL_INNERMOST,
-     TL_DOC(
-         "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with\n"
-         "the same methods.\n"
-         "Of an array of any real dtype, along an axis or of all items; gives\n"
-         "floats. A q outside of 0 .. 100 and another method are an error (kind\n"
-         "value), an axis that x lacks another (index).\n"
-         "    percentile([1, 2, 3, 4, 5], 50)    # 3.0\n")},
+     .lifts = TL_INNERMOST},
     {.name = NULL},
 };

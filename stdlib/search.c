@@ -8,7 +8,6 @@
 //   take_along_axis(x, i, axis: 0)    an item for each of i's, i like x
 //   nonzero(x)                        an array of indices for each axis
 
-#include <math.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -451,28 +450,25 @@ static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_search_builtins[] = {
-    {"take", "x, indices, axis: none", take, .lifts = TL_MOVES,
-     TL_DOC(
-         "The items of x at the positions in indices, along an axis; only a\n"
-         "one-dimensional x may do without axis.\n"
-         "Any dtype, which stays; the indices are integers. An index out of range\n"
-         "is an error (kind index).\n"
-         "    take([10, 20, 30], [2, 0])    # [30, 10]\n")},
+    /// The items of x at the positions in indices, along an axis; only a
+    /// one-dimensional x may do without axis.
+    /// Any dtype, which stays; the indices are integers. An index out of range
+    /// is an error (kind index).
+    ///     take([10, 20, 30], [2, 0])    # [30, 10]
+    {"take", "x, indices, axis: none", take, .lifts = TL_MOVES},
+    /// For each lane of x along the axis, its items at the positions in the
+    /// same lane of indices, as argsort gives them.
+    /// Any dtype, which stays; the indices are integers. An index out of range
+    /// is an error (kind index).
+    ///     take_along_axis([[3, 1], [2, 4]], [[1], [0]])    # [[1], [2]]
     {"take_along_axis", "x, indices, axis: -1", take_along_axis,
-     .lifts = TL_OF_MASKS, .takes = TL_BYTES,
-     TL_DOC(
-         "For each lane of x along the axis, its items at the positions in the\n"
-         "same lane of indices, as argsort gives them.\n"
-         "Any dtype, which stays; the indices are integers. An index out of range\n"
-         "is an error (kind index).\n"
-         "    take_along_axis([[3, 1], [2, 4]], [[1], [0]])    # [[1], [2]]\n")},
-    {"nonzero", "x", nonzero,
-     TL_DOC(
-         "The positions of the items that are not zero: a list with an index\n"
-         "array for each axis.\n"
-         "A scalar has no axes: an error (kind shape).\n"
-         "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n"
-         "    i, j = nonzero([[0, 5], [7, 0]])\n"
-         "    j    # [1, 0]\n")},
+     .lifts = TL_OF_MASKS, .takes = TL_BYTES},
+    /// The positions of the items that are not zero: a list with an index
+    /// array for each axis.
+    /// A scalar has no axes: an error (kind shape).
+    ///     nonzero([0, 5, 0, 7])[0]    # [1, 3]
+    ///     i, j = nonzero([[0, 5], [7, 0]])
+    ///     j    # [1, 0]
+    {"nonzero", "x", nonzero},
     {.name = NULL},
 };

@@ -620,32 +620,29 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_select_builtins[] = {
-    {"topk", "x, k, axis: -1, largest: true", topk, .lifts = TL_EACH_ROW,
-     TL_DOC(
-         "The k greatest items along an axis, in order, and their places: a record of\n"
-         "values, of x's dtype, and indices, int64. Equal items keep their order; NaN\n"
-         "stands where sort puts it, what is missing last. largest: false gives the\n"
-         "least. k of more than the axis has is a value error, complex items are a\n"
-         "type error.\n"
-         "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n"
-         "    best, places = topk([3, 9, 4], 2)\n"
-         "    places    # [1, 2]\n")},
+    /// The k greatest items along an axis, in order, and their places: a record of
+    /// values, of x's dtype, and indices, int64. Equal items keep their order; NaN
+    /// stands where sort puts it, what is missing last. largest: false gives the
+    /// least. k of more than the axis has is a value error, complex items are a
+    /// type error.
+    ///     topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])
+    ///     best, places = topk([3, 9, 4], 2)
+    ///     places    # [1, 2]
+    {"topk", "x, k, axis: -1, largest: true", topk, .lifts = TL_EACH_ROW},
+    /// The positions that partition x along an axis: those of lesser items, then
+    /// that of the item that is number kth in order (or several), then those of
+    /// greater ones. take_along_axis(x, argpartition(x, kth), axis: axis) is
+    /// partition(x, kth). int64, of x's shape; of any dtype. By radix selection
+    /// (Alabi, Blanchard, Gordon and Steinbach, 2012). A kth beyond the axis is
+    /// an index error.
+    ///     argpartition([3, 1, 2], 1)    # [1, 2, 0]
     {"argpartition", "x, kth, axis: -1", argpartition, .lifts = TL_EACH_ROW,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "The positions that partition x along an axis: those of lesser items, then\n"
-         "that of the item that is number kth in order (or several), then those of\n"
-         "greater ones. take_along_axis(x, argpartition(x, kth), axis: axis) is\n"
-         "partition(x, kth). int64, of x's shape; of any dtype. By radix selection\n"
-         "(Alabi, Blanchard, Gordon and Steinbach, 2012). A kth beyond the axis is\n"
-         "an index error.\n"
-         "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n")},
+     .takes = TL_BYTES},
+    /// x with, along an axis, the item that is number kth in order (or several) in
+    /// its place: lesser ones before, greater ones behind it, as they stood. Out of
+    /// range an index error.
+    ///     partition([3, 1, 2], 1)    # [1, 2, 3]
     {"partition", "x, kth, axis: -1", partition, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_EACH_ROW, .takes = TL_BYTES,
-     TL_DOC(
-         "x with, along an axis, the item that is number kth in order (or several) in\n"
-         "its place: lesser ones before, greater ones behind it, as they stood. Out of\n"
-         "range an index error.\n"
-         "    partition([3, 1, 2], 1)    # [1, 2, 3]\n")},
+     .restores = TL_ARRAYS, .lifts = TL_EACH_ROW, .takes = TL_BYTES},
     {.name = NULL},
 };

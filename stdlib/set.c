@@ -421,58 +421,52 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_set_builtins[] = {
-    {"unique", "x, axis: none", unique_values, .takes = TL_BYTES,
-     TL_DOC(
-         "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
-         "from one another. Structs are in the order of their fields in turn. With\n"
-         "axis, the distinct ones among the parts of x along it (its rows, for axis\n"
-         "0), in the order of their items in turn.\n"
-         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type), and so are structs of several axes\n"
-         "and rows of different lengths where an axis is given.\n"
-         "    unique([3, 1, 3])    # [1, 3]\n"
-         "    unique([[3, 1], [0, 2], [3, 1]], axis: 0)    # [[0, 2], [3, 1]]\n")},
-    {"unique_values", "x, axis: none", unique_values, .takes = TL_BYTES,
-     TL_DOC(
-         "The distinct items of x, sorted; with axis, its distinct parts along that.\n"
-         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type).\n"
-         "    unique_values([2, 2, 1])    # [1, 2]\n")},
-    {"unique_counts", "x, axis: none", unique_counts, .takes = TL_BYTES,
-     TL_DOC(
-         "The distinct items of x and how often each occurs; with axis, its distinct\n"
-         "parts along that.\n"
-         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type).\n"
-         "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n"
-         "    v, c = unique_counts([5, 7, 5])\n"
-         "    c    # [2, 1]\n")},
-    {"unique_inverse", "x, axis: none", unique_inverse, .takes = TL_BYTES,
-     TL_DOC(
-         "The distinct items of x, and for each item of x the position of its\n"
-         "value: r.values[r.inverse_indices] is x. With axis, of its parts along it.\n"
-         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type).\n"
-         "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n"
-         "    v, inverse = unique_inverse([7, 5, 7])\n"
-         "    v[inverse]    # [7, 5, 7]\n")},
-    {"unique_all", "x, axis: none", unique_all, .takes = TL_BYTES,
-     TL_DOC(
-         "The distinct items of x: values, indices (where each occurs first),\n"
-         "inverse_indices and counts. With axis, its distinct parts along that.\n"
-         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-         "without items are an error (kind type).\n"
-         "    unique_all([7, 5, 7]).indices    # [1, 0]\n"
-         "    v, first, inverse, c = unique_all([7, 5, 7])\n"
-         "    first    # [1, 0]\n")},
+    /// The distinct items of x, sorted; the same as unique_values. NaNs differ
+    /// from one another. Structs are in the order of their fields in turn. With
+    /// axis, the distinct ones among the parts of x along it (its rows, for axis
+    /// 0), in the order of their items in turn.
+    /// Any dtype, which stays; counts and indices are int64. Lists and values
+    /// without items are an error (kind type), and so are structs of several axes
+    /// and rows of different lengths where an axis is given.
+    ///     unique([3, 1, 3])    # [1, 3]
+    ///     unique([[3, 1], [0, 2], [3, 1]], axis: 0)    # [[0, 2], [3, 1]]
+    {"unique", "x, axis: none", unique_values, .takes = TL_BYTES},
+    /// The distinct items of x, sorted; with axis, its distinct parts along that.
+    /// Any dtype, which stays; counts and indices are int64. Lists and values
+    /// without items are an error (kind type).
+    ///     unique_values([2, 2, 1])    # [1, 2]
+    {"unique_values", "x, axis: none", unique_values, .takes = TL_BYTES},
+    /// The distinct items of x and how often each occurs; with axis, its distinct
+    /// parts along that.
+    /// Any dtype, which stays; counts and indices are int64. Lists and values
+    /// without items are an error (kind type).
+    ///     unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])
+    ///     v, c = unique_counts([5, 7, 5])
+    ///     c    # [2, 1]
+    {"unique_counts", "x, axis: none", unique_counts, .takes = TL_BYTES},
+    /// The distinct items of x, and for each item of x the position of its
+    /// value: r.values[r.inverse_indices] is x. With axis, of its parts along it.
+    /// Any dtype, which stays; counts and indices are int64. Lists and values
+    /// without items are an error (kind type).
+    ///     unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]
+    ///     v, inverse = unique_inverse([7, 5, 7])
+    ///     v[inverse]    # [7, 5, 7]
+    {"unique_inverse", "x, axis: none", unique_inverse, .takes = TL_BYTES},
+    /// The distinct items of x: values, indices (where each occurs first),
+    /// inverse_indices and counts. With axis, its distinct parts along that.
+    /// Any dtype, which stays; counts and indices are int64. Lists and values
+    /// without items are an error (kind type).
+    ///     unique_all([7, 5, 7]).indices    # [1, 0]
+    ///     v, first, inverse, c = unique_all([7, 5, 7])
+    ///     first    # [1, 0]
+    {"unique_all", "x, axis: none", unique_all, .takes = TL_BYTES},
+    /// Whether each item of x1 is among the items of x2; or is not, where
+    /// invert is true. What is missing in x2 is left out; where x1 is missing,
+    /// so is the answer. Structs are compared as a whole.
+    /// Any dtypes that promote; gives bools. Strings with numbers are an error
+    /// (kind type).
+    ///     isin([1, 2, 3], [3, 1])    # [true, false, true]
     {"isin", "x1, x2, invert: false", isin, .lifts = TL_OF_ITEMS,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "Whether each item of x1 is among the items of x2; or is not, where\n"
-         "invert is true. What is missing in x2 is left out; where x1 is missing,\n"
-         "so is the answer. Structs are compared as a whole.\n"
-         "Any dtypes that promote; gives bools. Strings with numbers are an error\n"
-         "(kind type).\n"
-         "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n")},
+     .takes = TL_BYTES},
     {.name = NULL},
 };

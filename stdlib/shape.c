@@ -567,94 +567,83 @@ ATTRIBUTE(nbytes_of, "nbytes")
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_shape_builtins[] = {
+    /// x, of any dtype, in another shape with as many items, in row-major
+    /// order. One length may be -1: it is worked out. copy, a bool, makes no
+    /// difference: values never change under another name. A shape of another
+    /// size is an error (kind shape).
+    ///     reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]
     {"reshape", "x, shape, copy: none", reshape, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x, of any dtype, in another shape with as many items, in row-major\n"
-         "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
-         "difference: values never change under another name. A shape of another\n"
-         "size is an error (kind shape).\n"
-         "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n")},
-    {"flatten", "x", flatten, TL_GRIDS, .result = TL_VIEWS, .takes = TL_BYTES,
-     TL_DOC(
-         "The items of x along one axis, in row-major order; of a ragged array\n"
-         "those of all rows, one row behind the other.\n"
-         "Any dtype, which stays. Lists and strings are an error (kind type).\n"
-         "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
-         "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n")},
-    {"flip", "x, axis: none", flip, .result = TL_VIEWS, .lifts = TL_MOVES_ROWS,
-     TL_DOC(
-         "x with the order of its items reversed along one axis, several, or all.\n"
-         "Any dtype, which stays. Lists and strings are an error (kind type).\n"
-         "    flip([1, 2, 3])    # [3, 2, 1]\n")},
+     .lifts = TL_MOVES},
+    /// The items of x along one axis, in row-major order; of a ragged array
+    /// those of all rows, one row behind the other.
+    /// Any dtype, which stays. Lists and strings are an error (kind type).
+    ///     flatten([[1, 2], [3]])    # [1, 2, 3]
+    ///     flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]
+    {"flatten", "x", flatten, TL_GRIDS, .result = TL_VIEWS, .takes = TL_BYTES},
+    /// x with the order of its items reversed along one axis, several, or all.
+    /// Any dtype, which stays. Lists and strings are an error (kind type).
+    ///     flip([1, 2, 3])    # [3, 2, 1]
+    {"flip", "x, axis: none", flip, .result = TL_VIEWS, .lifts = TL_MOVES_ROWS},
+    /// x moved on by shift items along axis; what falls off the end comes back
+    /// at the start. Several shifts go with as many axes; without an axis x is
+    /// taken in row-major order.
+    /// Any dtype, which stays. An axis that x lacks is an error (kind index).
+    ///     roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]
+    ///     roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    # [[4, 3], [2, 1]]
     {"roll", "x, shift, axis: none", roll, TL_STOPS, .restores = TL_ARRAYS,
-     .lifts = TL_MOVES_EACH_ROW, .fused = TL_FUSED_ROLL,
-     TL_DOC(
-         "x moved on by shift items along axis; what falls off the end comes back\n"
-         "at the start. Several shifts go with as many axes; without an axis x is\n"
-         "taken in row-major order.\n"
-         "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
-         "    roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]\n"
-         "    roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    # [[4, 3], [2, 1]]\n")},
+     .lifts = TL_MOVES_EACH_ROW, .fused = TL_FUSED_ROLL},
+    /// x with a new axis of length 1 at position axis.
+    /// Any dtype, which stays. An axis out of range is an error (kind index),
+    /// more than 32 axes another (shape).
+    ///     expand_dims([1, 2], axis: 1)    # [[1], [2]]
     {"expand_dims", "x, axis = 0", expand_dims, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x with a new axis of length 1 at position axis.\n"
-         "Any dtype, which stays. An axis out of range is an error (kind index),\n"
-         "more than 32 axes another (shape).\n"
-         "    expand_dims([1, 2], axis: 1)    # [[1], [2]]\n")},
+     .lifts = TL_MOVES},
+    /// x without axes of length 1: those given, or all.
+    /// Any dtype, which stays. An axis that x lacks is an error (kind index), one
+    /// of another length another (value).
+    ///     squeeze([[[1, 2]]])    # [1, 2]
     {"squeeze", "x, axis = none", squeeze, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x without axes of length 1: those given, or all.\n"
-         "Any dtype, which stays. An axis that x lacks is an error (kind index), one\n"
-         "of another length another (value).\n"
-         "    squeeze([[[1, 2]]])    # [1, 2]\n")},
+     .lifts = TL_MOVES},
+    /// x with its axes in another order: axes lists all of them.
+    /// Any dtype, which stays. An axis that x lacks is an error (kind index), one
+    /// that is missing or there twice another (value).
+    ///     permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]
     {"permute_dims", "x, axes", permute_dims, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x with its axes in another order: axes lists all of them.\n"
-         "Any dtype, which stays. An axis that x lacks is an error (kind index), one\n"
-         "that is missing or there twice another (value).\n"
-         "    permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]\n")},
+     .lifts = TL_MOVES},
+    /// x with its last two axes exchanged; also x.mT.
+    /// Any dtype, which stays. Fewer than two axes are an error (kind shape).
+    ///     matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]
     {"matrix_transpose", "x", matrix_transpose, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x with its last two axes exchanged; also x.mT.\n"
-         "Any dtype, which stays. Fewer than two axes are an error (kind shape).\n"
-         "    matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]\n")},
+     .lifts = TL_MOVES},
+    /// x with axes moved to other positions, the others keeping their order.
+    /// Any dtype, which stays. An axis that x lacks is an error (kind index).
+    ///     moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)
     {"moveaxis", "x, source, destination", moveaxis, .result = TL_VIEWS,
-     .lifts = TL_MOVES,
-     TL_DOC(
-         "x with axes moved to other positions, the others keeping their order.\n"
-         "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
-         "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n")},
-    {"shape", "x", shape_of, .takes = TL_FORMS,
-     TL_DOC(
-         "The shape of an array of any dtype, as x.shape, whatever fields its\n"
-         "items have.\n"
-         "Rows of different lengths have none (an error of kind type).\n"
-         "    shape([(shape: 3), (shape: 4)])    # (2,)\n")},
-    {"ndim", "x", ndim_of, .takes = TL_FORMS,
-     TL_DOC("The number of axes of an array, as x.ndim, whatever fields its\n"
-            "items have.\n"
-            "Values that are no arrays are an error (kind type).\n"
-            "    ndim([(ndim: 3), (ndim: 4)])    # 1\n")},
-    {"size", "x", size_of, .takes = TL_FORMS,
-     TL_DOC(
-         "The number of items of an array in all, as x.size, whatever fields\n"
-         "its items have.\n"
-         "Values that are no arrays are an error (kind type).\n"
-         "    size([(size: 30), (size: 40)])    # 2\n")},
-    {"dtype", "x", dtype_of, .takes = TL_FORMS,
-     TL_DOC("The type of the items of an array, as x.dtype, whatever fields\n"
-            "they have.\n"
-            "Values that are no arrays are an error (kind type).\n"
-            "    dtype([(dtype: 1), (dtype: 2)])    # {dtype: int64}\n")},
-    {"nbytes", "x", nbytes_of, .takes = TL_FORMS,
-     TL_DOC("The bytes that the items of an array take, as x.nbytes, whatever\n"
-            "fields they have.\n"
-            "Values that are no arrays are an error (kind type).\n"
-            "    nbytes([(nbytes: 30), (nbytes: 40)])    # 16\n")},
+     .lifts = TL_MOVES},
+    /// The shape of an array of any dtype, as x.shape, whatever fields its
+    /// items have.
+    /// Rows of different lengths have none (an error of kind type).
+    ///     shape([(shape: 3), (shape: 4)])    # (2,)
+    {"shape", "x", shape_of, .takes = TL_FORMS},
+    /// The number of axes of an array, as x.ndim, whatever fields its
+    /// items have.
+    /// Values that are no arrays are an error (kind type).
+    ///     ndim([(ndim: 3), (ndim: 4)])    # 1
+    {"ndim", "x", ndim_of, .takes = TL_FORMS},
+    /// The number of items of an array in all, as x.size, whatever fields
+    /// its items have.
+    /// Values that are no arrays are an error (kind type).
+    ///     size([(size: 30), (size: 40)])    # 2
+    {"size", "x", size_of, .takes = TL_FORMS},
+    /// The type of the items of an array, as x.dtype, whatever fields
+    /// they have.
+    /// Values that are no arrays are an error (kind type).
+    ///     dtype([(dtype: 1), (dtype: 2)])    # {dtype: int64}
+    {"dtype", "x", dtype_of, .takes = TL_FORMS},
+    /// The bytes that the items of an array take, as x.nbytes, whatever
+    /// fields they have.
+    /// Values that are no arrays are an error (kind type).
+    ///     nbytes([(nbytes: 30), (nbytes: 40)])    # 16
+    {"nbytes", "x", nbytes_of, .takes = TL_FORMS},
     {.name = NULL},
 };

@@ -337,32 +337,29 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_sort_builtins[] = {
+    /// x with the items along an axis in order; NaN comes last. Items that are
+    /// equal keep their order. A list is sorted too, by key(item) where key is
+    /// given.
+    /// An axis that x lacks is an error (kind index), items without an order one
+    /// of kind type.
+    ///     sort([3, 1, 2])    # [1, 2, 3]
+    ///     sort([3, 1, 2], descending: true)    # [3, 2, 1]
     {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
      TL_CALLS | TL_STOPS, .restores = TL_ALL, .lifts = TL_INNERMOST,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "x with the items along an axis in order; NaN comes last. Items that are\n"
-         "equal keep their order. A list is sorted too, by key(item) where key is\n"
-         "given.\n"
-         "An axis that x lacks is an error (kind index), items without an order one\n"
-         "of kind type.\n"
-         "    sort([3, 1, 2])    # [1, 2, 3]\n"
-         "    sort([3, 1, 2], descending: true)    # [3, 2, 1]\n")},
+     .takes = TL_BYTES},
+    /// The positions that put the items of x in order: x[argsort(x)] is
+    /// sorted.
+    /// Any dtype; gives int64. An axis that x lacks is an error (kind index).
+    ///     argsort([30, 10, 20])    # [1, 2, 0]
     {"argsort", "x, axis: -1, descending: false, stable: true", argsort,
-     .lifts = TL_INNERMOST, .takes = TL_BYTES,
-     TL_DOC(
-         "The positions that put the items of x in order: x[argsort(x)] is\n"
-         "sorted.\n"
-         "Any dtype; gives int64. An axis that x lacks is an error (kind index).\n"
-         "    argsort([30, 10, 20])    # [1, 2, 0]\n")},
+     .lifts = TL_INNERMOST, .takes = TL_BYTES},
+    /// Where the items of x2 would go in the sorted array x1 to keep it
+    /// sorted: before equal items, or behind them where side is "right".
+    /// sorter is argsort(x1) where x1 itself is not sorted.
+    /// Any real dtypes or strings; gives int64. An x1 of more axes than one is
+    /// an error (kind shape), another side one of kind value.
+    ///     searchsorted([10, 20, 30], [5, 20, 35])    # [0, 1, 3]
     {"searchsorted", "x1, x2, side: \"left\", sorter: none", searchsorted,
-     .takes = TL_BYTES,
-     TL_DOC(
-         "Where the items of x2 would go in the sorted array x1 to keep it\n"
-         "sorted: before equal items, or behind them where side is \"right\".\n"
-         "sorter is argsort(x1) where x1 itself is not sorted.\n"
-         "Any real dtypes or strings; gives int64. An x1 of more axes than one is\n"
-         "an error (kind shape), another side one of kind value.\n"
-         "    searchsorted([10, 20, 30], [5, 20, 35])    # [0, 1, 3]\n")},
+     .takes = TL_BYTES},
     {.name = NULL},
 };

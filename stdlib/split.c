@@ -23,7 +23,7 @@ static size_t blank_at(const char *text, size_t nbytes) {
   if (kind != PERHAPS)
     return kind;
   int32_t point;
-  size_t step = tl_text_decode(text, nbytes, &point);
+  size_t step = tl_utf8_decode(text, nbytes, &point);
   return tl_is_blank(point) ? step : 0;
 }
 

@@ -278,7 +278,7 @@ static bool is_stripped(const tl_string *set, int32_t point) {
     return tl_is_blank(point);
   for (size_t at = 0; at < set->length;) {
     int32_t one;
-    at += tl_text_decode(set->text + at, set->length - at, &one);
+    at += tl_utf8_decode(set->text + at, set->length - at, &one);
     if (one == point)
       return true;
   }
@@ -299,7 +299,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t begin = 0, end = s->length;
   while (left && begin < end) {
     int32_t point;
-    size_t step = tl_text_decode(s->text + begin, end - begin, &point);
+    size_t step = tl_utf8_decode(s->text + begin, end - begin, &point);
     if (!is_stripped(set, point))
       break;
     begin += step;
@@ -310,7 +310,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
     // Back over the bytes that continue a code point.
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
-    tl_text_decode(s->text + last, end - last, &point);
+    tl_utf8_decode(s->text + last, end - last, &point);
     if (!is_stripped(set, point))
       break;
     end = last;
@@ -333,7 +333,7 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t at = 0;
   for (int64_t i = 0; i < count && at < s->length; i++) {
     int32_t point;
-    at += tl_text_decode(s->text + at, s->length - at, &point);
+    at += tl_utf8_decode(s->text + at, s->length - at, &point);
     to[i] = point;
   }
   *out = tl_own_array(points);
@@ -411,66 +411,59 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Rows with TL_OF_TEXT take arrays of strings too, item by item; join and char
 // take arrays as a whole.
 const tl_builtin tl_string_builtins[] = {
-    {"split", "s, sep = none", split, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "The parts of a string between separators, as a list; without one, between\n"
-         "blanks, of which there may be several in a row. Of an array of strings a\n"
-         "row of parts for each, a ragged array.\n"
-         "Arguments other than strings are an error (kind type).\n"
-         "    split(\"a,b,,c\", \",\")    # (\"a\", \"b\", \"\", \"c\")\n"
-         "    split(\"  two words \")    # (\"two\", \"words\")\n"
-         "    split([\"a b\", \"c\"])    # [[\"a\", \"b\"], [\"c\"]]\n")},
-    {"join", "xs, sep = none", join,
-     TL_DOC(
-         "One string of many, sep (nothing) between them; of rows of strings one\n"
-         "for each row.\n"
-         "Arguments other than strings are an error (kind type).\n"
-         "    join((\"a\", \"b\", \"c\"), \"-\")    # a-b-c\n")},
-    {"replace", "s, old, new, count: none", replace, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s with new in place of old everywhere, or count times from the front.\n"
-         "Takes strings, or arrays of strings item by item: other values are an\n"
-         "error (kind type).\n"
-         "    replace(\"banana\", \"an\", \"o\")    # booa\n")},
-    {"find", "xs, part", find, .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "Where a part begins in a string, or an equal item stands in a list: the\n"
-         "first index, or -1.\n"
-         "Arguments other than strings are an error (kind type).\n"
-         "    find(\"größer\", \"er\")    # 4\n"
-         "    find((3, 1, 2), 2)    # 2\n")},
-    {"starts_with", "s, part", starts_with, .lifts = TL_OF_TEXT,
-     TL_DOC("Whether a string begins with a part.\n"
-            "Arguments other than strings are an error (kind type).\n"
-            "    starts_with(\"tally\", \"ta\")    # true\n")},
-    {"ends_with", "s, part", ends_with, .lifts = TL_OF_TEXT,
-     TL_DOC("Whether a string ends with a part.\n"
-            "Arguments other than strings are an error (kind type).\n"
-            "    ends_with(\"x.csv\", \".csv\")    # true\n")},
+    /// The parts of a string between separators, as a list; without one, between
+    /// blanks, of which there may be several in a row. Of an array of strings a
+    /// row of parts for each, a ragged array.
+    /// Arguments other than strings are an error (kind type).
+    ///     split("a,b,,c", ",")    # ("a", "b", "", "c")
+    ///     split("  two words ")    # ("two", "words")
+    ///     split(["a b", "c"])    # [["a", "b"], ["c"]]
+    {"split", "s, sep = none", split, .lifts = TL_OF_TEXT},
+    /// One string of many, sep (nothing) between them; of rows of strings one
+    /// for each row.
+    /// Arguments other than strings are an error (kind type).
+    ///     join(("a", "b", "c"), "-")    # a-b-c
+    {"join", "xs, sep = none", join},
+    /// s with new in place of old everywhere, or count times from the front.
+    /// Takes strings, or arrays of strings item by item: other values are an
+    /// error (kind type).
+    ///     replace("banana", "an", "o")    # booa
+    {"replace", "s, old, new, count: none", replace, .lifts = TL_OF_TEXT},
+    /// Where a part begins in a string, or an equal item stands in a list: the
+    /// first index, or -1.
+    /// Arguments other than strings are an error (kind type).
+    ///     find("größer", "er")    # 4
+    ///     find((3, 1, 2), 2)    # 2
+    {"find", "xs, part", find, .lifts = TL_OF_TEXT},
+    /// Whether a string begins with a part.
+    /// Arguments other than strings are an error (kind type).
+    ///     starts_with("tally", "ta")    # true
+    {"starts_with", "s, part", starts_with, .lifts = TL_OF_TEXT},
+    /// Whether a string ends with a part.
+    /// Arguments other than strings are an error (kind type).
+    ///     ends_with("x.csv", ".csv")    # true
+    {"ends_with", "s, part", ends_with, .lifts = TL_OF_TEXT},
+    /// s without the blanks at its ends, or without the characters given.
+    /// Takes strings, or arrays of strings item by item: other values are an
+    /// error (kind type).
+    ///     strip("  a b ") + "."    # a b.
+    ///     strip("--x--", "-", right: false)    # x--
     {"strip", "s, chars = none, left: true, right: true", strip,
-     .lifts = TL_OF_TEXT,
-     TL_DOC(
-         "s without the blanks at its ends, or without the characters given.\n"
-         "Takes strings, or arrays of strings item by item: other values are an\n"
-         "error (kind type).\n"
-         "    strip(\"  a b \") + \".\"    # a b.\n"
-         "    strip(\"--x--\", \"-\", right: false)    # x--\n")},
-    {"codepoints", "s", codepoints, .lifts = TL_OF_TEXT,
-     TL_DOC("The code points of a string's characters, an int64 array.\n"
-            "Values other than strings are an error (kind type).\n"
-            "    codepoints(\"aπ\")    # [97, 960]\n")},
-    {"bytes", "s", bytes, .lifts = TL_OF_TEXT, .takes = TL_FORMS,
-     TL_DOC(
-         "The bytes of a string in UTF-8, or of a value of type bytes: a uint8\n"
-         "array. Other values are an error (kind type). A value of that type is\n"
-         "made by the type itself, whose name stands in backticks.\n"
-         "    bytes(\"π\")    # [207, 128]\n"
-         "    `bytes`(\"π\")    # b\"\\xcf\\x80\"\n")},
-    {"char", "code", char_,
-     TL_DOC(
-         "The character of a code point, or the string of an array of them.\n"
-         "A number that is no code point is an error (kind value).\n"
-         "    char(960)    # π\n"
-         "    char([72, 105])    # Hi\n")},
+     .lifts = TL_OF_TEXT},
+    /// The code points of a string's characters, an int64 array.
+    /// Values other than strings are an error (kind type).
+    ///     codepoints("aπ")    # [97, 960]
+    {"codepoints", "s", codepoints, .lifts = TL_OF_TEXT},
+    /// The bytes of a string in UTF-8, or of a value of type bytes: a uint8
+    /// array. Other values are an error (kind type). A value of that type is
+    /// made by the type itself, whose name stands in backticks.
+    ///     bytes("π")    # [207, 128]
+    ///     `bytes`("π")    # b"\xcf\x80"
+    {"bytes", "s", bytes, .lifts = TL_OF_TEXT, .takes = TL_FORMS},
+    /// The character of a code point, or the string of an array of them.
+    /// A number that is no code point is an error (kind value).
+    ///     char(960)    # π
+    ///     char([72, 105])    # Hi
+    {"char", "code", char_},
     {.name = NULL},
 };

@@ -159,7 +159,7 @@ static bool is_last(const tl_string *s, size_t at) {
   do {
     if (at >= s->length)
       return true;
-    at += tl_text_decode(s->text + at, s->length - at, &next);
+    at += tl_utf8_decode(s->text + at, s->length - at, &next);
   } while (is_between(next));
   return !is_cased(next);
 }
@@ -192,7 +192,7 @@ bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
   bool in_word = false, after_letter = false;
   for (size_t at = 0; at < string->length;) {
     int32_t point;
-    at += tl_text_decode(string->text + at, string->length - at, &point);
+    at += tl_utf8_decode(string->text + at, string->length - at, &point);
     if (to == TL_UPPER || (to == TL_TITLE && !in_word))
       add_upper(&text, point, to == TL_TITLE);
     else

@@ -240,26 +240,23 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_struct_builtins[] = {
-    {"columns", "p", columns,
-     TL_DOC(
-         "The fields of a struct array as a record of columns, of tuples as a list:\n"
-         "views, not copies.\n"
-         "Values other than struct arrays are an error (kind type).\n"
-         "    columns([(x: 1, y: 0.5), (x: 2, y: 1.5)])    # (x: [1, 2], y: [0.5, 1.5])\n")},
-    {"rows", "c", rows,
-     TL_DOC(
-         "A struct array of columns of one length, given as a record, or of a list\n"
-         "of records with the same fields. A list of columns gives tuples.\n"
-         "Values other than struct arrays are an error (kind type).\n"
-         "    rows((x: [1, 2], y: [0.5, 1.5]))    # [(x: 1, y: 0.5), (x: 2, y: 1.5)]\n"
-         "    rows(([1, 2], [\"a\", \"b\"]))    # [(1, \"a\"), (2, \"b\")]\n")},
-    {"relayout", "p, packed: false, offsets: none, itemsize: none", relayout,
-     TL_DOC(
-         "The structs p in another layout: as a C compiler lays them out, packed\n"
-         "without padding, or with fields at the byte offsets given and items of\n"
-         "itemsize bytes. The values stay the same.\n"
-         "Values other than struct arrays are an error (kind type), offsets with\n"
-         "which fields overlap another (value).\n"
-         "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n")},
+    /// The fields of a struct array as a record of columns, of tuples as a list:
+    /// views, not copies.
+    /// Values other than struct arrays are an error (kind type).
+    ///     columns([(x: 1, y: 0.5), (x: 2, y: 1.5)])    # (x: [1, 2], y: [0.5, 1.5])
+    {"columns", "p", columns},
+    /// A struct array of columns of one length, given as a record, or of a list
+    /// of records with the same fields. A list of columns gives tuples.
+    /// Values other than struct arrays are an error (kind type).
+    ///     rows((x: [1, 2], y: [0.5, 1.5]))    # [(x: 1, y: 0.5), (x: 2, y: 1.5)]
+    ///     rows(([1, 2], ["a", "b"]))    # [(1, "a"), (2, "b")]
+    {"rows", "c", rows},
+    /// The structs p in another layout: as a C compiler lays them out, packed
+    /// without padding, or with fields at the byte offsets given and items of
+    /// itemsize bytes. The values stay the same.
+    /// Values other than struct arrays are an error (kind type), offsets with
+    /// which fields overlap another (value).
+    ///     relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9
+    {"relayout", "p, packed: false, offsets: none, itemsize: none", relayout},
     {.name = NULL},
 };

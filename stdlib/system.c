@@ -90,27 +90,23 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Clocks are read anew at each call (TL_EFFECT), if the VM may (TL_CLOCK).
 const tl_builtin tl_time_module[] = {
-    {"now", "", now, TL_CLOCK | TL_EFFECT,
-     TL_DOC(
-         "Seconds since the beginning of 1970 (UTC) by the wall clock, a float64 scalar.\n"
-         "A VM without the clock gives an io error.\n"
-         "    time.now() > 0    # true\n")},
-    {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
-     TL_DOC(
-         "Seconds on a clock that is never set, for differences: a float64 scalar.\n"
-         "A VM without the clock gives an io error.\n"
-         "    time.clock() <= time.clock()    # true\n")},
-    {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT,
-     TL_DOC(
-         "Waits so many seconds, a number; an interrupt ends it. A negative number\n"
-         "or NaN is a value error; a VM without the clock gives an io error.\n"
-         "    time.sleep(0.001)    # none\n")},
-    {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
-     TL_DOC(
-         "Seconds of the processors' time that the whole process has used: for\n"
-         "differences that do not count what other programs do. A float64 scalar. A\n"
-         "VM without the clock gives an io error.\n"
-         "    time.cpu() <= time.cpu()    # true\n")},
+    /// Seconds since the beginning of 1970 (UTC) by the wall clock, a float64 scalar.
+    /// A VM without the clock gives an io error.
+    ///     time.now() > 0    # true
+    {"now", "", now, TL_CLOCK | TL_EFFECT},
+    /// Seconds on a clock that is never set, for differences: a float64 scalar.
+    /// A VM without the clock gives an io error.
+    ///     time.clock() <= time.clock()    # true
+    {"clock", "", monotonic, TL_CLOCK | TL_EFFECT},
+    /// Waits so many seconds, a number; an interrupt ends it. A negative number
+    /// or NaN is a value error; a VM without the clock gives an io error.
+    ///     time.sleep(0.001)    # none
+    {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT},
+    /// Seconds of the processors' time that the whole process has used: for
+    /// differences that do not count what other programs do. A float64 scalar. A
+    /// VM without the clock gives an io error.
+    ///     time.cpu() <= time.cpu()    # true
+    {"cpu", "", cpu, TL_CLOCK | TL_EFFECT},
     {.name = NULL},
 };
 
@@ -170,22 +166,20 @@ static bool exit_script(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.args is a value: its row is called when the name is read.
 const tl_builtin tl_os_module[] = {
-    {"args", NULL, arguments,
-     TL_DOC("The script's arguments: a list of strings, empty at the prompt.\n"
-            "    os.args\n")},
-    {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
-     TL_DOC(
-         "A variable of the environment as a string; none if there is none.\n"
-         "A VM without the environment gives an io error, a name that is no string\n"
-         "a type error, a variable that is no UTF-8 a value error.\n"
-         "    os.getenv(\"TALLY_IS_NOT_SET\")    # none\n")},
-    {"exit", "status = 0", exit_script, TL_EFFECT,
-     TL_DOC(
-         "Ends the script at once, from however deep: everything it has is freed,\n"
-         "files it was writing are left as they were, no catch sees it, and the\n"
-         "command exits with that status, from 0 (all is well) to 255. In a program\n"
-         "that embeds Tally the program goes on: it gets TALLY_ERR_EXIT and the\n"
-         "status. Another status is a value error, what is no integer a type error.\n"
-         "    if len(os.args) > 9 { os.exit(2) }\n")},
+    /// The script's arguments: a list of strings, empty at the prompt.
+    ///     os.args
+    {"args", NULL, arguments},
+    /// A variable of the environment as a string; none if there is none.
+    /// A VM without the environment gives an io error, a name that is no string
+    /// a type error, a variable that is no UTF-8 a value error.
+    ///     os.getenv("TALLY_IS_NOT_SET")    # none
+    {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT},
+    /// Ends the script at once, from however deep: everything it has is freed,
+    /// files it was writing are left as they were, no catch sees it, and the
+    /// command exits with that status, from 0 (all is well) to 255. In a program
+    /// that embeds Tally the program goes on: it gets TALLY_ERR_EXIT and the
+    /// status. Another status is a value error, what is no integer a type error.
+    ///     if len(os.args) > 9 { os.exit(2) }
+    {"exit", "status = 0", exit_script, TL_EFFECT},
     {.name = NULL},
 };

@@ -5,21 +5,6 @@
 
 #include <utf8proc.h>
 
-
-// ASCII first, as most text is; utf8proc for the rest.
-size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
-  if ((unsigned char)*text < 128) {
-    *point = *text;
-    return 1;
-  }
-  utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
-                                           (utf8proc_ssize_t)nbytes, point);
-  if (step > 0)
-    return (size_t)step;
-  *point = 0xfffd;
-  return 1;
-}
-
 // Up to four bytes of UTF-8; utf8proc refuses surrogates and what lies beyond
 // U+10FFFF with 0.
 void tl_text_point(tl_text *text, int32_t point) {

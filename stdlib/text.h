@@ -1,4 +1,4 @@
-// What the string functions of the library share: decoding and appending code
+// What the string functions of the library share: appending code
 // points, classes of them, and the ends of functions that give strings or
 // lists.
 #ifndef TALLY_STDLIB_TEXT_H
@@ -7,9 +7,6 @@
 #include "vm/values/list.h"
 #include "vm/string.h"
 
-// Sets *point to the code point that text begins with, and returns how many
-// bytes it takes, at least 1; a malformed one gives U+FFFD. nbytes > 0.
-size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point);
 // Appends a code point in UTF-8; an invalid one appends nothing.
 // Failures are noted in the text, as for all that is added to one.
 void tl_text_point(tl_text *text, int32_t point);

@@ -16,7 +16,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/number.h"
+#include "vm/number.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
@@ -503,101 +503,89 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // a categorical array, not its values. print, error and assert have effects,
 // so no call of them is left out.
 const tl_builtin tl_value_builtins[] = {
+    /// Writes the values as text, sep (a blank) between them, then end (a
+    /// newline).
+    /// A write that the output refuses is an error (kind io).
+    ///     print(1, [2.5], "a", sep: " | ")    # 1 | [2.5] | a
     {"print", "...values, sep: none, end: none", print, TL_EFFECT,
-     .takes = TL_FORMS,
-     TL_DOC(
-         "Writes the values as text, sep (a blank) between them, then end (a\n"
-         "newline).\n"
-         "A write that the output refuses is an error (kind io).\n"
-         "    print(1, [2.5], \"a\", sep: \" | \")    # 1 | [2.5] | a\n")},
-    {"format", "x, spec = none", format, .takes = TL_FORMS,
-     TL_DOC(
-         "The text of x under a specification of Python's format language; arrays\n"
-         "item by item. A wrong specification is an error (kind value).\n"
-         "    format(pi, \".2f\")    # 3.14\n"
-         "    format(42, \"06\")    # 000042\n"
-         "    format([0.5, 1.25], \".1f\")    # [0.5, 1.2]\n")},
-    {"len", "x", len, .takes = TL_FORMS,
-     TL_DOC(
-         "The number of items: of an array's leading axis, a list, a record, a\n"
-         "range; of a string its grapheme clusters.\n"
-         "Values without items, such as numbers, are an error (kind type).\n"
-         "    len([[1, 2], [3, 4], [5, 6]])    # 3\n"
-         "    len(\"größe\")    # 5\n")},
-    {"typeof", "x", typeof_, .takes = TL_FORMS,
-     TL_DOC("The type of x.\n"
-            "Takes any value and never fails.\n"
-            "    typeof([[1.0, 2.0]])    # 1 * 2 * float64\n"
-            "    typeof(\"a\") == string    # true\n")},
-    {"type", "text", type,
-     TL_DOC(
-         "The type that a datashape says; a literal in backquotes is one at once.\n"
-         "Text that is no type is an error (kind type).\n"
-         "    type(\"2 * int64\") == typeof([1, 2])    # true\n")},
-    {"same", "a, b", same, .takes = TL_FORMS,
-     TL_DOC(
-         "Whether a and b have one type and equal items, as one bool. NaN is the\n"
-         "same as NaN.\n"
-         "Takes any value and never fails.\n"
-         "    same([1, 2], [1, 2])    # true\n"
-         "    same(1, 1.0)    # false\n")},
+     .takes = TL_FORMS},
+    /// The text of x under a specification of Python's format language; arrays
+    /// item by item. A wrong specification is an error (kind value).
+    ///     format(pi, ".2f")    # 3.14
+    ///     format(42, "06")    # 000042
+    ///     format([0.5, 1.25], ".1f")    # [0.5, 1.2]
+    {"format", "x, spec = none", format, .takes = TL_FORMS},
+    /// The number of items: of an array's leading axis, a list, a record, a
+    /// range; of a string its grapheme clusters.
+    /// Values without items, such as numbers, are an error (kind type).
+    ///     len([[1, 2], [3, 4], [5, 6]])    # 3
+    ///     len("größe")    # 5
+    {"len", "x", len, .takes = TL_FORMS},
+    /// The type of x.
+    /// Takes any value and never fails.
+    ///     typeof([[1.0, 2.0]])    # 1 * 2 * float64
+    ///     typeof("a") == string    # true
+    {"typeof", "x", typeof_, .takes = TL_FORMS},
+    /// The type that a datashape says; a literal in backquotes is one at once.
+    /// Text that is no type is an error (kind type).
+    ///     type("2 * int64") == typeof([1, 2])    # true
+    {"type", "text", type},
+    /// Whether a and b have one type and equal items, as one bool. NaN is the
+    /// same as NaN.
+    /// Takes any value and never fails.
+    ///     same([1, 2], [1, 2])    # true
+    ///     same(1, 1.0)    # false
+    {"same", "a, b", same, .takes = TL_FORMS},
+    /// x as int64: a float without its fraction, a string read as a whole
+    /// number; arrays item by item. A string's digits are of base 2 to 36; base
+    /// 0 reads decimals, and others behind 0x, 0o and 0b, which are allowed
+    /// with their base too. Underscores may part digits. What does not fit or
+    /// is no number is an error (kind value), a base for numbers one of kind
+    /// type. hex, oct and bin write what this reads.
+    ///     int(-2.7)    # -2
+    ///     int("12") + 1    # 13
+    ///     int("ff", base: 16)    # 255
+    ///     int(["0b101", "0x1f", "-1_000"])    # [5, 31, -1000]
     {"int", "x, base = 0", int_, .result = TL_RETURNS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_INT,
-     TL_DOC(
-         "x as int64: a float without its fraction, a string read as a whole\n"
-         "number; arrays item by item. A string's digits are of base 2 to 36; base\n"
-         "0 reads decimals, and others behind 0x, 0o and 0b, which are allowed\n"
-         "with their base too. Underscores may part digits. What does not fit or\n"
-         "is no number is an error (kind value), a base for numbers one of kind\n"
-         "type. hex, oct and bin write what this reads.\n"
-         "    int(-2.7)    # -2\n"
-         "    int(\"12\") + 1    # 13\n"
-         "    int(\"ff\", base: 16)    # 255\n"
-         "    int([\"0b101\", \"0x1f\", \"-1_000\"])    # [5, 31, -1000]\n")},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_INT},
+    /// x as float64; a string is read as a number. Arrays item by item.
+    /// Text that is no number is an error (kind value), a list one of kind type.
+    ///     float("1.5")    # 1.5
+    ///     float([1, 2])    # [1.0, 2.0]
     {"float", "x", float_, .result = TL_RETURNS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_FLOAT,
-     TL_DOC(
-         "x as float64; a string is read as a number. Arrays item by item.\n"
-         "Text that is no number is an error (kind value), a list one of kind type.\n"
-         "    float(\"1.5\")    # 1.5\n"
-         "    float([1, 2])    # [1.0, 2.0]\n")},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_FLOAT},
+    /// Whether x is not 0; "true" and "false" are read. Arrays item by item.
+    /// Other text is an error (kind value), a list one of kind type.
+    ///     bool([0, 2])    # [false, true]
     {"bool", "x", bool_, .result = TL_RETURNS, .lifts = TL_OF_ITEMS,
-     .fused = TL_FUSED_TO_BOOL,
-     TL_DOC(
-         "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by item.\n"
-         "Other text is an error (kind value), a list one of kind type.\n"
-         "    bool([0, 2])    # [false, true]\n")},
+     .fused = TL_FUSED_TO_BOOL},
+    /// The complex number with these parts, arrays item by item, broadcast; or
+    /// re alone as a complex number. complex64 of float32 parts, complex128 of
+    /// other real ones. Complex parts are an error (kind type).
+    ///     complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]
     {"complex", "re, im = none", complex, .result = TL_RETURNS,
-     .lifts = TL_OF_ITEMS,
-     TL_DOC(
-         "The complex number with these parts, arrays item by item, broadcast; or\n"
-         "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
-         "other real ones. Complex parts are an error (kind type).\n"
-         "    complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]\n")},
-    {"string", "x", string, .result = TL_RETURNS, .takes = TL_FORMS,
-     TL_DOC("The text of x, as print shows it.\n"
-            "Takes any value and never fails.\n"
-            "    string(1.5) + \"!\"    # 1.5!\n"
-            "    string((1, 2))    # (1, 2)\n")},
+     .lifts = TL_OF_ITEMS},
+    /// The text of x, as print shows it.
+    /// Takes any value and never fails.
+    ///     string(1.5) + "!"    # 1.5!
+    ///     string((1, 2))    # (1, 2)
+    {"string", "x", string, .result = TL_RETURNS, .takes = TL_FORMS},
+    /// x in memory of its own. Values never change under another name, so this
+    /// matters for memory alone: a copied slice does not keep the whole array.
+    /// Takes any value, of any dtype, and never fails but for want of memory.
+    ///     copy([1, 2, 3][0:1])    # [1]
     {"copy", "x", copy, .result = TL_RETURNS, .restores = TL_ALL,
-     .takes = TL_FORMS,
-     TL_DOC(
-         "x in memory of its own. Values never change under another name, so this\n"
-         "matters for memory alone: a copied slice does not keep the whole array.\n"
-         "Takes any value, of any dtype, and never fails but for want of memory.\n"
-         "    copy([1, 2, 3][0:1])    # [1]\n")},
-    {"error", "text, kind: none", error, TL_EFFECT,
-     TL_DOC(
-         "Raises an error of a kind (value), or an error record again. The kind is\n"
-         "one of Tally's or a name of the script's own, of at most 63 bytes: then a\n"
-         "host sees the status TALLY_ERR_USER and that name.\n"
-         "    try { error(\"2 m + 1 s\", kind: \"unit\") } catch e { e.kind }    # unit\n"
-         "    try { error(\"no\", kind: \"shape\") } catch e { e.kind }    # shape\n")},
-    {"assert", "condition, text = none", assert_, TL_EFFECT,
-     TL_DOC(
-         "Raises an error of kind assert where the condition is false.\n"
-         "Takes a bool and a string: other values are an error (kind type), a\n"
-         "condition that is an array too.\n"
-         "    try { assert(1 > 2, \"order\") } catch e { e.message }    # order\n")},
+     .takes = TL_FORMS},
+    /// Raises an error of a kind (value), or an error record again. The kind is
+    /// one of Tally's or a name of the script's own, of at most 63 bytes: then a
+    /// host sees the status TALLY_ERR_USER and that name.
+    ///     try { error("2 m + 1 s", kind: "unit") } catch e { e.kind }    # unit
+    ///     try { error("no", kind: "shape") } catch e { e.kind }    # shape
+    {"error", "text, kind: none", error, TL_EFFECT},
+    /// Raises an error of kind assert where the condition is false.
+    /// Takes a bool and a string: other values are an error (kind type), a
+    /// condition that is an array too.
+    ///     try { assert(1 > 2, "order") } catch e { e.message }    # order
+    {"assert", "condition, text = none", assert_, TL_EFFECT},
     {.name = NULL},
 };

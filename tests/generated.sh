@@ -30,7 +30,7 @@ compare() {
   done
 }
 
-compare stdlib/generated tools/generate/powers_of_five.py math
+compare vm/generated tools/generate/powers_of_five.py math
 compare vm/kernels/generated tools/generate/vmath.py mpmath
 
 echo "$passed passed, $failed failed"

@@ -8,10 +8,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vm/embedded.h"
+#include "vm/number.h"
 #include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
@@ -166,14 +166,12 @@ static tl_slot parse_default(const char **at) {
     return tl_bool(false);
   if (nbytes == 3 && memcmp(start, "inf", 3) == 0)
     return tl_weak_float((double)INFINITY);
-  char *stop;
-  long long i = strtoll(start, &stop, 10);
-  if (stop == end && stop != start)
-    return tl_weak_int(i);
-  double f = strtod(start, &stop);
-  if (stop == end && stop != start)
-    return tl_weak_float(f);
-  return tl_none();
+  tl_number number;
+  if (tl_number_scan(start, end, &number) != end ||
+      number.kind == TL_NUMBER_NONE)
+    return tl_none();
+  return number.kind == TL_NUMBER_INT ? tl_weak_int(number.i)
+                                      : tl_weak_float(number.f);
 }
 
 // Names point into [params], which has to live as long as [out]. Parsing stops

@@ -1,11 +1,16 @@
 // How the library's functions look to the VM and the compiler.
 //
 // A function is a row of a table: name, parameters as the language writes them,
-// C function, flags and traits, documentation.
+// C function, flags and traits. The `///` lines above it are its documentation,
+// as `##` lines are that of a function in Tally: the first one is a sentence,
+// examples are indented by four. It is no part of the row, where it would lie
+// unpacked in every host: tools/embed packs it with all others (embedded.h).
 //
-//     {"len", "x", len, TL_DOC("…")}
-//     {"seed", "n", seed, TL_EFFECT, TL_DOC("…")}
-//     {"upper", "s", upper, .lifts = TL_OF_TEXT, TL_DOC("…")}
+//     /// How many items x has.
+//     ///     len([1, 2])    # 2
+//     {"len", "x", len},
+//     {"seed", "n", seed, TL_EFFECT},
+//     {"upper", "s", upper, .lifts = TL_OF_TEXT},
 //
 //     stdlib/*.c    rows, in families ──▶ tl_library ──▶ vm->library
 //     compiler      tl_builtin_find       CALLB with all parameters, given or
@@ -165,18 +170,8 @@ typedef struct tl_builtin {
   tl_lifts lifts;
   tl_takes takes;
   tl_fused_kind fused;
-  // Of the library: TL_DOC. First line a sentence; examples indented by four.
-  const char *doc;
+  const char *doc;  // of a host's
 } tl_builtin;
-
-// The documentation of a row of the library: not in the row, where it would
-// lie unpacked in every host, but with all others (embedded.h); tools/docs_of
-// finds it between the two names.
-#ifdef TL_DOCS_ALONE
-#define TL_DOC(...) TL_DOC_BEGINS __VA_ARGS__ TL_DOC_ENDS
-#else
-#define TL_DOC(...) .doc = NULL
-#endif
 
 // Whether a host runs it; else it is the library's, and has a C function.
 static inline bool tl_builtin_is_host(const tl_builtin *builtin) {

@@ -215,28 +215,6 @@ uint64_t tl_string_hash(tl_string *string) {
 
 // --- Grapheme clusters ------------------------------------------------------
 
-// The code point at byte [at] and its length; U+FFFD for a wrong byte. Up to
-// two bytes, which most letters have, it takes no call.
-static size_t decode(const char *text, size_t nbytes, size_t at,
-                     utf8proc_int32_t *point) {
-  unsigned char first = (unsigned char)text[at];
-  if (first < 128) {
-    *point = first;
-    return 1;
-  }
-  if (first >= 0xc2 && first < 0xe0 && nbytes - at > 1) {
-    *point = (first & 31) << 6 | (text[at + 1] & 63);
-    return 2;
-  }
-  utf8proc_ssize_t step =
-      utf8proc_iterate((const utf8proc_uint8_t *)text + at,
-                       (utf8proc_ssize_t)(nbytes - at), point);
-  if (step > 0)
-    return (size_t)step;
-  *point = 0xfffd;
-  return 1;
-}
-
 // Whether a cluster ends between two code points whatever comes before them, by
 // a test that finds this of Latin, Greek and Cyrillic letters: below U+0600
 // nothing joins what follows it but CR, and below U+0483 nothing joins what
@@ -254,9 +232,9 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
   if (nbytes - at > 1 && s[0] < 128 && s[1] < 128 && s[0] != '\r')
     return at + 1;
   utf8proc_int32_t before, after, state = 0;
-  at += decode(text, nbytes, at, &before);
+  at += tl_utf8_decode(text + at, nbytes - at, &before);
   while (at < nbytes) {
-    size_t step = decode(text, nbytes, at, &after);
+    size_t step = tl_utf8_decode(text + at, nbytes - at, &after);
     if (is_apart(before, after) ||
         utf8proc_grapheme_break_stateful(before, after, &state))
       break;
@@ -407,7 +385,7 @@ static int cluster_width(const char *text, size_t begin, size_t end) {
   int width = 0;
   while (begin < end) {
     utf8proc_int32_t point;
-    begin += decode(text, end, begin, &point);
+    begin += tl_utf8_decode(text + begin, end - begin, &point);
     int w = point == 0xfe0f ? 2 : utf8proc_charwidth(point);
     if (w > width)
       width = w;

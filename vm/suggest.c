@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "vm/utf8.h"
+
 // Decodes valid UTF-8 with capital ASCII letters made small; returns the number
 // of code points, or -1: too many.
 static int decode(const char *text, size_t nbytes, uint32_t *out) {
@@ -14,15 +16,9 @@ static int decode(const char *text, size_t nbytes, uint32_t *out) {
   for (size_t i = 0; i < nbytes;) {
     if (n == TL_SUGGEST_MAX)
       return -1;
-    uint8_t lead = (uint8_t)text[i++];
-    uint32_t c = lead < 0x80   ? lead
-                 : lead < 0xe0 ? lead & 0x1fu
-                 : lead < 0xf0 ? lead & 0x0fu
-                               : lead & 0x07u;
-    while (i < nbytes && ((uint8_t)text[i] & 0xc0) == 0x80) {
-      c = c << 6 | ((uint8_t)text[i++] & 0x3fu);
-    }
-    out[n++] = c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+    int32_t c;
+    i += tl_utf8_decode(text + i, nbytes - i, &c);
+    out[n++] = (uint32_t)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
   }
   return n;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <utf8proc.h>
 
 // The length of the well-formed sequence at [s]; 0: there is none. The second
 // byte's range depends on the first: that excludes overlong forms, surrogates,
@@ -80,6 +81,47 @@ bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
     i += length;
   }
   return true;
+}
+
+size_t tl_utf8_decode_long(const char *text, size_t nbytes, int32_t *point) {
+  utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
+                                           (utf8proc_ssize_t)nbytes, point);
+  if (step > 0)
+    return (size_t)step;
+  *point = 0xfffd;
+  return 1;
+}
+
+// What is below 0 is no code point.
+bool tl_begins_name(int32_t point) {
+  if (point < 0x80)
+    return (point >= 'a' && point <= 'z') || (point >= 'A' && point <= 'Z') ||
+           point == '_';
+  switch (utf8proc_category(point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_NL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool tl_continues_name(int32_t point) {
+  if (tl_begins_name(point) || (point >= '0' && point <= '9'))
+    return true;
+  if (point < 0x80)
+    return false;
+  // Subscript digits and primes.
+  if ((point >= 0x2080 && point <= 0x2089) ||
+      (point >= 0x2032 && point <= 0x2034) || point == 0x2057)
+    return true;
+  utf8proc_category_t category = utf8proc_category(point);
+  return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_MN ||
+         category == UTF8PROC_CATEGORY_MC;
 }
 
 // Each code point has one byte that does not continue another.

@@ -356,6 +356,8 @@ static void equal_names_are_equal_pointers(void **state) {
 
 static void numbers_are_read_exactly(void **state) {
   (void)state;
+  source_fixture fixture;
+  fixture_open_text(&fixture, "");
   static const struct {
     const char *text;
     double value;
@@ -375,30 +377,40 @@ static void numbers_are_read_exactly(void **state) {
       {"9007199254740993.00000000000000000000000000001", 9007199254740994.0},
   };
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-    tl_literal number = tl_literal_number(reals[i].text, strlen(reals[i].text));
+    tl_literal number =
+        tl_literal_number(&fixture.arena, reals[i].text, strlen(reals[i].text));
     assert_int_equal(number.kind, TL_LITERAL_FLOAT);
     assert_memory_equal(&number.real, &reals[i].value, sizeof(double));
   }
-  assert_int_equal(tl_literal_number("0xFf_0", 6).integer, 0xff0);
-  assert_int_equal(tl_literal_number("1_000", 5).integer, 1000);
-  tl_literal largest = tl_literal_number("18446744073709551615", 20);
+  assert_int_equal(tl_literal_number(&fixture.arena, "0xFf_0", 6).integer,
+                   0xff0);
+  assert_int_equal(tl_literal_number(&fixture.arena, "1_000", 5).integer, 1000);
+  tl_literal largest =
+      tl_literal_number(&fixture.arena, "18446744073709551615", 20);
   assert_true(largest.kind == TL_LITERAL_INT && largest.integer == UINT64_MAX);
-  assert_int_equal(tl_literal_number("18446744073709551616", 20).kind,
-                   TL_LITERAL_TOO_LARGE);
-  assert_int_equal(tl_literal_number("2i", 2).kind, TL_LITERAL_IMAGINARY);
+  assert_int_equal(
+      tl_literal_number(&fixture.arena, "18446744073709551616", 20).kind,
+      TL_LITERAL_TOO_LARGE);
+  assert_int_equal(tl_literal_number(&fixture.arena, "2i", 2).kind,
+                   TL_LITERAL_IMAGINARY);
+  fixture_close_source(&fixture);
 }
 
 // A digit past the 800th still decides a tie.
 static void long_decimals_round_right(void **state) {
   (void)state;
+  source_fixture fixture;
+  fixture_open_text(&fixture, "");
   enum { ZEROS = 2000 };
   char text[ZEROS + 40] = "9007199254740993.";
   size_t length = strlen(text);
   memset(text + length, '0', ZEROS);
-  double tie = tl_literal_number(text, length + ZEROS).real;
+  double tie = tl_literal_number(&fixture.arena, text, length + ZEROS).real;
   text[length + ZEROS] = '1';
-  double above = tl_literal_number(text, length + ZEROS + 1).real;
+  double above =
+      tl_literal_number(&fixture.arena, text, length + ZEROS + 1).real;
   assert_true(tie < above);
+  fixture_close_source(&fixture);
 }
 
 int main(void) {

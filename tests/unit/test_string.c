@@ -172,8 +172,38 @@ static void text_survives_each_failure(void **state) {
   }
 }
 
+static void code_points_are_decoded(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int32_t point;
+    size_t length;
+  } cases[] = {
+      {"a", 'a', 1},
+      {"\xc3\xa9", 0xe9, 2},
+      {"\xe9\x80\x9f", 0x901f, 3},
+      {"\xf0\x9f\x98\x80", 0x1f600, 4},
+      {"\xc3", 0xfffd, 1},
+      {"\xc3(", 0xfffd, 1},
+      {"\xc0\x80", 0xfffd, 1},
+      {"\xff", 0xfffd, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int32_t point;
+    size_t length =
+        tl_utf8_decode(cases[i].text, strlen(cases[i].text), &point);
+    assert_int_equal(point, cases[i].point);
+    assert_int_equal(length, cases[i].length);
+  }
+  assert_true(tl_begins_name('_') && tl_begins_name(0x3b1));
+  assert_false(tl_begins_name('7') || tl_begins_name(0x2081));
+  assert_true(tl_continues_name('7') && tl_continues_name(0x2081));
+  assert_false(tl_continues_name('-') || tl_continues_name(0xfffd));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(code_points_are_decoded),
       cmocka_unit_test(malformed_text_is_found),
       FIXTURE_TEST(clusters_are_counted),
       FIXTURE_TEST(cluster_ranges_are_bytes),

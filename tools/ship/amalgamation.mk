@@ -16,7 +16,7 @@ units = $(foreach isa,$(KERNEL_ISAS),\
 
 $(AMALGAMATION)/tally.c: $(SOURCES) $(MODULES) $(DOCS) tally.h $(wildcard vm/*.h \
   vm/*/*.h vm/kernels/*.c vm/kernels/generated/* compiler/*.h stdlib/*.h \
-  stdlib/generated/*.h) tools/amalgamate tools/embed \
+  vm/generated/*.h) tools/amalgamate tools/embed \
   tools/ship/amalgamation.mk Makefile vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) $(DOCS) > $(@D)/embedded.c

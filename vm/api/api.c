@@ -9,7 +9,6 @@
 //
 // An error stays pending in the VM until tl_report makes a report of it.
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 #include "compiler/lexer.h"
 #include "vm/embedded.h"
@@ -136,12 +135,10 @@ static size_t name_begin(const char *text, size_t end) {
   while (at > 0) {
     size_t before = at - 1;
     while (before > 0 && ((unsigned char)text[before] & 0xc0) == 0x80) before--;
-    utf8proc_int32_t code;
-    if (utf8proc_iterate((const utf8proc_uint8_t *)text + before,
-                         (utf8proc_ssize_t)(at - before), &code) < 0 ||
-        !tl_continues_name(code)) {
+    int32_t code;
+    tl_utf8_decode(text + before, at - before, &code);
+    if (!tl_continues_name(code))
       break;
-    }
     at = before;
   }
   return at;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/array/range.h"
 #include "vm/array/string_item.h"

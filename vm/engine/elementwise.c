@@ -2,9 +2,9 @@
 #include "vm/engine/elementwise.h"
 
 const tl_op_info tl_ops[TL_OP_COUNT] = {
-#define X(ENUM, name, arity, rule, sign, doc) \
+#define X(ENUM, name, arity, rule, sign) \
   [TL_OP_##ENUM] = {#name, sign, arity, TL_RULE_##rule},
-    TL_ELEMENTWISE(X)
+#include "vm/engine/elementwise_list.h"
 #undef X
 };
 

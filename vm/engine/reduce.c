@@ -5,7 +5,6 @@
 #include "vm/engine/reduce_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/array/describe.h"
 #include "vm/error.h"

@@ -1,6 +1,5 @@
 // Elementwise operations on scalars: the array kernels with n = 1, so that a
 // scalar's result has the bits of an array's.
-#include <string.h>
 
 #include "vm/engine/engine_internal.h"
 

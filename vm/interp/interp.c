@@ -23,7 +23,6 @@
 #include "vm/interp/interp.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"

@@ -8,7 +8,6 @@
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // One array of all strings, each list a row of it. A list with an item that is
 // no string fails.

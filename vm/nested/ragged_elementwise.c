@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"

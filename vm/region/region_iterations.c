@@ -10,7 +10,6 @@
 // before it. Numbers that are computed with must be the same in all of them.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/engine/plan_iterations.h"
 #include "vm/region/region_internal.h"

@@ -7,7 +7,6 @@
 #include "vm/objects.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
@@ -16,6 +15,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/types/type.h"
+#include "vm/utf8.h"
 #include "vm/vm.h"
 
 enum {
@@ -40,40 +40,13 @@ static bool is_keyword(const tl_string *key) {
   return false;
 }
 
-// Whether a code point may stand in a name, or begin it: the lexer's rule.
-static bool is_name_point(utf8proc_int32_t point, bool first) {
-  if (point == '_')
-    return true;
-  switch (utf8proc_category(point)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-      return true;
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-      return !first;
-    default:
-      return !first &&
-             ((point >= 0x2080 && point <= 0x2089) ||
-              (point >= 0x2032 && point <= 0x2034) || point == 0x2057);
-  }
-}
-
 // Whether a text can stand as a name without quotes.
 static bool is_name(const tl_string *key) {
-  size_t at = 0;
-  while (at < key->length) {
-    utf8proc_int32_t point;
-    utf8proc_ssize_t step =
-        utf8proc_iterate((const utf8proc_uint8_t *)key->text + at,
-                         (utf8proc_ssize_t)(key->length - at), &point);
-    if (step <= 0 || !is_name_point(point, at == 0))
+  for (size_t at = 0, step; at < key->length; at += step) {
+    int32_t point;
+    step = tl_utf8_decode(key->text + at, key->length - at, &point);
+    if (!(at == 0 ? tl_begins_name(point) : tl_continues_name(point)))
       return false;
-    at += (size_t)step;
   }
   return key->length > 0 && !is_keyword(key);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
@@ -235,27 +236,13 @@ static bool add_number(tl_text *text, const spec *s, const parts *p,
 // Type c: the character of a code point.
 static bool add_character(tl_text *text, const spec *s, bool negative,
                           uint64_t value) {
-  char bytes[4];
-  if (negative || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+  utf8proc_uint8_t bytes[4];
+  if (negative || value > 0x10ffff ||
+      !utf8proc_codepoint_valid((utf8proc_int32_t)value))
     return fail_spec(text->vm, s, "the number is no character's code point");
-  size_t n = 0;
-  uint32_t c = (uint32_t)value;
-  if (c < 0x80) {
-    bytes[n++] = (char)c;
-  } else if (c < 0x800) {
-    bytes[n++] = (char)(0xc0 | c >> 6);
-    bytes[n++] = (char)(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    bytes[n++] = (char)(0xe0 | c >> 12);
-    bytes[n++] = (char)(0x80 | (c >> 6 & 63));
-    bytes[n++] = (char)(0x80 | (c & 63));
-  } else {
-    bytes[n++] = (char)(0xf0 | c >> 18);
-    bytes[n++] = (char)(0x80 | (c >> 12 & 63));
-    bytes[n++] = (char)(0x80 | (c >> 6 & 63));
-    bytes[n++] = (char)(0x80 | (c & 63));
-  }
-  return add_padded(text, s, s->align ? s->align : '<', bytes, n, 0);
+  size_t n = (size_t)utf8proc_encode_char((utf8proc_int32_t)value, bytes);
+  return add_padded(text, s, s->align ? s->align : '<', (const char *)bytes, n,
+                    0);
 }
 
 // The digits of a whole number in a base up to 16.

@@ -92,9 +92,7 @@ static size_t read_name(parser *p, const char **name) {
 
 // The column of a byte, counting code points from 1.
 static int column(const parser *p, size_t at) {
-  int n = 1;
-  for (size_t i = 0; i < at; i++) n += ((uint8_t)p->text[i] & 0xc0) != 0x80;
-  return n;
+  return 1 + (int)tl_utf8_count(p->text, at);
 }
 
 // "expected a dtype, got "}" at column 7 of the type `3 * }`". Returns NULL.

@@ -1,7 +1,7 @@
 // The first 128 bits of 5^-342 to 5^308, higher half first: made by
 // tools/generate/powers_of_five.py.
-#ifndef TALLY_STDLIB_GENERATED_POWERS_OF_FIVE_H
-#define TALLY_STDLIB_GENERATED_POWERS_OF_FIVE_H
+#ifndef TALLY_VM_GENERATED_POWERS_OF_FIVE_H
+#define TALLY_VM_GENERATED_POWERS_OF_FIVE_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// Numbers in data files.
+// Numbers in source text and in data files.
 //
 // Nearly all have so few digits that one multiplication or division of exact
 // floats rounds correctly (Clinger 1990), or one of 128 bits (Lemire 2021); the
@@ -6,14 +6,14 @@
 //
 // Built for speed.
 
-#include "stdlib/number.h"
+#include "vm/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stdlib/generated/powers_of_five.h"
+#include "vm/generated/powers_of_five.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define LITTLE_ENDIAN_BYTES (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)

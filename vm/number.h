@@ -1,6 +1,7 @@
-// Numbers in data files: decimal text to int64 and float64, in no locale.
-#ifndef TALLY_STDLIB_NUMBER_H
-#define TALLY_STDLIB_NUMBER_H
+// Numbers in source text and in data files: decimal text to int64 and float64,
+// in no locale.
+#ifndef TALLY_VM_NUMBER_H
+#define TALLY_VM_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
