@@ -11,6 +11,7 @@
 //
 // Jumps get their offsets when all blocks are there (emit_tables.c).
 
+#include <math.h>
 #include <string.h>
 
 #include "compiler/emit_internal.h"
@@ -97,10 +98,13 @@ static void put_goto(tl_emitter *e, int32_t at, int32_t block,
 
 // --- Literals ---------------------------------------------------------------
 
-// Whether a constant can be a literal operand.
-static bool is_number_constant(const tl_emitter *e, uint32_t k) {
+// Whether a constant can be a literal operand: a number, and of == and != a
+// string or none.
+static bool is_literal(const tl_emitter *e, uint32_t k, uint8_t op) {
   tl_slot s = e->p->constants[k];
-  return (tl_class(s) & (TL_CLASS_I64 | TL_CLASS_F64)) != 0;
+  bool equality = op == TL_BC_EQ || op == TL_BC_NE;
+  return (tl_class(s) & (TL_CLASS_I64 | TL_CLASS_F64)) != 0 ||
+         (equality && (tl_is_string(s) || tl_is_none(s)));
 }
 
 // The index of two constants side by side, the literal as itself and as a
@@ -119,8 +123,10 @@ static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   if (e->p->constant_count + 2 > TL_MAX_SLOTS)
     return -1;
   // An operand that is a float needs the literal as one; of a float both are
-  // the same.
-  tl_slot twin = tl_class(s) == TL_CLASS_I64 ? tl_weak_float((double)s.i) : s;
+  // the same. It equals no string and not none, as it never equals NaN.
+  tl_slot twin = s;
+  if (tl_class(s) != TL_CLASS_F64)
+    twin = tl_weak_float(tl_class(s) == TL_CLASS_I64 ? (double)s.i : NAN);
   at = (int32_t)tl_function_constant(e->b, e->f, s);
   tl_function_constant(e->b, e->f, twin);
   e->pair_table[hash] = at;
@@ -145,7 +151,7 @@ static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
   // Another block reads it.
   if (e->crosses[ins->result])
     return -1;
-  return is_number_constant(e, ins->extra) ? (int32_t)ins->extra : -1;
+  return is_literal(e, ins->extra, next->op) ? (int32_t)ins->extra : -1;
 }
 
 // --- Windows ----------------------------------------------------------------

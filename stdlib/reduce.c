@@ -22,6 +22,7 @@
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/nested/nested_join.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Axes -------------------------------------------------------------------
@@ -56,16 +57,20 @@ typedef struct fold_form {
   bool one_axis;
 } fold_form;
 
-// skip_missing is the last parameter of all of them.
-static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
-                      bool *out) {
+// The place of skip_missing, which is the last parameter of all of them.
+static int skip_place(const fold_form *f) {
   // Parameters stand in the order of the table, whichever a function has.
   int last = f->keepdims;
   if (f->dtype > last)
     last = f->dtype;
   if (f->correction > last)
     last = f->correction;
-  return tl_arg_bool(vm, f->name, "skip_missing", args[last + 1], out);
+  return last + 1;
+}
+
+static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
+                      bool *out) {
+  return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], out);
 }
 
 // Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
@@ -111,10 +116,62 @@ static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
          tl_nested_reduce(vm, &call, &args[0], out);
 }
 
+// The sum, the least or the greatest of int64 items of a list.
+static bool fold_integers(const tl_list *list, tl_reduction how, tl_slot *out) {
+  uint64_t sum = 0;
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot s = list->items[i];
+    if (tl_class(s) != TL_CLASS_I64)
+      return false;
+    sum += s.u;
+    least = s.i < least ? s.i : least;
+    most = s.i > most ? s.i : most;
+  }
+  *out = tl_int(how == TL_REDUCE_SUM   ? (int64_t)sum
+                : how == TL_REDUCE_MIN ? least
+                                       : most);
+  return true;
+}
+
+// The least or the greatest of float64 items, if none is NaN and no two are
+// zeros of different signs.
+static bool fold_floats(const tl_list *list, tl_reduction how, tl_slot *out) {
+  double best = how == TL_REDUCE_MIN ? INFINITY : -INFINITY;
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot s = list->items[i];
+    if (tl_class(s) != TL_CLASS_F64 || isnan(s.f) ||
+        (s.f == best && signbit(s.f) != signbit(best)))
+      return false;
+    if (how == TL_REDUCE_MIN ? s.f < best : s.f > best)
+      best = s.f;
+  }
+  *out = tl_float(best);
+  return true;
+}
+
+// A list of numbers folded where it is: what its array would give, without that
+// array. False, and nothing is done, for all but the most frequent folds.
+static bool fold_list(const fold_form *form, const tl_slot *args,
+                      tl_slot *out) {
+  const tl_reduction how = form->reduction;
+  const tl_slot s = args[0], keepdims = args[form->keepdims];
+  if (!tl_is_list(s) || s.list->length == 0 || !tl_is_none(args[1]) ||
+      !tl_is_bool(keepdims) || keepdims.i != 0 ||
+      (form->dtype != 0 && !tl_is_none(args[form->dtype])) ||
+      !tl_is_bool(args[skip_place(form)]))
+    return false;
+  if (how == TL_REDUCE_MIN || how == TL_REDUCE_MAX)
+    return fold_integers(s.list, how, out) || fold_floats(s.list, how, out);
+  return how == TL_REDUCE_SUM && fold_integers(s.list, how, out);
+}
+
 // All reductions of the table below.
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
+  if (fold_list(form, args, out))
+    return true;
   if (!tl_arg_items(vm, form->name, &args[0]))
     return false;
   if (tl_is_nested(args[0]))

@@ -173,12 +173,6 @@ void tl_string_free(tl_vm *vm, tl_string *string) {
 
 // --- Comparing --------------------------------------------------------------
 
-// Hashes are not compared: computing one reads all bytes, as memcmp does.
-bool tl_string_equal(const tl_string *a, const tl_string *b) {
-  return a == b ||
-         (a->length == b->length && memcmp(a->text, b->text, a->length) == 0);
-}
-
 // The order of UTF-8's bytes is that of the code points.
 int tl_string_compare(const tl_string *a, const tl_string *b) {
   size_t shared = a->length < b->length ? a->length : b->length;

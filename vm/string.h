@@ -14,6 +14,8 @@
 #ifndef TALLY_VM_STRING_H
 #define TALLY_VM_STRING_H
 
+#include <string.h>
+
 #include "vm/memory/memory.h"
 #include "vm/check.h"
 #include "vm/utf8.h"
@@ -92,8 +94,12 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 // Frees a string that nothing refers to, with its marks.
 void tl_string_free(tl_vm *vm, tl_string *string);
-// Whether both have the same bytes. Text is not normalised.
-bool tl_string_equal(const tl_string *a, const tl_string *b);
+// Whether both have the same bytes. Text is not normalised. Hashes are not
+// compared: computing one reads all bytes, as memcmp does.
+static inline bool tl_string_equal(const tl_string *a, const tl_string *b) {
+  return a == b ||
+         (a->length == b->length && memcmp(a->text, b->text, a->length) == 0);
+}
 // Below, equal to or above 0: in the order of code points, which is that of the
 // bytes.
 int tl_string_compare(const tl_string *a, const tl_string *b);

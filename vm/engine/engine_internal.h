@@ -12,9 +12,6 @@
 // compared and selected, == and != answer for everything; else refused.
 bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out);
 
-// Whether a comparison holds of two strings, by code points.
-bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);
-
 // The operation on scalars that are opened and resolved.
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
                        const tl_typing *typing, tl_slot *out);

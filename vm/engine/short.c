@@ -240,9 +240,11 @@ INLINE void end(tl_vm *vm, tl_slot operand) {
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (tl_is_string(x[0]) && tl_is_string(x[1]) &&
-      tl_ops[op].rule == TL_RULE_COMPARE)
-    result = tl_bool(tl_strings_hold(op, x[0].string, x[1].string));
+  bool truth;
+  if (((x[0].tag | x[1].tag) & TL_CLASS_ARRAY) == 0 &&
+      tl_ops[op].rule == TL_RULE_COMPARE &&
+      tl_compare_at_once(op, x[0], x[1], &truth))
+    result = tl_bool(truth);
   else if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
     return false;
   end(vm, x[0]);

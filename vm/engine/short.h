@@ -10,6 +10,35 @@
 #include "vm/array/array.h"
 #include "vm/bytecode/function.h"
 #include "vm/engine/elementwise.h"
+#include "vm/string.h"
+
+// Whether a comparison holds of two strings, by code points.
+bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);
+
+// Whether [s] can be compared with none, which is no error and needs no look at
+// what it holds: arrays refuse that, and the host's values answer themselves.
+static inline bool tl_is_apart_from_none(tl_slot s) {
+  const unsigned classes = TL_CLASS_SCALAR | TL_CLASS_LIST | TL_CLASS_FUNC;
+  return (s.tag & classes) != 0 || tl_is_record(s) || tl_is_string(s);
+}
+
+// Comparisons that make nothing and cannot fail: of two strings, and == and !=
+// of a value with none. Returns whether it was one of these; drops nothing.
+static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
+                                      bool *truth) {
+  const bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
+  if (tl_is_string(b) && tl_is_string(c)) {
+    *truth = equality
+                 ? tl_string_equal(b.string, c.string) == (op == TL_OP_EQUAL)
+                 : tl_strings_hold(op, b.string, c.string);
+    return true;
+  }
+  if (!equality || !(tl_is_none(b) || tl_is_none(c)) ||
+      !tl_is_apart_from_none(b) || !tl_is_apart_from_none(c))
+    return false;
+  *truth = (tl_is_none(b) && tl_is_none(c)) == (op == TL_OP_EQUAL);
+  return true;
+}
 
 // Of the dispatch loop: operands with the instruction's modes for b and c (two
 // bits each), dropped here where they die. [a] may be an operand's slot.

@@ -362,78 +362,122 @@ static bool is_borrowed(const tl_builtin *builtin, tl_call_mode mode,
          tl_is_raw_bytes(s) || tl_is_lifted(builtin, args);
 }
 
-// Runs a built-in on bound arguments and drops them afterwards. [held]: the
-// caller has an in-place contract, which the result must not break by being a
-// new array.
-//
-// In order: convert arguments that it does not know, check its capabilities,
-// call it (directly, for a host, for bytes, or item by item), make its result
-// independent, then drop the arguments.
-static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
-                        bool held, uint32_t count, tl_slot *args,
-                        tl_slot *out) {
+// Whether lists among the arguments have to be looked through for bytes, which
+// functions that take bytes get as strings (tl_raw_bytes_given).
+static bool opens_lists(const tl_builtin *builtin, const tl_slot *args) {
+  return (builtin->takes >= TL_BYTES || tl_builtin_moves(builtin)) &&
+         (builtin->takes != TL_CONTAINERS || tl_is_array(args[0]));
+}
+
+// The call of a function that a host has, that needs a capability, or whose
+// arguments it may not know as they are: those are converted, or it is applied
+// item by item.
+static bool call_indirectly(tl_vm *vm, const tl_builtin *builtin,
+                            uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = builtin->flags & TALLY_MAY_ALL;
-  bool keeps = mode >= TL_CALL_RESTORES;
+  if (!spell_out(vm, builtin, count, args) ||
+      (needs != 0 && !tl_require(vm, needs, builtin->name)))
+    return false;
+  if (tl_builtin_is_host(builtin))
+    return vm->host->call(vm, builtin, args, out);
+  if (tl_raw_bytes_given(builtin, count, args))
+    return tl_raw_bytes_call(vm, builtin, count, args, out);
+  return tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
+                                     : builtin->call(vm, args, out);
+}
+
+// Calls the function, directly where its arguments are plain, and makes its
+// result independent. For the counters alone *dying says which arguments end
+// here as arrays with no other owner. [held]: the caller has an in-place
+// contract, which the result must not break by being a new array.
+static inline __attribute__((always_inline)) bool call_function(
+    tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool held,
+    uint32_t count, tl_slot *args, uint32_t *dying, tl_slot *out) {
   bool lends = mode >= TL_CALL_BORROWS && tl_builtin_may_borrow(builtin);
   // What it owns, its items own, too.
   bool lists = lends && builtin->result == TL_LISTS;
   lends = lists || (lends && !tl_is_owned(args[0]));
+  // One pass over the arguments finds out what the checks below need.
+  bool has_forms = false, has_lists = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (tl_is_array(args[i]))
+      *dying |= (uint32_t)tl_is_unique(args[i]) << i;
+    has_forms |= tl_is_nested(args[i]);
+    has_lists |= tl_is_list(args[i]);
+  }
+  bool direct = !has_forms && !tl_builtin_is_host(builtin) &&
+                (builtin->flags & TALLY_MAY_ALL) == 0 &&
+                !(has_lists && opens_lists(builtin, args)) &&
+                !tl_is_lifted(builtin, args);
+  // The function learns from this that its first argument has to come back.
+  bool was_keeping = vm->keeping;
+  vm->keeping = mode >= TL_CALL_RESTORES;
+  // A mapped file may have become shorter, so what was read from it is zeros:
+  // the error has to come before the function shows or stores anything.
+  bool ok = (vm->interrupted == 0 || tl_poll(vm, 0)) &&
+            (direct ? builtin->call(vm, args, out)
+                    : call_indirectly(vm, builtin, count, args, out));
+  vm->keeping = was_keeping;
+  // The result may borrow from the first argument only if that was not
+  // converted meanwhile, since a conversion ends with the call.
+  if (ok && tl_is_heap(*out) && (!lends || (tl_is_owned(args[0]) && !lists)))
+    tl_own_result(vm, builtin, out);
+  return ok &&
+         (!held || vm->observer->contract_returns(vm, builtin->name, *out));
+}
+
+// Drops arguments from [first] on; those in the set [dying] are counted.
+static inline void drop_arguments(tl_vm *vm, uint32_t first, uint32_t count,
+                                  const tl_slot *args, uint32_t dying) {
+  for (uint32_t i = first; i < count; i++) {
+    if (!tl_is_owned(args[i]))
+      continue;
+    vm->stats.temps_ended += dying >> i & 1;
+    tl_drop(vm, args[i]);
+  }
+}
+
+// A call whose first argument stays in its slot if it fails.
+static bool run_restoring(tl_vm *vm, const tl_builtin *builtin,
+                          tl_call_mode mode, bool held, uint32_t count,
+                          tl_slot *args, tl_slot *out) {
   tl_slot own = args[0];
   bool borrowed = is_borrowed(builtin, mode, args);
   if (borrowed)
     args[0] = tl_borrow(own);
-  bool was_keeping = vm->keeping, was_finishing = vm->finishing;
-  // The function learns from these two that its first argument has to come
-  // back.
-  vm->keeping = keeps;
-  // One pass over the arguments finds out what the checks below need.
-  // For the counters alone: which arguments end here as arrays with no other
-  // owner.
-  uint32_t dying = 0;
-  uint64_t tags = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
-    // A string is plain: no form, and no lifting or spelling out is for it.
-    tags |= tl_is_string(args[i]) ? 0 : args[i].tag;
-  }
-  bool plain = (tags & (TL_CLASS_OBJ | TL_CLASS_LIST)) == 0;
+  bool was_finishing = vm->finishing;
   if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))
     vm->finishing = true;
-  // A mapped file may have become shorter, so what was read from it is zeros:
-  // the error has to come before the function shows or stores anything.
-  bool ok =
-      (vm->interrupted == 0 || tl_poll(vm, 0)) &&
-      (plain || spell_out(vm, builtin, count, args)) &&
-      (needs == 0 || tl_require(vm, needs, builtin->name)) &&
-      (tl_builtin_is_host(builtin) ? vm->host->call(vm, builtin, args, out)
-       : !plain && tl_raw_bytes_given(builtin, count, args)
-           ? tl_raw_bytes_call(vm, builtin, count, args, out)
-       : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
-                                     : builtin->call(vm, args, out));
-  vm->keeping = was_keeping;
+  uint32_t dying = 0;
+  bool ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
   vm->finishing = was_finishing;
-  // The result may borrow from the first argument only if that was not
-  // converted meanwhile, since a conversion ends with the call.
-  if (ok && (!lends || (tl_is_owned(args[0]) && !lists)))
-    tl_own_result(vm, builtin, out);
-  if (ok && held && !vm->observer->contract_returns(vm, builtin->name, *out))
-    ok = false;
-  // An interrupt during a long call takes effect now, not at the next poll.
-  if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
-    tl_drop(vm, *out);
-    ok = false;
-  }
-  // A kept argument stays in its slot on failure; all others are dropped here.
-  for (uint32_t i = keeps && !ok && !borrowed ? 1 : 0; i < count; i++) {
-    vm->stats.temps_ended +=
-        ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
-    tl_drop(vm, args[i]);
-  }
+  drop_arguments(vm, !ok && !borrowed, count, args, ok ? dying : 0);
   if (borrowed && ok)
     tl_drop(vm, own);
   else if (borrowed)
     args[0] = own;
-  if (!ok)  // its result, if it came that far, has been dropped
+  return ok;
+}
+
+// Runs a built-in on bound arguments and drops them afterwards. After a failure
+// its result, if it came that far, has been dropped.
+static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
+                        bool held, uint32_t count, tl_slot *args,
+                        tl_slot *out) {
+  bool ok;
+  if (mode >= TL_CALL_RESTORES) {
+    ok = run_restoring(vm, builtin, mode, held, count, args, out);
+  } else {
+    uint32_t dying = 0;
+    ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
+    // An interrupt during a long call takes effect now, not at the next poll.
+    if (ok && vm->interrupted != 0 && !tl_poll(vm, 0)) {
+      tl_drop(vm, *out);
+      ok = false;
+    }
+    drop_arguments(vm, 0, count, args, ok ? dying : 0);
+  }
+  if (!ok)
     *out = tl_none();
   return ok;
 }
@@ -445,10 +489,10 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   // One test of a flag where no code has in-place contracts.
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  bool ok = run_builtin(vm, builtin, mode, held, count, args, out);
-  if (!ok)
-    tl_error_of_builtin(vm, builtin, args);
-  return ok;
+  if (run_builtin(vm, builtin, mode, held, count, args, out))
+    return true;
+  tl_error_of_builtin(vm, builtin, args);
+  return false;
 }
 
 // Drops arguments after a failure and returns false.

@@ -198,26 +198,24 @@ static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
 // Whether record[key] = value can be stored directly: the slot is the record's
-// only owner, the key needs no conversion, and the value is a number or gives
-// its own count away. Then the key is looked up once and no path is built.
+// only owner, the key may be one, and the value is a number or gives its own
+// count away. Then the key is looked up once and no path is built.
 static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
                                 const tl_slot *value, const tl_slot *key,
                                 unsigned modes) {
-  return tl_is_record(*target) && tl_key_is_plain(*key) &&
-         (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
-         !vm->no_reuse &&
+  return tl_is_record(*target) && (modes >> 4 & 3u) != TL_MODE_BORROW &&
+         tl_is_unique(*target) && !vm->no_reuse &&
          (!tl_is_heap(*value) ||
           (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW &&
-           (value->object->flags & TL_BORROWED) == 0));
+           (value->object->flags & TL_BORROWED) == 0)) &&
+         tl_key_allowed(*key);
 }
 
-// Three attempts, from cheap to general: an item of a list, a field of a
-// record, and a path of one step.
+// A field of a record, else a path of one step: the dispatch loop has tried to
+// set the item of an array or a list.
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
-  if (count == 1 && !vm->no_reuse && tl_item_set(target, value, i))
-    return true;
   if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
     tl_slot item = *value, key = *i;
     if ((modes >> 2 & 3u) == TL_MODE_BORROW)

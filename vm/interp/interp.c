@@ -349,12 +349,15 @@ dispatch:
       NEXT;
     }
 
-    // b[c]. Reading an element of an array or list in range needs no call;
-    // anything else may begin a region, or takes the general path.
+    // b[c]. Reading an element of an array or list in range needs no call, nor
+    // does a record's value; anything else may begin a region, or takes the
+    // general path.
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
       if (LENDS(RB) && get_lent(RA, RB, RC))
+        NEXT;
+      if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_value(RA, RB, RC))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -430,14 +433,18 @@ dispatch:
     }
     // a[c] = b. Storing a number of the array's dtype in range needs no call.
     OP(SETEL) {
-      if (LIKELY(tl_element_set(RA, RB, RC)))
+      if (LIKELY(tl_element_set(RA, RB, RC)) || set_item(vm, RA, RB, RC))
         NEXT;
       TRY(tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
       NEXT;
     }
-    // a[c] = b, where another variable may still need the item that goes.
+    // a[c] = b, where another variable may still need the item that goes; a
+    // number depends on nothing.
     OP(REPLACE) {
       tl_slot *successor = SLOT(ins[1].a);
+      if (!tl_is_heap(*successor) &&
+          (tl_element_set(RA, RB, RC) || set_item(vm, RA, RB, RC)))
+        NEXT2;
       TRY(tl_exec_replace(vm, RA, RB, RC, successor, ins->modes & 0x3fu));
       NEXT2;
     }
@@ -677,7 +684,7 @@ dispatch:
       // does.
       if (what != TL_NEXT_PAIR &&
           ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
-           !tl_is_owned(*b)) &&
+           !tl_is_owned(*b) || tl_is_string(*b)) &&
           tl_element_get(RA, b, b + 1)) {
         b[1].i++;
         NEXT2;
@@ -810,8 +817,7 @@ dispatch:
   // be one bool.
   WAY(compare) {
     bool truth;
-    if (((slow_b->tag | slow_c->tag) & TL_CLASS_HEAP) != 0 ||
-        !tl_scalar_compare(slow_op, slow_b, slow_c, &truth))
+    if (!compare_at_once(slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth))
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
     if (truth != slow_negate) {
       if ((int16_t)ins->c < 0)

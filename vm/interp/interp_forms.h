@@ -179,6 +179,21 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
+// Whether nothing is to be dropped where an operand of that mode was read.
+#define STAYS(s, mode) ((mode) == TL_MODE_BORROW || !tl_is_owned(*(s)))
+
+// A comparison that makes nothing and drops nothing: of scalars, of strings,
+// and with none. Returns whether it was one of these.
+static __attribute__((noinline)) bool compare_at_once(
+    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
+    unsigned c_mode, bool *truth) {
+  if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0 &&
+      tl_scalar_compare(op, b, c, truth))
+    return true;
+  return STAYS(b, b_mode) && STAYS(c, c_mode) &&
+         tl_compare_at_once(op, *b, *c, truth);
+}
+
 // Whether operand b of a container ends here but is no owner, as a temporary
 // that was borrowed: then nothing is to be dropped either.
 #define LENDS(b) (MODE_B != TL_MODE_BORROW && !tl_is_owned(*(b)))
@@ -192,6 +207,27 @@ static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
                                                 const tl_slot *c,
                                                 const tl_slot *d) {
   return tl_element_get2(a, b, c, d);
+}
+
+// a = record[key], borrowed, where the key is there and is no list.
+static __attribute__((noinline)) bool get_value(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c) {
+  if (!tl_is_record(*b) || !tl_key_is_plain(*c))
+    return false;
+  const tl_slot *value = tl_record_get_key(b->record, *c);
+  if (value == NULL)
+    return false;
+  tl_slot borrowed = tl_borrow(*value);
+  tl_copy_slot(a, &borrowed);
+  return true;
+}
+
+// tl_item_set out of line: a list's item that needs no count, nor did the old.
+static __attribute__((noinline)) bool set_item(const tl_vm *vm,
+                                               const tl_slot *target,
+                                               const tl_slot *value,
+                                               const tl_slot *index) {
+  return !vm->no_reuse && tl_item_set(target, value, index);
 }
 
 // a = b[…] where b is an array of numbers that has an integer for each axis;
@@ -411,7 +447,7 @@ static inline bool takes_one(const tl_slot *s) {
   }
 
 // The same with a literal: in the constants an int64 and its float stand side
-// by side.
+// by side, as do a string or none and NaN, which no float equals either.
 #define JUMP_IF_K(name, op, slow, negate)        \
   OP(name) {                                     \
     const tl_slot *b = RA, *c = KB;              \

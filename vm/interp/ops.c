@@ -171,6 +171,18 @@ static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
       tl_hold(vm, slots[i], TL_CAUSE_VIEW);
 }
 
+// Puts a value of the window into a new container: nothing that can fail, so
+// nothing is lost.
+static inline void store_new(tl_vm *vm, tl_object *container, tl_slot *to,
+                             tl_slot *value, tl_cause cause) {
+  if (!tl_is_heap(*value)) {
+    tl_copy_slot(to, value);
+    return;
+  }
+  tl_slot stored = tl_borrow_item(vm, container, value, cause);
+  tl_copy_slot(to, &stored);
+}
+
 // All memory is there before the first item moves, so a failure leaves the
 // window as it was.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
@@ -178,14 +190,8 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   if (list == NULL)
     return false;
   hold_all(vm, count, items);
-  for (uint32_t i = 0; i < count; i++) {
-    // Nothing below the allocation can fail, so no item is lost.
-    if (tl_is_heap(items[i]))
-      list->items[i] =
-          tl_borrow_item(vm, &list->head, &items[i], TL_CAUSE_ITEM);
-    else
-      tl_copy_slot(&list->items[i], &items[i]);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    store_new(vm, &list->head, &list->items[i], &items[i], TL_CAUSE_ITEM);
   list->length = count;
   tl_operand_put(out, tl_own_list(list));
   return true;
@@ -208,18 +214,13 @@ bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
 // What a slot only borrows the record borrows, as lists do.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out) {
-  tl_record *record = tl_record_new(vm, keys->count);
+  tl_record *record = tl_record_of_names(vm, keys->count, keys->names);
   if (record == NULL)
     return false;
-  // The record has room for all: nothing below fails.
   hold_all(vm, keys->count, values);
-  for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_set_new_field(vm, &record, keys->names[i], &values[i]))
-      continue;
-    tl_drop(vm, tl_own_record(record));
-    return false;
-  }
-  tl_drop_all(vm, values, keys->count);
+  for (uint32_t i = 0; i < keys->count; i++)
+    store_new(vm, &record->head, &record->fields[i].value, &values[i],
+              TL_CAUSE_FIELD);
   tl_operand_put(out, tl_own_record(record));
   return true;
 }
@@ -241,6 +242,13 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   return true;
 }
 
+// Whether the value is a number, or a string that is never freed: it is stored
+// without a count.
+static inline bool has_no_count(tl_slot s) {
+  return !tl_is_heap(s) || (tl_is_string(s) && !tl_is_owned(s) &&
+                            (s.object->flags & TL_IMMORTAL) != 0);
+}
+
 // On failure the slot has its list as it was, with the same owner: nothing but
 // the copy that was made here is dropped.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
@@ -254,6 +262,10 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
     return false;
   if (in_place)
     tl_changed_in_place(vm, target);
+  if (in_place && has_no_count(value) && unique->length < unique->capacity) {
+    tl_copy_slot(&unique->items[unique->length++], &value);
+    return true;
+  }
   bool ok = tl_list_push_borrowed(vm, &unique, &value);
   // The target was borrowed, so it is a copy that failed to grow: the slot
   // keeps the original.
@@ -349,12 +361,14 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
   tl_slot c = *container;
   int64_t length = -1;
+  if (tl_is_list(c)) {
+    *more = position->i < c.list->length;
+    return true;
+  }
   const tl_resource *resource = walked_resource(c);
   if (resource != NULL)
     return resource->walked->more(vm, resource->object, more);
-  if (tl_is_list(c)) {
-    length = c.list->length;
-  } else if (tl_is_array(c) && tl_ndim(c.array) > 0) {
+  if (tl_is_array(c) && tl_ndim(c.array) > 0) {
     length = tl_shape(c.array)[0];
   } else if (tl_is_nested(c)) {
     length = tl_value_length(c, 0);

@@ -73,23 +73,6 @@ static int64_t most_items(const operands *x) {
   return most;
 }
 
-// Whether [s] can be compared with none, which is no error and needs no look at
-// what it holds: arrays refuse that, and the host's values answer themselves.
-static bool is_apart_from_none(tl_slot s) {
-  return tl_is_list(s) || tl_is_function(s) || tl_is_string(s) ||
-         tl_is_record(s) || tl_is_scalar(s) || tl_is_none(s);
-}
-
-// == and != with none make nothing. Returns whether it was one of these.
-static bool compare_at_once(tl_op op, tl_slot b, tl_slot c, bool *truth) {
-  const bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
-  if (!equality || !(tl_is_none(b) || tl_is_none(c)) ||
-      !is_apart_from_none(b) || !is_apart_from_none(c))
-    return false;
-  *truth = (tl_is_none(b) && tl_is_none(c)) == (op == TL_OP_EQUAL);
-  return true;
-}
-
 // Applies one operation to all operands and ends those that end. *out is
 // written last, as it may be an operand's slot.
 static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
@@ -100,7 +83,8 @@ static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   for (int i = 0; i < x->count; i++)
     slots[i] = tl_operand_read(x->in[i], x->modes[i]);
   bool truth;
-  if (x->count == 2 && compare_at_once(op, slots[0], slots[1], &truth)) {
+  if (x->count == 2 && tl_ops[op].rule == TL_RULE_COMPARE &&
+      tl_compare_at_once(op, slots[0], slots[1], &truth)) {
     for (int i = 0; i < 2; i++) tl_operand_end(vm, slots[i]);
     *out = tl_bool(truth);
     return true;
@@ -161,17 +145,12 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
   tl_slot result = tl_none();
-  if (tl_is_string(*b) && tl_is_string(*c) &&
-      tl_short_binary(vm, op, &result, b, c, (b_mode & 3u) | c_mode << 2)) {
-    *truth = result.i != 0;
-    return true;
-  }
   // Both operands are borrowed until it is known that the result is one bool:
   // what fails has consumed nothing.
   operands x = {.count = 2, .in = {b, c}};
   tl_slot ends[2] = {tl_operand_read(b, b_mode & 3u),
                      tl_operand_read(c, c_mode & 3u)};
-  if (compare_at_once(op, *b, *c, truth)) {
+  if (tl_compare_at_once(op, *b, *c, truth)) {
     for (int i = 0; i < 2; i++) tl_operand_end(vm, ends[i]);
     return true;
   }

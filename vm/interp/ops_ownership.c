@@ -198,7 +198,8 @@ static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y) {
 // borrows from others it goes on borrowing. Items are taken out of x only if x
 // itself is not borrowed.
 static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
-  if (!tl_is_counted(*y) || !tl_is_owned(*x))
+  if (!tl_is_owned(*x) || !tl_is_counted(*y) ||
+      (y->object->flags & TL_BORROWED) == 0)
     return;
   tl_each_borrowed(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))

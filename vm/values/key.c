@@ -23,7 +23,7 @@ static bool is_integer(tl_slot s) {
 }
 
 // An int of 63 bits keeps its sign: the word is shifted back arithmetically.
-bool tl_key_word(tl_slot s, uint64_t *word) {
+static inline bool key_word(tl_slot s, uint64_t *word) {
   if (tl_is_bool(s)) {
     *word = (uint64_t)(s.i != 0) << 3 | TL_KEY_BOOL;
     return true;
@@ -34,13 +34,23 @@ bool tl_key_word(tl_slot s, uint64_t *word) {
   return true;
 }
 
+bool tl_key_word(tl_slot s, uint64_t *word) {
+  return key_word(s, word);
+}
+
 // --- What may be a key ------------------------------------------------------
+
+// Whether a value is a key by itself, and no list.
+static inline bool is_simple(tl_slot s) {
+  return tl_class(s) == TL_CLASS_I64 || tl_is_string(s) || tl_is_bool(s) ||
+         is_integer(s);
+}
 
 // tl_key_fault_of at a depth, with *left items to go.
 static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
                              tl_slot *wrong) {
   *wrong = s;
-  if (tl_is_string(s) || tl_is_bool(s) || is_integer(s))
+  if (is_simple(s))
     return TL_KEY_FINE;
   if (!tl_is_list(s))
     return TL_KEY_OTHER;
@@ -51,7 +61,8 @@ static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
     return TL_KEY_MANY;
   tl_key_fault fault = TL_KEY_FINE;
   for (int64_t i = 0; fault == TL_KEY_FINE && i < s.list->length; i++)
-    fault = fault_of(s.list->items[i], depth + 1, left, wrong);
+    if (!is_simple(s.list->items[i]))
+      fault = fault_of(s.list->items[i], depth + 1, left, wrong);
   return fault;
 }
 
@@ -149,6 +160,15 @@ tl_slot tl_key_slot(tl_key key) {
 
 // --- Comparing --------------------------------------------------------------
 
+static bool equal(tl_slot a, tl_slot b);
+
+// Items of two lists, most of which are integers.
+static inline bool equal_items(tl_slot a, tl_slot b) {
+  return tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64
+             ? a.i == b.i
+             : equal(a, b);
+}
+
 // Whether two values are the same key: integers by value, bools only bools.
 static bool equal(tl_slot a, tl_slot b) {
   if (tl_is_string(a))
@@ -160,7 +180,7 @@ static bool equal(tl_slot a, tl_slot b) {
   if (!tl_is_list(b) || a.list->length != b.list->length)
     return false;
   for (int64_t i = 0; a.list != b.list && i < a.list->length; i++)
-    if (!equal(a.list->items[i], b.list->items[i]))
+    if (!equal_items(a.list->items[i], b.list->items[i]))
       return false;
   return true;
 }
@@ -173,26 +193,38 @@ bool tl_key_is(tl_key key, tl_slot s) {
 
 // The finaliser of splitmix64: every bit of the word moves every bit of the
 // hash.
-uint64_t tl_key_word_hash(uint64_t word) {
+static inline uint64_t mix(uint64_t word) {
   word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
   return word ^ word >> 31;
 }
 
+uint64_t tl_key_word_hash(uint64_t word) {
+  return mix(word);
+}
+
+// The word of a value that is no list and no string.
+static inline uint64_t word_of(tl_slot s) {
+  uint64_t word;
+  return key_word(s, &word) ? word : s.u;
+}
+
 // Strings hash by their bytes, which they remember; lists by their items in
-// order.
+// order, each with one multiplication, as wherever the list is a key it is
+// hashed anew. Neither step joins two different hashes.
 uint64_t tl_key_hash(tl_slot s) {
   if (tl_is_string(s))
     return tl_string_hash(s.string);
-  uint64_t word;
-  if (!tl_is_list(s)) {
-    return tl_key_word_hash(tl_key_word(s, &word) ? word : s.u);
+  if (!tl_is_list(s))
+    return mix(word_of(s));
+  uint64_t hash = (uint64_t)s.list->length;
+  for (int64_t i = 0; i < s.list->length; i++) {
+    tl_slot item = s.list->items[i];
+    uint64_t own = tl_is_heap(item) ? tl_key_hash(item) : word_of(item);
+    hash = (hash ^ own) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
   }
-  uint64_t hash = (uint64_t)s.list->length + UINT64_C(0x9e3779b97f4a7c15);
-  for (int64_t i = 0; i < s.list->length; i++)
-    hash = tl_key_word_hash(hash ^ tl_key_hash(s.list->items[i])) +
-           UINT64_C(0x9e3779b97f4a7c15);
-  return hash;
+  return mix(hash);
 }
 
 // --- As text ----------------------------------------------------------------

@@ -77,12 +77,10 @@ void tl_list_narrow(tl_vm *vm, tl_list **list, int64_t start, int64_t length) {
 
 // --- Growing ----------------------------------------------------------------
 
-// Makes room for more items: grows by half, to whole lines of 64 bytes, so that
-// pushing is O(1) on average.
-static bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
+// Grows by half, to whole lines of 64 bytes, so that pushing is O(1) on
+// average.
+static bool grow(tl_vm *vm, tl_list **list, int64_t room) {
   tl_list *old = *list;
-  if (old->capacity - old->length >= room)
-    return true;
   // Half as much room as there are items, or the next gap would be closed soon.
   if (tl_gap_of(&old->head) > 0) {
     *list = old = move_down(old);
@@ -105,12 +103,24 @@ static bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
   return true;
 }
 
+// Makes room for more items.
+static inline bool list_reserve(tl_vm *vm, tl_list **list, int64_t room) {
+  return (*list)->capacity - (*list)->length >= room || grow(vm, list, room);
+}
+
+// A count for whatever has one: numbers are only copied.
+static inline void put_item(tl_vm *vm, tl_slot *to, tl_slot *item) {
+  tl_slot kept = *item;
+  if (tl_is_heap(kept))
+    kept = tl_escape(vm, item, TL_CAUSE_ITEM);
+  tl_copy_slot(to, &kept);
+}
+
 // Room first: once the item has moved nothing can fail.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
   if (!list_reserve(vm, list, 1))
     return false;
-  tl_slot kept = tl_escape(vm, item, TL_CAUSE_ITEM);
-  tl_copy_slot(&(*list)->items[(*list)->length++], &kept);
+  put_item(vm, &(*list)->items[(*list)->length++], item);
   return true;
 }
 
@@ -130,7 +140,7 @@ tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room) {
     return NULL;
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot item = tl_borrow(list->items[i]);
-    copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+    put_item(vm, &copy->items[i], &item);
   }
   copy->length = list->length;
   return copy;

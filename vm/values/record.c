@@ -4,6 +4,11 @@
 // fields; it is at least twice as large as the capacity and lies in the same
 // allocation, behind the fields. Few fields are found faster by looking at
 // each.
+//
+// Where a field goes out of the middle, others change their positions. The
+// index is not gone through for that: a few such moves are kept behind it, by
+// which the positions in it are corrected, and when there is no more room for
+// moves it is built anew.
 
 #include "vm/values/record.h"
 
@@ -12,22 +17,42 @@
 #include "vm/events.h"
 #include "vm/string.h"
 
-// From how many fields on there is an index; an entry without a field.
-enum { INDEX_FROM = 9, NOBODY = -1 };
+// From how many fields on there is an index; an entry without a field; the
+// moves kept behind an index.
+enum { INDEX_FROM = 9, NOBODY = -1, MOVES = 16 };
 
 // --- The index --------------------------------------------------------------
 
 // An entry keeps part of the key's hash, so that other keys need not be looked
-// at: each of those would be a cache miss. Positions count from the start of
-// the block, so that they stay when the first fields go.
+// at: each of those would be a cache miss. A mark is the position, counted from
+// the start of the block, so that it stays when the first fields go, and before
+// the moves that are kept.
 typedef struct entry {
-  int32_t position;
+  int32_t mark;
   uint32_t hash;
 } entry;
+
+// Fields that went: where those before went up one place (is_up), what has a
+// smaller mark than the field's is one place further now; else what has a
+// larger one is one place less far.
+typedef struct move {
+  int32_t mark;
+  bool is_up;
+} move;
+
+typedef struct moves {
+  int64_t count;
+  move at[MOVES];
+} moves;
 
 // The index, behind the fields there is room for.
 static entry *index_of(tl_record *record) {
   return (entry *)(void *)&record->fields[record->capacity];
+}
+
+// The moves, behind the index.
+static moves *moves_of(tl_record *record) {
+  return (moves *)(void *)(index_of(record) + record->index_size);
 }
 
 // How many fields the block has had before the first one.
@@ -53,16 +78,33 @@ static uint64_t hash_of(tl_key key) {
                                     : tl_key_hash(tl_key_slot(key));
 }
 
-// Enters the field at that position.
-static void index_add(tl_record *record, int64_t position) {
+// The position of the field with that mark.
+static inline int64_t position_of(tl_record *record, int32_t mark) {
+  const moves *moved = moves_of(record);
+  int64_t at = mark - first_of(record);
+  for (int64_t i = 0; i < moved->count; i++) {
+    const move *m = &moved->at[i];
+    at += m->is_up ? mark < m->mark : -(mark > m->mark);
+  }
+  return at;
+}
+
+// The mark of a new field at the end: behind all that went.
+static int32_t mark_of_last(tl_record *record) {
+  const moves *moved = moves_of(record);
+  int64_t mark = record->length - 1 + first_of(record);
+  for (int64_t i = 0; i < moved->count; i++) mark += !moved->at[i].is_up;
+  return (int32_t)mark;
+}
+
+// Enters the field at that position with a mark.
+static void index_add(tl_record *record, int64_t position, int32_t mark) {
   entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  tl_key key = record->fields[position].key;
-  uint64_t hash = hash_of(key);
+  uint64_t hash = hash_of(record->fields[position].key);
   uint64_t at = hash & mask;
-  while (index[at].position != NOBODY) at = (at + 1) & mask;
-  index[at] =
-      (entry){(int32_t)(position + first_of(record)), (uint32_t)(hash >> 32)};
+  while (index[at].mark != NOBODY) at = (at + 1) & mask;
+  index[at] = (entry){mark, (uint32_t)(hash >> 32)};
 }
 
 // The entry of the field at that position, which has one.
@@ -70,45 +112,29 @@ static uint64_t entry_of(tl_record *record, int64_t position) {
   const entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
   uint64_t at = hash_of(record->fields[position].key) & mask;
-  while (index[at].position != position + first_of(record))
-    at = (at + 1) & mask;
+  while (position_of(record, index[at].mark) != position) at = (at + 1) & mask;
   return at;
 }
 
-// Takes the field's entry out. Those behind it that would not be found across
-// the hole move into it, one after the other (Knuth, volume 3, algorithm R).
-static void index_remove(tl_record *record, int64_t position) {
+// Takes the field's entry out and returns its mark. Entries behind it that
+// would not be found across the hole move into it, one after the other (Knuth,
+// volume 3, algorithm R).
+static int32_t index_remove(tl_record *record, int64_t position) {
   entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
   uint64_t hole = entry_of(record, position);
-  for (uint64_t at = (hole + 1) & mask; index[at].position != NOBODY;
+  int32_t mark = index[hole].mark;
+  for (uint64_t at = (hole + 1) & mask; index[at].mark != NOBODY;
        at = (at + 1) & mask) {
-    int64_t of = index[at].position - first_of(record);
+    int64_t of = position_of(record, index[at].mark);
     uint64_t home = hash_of(record->fields[of].key) & mask;
     if (((at - home) & mask) < ((at - hole) & mask))
       continue;
     index[hole] = index[at];
     hole = at;
   }
-  index[hole].position = NOBODY;
-}
-
-// The positions from [from] up to [to] become larger by [by]: entry by entry
-// where they are few, else in one pass over all.
-static void index_move(tl_record *record, int64_t from, int64_t to, int by) {
-  entry *index = index_of(record);
-  if ((to - from) * 16 < record->index_size) {
-    // In an order in which no two have one position meanwhile.
-    for (int64_t i = 0; i < to - from; i++)
-      index[entry_of(record, by > 0 ? to - 1 - i : from + i)].position += by;
-    return;
-  }
-  int64_t first = first_of(record);
-  for (int64_t at = 0; at < record->index_size; at++) {
-    int64_t position = index[at].position - first;
-    bool moves = position >= from && position < to;
-    index[at].position += moves && index[at].position != NOBODY ? by : 0;
-  }
+  index[hole].mark = NOBODY;
+  return mark;
 }
 
 // Enters all fields anew, after the record moved or lost one.
@@ -116,7 +142,10 @@ static void index_build(tl_record *record) {
   if (record->index_size == 0)
     return;
   memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(entry));
-  for (int64_t i = 0; i < record->length; i++) index_add(record, i);
+  moves_of(record)->count = 0;
+  int64_t first = first_of(record);
+  for (int64_t i = 0; i < record->length; i++)
+    index_add(record, i, (int32_t)(i + first));
 }
 
 // Whether a field has the key that is looked for.
@@ -128,13 +157,14 @@ typedef bool is_key(tl_key key, const void *sought);
 static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
                                  const void *sought) {
   const entry *index = index_of(record);
-  const tl_field *start = record->fields - first_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  for (uint64_t at = hash & mask; index[at].position != NOBODY;
+  for (uint64_t at = hash & mask; index[at].mark != NOBODY;
        at = (at + 1) & mask) {
-    if (index[at].hash == (uint32_t)(hash >> 32) &&
-        is(start[index[at].position].key, sought))
-      return start + index[at].position - record->fields;
+    if (index[at].hash != (uint32_t)(hash >> 32))
+      continue;
+    int64_t position = position_of(record, index[at].mark);
+    if (is(record->fields[position].key, sought))
+      return position;
   }
   return -1;
 }
@@ -145,8 +175,9 @@ static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
 // fields.
 static bool record_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   if (capacity >= 0 && capacity < INT32_MAX / 4) {
-    *nbytes = sizeof(tl_record) + (size_t)capacity * sizeof(tl_field) +
-              (size_t)index_size(capacity) * sizeof(entry);
+    *nbytes = sizeof(tl_record) + (size_t)capacity * sizeof(tl_field);
+    if (index_size(capacity) > 0)
+      *nbytes += (size_t)index_size(capacity) * sizeof(entry) + sizeof(moves);
     return true;
   }
   return tl_fail_memory(vm, SIZE_MAX, "a record");
@@ -164,6 +195,24 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   record->capacity = capacity;
   record->index_size = index_size(capacity);
   index_build(record);
+  return record;
+}
+
+// The index is built once, when all keys are there.
+tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
+                              tl_string *const *names) {
+  tl_record *record = tl_record_new(vm, count);
+  for (int64_t i = 0; record != NULL && i < count; i++) {
+    tl_slot name = {.tag = TL_TAG_STRING, .string = names[i]};
+    tl_retain(vm, name);
+    record->fields[i].key = tl_key_of_string(names[i]);
+    record->fields[i].value = tl_none();
+  }
+  if (record != NULL) {
+    record->length = count;
+    if (count >= INDEX_FROM)
+      index_build(record);
+  }
   return record;
 }
 
@@ -347,7 +396,7 @@ static void add_field(tl_vm *vm, tl_record *r, tl_key key, tl_slot *value) {
   r->fields[r->length].value = tl_escape(vm, value, TL_CAUSE_FIELD);
   r->length++;
   if (r->index_size != 0)
-    index_add(r, r->length - 1);
+    index_add(r, r->length - 1, mark_of_last(r));
 }
 
 // Sets the field with a string as its key, which moves in where it is new and
@@ -450,23 +499,38 @@ bool tl_record_put_end(tl_record *record, tl_slot *out) {
   return record != NULL;
 }
 
-// Closes the hole at a position of a record with an index: the fields before it
-// move up, or those behind it down, whichever are fewer, and the positions in
-// the index with them.
-static tl_record *close_hole(tl_record *record, int64_t position) {
+// Notes that a field with that mark went and others took its place. Where
+// nothing is noted yet, the last one may go unnoticed; after that it may not,
+// or the next one would get a mark among those that went.
+static void note_move(tl_record *record, move m, bool moves_others) {
+  moves *moved = moves_of(record);
+  if (!moves_others && (m.is_up || moved->count == 0))
+    return;
+  if (moved->count == MOVES)
+    index_build(record);
+  else
+    moved->at[moved->count++] = m;
+}
+
+// Closes the hole at a position of a record with an index, where a field with
+// that mark was: the fields before it move up, or those behind it down,
+// whichever are fewer.
+static tl_record *close_hole(tl_record *record, int64_t position,
+                             int32_t mark) {
   tl_field *fields = record->fields;
   int64_t behind = record->length - 1 - position;
-  if (position < behind) {
-    index_move(record, 0, position, 1);
+  bool is_up = position < behind;
+  if (is_up) {
     memmove(fields + 1, fields, (size_t)position * sizeof(tl_field));
     record = move_up(record);
-    return first_of(record) > record->length ? move_down(record) : record;
+  } else {
+    memmove(fields + position, fields + position + 1,
+            (size_t)behind * sizeof(tl_field));
+    record->length--;
   }
-  index_move(record, position + 1, record->length, -1);
-  memmove(fields + position, fields + position + 1,
-          (size_t)behind * sizeof(tl_field));
-  record->length--;
-  return record;
+  note_move(record, (move){mark, is_up}, is_up ? position > 0 : behind > 0);
+  return is_up && first_of(record) > record->length ? move_down(record)
+                                                    : record;
 }
 
 // The key is dropped last.
@@ -476,8 +540,8 @@ void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
   tl_key key = field->key;
   *out = field->value;
   if ((*record)->index_size != 0) {
-    index_remove(*record, position);
-    *record = close_hole(*record, position);
+    int32_t mark = index_remove(*record, position);
+    *record = close_hole(*record, position, mark);
   } else {
     (*record)->length--;
     memmove(field, field + 1,
@@ -506,7 +570,9 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
     tl_slot value = tl_borrow(record->fields[i].value);
     copy->fields[i].key = record->fields[i].key;
     tl_key_retain(vm, copy->fields[i].key);
-    copy->fields[i].value = tl_escape(vm, &value, TL_CAUSE_FIELD);
+    if (tl_is_heap(value))
+      value = tl_escape(vm, &value, TL_CAUSE_FIELD);
+    tl_copy_slot(&copy->fields[i].value, &value);
   }
   copy->length = record->length;
   index_build(copy);

@@ -37,6 +37,10 @@ struct tl_record {
 // A record without fields and with room for [capacity], owned; NULL after
 // tl_fail.
 tl_record *tl_record_new(tl_vm *vm, int64_t capacity);
+// A record whose keys are these distinct strings, in order, and whose values
+// are all none; owned, NULL after tl_fail. The keys are retained.
+tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
+                              tl_string *const *names);
 // The position of a field with that string as its key; -1.
 int64_t tl_record_find(tl_record *record, const tl_string *key);
 // The same for a key that is no string.
