@@ -454,6 +454,11 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
 
 // A CALL; one that does not fit a known function's parameters is reported.
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
+// For a loop with [count] names over [ast]: where that calls a function of the
+// library with a walk (tl_builtin) that gives rows of so many items, puts what
+// is walked in their place into every second slot from [slots] on. False, and
+// nothing is done: it does not.
+bool tl_lower_walk(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
 // A function as a value, whose body is lowered as well.
 int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
 // A definition that stands alone.

@@ -25,6 +25,7 @@
 #include <math.h>
 
 #include "vm/array/element.h"
+#include "vm/array/range.h"
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
@@ -660,6 +661,10 @@ dispatch:
       POLL();
       if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) == 1) {
         more = a[1].i < a->array->dims[0];
+      } else if ((uint8_t)a->tag == TL_CLASS_LIST) {
+        more = a[1].i < a->list->length;
+      } else if (tl_is_range(*a)) {
+        more = a[1].i < a->range->length;
       } else {
         TRY(tl_do_more(vm, a, a + 1, &more));
       }
@@ -670,30 +675,36 @@ dispatch:
     // The item at the position, which moves on.
     OP(NEXT) {
       tl_slot *b = RB;
-      uint32_t what = EXTRA();
-      // Fast path for arrays of numbers and for borrowed containers. An item is
-      // taken out only of a list that ends with the loop, which tl_do_next
-      // does.
-      if (what != TL_NEXT_PAIR &&
-          ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
-           !tl_is_owned(*b)) &&
-          tl_element_get(RA, b, b + 1)) {
-        b[1].i++;
-        NEXT2;
-      }
+      uint64_t at = b[1].u;
       // A list that ends with the loop and has no other owner gives its items
       // away.
-      uint64_t at = b[1].u;
-      if (what != TL_NEXT_PAIR && (uint8_t)b->tag == TL_CLASS_LIST &&
-          MODE_B != TL_MODE_BORROW && b->object->count == 1 &&
-          at < (uint64_t)b->list->length) {
-        tl_slot *item = &b->list->items[at];
-        tl_copy_slot(RA, item);
-        *item = tl_none();
+      if ((uint8_t)b->tag == TL_CLASS_LIST) {
+        if (LIKELY(at < (uint64_t)b->list->length)) {
+          tl_slot *item = &b->list->items[at];
+          uint64_t tag = item->tag, payload = item->u;
+          if (MODE_B != TL_MODE_BORROW && tl_is_owned(*b) &&
+              b->object->count == 1)
+            *item = tl_none();
+          else
+            tag &= ~TL_OWNED;
+          b[1].u = at + 1;
+          tl_slot *a = RA;
+          a->tag = tag;
+          a->u = payload;
+          NEXT2;
+        }
+      } else if (tl_is_range(*b)) {
+        if (LIKELY(at < (uint64_t)b->range->length)) {
+          int64_t number = tl_range_item(b->range, (int64_t)at);
+          b[1].u = at + 1;
+          PUT_I64(RA, number, TL_TAG_I64 | TL_WEAK);
+          NEXT2;
+        }
+      } else if (tl_element_get(RA, b, b + 1)) {
         b[1].u = at + 1;
         NEXT2;
       }
-      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, what));
+      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, EXTRA()));
       NEXT2;
     }
     // The result goes to the slot below the frame, where the caller's
