@@ -355,7 +355,7 @@ dispatch:
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
-      if (LENDS(RB) && get_lent(RA, RB, RC))
+      if (STAYS(RB) && get_rare(RA, RB, RC))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -366,7 +366,7 @@ dispatch:
       const tl_slot *d = SLOT(ins[1].a);
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      if (LENDS(RB) && get_lent2(RA, RB, RC, d))
+      if (STAYS(RB) && get_rare2(RA, RB, RC, d))
         NEXT2;
       ASK_REGION_UNLESS(RB,
                         TL_RANK(RB->tag) == 2 && takes_one(RC) && takes_one(d));
@@ -410,7 +410,7 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC))
         NEXT2;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));

@@ -179,19 +179,28 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
-// Whether operand b of a container ends here but is no owner, as a temporary
-// that was borrowed: then nothing is to be dropped either.
-#define LENDS(b) (MODE_B != TL_MODE_BORROW && !tl_is_owned(*(b)))
+// Whether nothing is to be dropped where b is read: it goes on, or ends here
+// but is no owner, as a temporary that was borrowed.
+#define STAYS(b) (MODE_B == TL_MODE_BORROW || !tl_is_owned(*(b)))
 
-// tl_element_get out of line, for bases that are rarer than variables.
-static __attribute__((noinline)) bool get_lent(tl_slot *a, const tl_slot *b,
+// tl_element_get out of line, for bases that are rarer than variables and for
+// indices that are no int64.
+static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
                                                const tl_slot *c) {
-  return tl_element_get(a, b, c);
+  tl_slot wide;
+  return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
 }
-static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
+static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
                                                 const tl_slot *c,
                                                 const tl_slot *d) {
-  return tl_element_get2(a, b, c, d);
+  tl_slot wide, other;
+  return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
+                         tl_index_widen(d, &other) ? &other : d);
+}
+static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c) {
+  tl_slot wide;
+  return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
 }
 
 // a = b[…] where b is an array of numbers that has an integer for each axis;
