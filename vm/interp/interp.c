@@ -416,6 +416,34 @@ dispatch:
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
       NEXT2;
     }
+    // The same of a path. What is a scalar is read, and its indices are
+    // scalars, too.
+    OP(TAKE) {
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      const tl_slot *place = tl_place_scalar(RB, path, RA + 1);
+      if (LIKELY(place != NULL))
+        tl_copy_slot(RA, place);
+      else
+        TRY(tl_exec_take(vm, R, ins));
+      NEXT2;
+    }
+    // A scalar takes the place of another; all else may have to be copied.
+    OP(SETPATH) {
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      const tl_slot *b = RB;
+      tl_slot *place =
+          MODE_A == TL_MODE_BORROW || tl_is_heap(*b) || vm->no_reuse
+              ? NULL
+              : tl_place_scalar(RA, path, RC);
+      if (LIKELY(place != NULL)) {
+        SAVE();
+        tl_changed_in_place(vm, *RA);
+        tl_copy_slot(place, b);
+      } else {
+        TRY(tl_exec_setpath(vm, R, ins));
+      }
+      NEXT2;
+    }
     // a, … = b: a list of so many items stays what it is.
     OP(UNPACK) {
       const tl_slot *b = RB;
