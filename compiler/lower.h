@@ -305,6 +305,8 @@ void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
 // The slot of a variable that an assignment may compute into directly, or -1:
 // if it is no local, or a handler may see its old value.
 int32_t tl_direct_slot(tl_lower *l, const tl_name *name);
+// That slot, or else a temporary.
+int32_t tl_bound_slot(tl_lower *l, const tl_name *name);
 // result = object.name.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span);

@@ -197,12 +197,6 @@ static void begin_walk(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
   tl_enter_block(l, w->body);
 }
 
-// The slot to bind a name in: the variable's own where it is a local one.
-static int32_t bound_slot(tl_lower *l, const tl_ident *name) {
-  int32_t direct = tl_direct_slot(l, name->name);
-  return direct >= 0 ? direct : tl_temp(l);
-}
-
 // Binds the names for one iteration. A loop over a range that has one local
 // variable counts in that.
 static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
@@ -210,19 +204,19 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
   int32_t mark = l->top;
   if (w->count > 1) {
     for (uint32_t i = 0; i < count; i++, l->top = mark) {
-      int32_t item = bound_slot(l, &names[i]);
+      int32_t item = tl_bound_slot(l, names[i].name);
       tl_emit_next(l, item, w->slots + 2 * (int32_t)i, TL_NEXT_ITEM,
                    value->span);
       tl_store_name(l, names[i].name, item, names[i].span);
     }
     return;
   }
-  int32_t item = count == 1 ? bound_slot(l, names) : tl_temp(l);
+  int32_t item = count == 1 ? tl_bound_slot(l, names[0].name) : tl_temp(l);
   if (w->is_range) {
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
   } else {
-    tl_emit_next(l, item, w->slots, count > 1 ? TL_NEXT_PAIR : TL_NEXT_ITEM,
-                 value->span);
+    tl_emit_next(l, item, w->slots,
+                 count > 1 ? TL_NEXT_PARTS + count : TL_NEXT_ITEM, value->span);
   }
   tl_lower_targets(l, names, count, item, names[0].span);
   l->top = mark;

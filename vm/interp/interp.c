@@ -687,12 +687,14 @@ dispatch:
       tl_slot *a = RA;
       bool more;
       POLL();
-      if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) == 1) {
+      if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) != 0) {
         more = a[1].i < a->array->dims[0];
       } else if ((uint8_t)a->tag == TL_CLASS_LIST) {
         more = a[1].i < a->list->length;
       } else if (tl_is_range(*a)) {
         more = a[1].i < a->range->length;
+      } else if (tl_is_record(*a)) {
+        more = a[1].i < a->record->length;
       } else {
         TRY(tl_do_more(vm, a, a + 1, &more));
       }
