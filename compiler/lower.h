@@ -117,6 +117,8 @@ struct tl_lowering {
   // Evaluates [ast] as tl_lower_expr does; NULL: a statement, without a value.
   int32_t (*value)(tl_lower *l, tl_ast *ast, int32_t want);
   void (*run)(tl_lower *l, tl_ast *ast);  // of a statement, else NULL
+  // Of a loop over it with so many names: tl_lower_walk; NULL: it has none.
+  bool (*walk)(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
   bool may_drop;  // value takes TL_NO_VALUE, and then returns no slot
 };
 

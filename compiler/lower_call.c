@@ -458,7 +458,7 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
 // The walk of a call that gives rows of [count] items; NULL: it has none.
 static const tl_builtin *walk_of(tl_lower *l, const tl_ast *ast, uint32_t count,
                                  signature *s) {
-  if (ast->kind != TL_AST_CALL || has_spread(&ast->call))
+  if (has_spread(&ast->call))
     return NULL;
   const tl_builtin *builtin = tl_called_builtin(l, ast->call.callee);
   if (builtin == NULL || builtin->walk == NULL)

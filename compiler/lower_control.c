@@ -169,7 +169,9 @@ static bool begin_several(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
                           tl_span span) {
   int32_t mark = l->top;
   w->slots = names > 1 ? tl_temps(l, 2 * (int32_t)names) : mark;
-  if (names < 2 || !tl_lower_walk(l, value, names, w->slots)) {
+  const tl_lowering *kind = tl_lowering_of(l, value);
+  if (names < 2 || kind->walk == NULL ||
+      !kind->walk(l, value, names, w->slots)) {
     l->top = mark;
     return false;
   }
