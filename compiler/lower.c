@@ -33,7 +33,7 @@ static const tl_lowering lowerings[TL_AST_KIND_COUNT] = {
     [TL_AST_BLOCK] = {.value = tl_lower_block, .may_drop = true},
     [TL_AST_IF] = {.value = tl_lower_if, .may_drop = true},
     [TL_AST_TRY] = {.value = tl_lower_try, .may_drop = true},
-    [TL_AST_CALL] = {.value = tl_lower_call},
+    [TL_AST_CALL] = {.value = tl_lower_call, .walk = tl_lower_walk},
     [TL_AST_INDEX] = {.value = tl_lower_index},
     [TL_AST_FIELD] = {.value = tl_lower_field},
     [TL_AST_SELECT] = {.value = tl_lower_select},

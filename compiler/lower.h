@@ -117,6 +117,8 @@ struct tl_lowering {
   // Evaluates [ast] as tl_lower_expr does; NULL: a statement, without a value.
   int32_t (*value)(tl_lower *l, tl_ast *ast, int32_t want);
   void (*run)(tl_lower *l, tl_ast *ast);  // of a statement, else NULL
+  // Of a loop over it with so many names: tl_lower_walk; NULL: it has none.
+  bool (*walk)(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
   bool may_drop;  // value takes TL_NO_VALUE, and then returns no slot
 };
 
@@ -305,6 +307,8 @@ void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
 // The slot of a variable that an assignment may compute into directly, or -1:
 // if it is no local, or a handler may see its old value.
 int32_t tl_direct_slot(tl_lower *l, const tl_name *name);
+// That slot, or else a temporary.
+int32_t tl_bound_slot(tl_lower *l, const tl_name *name);
 // result = object.name.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span);
@@ -454,6 +458,11 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
 
 // A CALL; one that does not fit a known function's parameters is reported.
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
+// For a loop with [count] names over [ast]: where that calls a function of the
+// library with a walk (tl_builtin) that gives rows of so many items, puts what
+// is walked in their place into every second slot from [slots] on. False, and
+// nothing is done: it does not.
+bool tl_lower_walk(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
 // A function as a value, whose body is lowered as well.
 int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
 // A definition that stands alone.

@@ -301,7 +301,7 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
   // The list ends with the last name, so items move out of it.
   int32_t list = tl_lower_unpack_begin(l, count, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top, value = tl_temp(l);
+    int32_t mark = l->top, value = tl_bound_slot(l, names[i].name);
     tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);
     tl_store_name(l, names[i].name, value, names[i].span);
     l->top = mark;

@@ -455,6 +455,79 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   return lower_bound(l, ast, &s, &b, builtin, k, want);
 }
 
+// The walk of a call that gives rows of [count] items; NULL: it has none.
+static const tl_builtin *walk_of(tl_lower *l, const tl_ast *ast, uint32_t count,
+                                 signature *s) {
+  if (has_spread(&ast->call))
+    return NULL;
+  const tl_builtin *builtin = tl_called_builtin(l, ast->call.callee);
+  if (builtin == NULL || builtin->walk == NULL)
+    return NULL;
+  builtin_signature(builtin->walk, s);
+  bool rest = s->params[0].kind == TL_PARAM_REST;
+  return count == (rest ? ast->call.count : 2) ? builtin->walk : NULL;
+}
+
+// Evaluates an expression into a slot, and nothing stays above it.
+static void lower_at(tl_lower *l, tl_ast *ast, int32_t slot) {
+  int32_t mark = l->top;
+  tl_lower_expr(l, ast, slot);
+  l->top = mark;
+}
+
+// Evaluates the arguments into the hidden slots, and makes the list of them
+// that the call looks at.
+static void lower_zipped(tl_lower *l, const tl_ast *ast, int32_t list,
+                         int32_t slots) {
+  const tl_ast_call *call = &ast->call;
+  int32_t count = (int32_t)call->count;
+  for (int32_t i = 0; i < count; i++)
+    lower_at(l, call->arguments[i].value, slots + 2 * i);
+  tl_temps(l, count);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, count, ast->span);
+  for (int32_t i = 0; i < count; i++) ins->operands[i] = slots + 2 * i;
+  ins->window = list;
+}
+
+// The same of a function with a first argument to walk and others that it reads
+// alone, which come to [others].
+static void lower_numbered(tl_lower *l, const tl_ast *ast, const signature *s,
+                           const binding *b, int32_t others, int32_t slot) {
+  for (uint32_t a = 0; a < ast->call.count; a++) {
+    int p = 0;
+    while (b->argument[p] != (int)a) p++;
+    lower_at(l, ast->call.arguments[a].value, p == 0 ? slot : others + p);
+  }
+  for (int p = 1; p < s->count; p++)
+    if (b->argument[p] < 0)
+      tl_load_constant(l, others + p, s->params[p].value, ast->span);
+}
+
+// A call that does not fit the parameters is reported here and not again.
+bool tl_lower_walk(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots) {
+  signature s;
+  binding b;
+  const tl_builtin *walk = walk_of(l, ast, count, &s);
+  if (walk == NULL)
+    return false;
+  if (!bind(l, &s, ast, &b))
+    return true;
+  int32_t mark = l->top, base = tl_temps(l, 1 + s.count);
+  int32_t operands[TL_MAX_PARAMS];
+  for (int p = 0; p < s.count; p++) operands[p] = base + 1 + p;
+  bool rest = s.params[0].kind == TL_PARAM_REST;
+  if (rest)
+    lower_zipped(l, ast, operands[0], slots);
+  else
+    lower_numbered(l, ast, &s, &b, base + 1, operands[0] = slots + 2);
+  tl_emit_window(l, TL_BC_CALLB, base, operands, s.count,
+                 tl_add_constant(l, tl_builtin_slot(walk)), ast->span);
+  if (!rest)
+    tl_emit1(l, TL_BC_MOV, slots, base, ast->span);
+  l->top = mark;
+  return true;
+}
+
 // float32(x), where the name is the dtype's, is astype(x, float32), so that
 // the callee is known and may reuse the memory of x. False: not one.
 static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {

@@ -6,6 +6,8 @@
 //     …
 //   again:                       forr -> body, done    more value -> body, done
 //   done:
+//
+// for x, y in zip(v, w) has a position in each of v and w; no pair is made.
 
 #include "compiler/lower.h"
 
@@ -122,7 +124,10 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
 // A `for` under way, of a statement or of a comprehension's clause.
 typedef struct walk {
   int32_t body, again, done;
-  int32_t slots;  // hidden: next, limit, step, or container and position
+  // Hidden: next, limit, step; or container and position, for each of what is
+  // walked side by side.
+  int32_t slots;
+  uint32_t count;  // of those
   bool is_range;
   tl_span source;  // of what is walked
 } walk;
@@ -158,8 +163,29 @@ static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   tl_jump(l, w->again, span);
 }
 
-// Evaluates what is walked and enters the body.
-static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
+// The same for several containers side by side, one for each name. False: the
+// value is no such.
+static bool begin_several(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
+                          tl_span span) {
+  int32_t mark = l->top;
+  w->slots = names > 1 ? tl_temps(l, 2 * (int32_t)names) : mark;
+  const tl_lowering *kind = tl_lowering_of(l, value);
+  if (names < 2 || kind->walk == NULL ||
+      !kind->walk(l, value, names, w->slots)) {
+    l->top = mark;
+    return false;
+  }
+  w->count = names;
+  for (uint32_t i = 0; i < names; i++)
+    tl_emit_x(l, TL_BC_LOADI, w->slots + 2 * (int32_t)i + 1, 0, span);
+  tl_jump(l, w->again, span);
+  return true;
+}
+
+// Evaluates what is walked with so many names, and enters the body.
+static void begin_walk(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
+                       tl_span span) {
+  w->count = 1;
   w->body = tl_new_block(l);
   w->again = tl_new_block(l);
   w->done = tl_new_block(l);
@@ -167,7 +193,7 @@ static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->source = value->span;
   if (w->is_range) {
     begin_range(l, value, w, span);
-  } else {
+  } else if (!begin_several(l, value, names, w, span)) {
     begin_container(l, value, w, span);
   }
   tl_enter_block(l, w->body);
@@ -178,16 +204,21 @@ static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
 static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
                       tl_ast *value, const walk *w, tl_span span) {
   int32_t mark = l->top;
-  tl_variable *v = count == 1 ? tl_own_variable(l, names[0].name) : NULL;
-  int32_t item = tl_temp(l);
+  if (w->count > 1) {
+    for (uint32_t i = 0; i < count; i++, l->top = mark) {
+      int32_t item = tl_bound_slot(l, names[i].name);
+      tl_emit_next(l, item, w->slots + 2 * (int32_t)i, TL_NEXT_ITEM,
+                   value->span);
+      tl_store_name(l, names[i].name, item, names[i].span);
+    }
+    return;
+  }
+  int32_t item = count == 1 ? tl_bound_slot(l, names[0].name) : tl_temp(l);
   if (w->is_range) {
-    // One local name: the counter is copied straight into it.
-    if (v != NULL && !v->is_global)
-      item = v->index;
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
   } else {
-    tl_emit_next(l, item, w->slots, count > 1 ? TL_NEXT_PAIR : TL_NEXT_ITEM,
-                 value->span);
+    tl_emit_next(l, item, w->slots,
+                 count > 1 ? TL_NEXT_PARTS + count : TL_NEXT_ITEM, value->span);
   }
   tl_lower_targets(l, names, count, item, names[0].span);
   l->top = mark;
@@ -228,7 +259,7 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
   int32_t mark = l->top;
   walk w;
-  begin_walk(l, loop->value, &w, ast->span);
+  begin_walk(l, loop->value, loop->name_count, &w, ast->span);
   bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
   // Columns of loops around this one stay known within.
   tl_column *columns = l->columns;
@@ -251,7 +282,7 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
 void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
   int32_t mark = l->top;
   walk w;
-  begin_walk(l, value, &w, value->span);
+  begin_walk(l, value, 1, &w, value->span);
   // Pushed one by one, so that a range needs no list of its own.
   int32_t item = tl_temp(l);
   if (w.is_range) {
@@ -324,7 +355,7 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
   }
   // What is walked is evaluated before the names of the clause can be seen.
   walk w;
-  begin_walk(l, clause->value, &w, clause->span);
+  begin_walk(l, clause->value, clause->name_count, &w, clause->span);
   reveal(l, clause);
   bind_walk(l, clause->names, clause->name_count, clause->value, &w,
             clause->span);

@@ -162,6 +162,11 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
   return v == NULL || v->is_global ? -1 : v->index;
 }
 
+int32_t tl_bound_slot(tl_lower *l, const tl_name *name) {
+  int32_t direct = tl_direct_slot(l, name);
+  return direct >= 0 ? direct : tl_temp(l);
+}
+
 // A module variable is always stored by SETG, which counts what it stores; for
 // a local one the store is a MOV, or nothing if it was the target already.
 void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,

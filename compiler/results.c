@@ -86,7 +86,7 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
   tl_state_strip(&state, TL_TO_ITEMS);
   tl_state_derive(&state, from, (uint32_t)x, TL_PART);
-  if (ins->op == TL_BC_NEXT && ins->extra == TL_NEXT_PAIR)
+  if (ins->op == TL_BC_NEXT && ins->extra >= TL_NEXT_PARTS)
     tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
   return state;
 }

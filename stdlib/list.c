@@ -351,18 +351,27 @@ static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- enumerate and zip ------------------------------------------------------
 
+// The number of items of xs, the numbers of which end within int64.
+static bool enumerate_count(tl_vm *vm, const tl_slot *args, int64_t *count,
+                            int64_t *start) {
+  int64_t end;
+  if (!tl_items_count(vm, "enumerate", args[0], count) ||
+      !tl_arg_int(vm, "enumerate", "start", args[1], start))
+    return false;
+  if (*count > 0 && __builtin_add_overflow(*start, *count - 1, &end))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "enumerate: %lld items from %lld on go beyond int64",
+                   (long long)*count, (long long)*start);
+  return true;
+}
+
 // enumerate(xs, start): pairs of a number and an item. Polls now and then,
 // since a list of many pairs takes long enough for a host to wait.
 static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t count, start, end;
+  int64_t count, start;
   size_t at = 0;
-  if (!tl_items_count(vm, "enumerate", args[0], &count) ||
-      !tl_arg_int(vm, "enumerate", "start", args[1], &start))
+  if (!enumerate_count(vm, args, &count, &start))
     return false;
-  if (count > 0 && __builtin_add_overflow(start, count - 1, &end))
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "enumerate: %lld items from %lld on go beyond int64",
-                   (long long)count, (long long)start);
   tl_list *list = tl_list_new(vm, count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -374,6 +383,20 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
       ok = ok && tl_poll(vm, 1);
   }
   return tl_list_give(vm, list, ok, out);
+}
+
+// The numbers alone. They may end at the largest int64, so the range has its
+// length set: a loop asks for that and not for its end.
+static bool enumerate_walk(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t count, start;
+  tl_range *numbers = enumerate_count(vm, args, &count, &start)
+                          ? tl_range_new(vm, start, start, 1)
+                          : NULL;
+  if (numbers == NULL)
+    return false;
+  numbers->length = count;
+  *out = tl_own_range(numbers);
+  return true;
 }
 
 // The common length of all arguments; *count is 0 where there are none. Lengths
@@ -428,6 +451,13 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_free(vm, at, nbytes);
   return tl_list_give(vm, list, ok, out);
+}
+
+// Whether all have the same number of items.
+static bool zip_walk(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t count;
+  *out = tl_none();
+  return zip_count(vm, args[0].list, &count);
 }
 
 // --- reverse ----------------------------------------------------------------
@@ -534,6 +564,11 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+static const tl_builtin walk_of_enumerate = {
+    "enumerate", "xs, start = 0", enumerate_walk, .takes = TL_CONTAINERS};
+static const tl_builtin walk_of_zip = {"zip", "...xs", zip_walk,
+                                       .takes = TL_CONTAINERS};
+
 const tl_builtin tl_list_builtins[] = {
     /// The list or array xs with one more item at its end. A dying xs is
     /// extended where it is.
@@ -555,15 +590,18 @@ const tl_builtin tl_list_builtins[] = {
     ///     last, others = pop((1, 2, 3))
     ///     last    # 3
     {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL},
-    /// The items of xs, each with its number, as a list of pairs.
+    /// The items of xs, each with its number, as a list of pairs. A loop with
+    /// two names makes no pairs.
     /// Values without items are an error (kind type).
     ///     enumerate("ab")    # ((0, "a"), (1, "b"))
-    {"enumerate", "xs, start = 0", enumerate, .takes = TL_CONTAINERS},
+    {"enumerate", "xs, start = 0", enumerate, .takes = TL_CONTAINERS,
+     .walk = &walk_of_enumerate},
     /// The first items of all xs, then the second ones, and so on: a list of
-    /// lists. All must have the same number of items.
+    /// lists. All must have the same number of items. A loop with a name for
+    /// each makes no lists.
     /// Values without items are an error (kind type).
     ///     zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))
-    {"zip", "...xs", zip, .takes = TL_CONTAINERS},
+    {"zip", "...xs", zip, .takes = TL_CONTAINERS, .walk = &walk_of_zip},
     /// xs from its end: a list, a range, a string by grapheme clusters, an
     /// array along its leading axis (as a view).
     /// Values without items are an error (kind type).

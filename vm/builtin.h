@@ -170,6 +170,15 @@ typedef struct tl_builtin {
   tl_lifts lifts;
   tl_takes takes;
   tl_fused_kind fused;
+  // What a loop with a name for each item of its rows calls instead, with the
+  // same arguments, so that no row is made: it fails as this one does, and
+  // returns the first items as a range. The others are those of its first
+  // argument. Of a function of ...rest alone the items are those of its
+  // arguments, and nobody looks at the result. NULL: rows are made.
+  //
+  //     for i, x in enumerate(xs, 1) { … }    1..len(xs) + 1, xs
+  //     for x, y in zip(xs, ys) { … }         xs, ys
+  const struct tl_builtin *walk;
   const char *doc;  // of a host's
 } tl_builtin;
 

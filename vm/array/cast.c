@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/element.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/error.h"
 #include "vm/array/range.h"
@@ -195,6 +196,47 @@ bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
     tl_scalar_store(s, &value);
   }
   return convert_item(vm, s, from, &value, dtype, item);
+}
+
+// Whether it is an integer that its slot has as an int64: all but a uint64
+// above the largest one.
+static bool is_int64(const tl_slot *s) {
+  return tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s)) &&
+         (s->i >= 0 || tl_dtype_of(*s) != TL_UINT64);
+}
+
+bool tl_index_widen(const tl_slot *s, tl_slot *out) {
+  *out = tl_int(s->i);
+  return (uint8_t)s->tag != TL_CLASS_I64 && is_int64(s);
+}
+
+// Whether [dtype] has the integer.
+static bool has_integer(tl_dtype dtype, int64_t i) {
+  int bits = 8 * (int)tl_itemsize(dtype);
+  if (tl_dtypes[dtype].kind == 'U')
+    return i >= 0 && (bits == 64 || i >> bits == 0);
+  return i >> (bits - 1) == (i < 0 ? -1 : 0);
+}
+
+// What tl_scalar_convert stores, where that needs no check of the kinds: of
+// integers in floats and in integers that have them, of float64 in float32.
+bool tl_element_convert(char *item, int dtype, const tl_slot *value) {
+  if (!tl_is_scalar(*value) || dtype >= TL_COMPLEX128)
+    return false;
+  tl_dtype out = (tl_dtype)dtype;
+  tl_slot to = {.tag = TL_TAG(tl_scalar_class(out), out), .i = value->i};
+  if (dtype == TL_FLOAT32 && tl_dtype_of(*value) == TL_FLOAT64)
+    to.f32 = (float)value->f;
+  else if (!is_int64(value))
+    return false;
+  else if (dtype == TL_FLOAT32)
+    to.f32 = (float)value->i;
+  else if (dtype == TL_FLOAT64)
+    to.f = (double)value->i;
+  else if (!tl_dtype_is_integer(out) || !has_integer(out, value->i))
+    return false;
+  tl_scalar_store(to, item);
+  return true;
 }
 
 // The result of a function of the library, computed in a wide dtype, in the

@@ -31,6 +31,10 @@ static inline bool tl_index_wrap(int64_t *index, int64_t length) {
   return i < n;
 }
 
+// The index in a scalar of another integer dtype than int64 as one of that;
+// false: it is none. What follows takes int64 alone.
+bool tl_index_widen(const tl_slot *s, tl_slot *out);
+
 // Whether a tag is that of an array of rank [rank], at most 6.
 static inline bool tl_is_of_rank(uint64_t tag, uint32_t rank) {
   return ((uint32_t)tag & (7u << 24 | 0xffu)) == (TL_CLASS_ARRAY | rank << 24);
@@ -136,8 +140,12 @@ static inline bool tl_element_get2(tl_slot *a, const tl_slot *base,
          tl_element_load(a, tl_dtype_of(*base), item);
 }
 
-// Stores a scalar whose dtype is the array's, or an int64 into float64. False:
-// another path has to convert it or to fail.
+// tl_element_store of a number that changes its dtype. False also where it does
+// not fit.
+bool tl_element_convert(char *item, int dtype, const tl_slot *value);
+
+// Stores a number in an item where that needs no check of the kinds, or an
+// integer that fits. False: another path has to convert it or to fail.
 static inline bool tl_element_store(char *item, int dtype,
                                     const tl_slot *value) {
   unsigned class = (uint8_t)value->tag;
@@ -148,13 +156,13 @@ static inline bool tl_element_store(char *item, int dtype,
     }
     double v = (double)value->i;
     if (class != TL_CLASS_I64)
-      return false;
+      return tl_element_convert(item, dtype, value);
     memcpy(item, &v, sizeof v);
     return true;
   }
   if (dtype == TL_INT64) {
     if (class != TL_CLASS_I64)
-      return false;
+      return tl_element_convert(item, dtype, value);
     memcpy(item, &value->i, sizeof value->i);
     return true;
   }
@@ -166,7 +174,7 @@ static inline bool tl_element_store(char *item, int dtype,
   }
   if (dtype >= TL_COMPLEX128 || tl_dtype_of(*value) != dtype ||
       class != TL_CLASS_SMALL)
-    return false;
+    return tl_element_convert(item, dtype, value);
   tl_scalar_store(*value, item);
   return true;
 }

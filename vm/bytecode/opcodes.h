@@ -99,9 +99,12 @@ static inline uint32_t tl_unpack_extra(uint32_t count, uint32_t rest) {
   return count | (rest < count ? rest + 1 : 0) << 16;
 }
 
-// What NEXT gives, its extra: an item; of a record a pair (key, value); an item
-// of a container that is known to be a list, which is never a view.
-enum { TL_NEXT_ITEM, TL_NEXT_PAIR, TL_NEXT_OF_LIST };
+// What NEXT gives, its extra: an item; an item of a container that is known to
+// be a list, which is never a view; or, from TL_NEXT_PARTS on, an item of which
+// extra - TL_NEXT_PARTS parts will be read and nothing else. So it may come as
+// the list that UNPACK makes of it: of a record the key and the value, of a
+// matrix the numbers in a row.
+enum { TL_NEXT_ITEM, TL_NEXT_OF_LIST, TL_NEXT_PARTS };
 
 // When an instruction can fail: never; before its first write, so that all
 // operands are as they were; or late, when operands may be consumed already.

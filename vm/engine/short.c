@@ -220,6 +220,62 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return true;
 }
 
+// --- Complex scalars --------------------------------------------------------
+
+// They do not fit a slot, so that they are arrays of rank 0.
+INLINE bool is_complex(uint64_t tag) {
+  return (tag & (0xffff | TAG_NDIM)) == TL_TAG(TL_CLASS_ARRAY, TL_COMPLEX128);
+}
+
+// An operand as a complex number; false: the general way converts it.
+INLINE bool complex_item(tl_slot s, tl_c128 *item) {
+  *item = (tl_c128){0, 0};
+  if (is_complex(s.tag))
+    memcpy(item, s.array->data, sizeof *item);
+  else if ((s.tag & TL_CLASS_F64) != 0)
+    item->re = s.f;
+  else if ((s.tag & TL_CLASS_I64) != 0)
+    item->re = (double)s.i;
+  else
+    return false;
+  return true;
+}
+
+// A number in the memory of an operand that ends here, or in new memory; unset
+// where there is none.
+INLINE tl_slot put_complex(tl_vm *vm, tl_slot *x, tl_c128 item) {
+  uint64_t weak = x[0].tag & x[1].tag & TL_WEAK;
+  for (int i = 0; i < 2; i++)
+    if (is_complex(x[i].tag) && tl_is_dying(vm, x[i])) {
+      tl_slot out = tl_take_over(vm, &x[i]);
+      memcpy(out.array->data, &item, sizeof item);
+      out.tag = (out.tag & ~TL_WEAK) | weak;
+      return out;
+    }
+  tl_slot out = tl_new_complex(vm, item.re, item.im, weak != 0);
+  if (tl_is_unset(out))
+    tl_error_clear(vm);
+  return out;
+}
+
+// Two numbers, at least one of which is complex, by the kernel of arrays.
+static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
+  tl_c128 a, b, item;
+  tl_kernel2 *kernel = tl_kernels()->binary[op][TL_COMPLEX128];
+  if (kernel == NULL || results[op] == NONE || !complex_item(x[0], &a) ||
+      !complex_item(x[1], &b))
+    return false;
+  kernel(&item, &a, &b, 1);
+  if (results[op] == BOOL) {
+    bool truth;
+    memcpy(&truth, &item, sizeof truth);
+    *out = tl_bool(truth);
+  } else {
+    *out = put_complex(vm, x, item);
+  }
+  return !tl_is_unset(*out);
+}
+
 // --- Entrances --------------------------------------------------------------
 
 // An operand as its mode says: a borrowed one shows no owned bit.
@@ -245,7 +301,10 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
       tl_ops[op].rule == TL_RULE_COMPARE &&
       tl_compare_at_once(op, x[0], x[1], &truth))
     result = tl_bool(truth);
-  else if (vm->has_contracts || !binary(vm, op, x, ITEMS, &result))
+  else if (vm->has_contracts ||
+           !(is_complex(x[0].tag) || is_complex(x[1].tag)
+                 ? complex_scalars(vm, op, x, &result)
+                 : binary(vm, op, x, ITEMS, &result)))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);

@@ -86,6 +86,32 @@ static inline tl_slot *find_container(tl_vm *vm, tl_slot *target,
   return NULL;
 }
 
+// One loop without a call, since such places are most of what programs with
+// records update.
+tl_slot *tl_place_scalar(tl_slot *target, const tl_path *path,
+                         const tl_slot *parts) {
+  tl_slot *at = target;
+  if (path->step_count > TL_PATH_STEPS)
+    return NULL;
+  const tl_step *end = path->steps + path->step_count;
+  for (const tl_step *step = path->steps; step < end; step++) {
+    if (!tl_is_heap(*at) || !tl_is_unique(*at))
+      return NULL;
+    if (tl_is_record(*at) && step->field != NULL) {
+      at = find_field(at->record, step->field);
+    } else if (tl_is_list(*at) && is_one_value(step) &&
+               (uint8_t)parts->tag == TL_CLASS_I64) {
+      int64_t i = parts++->i;
+      at = tl_index_wrap(&i, at->list->length) ? &at->list->items[i] : NULL;
+    } else {
+      return NULL;
+    }
+    if (at == NULL)
+      return NULL;
+  }
+  return tl_is_heap(*at) ? NULL : at;
+}
+
 static const tl_step *last_step(const tl_path *path) {
   return &path->steps[path->step_count - 1];
 }

@@ -119,6 +119,12 @@ enum { TL_PATH_STEPS = 1000 };
 // Whether a path has few enough steps; else fails (kind limit).
 bool tl_path_check_length(tl_vm *vm, const tl_path *path);
 
+// The slot of target.path, where that is a scalar in a list or a record, and
+// each list and record on the way has one owner and counts all its items: then
+// another scalar may be put into it. NULL: anything else.
+tl_slot *tl_place_scalar(tl_slot *target, const tl_path *path,
+                         const tl_slot *parts);
+
 // target.path = value, where every container on the way has one owner and the
 // place is an item or a field that is there, and the value needs no count: it
 // moves in, or *value owned nothing. The target's slot must be its last use.

@@ -35,9 +35,7 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(JOIN, join, 2)             \
   OP(CLOSURE, closure, 2)       \
   OP(FIELDS, fields, 2)         \
-  OP(TAKE, take, 2)             \
   OP(UNTAKE, untake, 2)         \
-  OP(SETPATH, setpath, 2)       \
   OP(CHECKTYPES, checktypes, 1) \
   OP(SHOW, show, 1)             \
   OP(CATCH, catch, 1)
@@ -48,6 +46,8 @@ typedef bool tl_exec(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 #define OP(NAME, handler, words) tl_exec tl_exec_##handler;
 TL_CALLED_OPCODES(OP)
 #undef OP
+// Those that the loop has a path of its own for, which it tries first.
+tl_exec tl_exec_take, tl_exec_setpath;
 
 // target[i] = value (count 1) or target[i, j] = value (count 2), where the
 // loop's own path for arrays of numbers did not apply. [modes] as in the

@@ -25,6 +25,7 @@
 #include <math.h>
 
 #include "vm/array/element.h"
+#include "vm/array/range.h"
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
@@ -355,7 +356,7 @@ dispatch:
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
-      if (LENDS(RB) && get_lent(RA, RB, RC))
+      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC))
         NEXT;
       if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_value(RA, RB, RC))
         NEXT;
@@ -368,7 +369,7 @@ dispatch:
       const tl_slot *d = SLOT(ins[1].a);
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      if (LENDS(RB) && get_lent2(RA, RB, RC, d))
+      if (STAYS(RB, MODE_B) && get_rare2(RA, RB, RC, d))
         NEXT2;
       ASK_REGION_UNLESS(RB,
                         TL_RANK(RB->tag) == 2 && takes_one(RC) && takes_one(d));
@@ -412,11 +413,39 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
+      NEXT2;
+    }
+    // The same of a path. What is a scalar is read, and its indices are
+    // scalars, too.
+    OP(TAKE) {
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      const tl_slot *place = tl_place_scalar(RB, path, RA + 1);
+      if (LIKELY(place != NULL))
+        tl_copy_slot(RA, place);
+      else
+        TRY(tl_exec_take(vm, R, ins));
+      NEXT2;
+    }
+    // A scalar takes the place of another; all else may have to be copied.
+    OP(SETPATH) {
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      const tl_slot *b = RB;
+      tl_slot *place =
+          MODE_A == TL_MODE_BORROW || tl_is_heap(*b) || vm->no_reuse
+              ? NULL
+              : tl_place_scalar(RA, path, RC);
+      if (LIKELY(place != NULL)) {
+        SAVE();
+        tl_changed_in_place(vm, *RA);
+        tl_copy_slot(place, b);
+      } else {
+        TRY(tl_exec_setpath(vm, R, ins));
+      }
       NEXT2;
     }
     // a, … = b: a list of so many items stays what it is.
@@ -666,8 +695,14 @@ dispatch:
       tl_slot *a = RA;
       bool more;
       POLL();
-      if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) == 1) {
+      if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) != 0) {
         more = a[1].i < a->array->dims[0];
+      } else if ((uint8_t)a->tag == TL_CLASS_LIST) {
+        more = a[1].i < a->list->length;
+      } else if (tl_is_range(*a)) {
+        more = a[1].i < a->range->length;
+      } else if (tl_is_record(*a)) {
+        more = a[1].i < a->record->length;
       } else {
         TRY(tl_do_more(vm, a, a + 1, &more));
       }
@@ -678,30 +713,36 @@ dispatch:
     // The item at the position, which moves on.
     OP(NEXT) {
       tl_slot *b = RB;
-      uint32_t what = EXTRA();
-      // Fast path for arrays of numbers and for borrowed containers. An item is
-      // taken out only of a list that ends with the loop, which tl_do_next
-      // does.
-      if (what != TL_NEXT_PAIR &&
-          ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
-           !tl_is_owned(*b) || tl_is_string(*b)) &&
-          tl_element_get(RA, b, b + 1)) {
-        b[1].i++;
-        NEXT2;
-      }
+      uint64_t at = b[1].u;
       // A list that ends with the loop and has no other owner gives its items
       // away.
-      uint64_t at = b[1].u;
-      if (what != TL_NEXT_PAIR && (uint8_t)b->tag == TL_CLASS_LIST &&
-          MODE_B != TL_MODE_BORROW && b->object->count == 1 &&
-          at < (uint64_t)b->list->length) {
-        tl_slot *item = &b->list->items[at];
-        tl_copy_slot(RA, item);
-        *item = tl_none();
+      if ((uint8_t)b->tag == TL_CLASS_LIST) {
+        if (LIKELY(at < (uint64_t)b->list->length)) {
+          tl_slot *item = &b->list->items[at];
+          uint64_t tag = item->tag, payload = item->u;
+          if (MODE_B != TL_MODE_BORROW && tl_is_owned(*b) &&
+              b->object->count == 1)
+            *item = tl_none();
+          else
+            tag &= ~TL_OWNED;
+          b[1].u = at + 1;
+          tl_slot *a = RA;
+          a->tag = tag;
+          a->u = payload;
+          NEXT2;
+        }
+      } else if (tl_is_range(*b)) {
+        if (LIKELY(at < (uint64_t)b->range->length)) {
+          int64_t number = tl_range_item(b->range, (int64_t)at);
+          b[1].u = at + 1;
+          PUT_I64(RA, number, TL_TAG_I64 | TL_WEAK);
+          NEXT2;
+        }
+      } else if (tl_element_get(RA, b, b + 1)) {
         b[1].u = at + 1;
         NEXT2;
       }
-      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, what));
+      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, EXTRA()));
       NEXT2;
     }
     // The result goes to the slot below the frame, where the caller's

@@ -194,19 +194,24 @@ static __attribute__((noinline)) bool compare_at_once(
          tl_compare_at_once(op, *b, *c, truth);
 }
 
-// Whether operand b of a container ends here but is no owner, as a temporary
-// that was borrowed: then nothing is to be dropped either.
-#define LENDS(b) (MODE_B != TL_MODE_BORROW && !tl_is_owned(*(b)))
-
-// tl_element_get out of line, for bases that are rarer than variables.
-static __attribute__((noinline)) bool get_lent(tl_slot *a, const tl_slot *b,
+// tl_element_get out of line, for bases that are rarer than variables and for
+// indices that are no int64.
+static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
                                                const tl_slot *c) {
-  return tl_element_get(a, b, c);
+  tl_slot wide;
+  return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
 }
-static __attribute__((noinline)) bool get_lent2(tl_slot *a, const tl_slot *b,
+static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
                                                 const tl_slot *c,
                                                 const tl_slot *d) {
-  return tl_element_get2(a, b, c, d);
+  tl_slot wide, other;
+  return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
+                         tl_index_widen(d, &other) ? &other : d);
+}
+static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c) {
+  tl_slot wide;
+  return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
 }
 
 // a = record[key], borrowed, where the key is there and is no list.

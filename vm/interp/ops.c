@@ -16,6 +16,7 @@
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
+#include "vm/array/element.h"
 #include "vm/events.h"
 #include "vm/text/format.h"
 #include "vm/host.h"
@@ -354,46 +355,52 @@ static const tl_resource *walked_resource(tl_slot s) {
   return resource != NULL && resource->walked != NULL ? resource : NULL;
 }
 
+// The length that a loop over a value goes up to, in bytes for a string, since
+// NEXT moves the position by whole characters; -1: there is none.
+static int64_t walked_length(tl_slot c) {
+  if (tl_is_list(c))
+    return c.list->length;
+  if (tl_is_array(c))
+    return tl_ndim(c.array) > 0 ? tl_shape(c.array)[0] : -1;
+  if (tl_is_record(c))
+    return c.record->length;
+  if (tl_is_range(c))
+    return c.range->length;
+  if (tl_is_string(c))
+    return (int64_t)c.string->length;
+  return tl_is_nested(c) ? tl_value_length(c, 0) : -1;
+}
+
 // Of a file only its hook knows whether there is more. Of all others the
 // position is compared with the length, which no assignment in the loop
 // changes: the loop walks the value, not the variable.
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
-  tl_slot c = *container;
-  int64_t length = -1;
-  if (tl_is_list(c)) {
-    *more = position->i < c.list->length;
-    return true;
-  }
-  const tl_resource *resource = walked_resource(c);
+  const tl_resource *resource = walked_resource(*container);
   if (resource != NULL)
     return resource->walked->more(vm, resource->object, more);
-  if (tl_is_array(c) && tl_ndim(c.array) > 0) {
-    length = tl_shape(c.array)[0];
-  } else if (tl_is_nested(c)) {
-    length = tl_value_length(c, 0);
-  } else if (tl_is_range(c)) {
-    length = c.range->length;
-  } else if (tl_is_record(c)) {
-    length = c.record->length;
-  } else if (tl_is_string(c)) {
-    // The position in a string counts bytes: NEXT moves it by whole characters.
-    length = (int64_t)c.string->length;
-  }
+  int64_t length = walked_length(*container);
   if (length < 0) {
     char text[TL_DESCRIBE];
     return tl_fail(
         vm, TALLY_ERR_TYPE,
         "for walks an array, list, range, record, string or file: got %s",
-        tl_describe(c, text, sizeof text));
+        tl_describe(*container, text, sizeof text));
   }
   *more = position->i < length;
   return true;
 }
 
+// Stores a value in a list that borrows it: a scalar needs no care.
+static void lend(tl_vm *vm, tl_list *list, tl_slot value) {
+  list->items[list->length++] =
+      tl_is_heap(value) ? tl_borrow_item(vm, &list->head, &value, TL_CAUSE_KEEP)
+                        : value;
+}
+
 // The next (key, value) of a record: a list that borrows both from the record.
 // Of a record that ends with the loop, the value moves out.
-static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
+static bool next_field(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
     return false;
@@ -401,10 +408,27 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_slot value = gives ? field->value : tl_borrow(field->value);
   if (gives)
     field->value = tl_none();
-  pair->items[0] = tl_borrow_item(vm, &pair->head, &key, TL_CAUSE_KEEP);
-  pair->items[1] = tl_borrow_item(vm, &pair->head, &value, TL_CAUSE_KEEP);
-  pair->length = 2;
+  lend(vm, pair, key);
+  lend(vm, pair, value);
   tl_operand_put(a, tl_own_list(pair));
+  return true;
+}
+
+// Whether a row of an array is so many numbers that fit slots.
+static bool is_row(tl_slot s, int64_t columns) {
+  return tl_is_of_rank(s.tag, 2) && s.array->dims[1] == columns &&
+         tl_dtype_of(s) < TL_COMPLEX128;
+}
+
+// The row as a list of them.
+static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
+  tl_list *row = tl_list_new(vm, x->dims[1]);
+  if (row == NULL)
+    return false;
+  const char *item = x->data + i * x->dims[2];
+  for (; row->length < x->dims[1]; item += x->dims[3])
+    tl_element_load(&row->items[row->length++], tl_array_dtype(x), item);
+  tl_operand_put(a, tl_own_list(row));
   return true;
 }
 
@@ -427,19 +451,19 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
                 unsigned mode, uint32_t what) {
   tl_slot c = *container;
   int64_t i = position->i;
-  bool more = false;
+  const tl_resource *resource = walked_resource(c);
+  bool more = i >= 0 && i < walked_length(c);
+  if (resource != NULL && !tl_do_more(vm, container, position, &more))
+    return false;
   // The compiler puts MORE before each NEXT. Bytecode that a host loaded is not
   // trusted to, so it is checked here.
-  if ((what == TL_NEXT_OF_LIST && !tl_is_list(c)) || i < 0 ||
-      !tl_do_more(vm, container, position, &more) || !more)
-    return !tl_failed(vm) &&
-           tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
+  if (!more || (what == TL_NEXT_OF_LIST && !tl_is_list(c)))
+    return tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
   // A container with no other owner that ends with the loop gives its items
   // away.
   bool gives = mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
-  const tl_resource *resource = walked_resource(c);
   if (resource != NULL) {
     tl_slot item;
     if (!resource->walked->next(vm, resource->object, &item))
@@ -461,12 +485,15 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
     tl_operand_put(a, tl_weak_int(tl_range_item(c.range, i)));
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
-    if (what == TL_NEXT_PAIR) {
-      if (!next_pair(vm, field, gives, a))
+    if (what >= TL_NEXT_PARTS) {
+      if (!next_field(vm, field, gives, a))
         return false;
     } else {
       tl_operand_put(a, tl_key_slot(field->key));
     }
+  } else if (what >= TL_NEXT_PARTS && is_row(c, what - TL_NEXT_PARTS)) {
+    if (!next_row(vm, c.array, i, a))
+      return false;
   } else {
     // Arrays and nested arrays: a scalar, or a view of a row.
     tl_slot base = tl_borrow(c), at = tl_weak_int(i), result;

@@ -420,7 +420,7 @@ static tl_state item_state(const tl_checker *c) {
       tl_state_derive(&state, from, x, TL_HELD);
     tl_state_strip(&state, TL_TO_ITEMS);  // what is loaded is no slice
     tl_state_derive(&state, from, x, TL_PART);
-    if (c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_PAIR)
+    if (c->ins.op == TL_BC_NEXT && c->ins.extra >= TL_NEXT_PARTS)
       tl_state_derive(&state, from, x, TL_LENDS);
     return state;
   }
