@@ -19,7 +19,7 @@
 
 // From how many fields on there is an index; an entry without a field; the
 // moves kept behind an index.
-enum { INDEX_FROM = 9, NOBODY = -1, MOVES = 16 };
+enum { INDEX_FROM = 9, NOBODY = -1, MOVES = 15 };
 
 // --- The index --------------------------------------------------------------
 
@@ -32,17 +32,11 @@ typedef struct entry {
   uint32_t hash;
 } entry;
 
-// Fields that went: where those before went up one place (is_up), what has a
-// smaller mark than the field's is one place further now; else what has a
-// larger one is one place less far.
-typedef struct move {
-  int32_t mark;
-  bool is_up;
-} move;
-
+// Fields that went, by their marks. Where those before one went up a place,
+// what has a smaller mark is one place further now, and ~mark stands here; else
+// what has a larger one is one place less far.
 typedef struct moves {
-  int64_t count;
-  move at[MOVES];
+  int32_t count, at[MOVES];
 } moves;
 
 // The index, behind the fields there is room for.
@@ -82,9 +76,9 @@ static uint64_t hash_of(tl_key key) {
 static inline int64_t position_of(tl_record *record, int32_t mark) {
   const moves *moved = moves_of(record);
   int64_t at = mark - first_of(record);
-  for (int64_t i = 0; i < moved->count; i++) {
-    const move *m = &moved->at[i];
-    at += m->is_up ? mark < m->mark : -(mark > m->mark);
+  for (int32_t i = 0; i < moved->count; i++) {
+    int32_t gone = moved->at[i];
+    at += gone < 0 ? mark < ~gone : -(mark > gone);
   }
   return at;
 }
@@ -93,7 +87,7 @@ static inline int64_t position_of(tl_record *record, int32_t mark) {
 static int32_t mark_of_last(tl_record *record) {
   const moves *moved = moves_of(record);
   int64_t mark = record->length - 1 + first_of(record);
-  for (int64_t i = 0; i < moved->count; i++) mark += !moved->at[i].is_up;
+  for (int32_t i = 0; i < moved->count; i++) mark += moved->at[i] >= 0;
   return (int32_t)mark;
 }
 
@@ -502,14 +496,15 @@ bool tl_record_put_end(tl_record *record, tl_slot *out) {
 // Notes that a field with that mark went and others took its place. Where
 // nothing is noted yet, the last one may go unnoticed; after that it may not,
 // or the next one would get a mark among those that went.
-static void note_move(tl_record *record, move m, bool moves_others) {
+static void note_move(tl_record *record, int32_t mark, bool is_up,
+                      bool moves_others) {
   moves *moved = moves_of(record);
-  if (!moves_others && (m.is_up || moved->count == 0))
+  if (!moves_others && (is_up || moved->count == 0))
     return;
   if (moved->count == MOVES)
     index_build(record);
   else
-    moved->at[moved->count++] = m;
+    moved->at[moved->count++] = is_up ? ~mark : mark;
 }
 
 // Closes the hole at a position of a record with an index, where a field with
@@ -528,7 +523,7 @@ static tl_record *close_hole(tl_record *record, int64_t position,
             (size_t)behind * sizeof(tl_field));
     record->length--;
   }
-  note_move(record, (move){mark, is_up}, is_up ? position > 0 : behind > 0);
+  note_move(record, mark, is_up, is_up ? position > 0 : behind > 0);
   return is_up && first_of(record) > record->length ? move_down(record)
                                                     : record;
 }
