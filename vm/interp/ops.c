@@ -427,7 +427,7 @@ static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
     return false;
   const char *item = x->data + i * x->dims[2];
   for (; row->length < x->dims[1]; item += x->dims[3])
-    tl_element_load(&row->items[row->length++], tl_array_dtype(x), item);
+    tl_element_load(&row->items[row->length++], (int)tl_array_dtype(x), item);
   tl_operand_put(a, tl_own_list(row));
   return true;
 }
