@@ -507,14 +507,31 @@ static void note_move(tl_record *record, int32_t mark, bool is_up,
     moved->at[moved->count++] = is_up ? ~mark : mark;
 }
 
+// Corrects the marks of the fields before a position, or of those behind it,
+// from the one beside it on: each gets the mark that the last one has left.
+static void shift_marks(tl_record *record, int64_t position, bool is_up) {
+  entry *index = index_of(record);
+  if (is_up)
+    for (int64_t i = position - 1; i >= 0; i--)
+      index[entry_of(record, i)].mark++;
+  else
+    for (int64_t i = position + 1; i < record->length; i++)
+      index[entry_of(record, i)].mark--;
+}
+
 // Closes the hole at a position of a record with an index, where a field with
 // that mark was: the fields before it move up, or those behind it down,
-// whichever are fewer.
+// whichever are fewer. Near an end few fields move, and their own marks are
+// corrected, so that no index is built for them.
 static tl_record *close_hole(tl_record *record, int64_t position,
                              int32_t mark) {
   tl_field *fields = record->fields;
   int64_t behind = record->length - 1 - position;
   bool is_up = position < behind;
+  int64_t moving = is_up ? position : behind;
+  bool shifts = moves_of(record)->count == 0 && moving <= record->length / 32;
+  if (shifts)
+    shift_marks(record, position, is_up);
   if (is_up) {
     memmove(fields + 1, fields, (size_t)position * sizeof(tl_field));
     record = move_up(record);
@@ -523,7 +540,8 @@ static tl_record *close_hole(tl_record *record, int64_t position,
             (size_t)behind * sizeof(tl_field));
     record->length--;
   }
-  note_move(record, mark, is_up, is_up ? position > 0 : behind > 0);
+  if (!shifts)
+    note_move(record, mark, is_up, moving > 0);
   return is_up && first_of(record) > record->length ? move_down(record)
                                                     : record;
 }
