@@ -43,11 +43,6 @@ typedef struct carried {
 static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out);
 
-// Whether the target's object may be changed in place.
-static bool may_change(tl_vm *vm, tl_slot target) {
-  return tl_may_change(vm, target) && !vm->no_reuse;
-}
-
 // Ends an update: the target was changed in place, or copied; [made] is what it
 // is afterwards.
 // The target's slot owns nothing afterwards. *out may be the same slot.
@@ -114,7 +109,7 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
   if (w.count > 1 && tl_record_get_key(target->record, key) == NULL) {
     return vm->nested->fail_no_field(vm, *target, key);
   }
-  bool in_place = may_change(vm, *target);
+  bool in_place = tl_may_write(vm, *target);
   if (in_place)
     tl_changed_in_place(vm, *target);
   tl_record *record = target->record;
@@ -219,7 +214,7 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
   if (!tl_list_place(vm, target->list, w.steps, w.parts, &is_item, &slice)) {
     return false;
   }
-  bool in_place = may_change(vm, *target);
+  bool in_place = tl_may_write(vm, *target);
   if (in_place)
     tl_changed_in_place(vm, *target);
   tl_list *list = target->list;
@@ -325,7 +320,7 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
   tl_array *a = target->array;
-  bool in_place = may_change(vm, *target) && (a->head.flags & NOT_OURS) == 0;
+  bool in_place = tl_may_write(vm, *target) && (a->head.flags & NOT_OURS) == 0;
   if (!in_place) {
     count_rejection(vm, *target);
     // Somebody else refers to the array, or it is not ours to write: the update
@@ -355,7 +350,7 @@ bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
 // Updates a nested array; its form decides what can be done in place.
 static bool update_nested(tl_vm *vm, way w, tl_slot *target, carried *carried,
                           tl_slot *out) {
-  bool in_place = may_change(vm, *target);
+  bool in_place = tl_may_write(vm, *target);
   tl_nested *made;
   if (!vm->nested->set(vm, &w, *target, in_place, !carried->is_part,
                        &carried->value, &made))

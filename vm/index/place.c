@@ -20,11 +20,6 @@ bool tl_path_check_length(tl_vm *vm, const tl_path *path) {
                  TL_PATH_STEPS, path->step_count);
 }
 
-// Whether the target's object may be changed in place.
-static inline bool may_change(tl_vm *vm, tl_slot target) {
-  return tl_may_change(vm, target) && !vm->no_reuse;
-}
-
 // Whether a step is one index without a slice.
 static inline bool is_one_value(const tl_step *step) {
   return step->field == NULL && step->item_count == 1 &&
@@ -73,7 +68,7 @@ static inline tl_slot *find_container(tl_vm *vm, tl_slot *target,
   if (last >= TL_PATH_STEPS)
     return NULL;
   for (int i = 0; i <= last; i++) {
-    if (!may_change(vm, *at))
+    if (!tl_may_write(vm, *at))
       return NULL;
     if (i == last)
       return at;

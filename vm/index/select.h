@@ -13,6 +13,7 @@
 #define TALLY_VM_SELECT_H
 
 #include "vm/index/index.h"
+#include "vm/vm.h"
 
 // What the index arrays and masks of an index come to: one row of positions.
 // Item i of the selection lies at [position i] * stride from the data.
@@ -124,6 +125,11 @@ bool tl_path_check_length(tl_vm *vm, const tl_path *path);
 // another scalar may be put into it. NULL: anything else.
 tl_slot *tl_place_scalar(tl_slot *target, const tl_path *path,
                          const tl_slot *parts);
+
+// Whether the target's object may be changed in place.
+static inline bool tl_may_write(tl_vm *vm, tl_slot target) {
+  return tl_may_change(vm, target) && !vm->no_reuse;
+}
 
 // target.path = value, where every container on the way has one owner and the
 // place is an item or a field that is there, and the value needs no count: it
