@@ -180,9 +180,10 @@ static bool is_stopped(const tl_vm *vm) {
 // (b * 255), of uint8(b * 255) where an item may be too large.
 static bool fits_before(tl_region_graph *g, uint32_t pc) {
   uint32_t stop = g->stop;
+  if (stop <= pc || is_stopped(g->vm))
+    return false;  // is_small still asks what was hoisted
   tl_region_end_hoisted(g);
-  return stop > pc && !is_stopped(g->vm) &&
-         tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
+  return tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
 }
 
 // Whether what was read computes with few items, whatever arrays these are
