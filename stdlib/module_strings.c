@@ -122,7 +122,8 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "graphemes", "s", args[0], &s))
     return false;
-  tl_list *list = tl_list_new(vm, tl_string_graphemes(vm, s));
+  int64_t count = tl_string_graphemes(vm, s);
+  tl_list *list = count >= 0 ? tl_list_new(vm, count) : NULL;
   bool ok = list != NULL;
   for (size_t at = 0, end; ok && at < s->length; at = end) {
     end = tl_grapheme_end(s->text, s->length, at);
@@ -226,8 +227,9 @@ static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "length", "s", args[0], &s))
     return false;
-  *out = tl_weak_int(tl_string_graphemes(vm, s));
-  return true;
+  int64_t count = tl_string_graphemes(vm, s);
+  *out = tl_weak_int(count);
+  return count >= 0;
 }
 
 // strings.display_width(s).

@@ -57,6 +57,10 @@ static void test_an_interrupt_stops_at_the_next_poll(void **state) {
       "x = arange(9000) * 7919 % 10007\nwhile true { y = sort(x) }",
       "x = arange(9000) * 7919 % 10007\nwhile true { y = argsort(x) }",
       "x = zeros(100000)\nwhile true { y = flip(x) }",
+      // A text of 2^100 parts.
+      "l = 1\nfor i in 0..100 { l = (l, l) }\ny = string(l)",
+      "import json\nl = 1\nfor i in 0..100 { l = (l, l) }\n"
+      "y = json.format(l)",
   };
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_interrupted(h, sources[i]);
@@ -90,10 +94,19 @@ static void test_long_operations_poll(void **state) {
       "y = [v for v in x]",
 
       "y = searchsorted(sort(x), x)",
+      "y = string(k)",
+      "y = string(reshape(k, (2, n // 2)))",
+      "y = len(strings.repeat(\"é\", n) + \"\\u{301}\")",
+      "y = enumerate(k)",
+      "y = zip(k, k)",
+      "y = split(strings.repeat(\"a,\", n // 2), \",\")",
+      "y = replace(strings.repeat(\"ab\", n // 2), \"b\", \"bb\")",
+      "y = same(k, k + 0)",
+      "y = 0..n == k",
   };
   char source[200];
   snprintf(source, sizeof source,
-           "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7", n);
+           "import strings\nn = %d\nk = arange(n) * 7919 %% 997\nx = k / 7", n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     h->polls = 0;
