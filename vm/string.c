@@ -376,8 +376,8 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
   if (tl_string_is_bytewise(string))
     return (int64_t)at;
   bool stopped = false;
-  bool marked = has_marks(string) ||
-                (at >= MARKED_AT_ONCE && mark(vm, string, &stopped));
+  bool marked =
+      has_marks(string) || (at >= MARKED_AT_ONCE && mark(vm, string, &stopped));
   if (stopped)
     return -1;
   const tl_marks *m = marked ? string->marks : NULL;

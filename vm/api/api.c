@@ -414,10 +414,12 @@ tally_status tally_move_global(tally_vm *vm, const char *name,
 void tally_get_stats(tally_vm *vm, tally_stats *out) {
   if (out == NULL)
     return;
-  if (vm == NULL)
+  if (vm == NULL) {
     memset(out, 0, sizeof *out);
-  else
-    *out = vm->stats;
+    return;
+  }
+  tl_free_rest(vm, true);
+  *out = vm->stats;
 }
 
 void tally_reset_stats(tally_vm *vm) {
@@ -433,7 +435,10 @@ void tally_count(tally_vm *vm, int on) {
 }
 
 size_t tally_trim(tally_vm *vm) {
-  return tl_enter(vm) ? tl_memory_trim(vm) : 0;
+  if (!tl_enter(vm))
+    return 0;
+  tl_free_rest(vm, true);
+  return tl_memory_trim(vm);
 }
 
 // The source text: as given, or, with NULL, read from the file [name] into
