@@ -42,8 +42,6 @@ void tl_poll_begin(tl_vm *vm) {
   }
   vm->deadline =
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
-  if (vm->unfreed_count > 0)
-    tl_free_rest(vm, false);
 }
 
 // Ends the script: an error that passes every `catch`, since it is the host's

@@ -97,8 +97,10 @@ const char *tally_version(void) {
 static inline bool begin(tl_vm *vm) {
   if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
-  if (vm->native_depth == 0)
+  if (vm->native_depth == 0) {
     tl_poll_begin(vm);
+    tl_free_rest(vm, false);
+  }
   return true;
 }
 
