@@ -233,6 +233,7 @@ struct tally_vm {
   tl_slot args;             // os.args: a list
   struct tl_kept *pattern;  // regular expressions used lately, or NULL
   struct tl_input *input;   // read ahead of standard input, or NULL (io.h)
+  uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed
   bool fftw;                // fft.use("fftw")
