@@ -373,7 +373,8 @@ TALLY_API tally_status tally_to_string(tally_vm *vm, tally_value v,
                                        const char **text, size_t *nbytes);
 
 // "3 * 4 * float32", "int64", "string", "list", "record", "function", "none".
-// Returns borrowed: valid until the next call of tally_type on this VM.
+// A nested array's is whole, so that type(text) of a script reads it. Returns
+// borrowed: valid until the next call of tally_type on this VM.
 TALLY_API const char *tally_type(tally_vm *vm, tally_value v);
 // The value as print shows it; *out is a string, returns owned.
 TALLY_API tally_status tally_format(tally_vm *vm, tally_value v,
@@ -530,7 +531,7 @@ typedef struct tally_parcel tally_parcel;
 // allocator must then serve both threads. Takes v; *out returns owned: give it
 // to tally_receive or tally_free_parcel.
 //
-//   TALLY_ERR_TYPE   v is or holds a function, type, module or resource
+//   TALLY_ERR_TYPE   v is or holds a function, module or resource
 //   TALLY_ERR_LIMIT  lists in lists, 200 deep
 TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
                                   tally_parcel **out);
