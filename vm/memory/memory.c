@@ -19,6 +19,7 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/check.h"
+#include "vm/memory/reserve.h"
 
 enum {
   FIRST_CHUNK = 32 << 10,
@@ -215,6 +216,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   uint64_t live = stats->live_bytes + nbytes;
   size_t cap = vm->options.memory_limit;
   if (cap != 0) {
+    cap += vm->memory->reserve;
     uint64_t all = live + stats->ext_bytes;
     if (live < nbytes || all > cap)
       return false;
@@ -225,6 +227,12 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   if (live > stats->peak_bytes)
     stats->peak_bytes = live;
   return true;
+}
+
+size_t tl_reserve(tl_vm *vm, size_t nbytes) {
+  size_t before = vm->memory->reserve;
+  vm->memory->reserve = nbytes;
+  return before;
 }
 
 // No block is freed: whoever calls this gives its memory back some other way.
