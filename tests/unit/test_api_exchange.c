@@ -857,11 +857,51 @@ static void test_parcels_keep_the_order_of_axes(void **state) {
   assert_int_equal(tally_close(second), 0);
 }
 
+// A function goes as its text; what it names is the receiver's.
+static void test_functions_go_as_texts(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source, *call;
+    int64_t result;
+  } cases[] = {
+      {"x => x * 2", "f(21)", 42},
+      {"fn twice(x, by: 2) = x * by\ntwice", "f(7) + f(7, by: 4)", 42},
+      {"fn fact(n :: `int64`) {\n  if n == 0 { 1 } else { n * fact(n - 1) }\n}"
+       "\nfact",
+       "f(5)", 120},
+      {"(k: (() => 5), l: (x => y => x + y,))", "f.k() + f.l[0](1)(2)", 8},
+      {"fn scaled(x) = x * k\nk = 3\nscaled", "f(2)", 10},  // its own k
+  };
+  tally_options options = host_options(h);
+  tally_vm *second;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  assert_int_equal(tally_eval(second, "k = 5", NULL), TALLY_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally_parcel *p;
+    tally_value f, out;
+    int64_t got;
+    assert_int_equal(tally_send(h->vm, eval(h, cases[i].source), &p), TALLY_OK);
+    assert_int_equal(tally_receive(second, p, &f), TALLY_OK);
+    assert_int_equal(tally_move_global(second, "f", f), TALLY_OK);
+    assert_int_equal(tally_eval(second, cases[i].call, &out), TALLY_OK);
+    assert_int_equal(tally_to_int(second, out, &got), TALLY_OK);
+    assert_int_equal(got, cases[i].result);
+  }
+  tally_parcel *p;
+  tally_value f;
+  assert_int_equal(tally_eval(h->vm, "far = 1\nfn g() = far\ng", &f), TALLY_OK);
+  assert_int_equal(tally_send(h->vm, f, &p), TALLY_OK);
+  assert_int_equal(tally_receive(second, p, &f), TALLY_ERR_NAME);
+  assert_int_equal(tally_close(second), 0);
+}
+
 static void test_parcels_refuse(void **state) {
   host *h = *state;
   tally_parcel *p = NULL;
-  static const char *const sources[] = {"x => x", "sum", "(1, x => x)",
-                                        "(k: sum)"};
+  static const char *const sources[] = {"sum",      "compose(sqrt, abs)",
+                                        "(k: sum)", "(y => x => x + y)(1)",
+                                        "time.now", "time.parse"};
+  run_ok(h, "import time");
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     tally_value v = eval(h, sources[i]);
     CHECK_ERROR(h, tally_send(h->vm, v, &p), TALLY_ERR_TYPE, "another VM");
@@ -902,6 +942,7 @@ int main(void) {
       HOST_TEST(test_arrow_categories_may_be_missing),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_parts_are_not_copied),
+      PLAIN_TEST(test_functions_go_as_texts),
       HOST_TEST(test_large_arrays_are_not_copied),
       // By itself: where memory is refused, all VMs have one allocator.
       cmocka_unit_test_setup_teardown(test_parcels_keep_the_order_of_axes,

@@ -14,11 +14,16 @@
 //   │ node │ child 0 │ child 1 │ … │ data … │
 // copied. Nodes come from the host's allocator, since no VM accounts for them.
 
+#include <stdio.h>
 #include <string.h>
 
+#include "compiler/compile.h"
+#include "compiler/resolver.h"
 #include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
+#include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/array/range.h"
@@ -37,9 +42,10 @@ typedef enum node_kind {
   NODE_LIST,
   NODE_RECORD,  // children: key, value, key, value
   NODE_RANGE,
-  NODE_TYPE,    // data: the node of the type and its offsets; children: see
-                // pack_type
-  NODE_NESTED,  // children: the parts, and the layout if there is one
+  NODE_TYPE,      // data: the node of the type and its offsets; children: see
+                  // pack_type
+  NODE_NESTED,    // children: the parts, and the layout if there is one
+  NODE_FUNCTION,  // data: an expression whose value it is
 } node_kind;
 
 // A value in a parcel; which fields are used depends on its kind.
@@ -269,6 +275,35 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   return n;
 }
 
+// A function of the main module without captured values, as an expression: what
+// else it names is looked for in the main module of the receiver.
+static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
+  const tl_prototype *f = tl_function_prototype(s);
+  const tl_unit *unit = f->unit;
+  bool captures = tl_is_kind(s, TL_KIND_CLOSURE) &&
+                  ((const tl_closure *)s.pointer)->capture_count > 0;
+  if (captures || unit->text == NULL || unit->module != vm->main) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            captures ? "a function that has captured values does not go to "
+                       "another VM"
+                     : "a function of another module than main does not go to "
+                       "another VM");
+    return NULL;
+  }
+  bool named = f->name->length > 0;
+  const char *name = named ? f->name->text : "";
+  const char *before = named ? "(() => {\n" : "(";
+  const char *behind = named ? "\n})()" : ")";
+  int size = (int)(f->end - f->begin);
+  size_t room = (size_t)size + f->name->length + 24;
+  node *n = new_node(vm, p, NODE_FUNCTION, room, 0);
+  if (n != NULL)
+    n->length = (size_t)snprintf(n->data, room, "%s%.*s%s%s%s", before, size,
+                                 unit->text + f->begin, named ? "\n" : "", name,
+                                 behind);
+  return n;
+}
+
 // Makes the node of a value of any kind that may go to another VM.
 static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   node *n;
@@ -292,6 +327,9 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       return pack_nested(vm, p, s);
     case TL_KIND_TYPE:
       return pack_type(vm, p, s->type);
+    case TL_KIND_FUNCTION:
+    case TL_KIND_CLOSURE:
+      return pack_function(vm, p, *s);
     case TL_KIND_RANGE:
       n = new_node(vm, p, NODE_RANGE, 0, 0);
       if (n != NULL) {
@@ -302,8 +340,8 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       return n;
     default:
       tl_fail(vm, TALLY_ERR_TYPE,
-              "numbers, strings, arrays, ranges, types, and lists and records "
-              "of them go to another VM: got %s",
+              "numbers, strings, arrays, ranges, types, functions of scripts, "
+              "and lists and records of them go to another VM: got %s",
               tl_describe(*s, text, sizeof text));
       return NULL;
   }
@@ -484,6 +522,17 @@ static bool unpack_nested(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return ok;
 }
 
+// The unit stays as long as something refers to the function.
+static bool unpack_function(tl_vm *vm, const node *n, tl_slot *out) {
+  if (!tl_may_run(vm))
+    return false;
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
+  tl_unit *unit =
+      tl_compile(vm, vm->main, "<function>", n->data, n->length, TL_UNIT_EVAL);
+  return unit != NULL && tl_run_unit(vm, unit, out);
+}
+
 // Makes the value of a node, owned; false after tl_fail.
 static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   *out = tl_none();
@@ -509,6 +558,8 @@ static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
       return unpack_record(vm, p, n, out);
     case NODE_NESTED:
       return unpack_nested(vm, p, n, out);
+    case NODE_FUNCTION:
+      return unpack_function(vm, n, out);
     case NODE_TYPE: {
       tl_type *type = unpack_type(vm, n);
       if (type != NULL)
@@ -544,8 +595,8 @@ void tally_free_parcel(tally_parcel *p) {
 
 // Takes the handle, so that a large array with no other owner can leave with
 // its block.
-// Takes v on every path. Fails (kind type) for functions, modules and
-// resources, (kind limit) for values that nest too deeply.
+// Takes v on every path. Fails (kind type) for modules, resources and most
+// functions, (kind limit) for values that nest too deeply.
 tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   TL_ENTER(vm);
   tl_slot value;
