@@ -86,7 +86,7 @@ expect 0 '^</svg>$' '--memory-plot writes the picture'
 printf 'x = ones(100000)\nfn f() = sum(x)\nprint(f())\n' > "$dir/data.tly"
 run --memory-plot "$dir/plot.json" "$dir/data.tly"
 cp "$dir/plot.json" "$dir/out"
-expect 0 '"bytes": *8000[0-9]*.*"line": *1.*"source": *"x = ones.100000.".*"owner": *"x of module main"' \
+expect 0 '"bytes": *800[0-9]*.*"line": *1.*"source": *"x = ones.100000.".*"owner": *"x of module main"' \
   '--memory-plot FILE.json has blocks, lines and owners'
 run --memory-plot "$dir/no/plot.svg" -e '1'
 expect 1 'cannot write .*plot.svg' '--memory-plot into no directory'
