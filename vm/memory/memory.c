@@ -216,7 +216,8 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   uint64_t live = stats->live_bytes + nbytes;
   size_t cap = vm->options.memory_limit;
   if (cap != 0) {
-    cap += vm->memory->reserve;
+    if (cap <= SIZE_MAX - vm->memory->reserve)
+      cap += vm->memory->reserve;
     uint64_t all = live + stats->ext_bytes;
     if (live < nbytes || all > cap)
       return false;
