@@ -155,6 +155,10 @@ static char *nest_mask(char *to, tl_slot s) {
 }
 
 // Takes the values of [list], beside which it puts which of them are missing.
+// The mask has a byte for each item, as bools do, in the order in which
+// nest_fill has written the values:
+//
+//   (("a", none), ("b", "c"))    values  "a" "" "b" "c"    mask  0 1 0 0
 static bool with_missing(tl_vm *vm, tl_slot list, tl_slot values,
                          tl_slot *out) {
   tl_array *mask =

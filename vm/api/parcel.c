@@ -241,6 +241,14 @@ static node *pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type) {
 }
 
 // A nested array is its parts, which go as other arrays do.
+//
+//   [[1, none], [3]]   NODE_NESTED ragged
+//                       ├ NODE_ITEMS   0 2 3
+//                       └ NODE_NESTED option
+//                          ├ NODE_ITEMS   false true false
+//                          └ NODE_ITEMS   1 · 3
+//
+// The layout of structs is a type with offsets, and the last child.
 static node *pack_nested(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_nested *nested = s->nested;
   node *n = new_node(vm, p, NODE_NESTED, 0, (size_t)nested->count + 1);
@@ -475,6 +483,8 @@ static bool unpack_pair(tl_vm *vm, node *const *pair, tl_type_field *out) {
 }
 
 // The type of this VM that equals the one that was packed.
+// What the copy of the old node points to is another VM's, and none of it is
+// followed: names and types are made anew, and offsets lie behind the copy.
 static tl_type *unpack_type(tl_vm *vm, const node *n) {
   tl_type model;
   memcpy(&model, n->data, sizeof model);
@@ -523,6 +533,8 @@ static bool unpack_nested(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
 }
 
 // The unit stays as long as something refers to the function.
+// The text is an expression, for which the receiver's limits and capabilities
+// hold; a resource's hook may not receive functions, as it may run no code.
 static bool unpack_function(tl_vm *vm, const node *n, tl_slot *out) {
   if (!tl_may_run(vm))
     return false;

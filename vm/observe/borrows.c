@@ -2,6 +2,14 @@
 // no count says of such a slot that its value is alive, so the verifier is
 // asked once more, whose states say for each instruction what may still be
 // read.
+//
+//   x = ones(4)     x owns
+//   y = x           y borrows from x: visited
+//   f(x!)           while f runs, x has given its array away, and f may have
+//                   freed it: y is not visited
+//
+// A slot that nobody reads any more may still be visited: its value is alive
+// as long as what lends it is.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,6 +17,8 @@
 #include "vm/verify/verify.h"
 
 // The look at one frame.
+// The verifier visits all instructions of its function; the one where the frame
+// stands is looked at.
 typedef struct look {
   const tl_frame *frame;
   tl_reference_visit *visit;
@@ -40,6 +50,8 @@ static bool is_alias(const tl_checker *c, const tl_frame *f, uint32_t slot) {
   return tl_is_counted(f->base[slot]);
 }
 
+// Temporaries are left out: they are no names, and most of them are arguments
+// of the call under way.
 static void visit_aliases(tl_checker *c, void *context) {
   look *l = context;
   const tl_frame *f = l->frame;
@@ -57,6 +69,8 @@ static void visit_aliases(tl_checker *c, void *context) {
   }
 }
 
+// Each frame's function is gone through once more, which costs as much as
+// proving it did: a tool for looking, and not for loops.
 bool tl_each_alias(tl_vm *vm, tl_reference_visit *visit, void *context,
                    bool *complete) {
   look l = {.visit = visit, .context = context};

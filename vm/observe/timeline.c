@@ -219,6 +219,11 @@ static void add_free(tl_vm *vm, tl_timeline *t, const void *block,
 }
 
 // The observer's events.
+// Recordings lie within each other as calls do, so that there are few:
+//
+//   tally_watch           ├─────────────────────────────┤
+//   memory.timeline(f)        ├───────────┤   ├─────┤
+//   … within f                   ├─────┤
 static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
     add_alloc(vm, t, block, nbytes);
@@ -300,6 +305,8 @@ bool tl_watch_operations(tl_vm *vm) {
 }
 
 // Notes who refers to the blocks that have bands.
+// A value has one name there, that of the reference that is met first: frames
+// come before variables.
 static bool note_owner(void *context, const tl_reference *r) {
   tl_timeline *t = context;
   for (uint32_t i = 0; r->is_first && i < t->band_count; i++)

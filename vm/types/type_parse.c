@@ -1,7 +1,15 @@
 // The parser of datashapes: recursive descent, one function for each form.
 //
 //     type   = dimension [** n] * type | ?type | item
-//     item   = name | {fields} | (types) [-> type] | name[arguments]
+//     item   = name | {fields [, ...]} | (types) [-> type] | name[arguments]
+//
+//     name   = a dtype or its alias     float64, double
+//              a kind of values         list, function
+//              a set of types           Int, Scalar, Any
+//              else, with a capital first, a variable
+//
+// What datashapes of other systems have besides is refused by name, with what
+// stands for it here.
 //
 // Errors name the column in the text, and what was expected there. type.h has
 // the whole language.
