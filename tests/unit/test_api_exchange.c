@@ -942,11 +942,12 @@ int main(void) {
       HOST_TEST(test_arrow_categories_may_be_missing),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_parts_are_not_copied),
-      PLAIN_TEST(test_functions_go_as_texts),
       HOST_TEST(test_large_arrays_are_not_copied),
       // By itself: where memory is refused, all VMs have one allocator.
       cmocka_unit_test_setup_teardown(test_parcels_keep_the_order_of_axes,
                                       host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_functions_go_as_texts, host_set_up,
+                                      host_tear_down),
       HOST_TEST(test_parcels_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -641,7 +641,7 @@ int main(void) {
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
       HOST_TEST(test_depth_is_limited),
-      PLAIN_TEST(test_a_full_vm_lets_go),
+      cmocka_unit_test(test_a_full_vm_lets_go),
       PLAIN_TEST(test_files_are_forbidden),
       PLAIN_TEST(test_a_sandbox_has_no_doors),
       PLAIN_TEST(test_a_vm_in_each_of_eight_threads),
