@@ -80,7 +80,9 @@ typedef struct tally_options {
   // importing file, TALLY_PATH, the library.
   int (*load)(void *context, const char *name, char **text, size_t *nbytes);
   void *context;               // handed to these and clock, never touched
-  size_t memory_limit;         // bytes live at once; 0: no limit
+  // Bytes live at once; 0: no limit. Compiling a text and telling of an error
+  // may take 256 KiB more, so that a full VM can still be told to let go.
+  size_t memory_limit;
   uint64_t instruction_limit;  // per call into the VM; 0: no limit
   double time_limit;           // seconds per call into the VM; 0: no limit
   unsigned capabilities;       // TALLY_MAY_…; default: all
@@ -116,7 +118,7 @@ TALLY_API tally_options tally_default_options(void);
 TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
 
 // Closes a VM and releases all it holds. Returns the number of values that the
-// host had not released. NULL is allowed.
+// host had not released; tally_left names them before. NULL is allowed.
 TALLY_API size_t tally_close(tally_vm *vm);
 
 // Stops a running script at its next poll, within milliseconds, with
@@ -373,7 +375,8 @@ TALLY_API tally_status tally_to_string(tally_vm *vm, tally_value v,
                                        const char **text, size_t *nbytes);
 
 // "3 * 4 * float32", "int64", "string", "list", "record", "function", "none".
-// Returns borrowed: valid until the next call of tally_type on this VM.
+// A nested array's is whole, so that type(text) of a script reads it. Returns
+// borrowed: valid until the next call of tally_type on this VM.
 TALLY_API const char *tally_type(tally_vm *vm, tally_value v);
 // The value as print shows it; *out is a string, returns owned.
 TALLY_API tally_status tally_format(tally_vm *vm, tally_value v,
@@ -530,12 +533,17 @@ typedef struct tally_parcel tally_parcel;
 // allocator must then serve both threads. Takes v; *out returns owned: give it
 // to tally_receive or tally_free_parcel.
 //
-//   TALLY_ERR_TYPE   v is or holds a function, type, module or resource
+// A function of a script goes as its text, if it has captured nothing and is of
+// the main module: variables and functions that it names are those of the main
+// module of the VM that receives it, which compiles it.
+//
+//   TALLY_ERR_TYPE   v is or holds another function, a module or resource
 //   TALLY_ERR_LIMIT  lists in lists, 200 deep
 TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
                                   tally_parcel **out);
 // The value, in this VM; *out returns owned. Takes the parcel on every path.
 //   TALLY_ERR_MEMORY  memory_limit would be passed
+//   TALLY_ERR_NAME    a function in it names what is not there
 TALLY_API tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
                                      tally_value *out);
 // Gives up a parcel that nobody receives. From any thread; NULL is allowed.
@@ -599,6 +607,8 @@ TALLY_API const tally_error_info *tally_error(tally_vm *vm);
   X(live_bytes, "bytes alive")                                           \
   X(peak_bytes, "largest live_bytes")                                    \
   X(ext_bytes, "bytes of the host's memory in use")                      \
+  X(ext_peak_bytes, "largest ext_bytes")                                 \
+  X(longest_free, "most objects freed by the end of one")                \
   X(unwound_drops, "values given back while an error unwound")           \
   X(temps_ended, "temporaries freed, reused or fused away")
 
@@ -609,7 +619,8 @@ typedef struct tally_stats {
 } tally_stats;
 
 TALLY_API void tally_get_stats(tally_vm *vm, tally_stats *out);
-// Sets all but live, live_bytes and ext_bytes to 0, peak_bytes to live_bytes.
+// Sets all but live, live_bytes and ext_bytes to 0, peak_bytes to live_bytes
+// and ext_peak_bytes to ext_bytes.
 TALLY_API void tally_reset_stats(tally_vm *vm);
 // Counting of references, moves and borrows costs a little: off at first.
 TALLY_API void tally_count(tally_vm *vm, int on);
@@ -625,15 +636,30 @@ enum {
 };
 TALLY_API tally_status tally_watch(tally_vm *vm, unsigned what);
 
-// Live bytes over time: before, peak and after, the large blocks from birth to
-// death, the source line at the peak. *out is a string, returns owned. Stops
-// watching first. TALLY_ERR_HOST: nothing was recorded.
+// Live bytes over time, the host's that count among them: before, peak and
+// after, the large blocks from birth to death, the source line at the peak.
+// *out is a string, returns owned. Stops watching first. TALLY_ERR_HOST:
+// nothing was recorded.
 typedef enum tally_plot_form {
   TALLY_PLOT_TEXT,  // of [width] columns
   TALLY_PLOT_SVG,
+  // An object: end (seconds), before, peak, after (bytes), peak_at, peak_file,
+  // peak_line, step and live (the most bytes in each stretch of so many
+  // seconds), and blocks, of which each has born and died (seconds), bytes,
+  // file, line and source of its birth, times (several of one size made there
+  // one after the other count as one) and owner: who has it at the end, null:
+  // nobody.
+  TALLY_PLOT_JSON,
 } tally_plot_form;
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
                                          int width, tally_value *out);
+
+// What tally_close would count: the values that the host, or another library by
+// way of it, has not released. *out, returns owned and not among them, is a
+// list of records: type and bytes (of the value's own object), owner ("the
+// host", "another library") and made: "script.tly:3", known of large blocks
+// while TALLY_WATCH_MEMORY records, else none.
+TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 
 // What each operation's result of a script lives in, and why: fused, in place
 // of an operand, or fresh. Runs the script first, as tally_run does, and tells

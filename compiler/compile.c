@@ -15,6 +15,7 @@
 #include "vm/text/signature.h"
 #include "vm/memory/memory.h"
 #include "vm/bytecode/module.h"
+#include "vm/memory/reserve.h"
 
 // The arena's memory goes through the VM's allocator, so that it counts
 // against the memory limit and can be made to fail in tests.
@@ -284,8 +285,8 @@ static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
 // Code is verified before it runs; here already, so that a fault in the
 // ownership analysis costs reference counts and not the program: a unit that
 // the verifier rejects is compiled once more, and then only slots borrow.
-tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
-                    const char *text, size_t nbytes, unsigned mode) {
+static tl_unit *compile_proved(tl_vm *vm, tl_module *module, const char *name,
+                               const char *text, size_t nbytes, unsigned mode) {
   bool failed = false;
   tl_unit *unit = compile_once(vm, module, name, text, nbytes, mode, false);
   if (unit == NULL)
@@ -304,6 +305,14 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
   return failed && !refused
              ? NULL
              : compile_once(vm, module, name, text, nbytes, mode, true);
+}
+
+tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
+                    const char *text, size_t nbytes, unsigned mode) {
+  size_t before = tl_reserve(vm, TL_RESERVE);
+  tl_unit *unit = compile_proved(vm, module, name, text, nbytes, mode);
+  tl_reserve(vm, before);
+  return unit;
 }
 
 // --- Layout -----------------------------------------------------------------

@@ -174,6 +174,9 @@ static void lower_body(tl_builder *b, tl_ast *ast, tl_prototype *prototype) {
   if (function->doc != NULL) {
     prototype->doc = tl_unit_string(b, function->doc, function->doc_nbytes);
   }
+  // For whoever takes the function along as a text.
+  prototype->begin = ast->span.begin;
+  prototype->end = ast->span.end;
   if (function->count > 0) {
     // For the signature in documentation, which quotes the source.
     prototype->params_begin = function->params[0].span.begin;

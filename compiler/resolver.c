@@ -661,10 +661,12 @@ bool tl_resolve(tl_resolver *r, tl_ast *program) {
   resolve(program, r);
   drop_constant_captures(r);
   // A script's variables are slots of its own code unless a function reads
-  // them; those of other units must outlive the code.
+  // them; those of other units must outlive the code, but _ says of a value
+  // that nobody wants it.
   for (tl_variable *v = r->module_scope->variables; v != NULL; v = v->next) {
-    v->is_global =
-        v->is_global || r->mode != TL_UNIT_SCRIPT || v->is_read_below;
+    bool discards = v->name->nbytes == 1 && v->name->text[0] == '_';
+    v->is_global = v->is_global || v->is_read_below ||
+                   (r->mode != TL_UNIT_SCRIPT && !discards);
   }
   return !r->arena->failed && r->diagnostics->total == 0;
 }

@@ -38,7 +38,7 @@ static const char help[] =
     "  --sandbox                no files, no clock, no environment\n"
     "  --stats, --stats=json    counters on standard error at the end\n"
     "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
-    "                           -: as text on standard error\n"
+    "                           -: on standard error; FILE.json: as data\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
     "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
     "  --version, --help\n"
@@ -163,9 +163,10 @@ static bool ends_with(const char *text, const char *end) {
 static int set_plot(tl_command *cmd, const char *text) {
   cmd->memory_plot = text;
   if (strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
-      ends_with(text, ".txt"))
+      ends_with(text, ".txt") || ends_with(text, ".json"))
     return 0;
-  return wrong("--memory-plot wants FILE.svg, FILE.txt or -, not ", text);
+  return wrong("--memory-plot wants FILE.svg, FILE.txt, FILE.json or -, not ",
+               text);
 }
 
 // An option with a value.

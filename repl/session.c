@@ -186,12 +186,16 @@ static int plot_width(void) {
 // Writes the memory plot to its file, or to standard error.
 static bool write_plot(tl_session *session) {
   const char *path = session->memory_plot;
-  size_t length = strlen(path), nbytes;
-  bool svg = length >= 4 && strcmp(path + length - 4, ".svg") == 0;
+  const char *ending = strrchr(path, '.');
+  bool svg = ending != NULL && strcmp(ending, ".svg") == 0;
+  bool json = ending != NULL && strcmp(ending, ".json") == 0;
+  size_t nbytes;
   tally_value plot;
   const char *text;
-  if (tally_plot_memory(session->vm, svg ? TALLY_PLOT_SVG : TALLY_PLOT_TEXT,
-                        plot_width(), &plot) != TALLY_OK ||
+  tally_plot_form form = svg    ? TALLY_PLOT_SVG
+                         : json ? TALLY_PLOT_JSON
+                                : TALLY_PLOT_TEXT;
+  if (tally_plot_memory(session->vm, form, plot_width(), &plot) != TALLY_OK ||
       tally_to_string(session->vm, plot, &text, &nbytes) != TALLY_OK) {
     tl_session_report(session);
     return false;

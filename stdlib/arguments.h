@@ -103,9 +103,9 @@ bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // it does arguments.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s);
 // The array that asarray makes of a list, of the dtype [wanted] unless that is
-// none; *out is owned. Items that do not stack fail (kind shape), others than
-// numbers, bools, strings and arrays of such too (type), in the name of
-// asarray.
+// none; *out is owned, and nested where an item is none or [wanted] is ?T.
+// Items that do not stack fail (kind shape), others than numbers, bools,
+// strings and arrays of such too (type), in the name of asarray.
 bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot wanted, tl_slot *out);
 // Fails as tl_arg_array does for what has no items: neither an array of any
 // form nor a list of numbers, which becomes one, nor a range or a number. For

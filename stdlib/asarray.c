@@ -4,6 +4,8 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/lift.h"
+#include "vm/types/type.h"
 #include "vm/vm.h"
 
 // The standard's copy: values never change under another name, so that it is
@@ -11,6 +13,22 @@
 static bool check_copy(tl_vm *vm, const char *function, tl_slot s) {
   bool copy;
   return tl_is_none(s) || tl_arg_bool(vm, function, "copy", s, &copy);
+}
+
+// Whether only astype knows how to get there: from items that are missing or in
+// rows, or to a type ?T.
+static bool is_astype(const tl_slot *args) {
+  return tl_is_nested(args[0]) ||
+         (tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_OPTION);
+}
+
+static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
+  tl_slot given[] = {args[0], tl_borrow(args[1]), tl_bool(true)};
+  args[0] = tl_none();
+  bool ok = tl_lift_call(vm, astype, 3, given, out);
+  tl_clear(vm, &given[0]);
+  return ok;
 }
 
 // In the order of what is cheapest: a list is stacked in one step to the dtype
@@ -27,6 +45,8 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *out = tl_pass_on(&args[0]);  // arrays of all kinds are arrays
     return true;
   }
+  if (is_astype(args))
+    return by_astype(vm, args, out);
   if (!tl_arg_array(vm, "asarray", &args[0]))
     return false;
   tl_dtype own = tl_array_dtype(args[0].array), dtype;
@@ -49,8 +69,9 @@ const tl_builtin tl_asarray_builtins[] = {
     /// array stays what it is unless dtype converts it. copy, a bool, makes no
     /// difference: values never change under another name. Items that do not
     /// stack to one shape are an error (kind shape), others that are no
-    /// numbers, bools or strings another (type).
+    /// numbers, bools, strings or none another (type). none is a missing value.
     ///     asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]
+    ///     asarray(((1, none), (3, 4)))    # [[1, none], [3, 4]]
     {"asarray", "x, dtype: none, copy: none", asarray, .result = TL_RETURNS,
      .takes = TL_BYTES},
     {.name = NULL},

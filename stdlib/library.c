@@ -46,6 +46,7 @@ static const tl_module_topic topics[] = {
     {"global/grids", CREATING},
     {"global/missing", REDUCTIONS},
     {"global/nearness", ITEMS},
+    {"global/nests", RECORDS},
     {"global/numbers", NUMBERS},
     {"global/ordering", ORDER},
     {"global/polynomials", POLYNOMIALS},

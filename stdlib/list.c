@@ -588,7 +588,8 @@ const tl_builtin tl_list_builtins[] = {
     /// The list xs with an item more, before the one at index.
     /// A position outside the list is an error (kind index).
     ///     insert((1, 3), 1, 2)    # (1, 2, 3)
-    {"insert", "xs, index, value", insert, .restores = TL_ALL},
+    {"insert", "xs, index, value", insert, .restores = TL_ALL,
+     .takes = TL_CONTAINERS},
     /// Two things: an item of a list (by index, else the last) or a value of a
     /// record (by key), and xs without it. A key that is not there is an error
     /// (kind index).

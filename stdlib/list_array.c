@@ -1,9 +1,12 @@
 // Arrays of nested lists of numbers, strings and arrays.
 
+#include <string.h>
+
 #include "stdlib/arguments.h"
 #include "vm/array/describe.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
 
@@ -19,6 +22,7 @@ typedef struct nest {
   int ndim;  // -1: no item seen yet
   int64_t shape[TL_MAX_DIMS];
   tl_slot sofar;  // stands for the dtype, and whether it is weak
+  bool is_missing;  // some item is none
 } nest;
 
 // Promotes what is known of the dtype with that of s, a scalar, string or
@@ -78,6 +82,10 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
            nest_dtype(vm, n, s);
   if (tl_is_scalar(s) || tl_is_string(s))
     return nest_dims(vm, n, depth, 0, NULL) && nest_dtype(vm, n, s);
+  if (tl_is_none(s) && depth > 0) {
+    n->is_missing = true;
+    return nest_dims(vm, n, depth, 0, NULL);
+  }
   if (!tl_is_list(s))
     return tl_arg_fail(vm, "asarray", "an item",
                        "a number, bool, string, "
@@ -115,6 +123,10 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
   if (tl_is_array(s))
     return tl_assign_part(vm, a, data, tl_ndim(a) - depth, tl_shape(a) + depth,
                           tl_strides(a) + depth, s.array);
+  if (tl_is_none(s)) {
+    memset(data, 0, tl_itemsize(tl_array_dtype(a)));
+    return true;
+  }
   if (!tl_is_list(s))
     return tl_array_dtype(a) == TL_STRING
                ? tl_item_store(vm, a, data, s)
@@ -124,6 +136,40 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
                    s.list->items[i]))
       return false;
   return true;
+}
+
+// Says of each item whether it is missing, in the order of rows; returns behind
+// the last.
+static char *nest_mask(char *to, tl_slot s) {
+  if (tl_is_array(s)) {
+    memset(to, 0, (size_t)s.array->size);
+    return to + s.array->size;
+  }
+  if (!tl_is_list(s)) {
+    *to = tl_is_none(s);
+    return to + 1;
+  }
+  for (int64_t i = 0; i < s.list->length; i++)
+    to = nest_mask(to, s.list->items[i]);
+  return to;
+}
+
+// Takes the values of [list], beside which it puts which of them are missing.
+// The mask has a byte for each item, as bools do, in the order in which
+// nest_fill has written the values:
+//
+//   (("a", none), ("b", "c"))    values  "a" "" "b" "c"    mask  0 1 0 0
+static bool with_missing(tl_vm *vm, tl_slot list, tl_slot values,
+                         tl_slot *out) {
+  tl_array *mask =
+      tl_array_new(vm, TL_BOOL, tl_ndim(values.array), tl_shape(values.array));
+  if (mask == NULL) {
+    tl_drop(vm, values);
+    return false;
+  }
+  nest_mask(mask->data, list);
+  tl_slot missing = tl_own_array(mask);
+  return tl_option_of(vm, &missing, &values, out);
 }
 
 // Whether there are items and all of them are strings: the list needs no
@@ -173,6 +219,10 @@ bool tl_array_of_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
   tl_dtype dtype =
       tl_is_unset(n.sofar) ? TL_FLOAT64 : (tl_dtype)tl_dtype_of(n.sofar);
   tl_dtype result = dtype;
+  // To ?T an item goes as it does to T.
+  bool optional = tl_is_type(wanted) && wanted.type->kind == TL_TYPE_OPTION;
+  if (optional)
+    wanted = tl_type_slot(wanted.type->of);
   if (!tl_is_none(wanted) && !tl_dtype_argument(vm, "asarray", wanted, &result))
     return false;
   tl_array *a = tl_array_new(vm, dtype, n.ndim, n.shape);
@@ -182,5 +232,7 @@ bool tl_array_of_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
     tl_drop(vm, tl_own_array(a));
     return false;
   }
-  return tl_cast_own(vm, a, result, out);
+  if (!tl_cast_own(vm, a, result, out))
+    return false;
+  return n.is_missing || optional ? with_missing(vm, s, *out, out) : true;
 }

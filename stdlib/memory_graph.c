@@ -21,7 +21,8 @@
 #include "vm/bytecode/module.h"
 #include "vm/observe/references.h"
 
-static const char *const count_names[] = {"virtual", "embedded", "immediate"};
+static const char *const count_names[] = {"virtual", "embedded", "immediate",
+                                          "borrowed"};
 
 // --- Lists of references ----------------------------------------------------
 
@@ -56,6 +57,22 @@ static bool gather(void *context, const tl_reference *r) {
   return g->ok;
 }
 
+// The same, and a view that borrows its block: that the block is alive somebody
+// else takes care.
+static bool gather_back(void *context, const tl_reference *r) {
+  gathering *g = context;
+  const tl_array *a = tl_is_array(r->to) ? r->to.array : NULL;
+  bool lent = r->is_first && a != NULL && tl_is_view(a) &&
+              (a->head.flags & TL_HOLD) == 0 &&
+              &tl_array_owner(a)->head == g->wanted;
+  tl_reference block = {.kind = TL_REFERENCE_ITEM,
+                        .count = TL_COUNT_BORROWED,
+                        .from = r->to.object,
+                        .to = {.object = (tl_object *)(uintptr_t)g->wanted},
+                        .name = "its block"};
+  return gather(g, r) && (!lent || gather(g, &block));
+}
+
 // memory.refs(x): the objects that x refers to directly, with their places.
 static bool refs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
@@ -65,15 +82,17 @@ static bool refs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
-// memory.backrefs(x): every owner of x that the VM can find, by a walk over all
-// references there are. A scalar has no owners, so its list is empty.
+// memory.backrefs(x): every reference to x that the VM can find, by a walk over
+// all there are, counted or not. A scalar has none, so its list is empty.
 static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool complete = true;
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
   g.ok = g.list != NULL;
   if (g.ok && tl_is_counted(args[0])) {
     g.wanted = args[0].object;
-    tl_each_reference(vm, gather, &g, &complete);
+    tl_each_reference(vm, gather_back, &g, &complete);
+    if (g.ok && complete)
+      tl_each_alias(vm, gather, &g, &complete);
   }
   if (!complete && g.ok)
     g.ok = tl_fail_incomplete(vm, "backrefs");
@@ -459,7 +478,8 @@ const tl_builtin tl_memory_references[] = {
     {"refs", "x", refs, TL_EFFECT, .takes = TL_FORMS},
     /// Who refers to a value: a list of records (owner, count). Owners on the
     /// stack are named by variable, function, line and slot; the argument of
-    /// this call is none of them.
+    /// this call is none of them. count is "borrowed" of what owns nothing: a
+    /// second name (y = x), a view that is not stored.
     /// Takes any value; want of memory is the only error (kind memory).
     ///     memory.backrefs(3)    # ()
     {"backrefs", "x", backrefs, TL_EFFECT, .takes = TL_FORMS},

@@ -90,6 +90,8 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   put_bands(vm, &record, t);
   put_texts(vm, &record, "texts", t->bands[0].text, sizeof t->bands[0],
             t->band_count);
+  put_texts(vm, &record, "owners", t->bands[0].owner, sizeof t->bands[0],
+            t->band_count);
   put_texts(vm, &record, "files", t->files[0], sizeof t->files[0],
             t->file_count);
   return tl_record_put_end(record, out);

@@ -8,6 +8,7 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
+#include "vm/memory/pages.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
 #include "vm/string.h"
@@ -42,7 +43,7 @@ static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// The difference of the counters from [before] to [now]; the peak is measured
+// The difference of the counters from [before] to [now]; peaks are measured
 // from the bytes that were live before.
 static tally_stats gained(const tally_stats *before, const tally_stats *now) {
   tally_stats gain;
@@ -50,7 +51,15 @@ static tally_stats gained(const tally_stats *before, const tally_stats *now) {
   TALLY_STATS(X)
 #undef X
   gain.peak_bytes = now->peak_bytes - before->live_bytes;
+  gain.ext_peak_bytes = now->ext_peak_bytes - before->ext_bytes;
+  gain.longest_free = now->longest_free;
   return gain;
+}
+
+// Makes a counter that has the largest of something at least what it was.
+static void at_least(uint64_t *counter, uint64_t least) {
+  if (*counter < least)
+    *counter = least;
 }
 
 // memory.measure(f). The peak is lowered for the call and the older one
@@ -61,14 +70,17 @@ static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Reference counters cost time, so they run only while someone wants them.
   bool counting = vm->counting;
   vm->counting = true;
-  // The peak of the call alone.
+  // The peaks of the call alone.
   vm->stats.peak_bytes = vm->stats.live_bytes;
+  vm->stats.ext_peak_bytes = vm->stats.ext_bytes;
+  vm->stats.longest_free = 0;
   bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
   tally_stats gain = gained(&before, &vm->stats);
   vm->counting = counting;
-  // The peak of the whole run must not fall.
-  if (vm->stats.peak_bytes < before.peak_bytes)
-    vm->stats.peak_bytes = before.peak_bytes;
+  // The peaks of the whole run must not fall.
+  at_least(&vm->stats.peak_bytes, before.peak_bytes);
+  at_least(&vm->stats.ext_peak_bytes, before.ext_peak_bytes);
+  at_least(&vm->stats.longest_free, before.longest_free);
   if (!ok)
     return false;
   tl_record *record = tl_record_new(vm, 64);
@@ -78,22 +90,9 @@ static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Over time ---------------------------------------------------------------
 
-// memory.timeline(f). Only one record of a run at a time, because its samples
-// belong to the VM.
-static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot value;
-  // A second record would mix its samples with those of the first.
-  if (vm->watch != NULL)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "memory.timeline: this run is being watched already");
-  if (!tl_watch_memory(vm))
-    return tl_fail_memory(vm, sizeof(tl_timeline), "a record of the run");
-  bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
-  tl_watch_stop(vm);
-  if (!ok)
-    return false;
-  // The record stays valid until the next run is watched.
-  const tl_timeline *t = vm->watched->timeline;
+// What a timeline recorded, beside the value of the call, which is taken.
+static bool put_timeline(tl_vm *vm, const tl_timeline *t, tl_slot value,
+                         tl_slot *out) {
   // The most that was alive in each stretch of time, and when it ended.
   double ends[TL_SAMPLES];
   for (uint32_t i = 0; i < t->sample_count; i++) {
@@ -113,6 +112,19 @@ static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_record_put_end(record, out);
 }
 
+// memory.timeline(f). The record is the call's own, whoever else watches.
+static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot value;
+  tl_timeline *t = tl_timeline_begin(vm);
+  if (t == NULL)
+    return tl_fail_memory(vm, sizeof *t, "a record of the run");
+  bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
+  tl_timeline_end(vm, t);
+  ok = ok && put_timeline(vm, t, value, out);
+  tl_timeline_free(vm, t);
+  return ok;
+}
+
 // --- Bytes ------------------------------------------------------------------
 
 // memory.live().
@@ -126,6 +138,14 @@ static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
+  return true;
+}
+
+// memory.rss(): none where the system does not say.
+static bool rss(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm, (void)args;
+  size_t nbytes = tl_pages_resident();
+  *out = nbytes > 0 ? tl_weak_int((int64_t)nbytes) : tl_none();
   return true;
 }
 
@@ -260,6 +280,11 @@ const tl_builtin tl_memory_module[] = {
     /// memory.reset(): an int64 scalar. Never fails.
     ///     memory.peak() >= memory.live()    # true
     {"peak", "", peak, TL_EFFECT},
+    /// How many bytes of the whole process are in memory now (its resident set),
+    /// an int64 scalar: Tally's, those of other libraries and code. none where the
+    /// system does not say. A VM without the environment gives an io error.
+    ///     memory.rss() > 0    # true
+    {"rss", "", rss, TL_ENVIRONMENT | TL_EFFECT},
     /// Sets the numbers of memory.stats to 0, the peak to what is alive now.
     /// Gives the value none and never fails.
     ///     memory.reset()

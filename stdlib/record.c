@@ -239,7 +239,7 @@ const tl_builtin tl_record_builtins[] = {
     /// A value r other than a record is an error (kind type).
     ///     get((a: 1), "a", 0)    # 1
     ///     get((a: 1), "b", 0)    # 0
-    {"get", "r, key, default", get},
+    {"get", "r, key, default", get, .takes = TL_CONTAINERS},
     /// xs with a value put at a key or index: of a record, where a new key goes
     /// to the end, a list or an array. A dying xs is changed where it is.
     /// Values other than records are an error (kind type).

@@ -83,11 +83,16 @@ run --memory-plot "$dir/plot.svg" -e '1'
 expect 0 '^1$' '--memory-plot FILE.svg'
 cp "$dir/plot.svg" "$dir/out"
 expect 0 '^</svg>$' '--memory-plot writes the picture'
+printf 'x = ones(100000)\nfn f() = sum(x)\nprint(f())\n' > "$dir/data.tly"
+run --memory-plot "$dir/plot.json" "$dir/data.tly"
+cp "$dir/plot.json" "$dir/out"
+expect 0 '"bytes": *800[0-9]*.*"line": *1.*"source": *"x = ones.100000.".*"owner": *"x of module main"' \
+  '--memory-plot FILE.json has blocks, lines and owners'
 run --memory-plot "$dir/no/plot.svg" -e '1'
 expect 1 'cannot write .*plot.svg' '--memory-plot into no directory'
 printf '1 + 1\n' > "$dir/kept.tly"
 run --memory-plot "$dir/kept.tly"
-expect 2 'FILE.svg, FILE.txt or -' '--memory-plot does not write over a script'
+expect 2 'FILE.svg, FILE.txt, FILE.json or -' '--memory-plot does not write over a script'
 run "$dir/kept.tly";        expect 1 '' 'the script is as it was'
 run --memory-plot;          expect 2 'memory-plot' '--memory-plot without a file'
 run doc sum;                expect 0 'The sum of all items' 'doc of a function'

@@ -128,7 +128,8 @@ typedef enum tl_takes {
   // made.
   TL_BYTES,
   // The same; it leaves the items of a list or a record as they are, and does
-  // not look at them.
+  // not look at them. Nor does it look at what it puts there: values of all
+  // forms stay what they are.
   TL_CONTAINERS,
 } tl_takes;
 

@@ -374,10 +374,14 @@ void tl_free_rest(tl_vm *vm, bool all) {
 void tl_drop(tl_vm *vm, tl_slot s) {
   if (!tl_is_owned(s) || !release(vm, s.object))
     return;
-  if (tl_is_array(s))
+  if (tl_is_array(s)) {
     vm->arrays->free(vm, s.array);
-  else
-    free_nest(vm, s.object, 0, NULL);
+    return;
+  }
+  uint64_t live = vm->stats.live;
+  free_nest(vm, s.object, 0, NULL);
+  if (live - vm->stats.live > vm->stats.longest_free)
+    vm->stats.longest_free = live - vm->stats.live;
 }
 
 // --- Names ------------------------------------------------------------------

@@ -213,7 +213,9 @@ struct tally_vm {
   // The last error as the host sees it (api/report.c).
   struct tl_report *report;
   char report_file[256];
-  // What tally_type returned last.
+  // What tally_type returned last: of nested arrays a string, of all others
+  // here.
+  tl_slot type_string;
   char type_text[2 * TL_DESCRIBE];
   struct tl_types *types;
   tl_module *main;  // the main module

@@ -308,6 +308,44 @@ static void test_values_left_are_counted(void **state) {
   assert_int_equal(tally_close(NULL), 0);
 }
 
+// What a variable named _ gets nobody wants to have again.
+static void test_underscore_keeps_nothing(void **state) {
+  host *h = *state;
+  tally_stats before, after;
+  run_ok(h, "x = ones(100000)");
+  tally_get_stats(h->vm, &before);
+  assert_int_equal(tally_interact(h->vm, "_, y = (x, 1)\nx = none", 80),
+                   TALLY_OK);
+  tally_get_stats(h->vm, &after);
+  assert_true(after.live_bytes + 800000 < before.live_bytes + 10000);
+  run_ok(h,
+         "(_, z) = (ones(100000), 2)\nfor _ in 0..2 { }\nassert(y + z == 3)");
+  tally_get_stats(h->vm, &after);
+  assert_true(after.live_bytes + 800000 < before.live_bytes + 10000);
+  CHECK_ERROR(h, tally_eval(h->vm, "_", NULL), TALLY_ERR_NAME, "_");
+}
+
+static void test_values_left_are_named(void **state) {
+  host *h = *state;
+  tally_value v, small, left;
+  assert_int_equal(tally_watch(h->vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  v = eval(h, "a = 1\nones(100000)");
+  small = eval(h, "(1, \"a\")");
+  assert_int_equal(tally_left(h->vm, &left), TALLY_OK);
+  assert_int_equal(tally_watch(h->vm, 0), TALLY_OK);
+  assert_int_equal(tally_set_global(h->vm, "left", left), TALLY_OK);
+  tally_release(h->vm, left);
+  run_ok(h,
+         "assert(len(left) == 2)\n"
+         "assert(left[0].{type, owner, made} == (type: \"100000 * float64\","
+         " owner: \"the host\", made: \"<eval>:2\"))\n"
+         "assert(left[0].bytes > 800000 and left[1].type == \"list\")\n"
+         "assert(left[1].made == none)\n"
+         "left = none");
+  tally_release(h->vm, v);
+  tally_release(h->vm, small);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_eval_gives_the_last_value),
@@ -324,6 +362,8 @@ int main(void) {
       HOST_TEST(test_buffers_are_borrowed_until_released),
       HOST_TEST(test_input_is_complete_or_not),
       HOST_TEST(test_values_left_are_counted),
+      HOST_TEST(test_values_left_are_named),
+      HOST_TEST(test_underscore_keeps_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

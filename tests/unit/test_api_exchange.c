@@ -460,7 +460,8 @@ static void test_arrow_dictionaries(void **state) {
 #define WORDS(format, codes, count, holes) \
   take_words(h, format, codes, count, holes, "lowhigh", offsets, 3, &v)
   assert_int_equal(WORDS("c", codes, 4, NULL), TALLY_OK);
-  assert_string_equal(tally_type(h->vm, v), "4 * categorical[string, …]");
+  assert_string_equal(tally_type(h->vm, v),
+                      "4 * categorical[string, [\"low\", \"high\", \"\"]]");
   assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
   check_value(h, "x", "[\"high\", \"low\", \"high\", \"\"]");
   assert_int_equal(WORDS("L", wide, 3, NULL), TALLY_OK);
@@ -719,6 +720,26 @@ static void test_parcels_change_vms(void **state) {
       "(1: 2, (1, (\"a\", true)): [3], false: (-5: 0), x: 4)",
       "(9223372036854775807: 1, -9223372036854775808: 2)",
       "zeros((0, 3))",
+      "[[1, 2], [], [3]]",
+      "[[1, 2], [], [3]][1:]",
+      "[1, none, 3]",
+      "[\"a\", none]",
+      "[[\"a longer text than fits\", none], [\"c\"]]",
+      "[(x: 1.5, y: 2), (x: 2.5, y: 3)]",
+      "[(x: 1.5, y: 2), (x: 2.5, y: 3)].{y}",
+      "[(x: 1.5, t: \"a\", r: [1]), (x: 2.5, t: \"b\", r: [1, 2])]",
+      "zeros(`2 * {a: 3 * float64, b: {u: int8, v: fixed_string[4]}, c: char}`)",
+      "relayout([(u: int8(1), x: 2.0)], packed: true)",
+      "categorical([\"low\", none, \"low\"], [\"low\", \"high\"])",
+      "pointers([[1, 2], [3]], [1, 0, 1])",
+      "zeros(`2 * {p: pointer[float64]}`)",
+      "[[[1], [2, 3]], [[4, 5, 6], []]][:, 0]",
+      "`bytes`([\"a\", \"b\"])",
+      "`bytes`(\"one value of bytes\")",
+      "`(int64, float64)`(((3, 0.5), (1, 1.5)))",
+      "(k: [(x: [1, none])], t: `N * {x: ?float64, ...}`)",
+      "float64",
+      "type(\"(N * categorical[string, ['a']]) -> pointer[?bytes]\")",
   };
   tally_options options = host_options(h);
   host_close(h);
@@ -738,10 +759,34 @@ static void test_parcels_change_vms(void **state) {
     assert_int_equal(tally_to_string(second, shown[1], &text[1], NULL),
                      TALLY_OK);
     assert_string_equal(text[0], text[1]);
+    // The type's text may be long, and is read back as the same type.
+    v = eval(h, sources[i]);
+    assert_string_equal(tally_type(h->vm, v), tally_type(second, there));
+    assert_int_equal(tally_length(h->vm, v), tally_length(second, there));
+    tally_release(h->vm, v);
     tally_release(second, there);
     tally_release(h->vm, shown[0]);
     tally_release(second, shown[1]);
   }
+  assert_int_equal(tally_close(second), 0);
+}
+
+// Parts of nested arrays change VMs as other arrays do.
+static void test_large_parts_are_not_copied(void **state) {
+  host *h = *state;
+  tally_options options = host_options(h);
+  tally_vm *second;
+  tally_stats before, after;
+  tally_parcel *p;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  tally_value there, v = eval(h, "ragged(arange(100000) * 2, [99999, 1])");
+  tally_get_stats(h->vm, &before);
+  assert_int_equal(tally_send(h->vm, v, &p), TALLY_OK);
+  tally_get_stats(h->vm, &after);
+  assert_true(before.live_bytes - after.live_bytes >= 800000);
+  assert_int_equal(after.copies, before.copies + 1);  // the offsets
+  assert_int_equal(tally_receive(second, p, &there), TALLY_OK);
+  tally_release(second, there);
   assert_int_equal(tally_close(second), 0);
 }
 
@@ -812,11 +857,51 @@ static void test_parcels_keep_the_order_of_axes(void **state) {
   assert_int_equal(tally_close(second), 0);
 }
 
+// A function goes as its text; what it names is the receiver's.
+static void test_functions_go_as_texts(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source, *call;
+    int64_t result;
+  } cases[] = {
+      {"x => x * 2", "f(21)", 42},
+      {"fn twice(x, by: 2) = x * by\ntwice", "f(7) + f(7, by: 4)", 42},
+      {"fn fact(n :: `int64`) {\n  if n == 0 { 1 } else { n * fact(n - 1) }\n}"
+       "\nfact",
+       "f(5)", 120},
+      {"(k: (() => 5), l: (x => y => x + y,))", "f.k() + f.l[0](1)(2)", 8},
+      {"fn scaled(x) = x * k\nk = 3\nscaled", "f(2)", 10},  // its own k
+  };
+  tally_options options = host_options(h);
+  tally_vm *second;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  assert_int_equal(tally_eval(second, "k = 5", NULL), TALLY_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally_parcel *p;
+    tally_value f, out;
+    int64_t got;
+    assert_int_equal(tally_send(h->vm, eval(h, cases[i].source), &p), TALLY_OK);
+    assert_int_equal(tally_receive(second, p, &f), TALLY_OK);
+    assert_int_equal(tally_move_global(second, "f", f), TALLY_OK);
+    assert_int_equal(tally_eval(second, cases[i].call, &out), TALLY_OK);
+    assert_int_equal(tally_to_int(second, out, &got), TALLY_OK);
+    assert_int_equal(got, cases[i].result);
+  }
+  tally_parcel *p;
+  tally_value f;
+  assert_int_equal(tally_eval(h->vm, "far = 1\nfn g() = far\ng", &f), TALLY_OK);
+  assert_int_equal(tally_send(h->vm, f, &p), TALLY_OK);
+  assert_int_equal(tally_receive(second, p, &f), TALLY_ERR_NAME);
+  assert_int_equal(tally_close(second), 0);
+}
+
 static void test_parcels_refuse(void **state) {
   host *h = *state;
   tally_parcel *p = NULL;
-  static const char *const sources[] = {"x => x", "sum", "(1, x => x)",
-                                        "(k: sum)", "float64"};
+  static const char *const sources[] = {"sum",      "compose(sqrt, abs)",
+                                        "(k: sum)", "(y => x => x + y)(1)",
+                                        "time.now", "time.parse"};
+  run_ok(h, "import time");
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     tally_value v = eval(h, sources[i]);
     CHECK_ERROR(h, tally_send(h->vm, v, &p), TALLY_ERR_TYPE, "another VM");
@@ -856,10 +941,13 @@ int main(void) {
       HOST_TEST(test_arrow_there_and_back),
       HOST_TEST(test_arrow_categories_may_be_missing),
       HOST_TEST(test_parcels_change_vms),
+      HOST_TEST(test_large_parts_are_not_copied),
       HOST_TEST(test_large_arrays_are_not_copied),
       // By itself: where memory is refused, all VMs have one allocator.
       cmocka_unit_test_setup_teardown(test_parcels_keep_the_order_of_axes,
                                       host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_functions_go_as_texts, host_set_up,
+                                      host_tear_down),
       HOST_TEST(test_parcels_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -593,6 +593,33 @@ static void test_a_vm_in_each_of_eight_threads(void **state) {
   assert_int_equal(failures, 0);
 }
 
+// Variables that fill the limit can be let go of.
+static void test_a_full_vm_lets_go(void **state) {
+  (void)state;
+  tally_options options = tally_default_options();
+  options.memory_limit = 2 << 20;
+  tally_vm *vm;
+  tally_stats stats;
+  static const char *const fill[] = {
+      "l = ()\nfor i in 0..100000000 { l = append(l, (i, i)) }",
+      "m = ()\nfor i in 0..100000000 { m = append(m, 1) }",
+      "n = 0\nfor i in 0..100000000 { n = (n, 1) }",
+      "k = \"\"\nfor i in 0..100000000 { k = (k,) }",
+  };
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  for (size_t i = 0; i < sizeof fill / sizeof *fill; i++) {
+    assert_int_equal(tally_eval(vm, fill[i], NULL), TALLY_ERR_MEMORY);
+    assert_non_null(strstr(tally_error(vm)->report, "no memory for"));
+  }
+  assert_int_equal(tally_eval(vm, "l = none", NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "m = none\nn = none\nk = none", NULL),
+                   TALLY_OK);
+  tally_get_stats(vm, &stats);
+  assert_true(stats.live_bytes < 1 << 20);
+  assert_true(stats.peak_bytes < (2 << 20) + (256 << 10));
+  assert_int_equal(tally_close(vm), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
@@ -614,6 +641,7 @@ int main(void) {
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
       HOST_TEST(test_depth_is_limited),
+      cmocka_unit_test(test_a_full_vm_lets_go),
       PLAIN_TEST(test_files_are_forbidden),
       PLAIN_TEST(test_a_sandbox_has_no_doors),
       PLAIN_TEST(test_a_vm_in_each_of_eight_threads),

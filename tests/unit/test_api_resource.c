@@ -408,6 +408,15 @@ static void test_their_bytes_count(void **state) {
   run_ok(h, "t = none");
   tally_get_stats(h->vm, &stats);
   assert_int_equal(stats.ext_bytes, 0);
+  assert_int_equal(stats.ext_peak_bytes, 1000000);
+  // They are in the recording of a run.
+  run_ok(h, "import memory\nt = memory.timeline(() => T(\"t\").name)");
+  run_ok(h, "assert(t.peak - t.before >= 1000000 and t.after < 1000000)");
+  run_ok(h, "m = memory.measure(() => T(\"t\").name)");
+  run_ok(h, "assert(m.ext_peak_bytes == 1000000 and m.ext_bytes == 0)");
+  tally_reset_stats(h->vm);
+  tally_get_stats(h->vm, &stats);
+  assert_int_equal(stats.ext_peak_bytes, 0);
   host_close(h);
   tally_options options = host_options(h);
   options.memory_limit = 4200000;

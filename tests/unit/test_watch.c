@@ -192,6 +192,24 @@ static void a_picture_has_no_limits(void **state) {
   assert_int_equal(tally_close(vm), 0);
 }
 
+static void a_call_is_recorded_beside_the_run(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY | TALLY_WATCH_OPERATIONS),
+                   TALLY_OK);
+  run(vm,
+      "import memory\n"
+      "t = memory.timeline(() => sum(zeros(100000) + 1.0))\n"
+      "assert(t.peak - t.before > 800000 and t.after < 800000)\n"
+      "x = ones(1000000)\n"
+      "print(sum(x))\n");
+  tally_value text;
+  assert_has(plot(vm, TALLY_PLOT_TEXT, &text),
+             "peak at script.tly:4: x = ones");
+  tally_release(vm, text);
+  assert_int_equal(tally_close(vm), 0);
+}
+
 static void nothing_recorded_is_an_error(void **state) {
   (void)state;
   tally_vm *vm = open_vm();
@@ -270,6 +288,7 @@ int main(void) {
       cmocka_unit_test(a_picture_is_named_for_its_script),
       cmocka_unit_test(a_picture_has_no_limits),
       cmocka_unit_test(nothing_recorded_is_an_error),
+      cmocka_unit_test(a_call_is_recorded_beside_the_run),
       cmocka_unit_test(watching_begins_and_ends_anywhere),
       cmocka_unit_test(what_changes_vms_is_seen),
   };

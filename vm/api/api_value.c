@@ -284,6 +284,20 @@ tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
   return TALLY_OK;
 }
 
+// The whole type of a nested array, which may name many fields and categories;
+// NULL: there is no memory for it.
+static const char *nested_type(tl_vm *vm, tl_slot s) {
+  const tl_type *type = tl_type_of(vm, s);
+  tl_string *text = type != NULL ? tl_type_text(vm, type) : NULL;
+  if (text == NULL) {
+    tl_error_clear(vm);
+    return NULL;
+  }
+  tl_drop(vm, vm->type_string);
+  vm->type_string = tl_own_string(text);
+  return text->text;
+}
+
 // Never fails: a released handle is "released".
 // The text is overwritten by the next call.
 const char *tally_type(tally_vm *vm, tally_value v) {
@@ -294,7 +308,9 @@ const char *tally_type(tally_vm *vm, tally_value v) {
     tl_error_clear(vm);
     return "released";
   }
-  return tl_describe(s, vm->type_text, sizeof vm->type_text);
+  const char *whole = tl_is_nested(s) ? nested_type(vm, s) : NULL;
+  return whole != NULL ? whole
+                       : tl_describe(s, vm->type_text, sizeof vm->type_text);
 }
 
 // The text as print shows it.

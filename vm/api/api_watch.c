@@ -2,9 +2,12 @@
 // tally_explain. The records are vm/observe's; here they are started, and given
 // to the host as texts.
 #include "stdlib/memory_records.h"
+#include "stdlib/text.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
+#include "vm/api/exports.h"
+#include "vm/array/describe.h"
 #include "vm/observe/explain.h"
 #include "vm/io.h"
 #include "vm/bytecode/module.h"
@@ -58,11 +61,13 @@ static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
   tally_vm *painter;
   if (tally_open(&options, &painter) != TALLY_OK)
     return tl_fail_memory(vm, sizeof *painter, "a picture");
-  const char *name = form == TALLY_PLOT_SVG ? "timeline_svg" : "timeline_text";
+  static const char *const names[] = {[TALLY_PLOT_TEXT] = "timeline_text",
+                                      [TALLY_PLOT_SVG] = "timeline_svg",
+                                      [TALLY_PLOT_JSON] = "timeline_json"};
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn;
   bool ok = tl_timeline_record(painter, vm->watched->timeline, &args[0]) &&
-            tl_call_embedded(painter, "inner/memory", name,
-                             form == TALLY_PLOT_SVG ? 1 : 2, args, &drawn);
+            tl_call_embedded(painter, "inner/memory", names[form],
+                             form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
   if (ok) {
     tl_text_add(text, drawn.string->text, drawn.string->length);
     tl_drop(painter, drawn);
@@ -80,6 +85,11 @@ tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
   TL_ENTER(vm);
   if (!tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
+  if (form < TALLY_PLOT_TEXT || form > TALLY_PLOT_JSON) {
+    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: there is no form %d",
+            (int)form);
+    return tl_report(vm);
+  }
   tl_watch_stop(vm);
   if (vm->watched == NULL || vm->watched->timeline == NULL) {
     tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: nothing was recorded");
@@ -92,6 +102,72 @@ tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
     return tl_report(vm);
   }
   return give_text(vm, &text, out);
+}
+
+// --- What is left
+// -------------------------------------------------------------
+
+// The list of what the host holds, under way.
+typedef struct left {
+  tl_vm *vm;
+  tl_list *list;
+  bool ok;
+} left;
+
+// Whether another library holds the value by an export.
+static bool is_exported(tl_vm *vm, tl_slot value) {
+  tl_slot held;
+  for (const tl_export *e = vm->exports; e != NULL; e = e->next)
+    if (tl_handle_get(vm, e->held, &held) && held.object == value.object)
+      return true;
+  return false;
+}
+
+// "script.tly:3", if a recording under way has a band of the object's block;
+// once it has stopped, another object may be where that was.
+static tl_slot place_made(tl_vm *vm, const tl_object *object) {
+  const tl_timeline *t = vm->watch != NULL ? vm->watch->timeline : NULL;
+  for (uint32_t i = 0; t != NULL && i < t->band_count; i++) {
+    const tl_band *b = &t->bands[i];
+    if (b->block != object || b->line == 0)
+      continue;
+    char text[sizeof t->files[0] + 16];
+    snprintf(text, sizeof text, "%s:%u", t->files[b->file], (unsigned)b->line);
+    tl_string *made = tl_string_from(vm, text);
+    return made != NULL ? tl_own_string(made) : tl_none();
+  }
+  return tl_none();
+}
+
+static void put_left(void *context, tl_slot value) {
+  left *l = context;
+  char type[TL_DESCRIBE];
+  bool heap = tl_is_heap(value);
+  if (!l->ok)
+    return;
+  tl_record *record = tl_record_new(l->vm, 4);
+  tl_record_put_text(l->vm, &record, "type",
+                     tl_describe(value, type, sizeof type));
+  tl_record_put_int(l->vm, &record, "bytes", heap ? value.object->nbytes : 0);
+  tl_record_put_text(
+      l->vm, &record, "owner",
+      heap && is_exported(l->vm, value) ? "another library" : "the host");
+  tl_record_put(l->vm, &record, "made",
+                heap ? place_made(l->vm, value.object) : tl_none());
+  l->ok = tl_record_put_into(l->vm, &l->list, record);
+}
+
+tally_status tally_left(tally_vm *vm, tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  left l = {.vm = vm, .list = tl_list_new(vm, 4)};
+  l.ok = l.list != NULL;
+  if (l.ok)
+    tl_handles_each(vm, put_left, &l);
+  tl_slot list;
+  return tl_list_give(vm, l.list, l.ok, &list) ? tl_give(vm, list, out)
+                                               : tl_report(vm);
 }
 
 // --- Explaining --------------------------------------------------------------

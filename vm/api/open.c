@@ -81,6 +81,7 @@ tl_vm *tl_vm_open(const tally_options *options,
   tl_vm_bind(vm, library);
   // Zeros are no slots: the value none has a tag.
   vm->args = tl_none();
+  vm->type_string = tl_none();
   vm->grown = tl_none();
   vm->caught = tl_none();
   vm->width = 80;
@@ -108,6 +109,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_watch_close(vm);
   tl_error_clear(vm);
   tl_drop(vm, vm->args);
+  tl_drop(vm, vm->type_string);
   tl_drop(vm, vm->grown);
   tl_input_close(vm);
   if (vm->pattern != NULL)

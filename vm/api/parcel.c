@@ -14,16 +14,22 @@
 //   │ node │ child 0 │ child 1 │ … │ data … │
 // copied. Nodes come from the host's allocator, since no VM accounts for them.
 
+#include <stdio.h>
 #include <string.h>
 
+#include "compiler/compile.h"
+#include "compiler/resolver.h"
 #include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
+#include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
+#include "vm/nested/nested.h"
 #include "vm/types/type.h"
 
 // What a node of the tree is.
@@ -36,6 +42,10 @@ typedef enum node_kind {
   NODE_LIST,
   NODE_RECORD,  // children: key, value, key, value
   NODE_RANGE,
+  NODE_TYPE,      // data: the node of the type and its offsets; children: see
+                  // pack_type
+  NODE_NESTED,    // children: the parts, and the layout if there is one
+  NODE_FUNCTION,  // data: an expression whose value it is
 } node_kind;
 
 // A value in a parcel; which fields are used depends on its kind.
@@ -45,7 +55,7 @@ typedef struct node {
   node_kind kind;
   tl_slot plain;
   tl_array *block;
-  tl_dtype dtype;
+  tl_dtype dtype;  // NODE_NESTED: the form
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   size_t length;           // of data
@@ -176,21 +186,82 @@ static node *pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   return n;
 }
 
-// Items move out of a list that has no other owner.
+// Packs the items of a container, which move out of one that has no other
+// owner.
+static bool pack_items(tl_vm *vm, tally_parcel *p, node *n, int64_t count,
+                       tl_slot *items, bool unique) {
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot borrowed = tl_borrow(items[i]);
+    n->children[i] = pack(vm, p, unique ? &items[i] : &borrowed);
+    if (n->children[i] == NULL)
+      return false;
+    // What moved out leaves none behind.
+    if (unique && !tl_is_owned(items[i]))
+      items[i] = tl_none();
+  }
+  return true;
+}
+
 static node *pack_list(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_list *list = s->list;
-  bool unique = tl_is_unique(*s);
   node *n = new_node(vm, p, NODE_LIST, 0, (size_t)list->length);
-  for (int64_t i = 0; n != NULL && i < list->length; i++) {
-    tl_slot borrowed = tl_borrow(list->items[i]);
-    n->children[i] = pack(vm, p, unique ? &list->items[i] : &borrowed);
-    if (n->children[i] == NULL)
-      return NULL;
-    // What moved out of the list leaves none behind.
-    if (unique && !tl_is_owned(list->items[i]))
-      list->items[i] = tl_none();
-  }
-  return n;
+  bool ok = n != NULL &&
+            pack_items(vm, p, n, list->length, list->items, tl_is_unique(*s));
+  return ok ? n : NULL;
+}
+
+static node *pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type);
+
+// Pair i of a type's children: a name and a type, either NULL where it has
+// none.
+static bool pack_pair(tl_vm *vm, tally_parcel *p, node *n, int64_t i,
+                      const tl_string *name, const tl_type *type) {
+  node **pair = &n->children[2 * i];
+  pair[0] = name ? pack_text(vm, p, name->text, name->length) : NULL;
+  pair[1] = type ? pack_type(vm, p, type) : NULL;
+  return (pair[0] != NULL) == (name != NULL) &&
+         (pair[1] != NULL) == (type != NULL);
+}
+
+// A pair for its own name and what it is of, and one for each field. It
+// recurses at most TL_TYPE_DEPTH deep.
+static node *pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type) {
+  size_t count = (size_t)type->field_count;
+  size_t offsets = type->offsets != NULL ? count * sizeof(int64_t) : 0;
+  node *n = new_node(vm, p, NODE_TYPE, sizeof *type + offsets, 2 + 2 * count);
+  if (n == NULL)
+    return NULL;
+  memcpy(n->data, type, sizeof *type);
+  if (offsets > 0)
+    memcpy(n->data + sizeof *type, type->offsets, offsets);
+  bool ok = pack_pair(vm, p, n, 0, type->name, type->of);
+  for (int64_t i = 0; ok && i < type->field_count; i++)
+    ok = pack_pair(vm, p, n, i + 1, type->fields[i].name, type->fields[i].type);
+  return ok ? n : NULL;
+}
+
+// A nested array is its parts, which go as other arrays do.
+//
+//   [[1, none], [3]]   NODE_NESTED ragged
+//                       ├ NODE_ITEMS   0 2 3
+//                       └ NODE_NESTED option
+//                          ├ NODE_ITEMS   false true false
+//                          └ NODE_ITEMS   1 · 3
+//
+// The layout of structs is a type with offsets, and the last child.
+static node *pack_nested(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  tl_nested *nested = s->nested;
+  node *n = new_node(vm, p, NODE_NESTED, 0, (size_t)nested->count + 1);
+  if (n == NULL)
+    return NULL;
+  n->dtype = (tl_dtype)tl_nested_form(nested);
+  n->ndim = tl_nested_ndim(nested);
+  n->children[nested->count] =
+      nested->layout != NULL ? pack_type(vm, p, nested->layout) : NULL;
+  bool ok =
+      (nested->layout == NULL) == (n->children[nested->count] == NULL) &&
+      pack_items(vm, p, n, nested->count, nested->parts, tl_is_unique(*s));
+  return ok ? n : NULL;
 }
 
 // The same for a record's values; keys are copied.
@@ -209,6 +280,35 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
     if (unique && !tl_is_owned(field->value))
       field->value = tl_none();
   }
+  return n;
+}
+
+// A function of the main module without captured values, as an expression: what
+// else it names is looked for in the main module of the receiver.
+static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
+  const tl_prototype *f = tl_function_prototype(s);
+  const tl_unit *unit = f->unit;
+  bool captures = tl_is_kind(s, TL_KIND_CLOSURE) &&
+                  ((const tl_closure *)s.pointer)->capture_count > 0;
+  if (captures || unit->text == NULL || unit->module != vm->main) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            captures ? "a function that has captured values does not go to "
+                       "another VM"
+                     : "a function of another module than main does not go to "
+                       "another VM");
+    return NULL;
+  }
+  bool named = f->name->length > 0;
+  const char *name = named ? f->name->text : "";
+  const char *before = named ? "(() => {\n" : "(";
+  const char *behind = named ? "\n})()" : ")";
+  int size = (int)(f->end - f->begin);
+  size_t room = (size_t)size + f->name->length + 24;
+  node *n = new_node(vm, p, NODE_FUNCTION, room, 0);
+  if (n != NULL)
+    n->length = (size_t)snprintf(n->data, room, "%s%.*s%s%s%s", before, size,
+                                 unit->text + f->begin, named ? "\n" : "", name,
+                                 behind);
   return n;
 }
 
@@ -231,6 +331,13 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       return pack_list(vm, p, s);
     case TL_KIND_RECORD:
       return pack_record(vm, p, s);
+    case TL_KIND_NESTED:
+      return pack_nested(vm, p, s);
+    case TL_KIND_TYPE:
+      return pack_type(vm, p, s->type);
+    case TL_KIND_FUNCTION:
+    case TL_KIND_CLOSURE:
+      return pack_function(vm, p, *s);
     case TL_KIND_RANGE:
       n = new_node(vm, p, NODE_RANGE, 0, 0);
       if (n != NULL) {
@@ -241,8 +348,8 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       return n;
     default:
       tl_fail(vm, TALLY_ERR_TYPE,
-              "numbers, strings, arrays, ranges, and lists and records of "
-              "them go to another VM: got %s",
+              "numbers, strings, arrays, ranges, types, functions of scripts, "
+              "and lists and records of them go to another VM: got %s",
               tl_describe(*s, text, sizeof text));
       return NULL;
   }
@@ -363,6 +470,81 @@ static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
+static tl_type *unpack_type(tl_vm *vm, const node *n);
+
+// A pair of a type's children.
+static bool unpack_pair(tl_vm *vm, node *const *pair, tl_type_field *out) {
+  if (pair[0] != NULL)
+    out->name = tl_string_new(vm, pair[0]->data, pair[0]->length);
+  if (pair[1] != NULL)
+    out->type = unpack_type(vm, pair[1]);
+  return (out->name != NULL) == (pair[0] != NULL) &&
+         (out->type != NULL) == (pair[1] != NULL);
+}
+
+// The type of this VM that equals the one that was packed.
+// What the copy of the old node points to is another VM's, and none of it is
+// followed: names and types are made anew, and offsets lie behind the copy.
+static tl_type *unpack_type(tl_vm *vm, const node *n) {
+  tl_type model;
+  memcpy(&model, n->data, sizeof model);
+  if (model.kind == TL_TYPE_DTYPE)
+    return tl_type_of_dtype(vm, model.dtype);
+  size_t count = n->count / 2;
+  tl_type_field *pairs =
+      tl_alloc_zeroed(vm, count * sizeof *pairs, "a type from another VM");
+  bool ok = pairs != NULL;
+  for (size_t i = 0; ok && i < count; i++)
+    ok = unpack_pair(vm, &n->children[2 * i], &pairs[i]);
+  tl_type *made = NULL;
+  if (ok) {
+    model.name = pairs[0].name;
+    model.of = pairs[0].type;
+    model.fields = pairs + 1;
+    if (model.offsets != NULL)
+      model.offsets = (int64_t *)(void *)(n->data + sizeof model);
+    made = tl_type_intern(vm, &model);
+  }
+  for (size_t i = 0; pairs != NULL && i < count; i++)
+    if (pairs[i].name != NULL)
+      tl_drop(vm, tl_own_string(pairs[i].name));
+  if (pairs != NULL)
+    tl_free(vm, pairs, count * sizeof *pairs);
+  return made;
+}
+
+// Parts that were not reached are none, which is dropped as well.
+static bool unpack_nested(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+  int64_t count = (int64_t)n->count - 1;
+  const node *layout = n->children[count];
+  tl_type *type = layout != NULL ? unpack_type(vm, layout) : NULL;
+  if (layout != NULL && type == NULL)
+    return false;
+  tl_nested *made = tl_nested_new(vm, (tl_form)n->dtype, n->ndim, count, type);
+  if (made == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++)
+    ok = unpack(vm, p, n->children[i], &made->parts[i]);
+  *out = tl_own_nested(made);
+  if (!ok)
+    tl_drop(vm, *out);
+  return ok;
+}
+
+// The unit stays as long as something refers to the function.
+// The text is an expression, for which the receiver's limits and capabilities
+// hold; a resource's hook may not receive functions, as it may run no code.
+static bool unpack_function(tl_vm *vm, const node *n, tl_slot *out) {
+  if (!tl_may_run(vm))
+    return false;
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
+  tl_unit *unit =
+      tl_compile(vm, vm->main, "<function>", n->data, n->length, TL_UNIT_EVAL);
+  return unit != NULL && tl_run_unit(vm, unit, out);
+}
+
 // Makes the value of a node, owned; false after tl_fail.
 static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   *out = tl_none();
@@ -386,6 +568,16 @@ static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
       return unpack_list(vm, p, n, out);
     case NODE_RECORD:
       return unpack_record(vm, p, n, out);
+    case NODE_NESTED:
+      return unpack_nested(vm, p, n, out);
+    case NODE_FUNCTION:
+      return unpack_function(vm, n, out);
+    case NODE_TYPE: {
+      tl_type *type = unpack_type(vm, n);
+      if (type != NULL)
+        *out = tl_type_slot(type);
+      return type != NULL;
+    }
     case NODE_RANGE: {
       tl_range *range = tl_range_new(vm, n->shape[0], n->shape[1], n->shape[2]);
       if (range != NULL)
@@ -415,8 +607,8 @@ void tally_free_parcel(tally_parcel *p) {
 
 // Takes the handle, so that a large array with no other owner can leave with
 // its block.
-// Takes v on every path. Fails (kind type) for functions, resources and nested
-// arrays, (kind limit) for values that nest too deeply.
+// Takes v on every path. Fails (kind type) for modules, resources and most
+// functions, (kind limit) for values that nest too deeply.
 tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   TL_ENTER(vm);
   tl_slot value;

@@ -15,6 +15,7 @@
 
 #include "vm/api/api.h"
 #include "vm/values/list.h"
+#include "vm/memory/reserve.h"
 
 // Names what is missing in the host's words: "the path is needed: got NULL".
 bool tl_fail_null(tl_vm *vm, const char *what) {
@@ -118,6 +119,7 @@ tally_status tl_report(tl_vm *vm) {
   tally_status status = vm->error.status;
   struct tl_report *r = vm->report;
   forget(vm);
+  size_t before = tl_reserve(vm, TL_RESERVE);
   tl_text text;
   tl_text_open(&text, vm);
   write_report(vm, &text);
@@ -127,6 +129,7 @@ tally_status tl_report(tl_vm *vm) {
   tl_text_close(&text);
   const char *message = vm->error.message == NULL ? "" : vm->error.message;
   r->message = keep_text(vm, message, strlen(message), &r->message_size);
+  tl_reserve(vm, before);
   r->trace = vm->error.trace;
   vm->error.trace = NULL;
   snprintf(r->kind, sizeof r->kind, "%s", tl_pending_kind(&vm->error));

@@ -49,11 +49,11 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
-  if (tl_account_external(vm, nbytes)) {
+  if (tl_account_external(vm, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
     if (resource == NULL)
-      tl_unaccount_external(vm, nbytes);
+      tl_unaccount_external(vm, object, nbytes);
   }
   if (resource == NULL) {
     tally_release(vm, handle);
@@ -90,7 +90,7 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
 void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   const tally_resource *type = resource->type;
   void *object = resource->object;
-  tl_unaccount_external(vm, resource->nbytes);
+  tl_unaccount_external(vm, object, resource->nbytes);
   tl_object_free(vm, &resource->head);
   tl_release_hook(vm, type->release, type->context, object);
 }

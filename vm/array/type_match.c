@@ -106,7 +106,8 @@ static bool match_dimension(matching *m, const tl_type *pattern, int axis) {
     return false;
   }
   if (pattern->kind == TL_TYPE_SYMBOL) {
-    return match_symbol(m, pattern->name, axis);
+    bool any = pattern->size == TL_SET_FIXED;
+    return match_symbol(m, any ? NULL : pattern->name, axis);
   }
   if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis]) {
     return true;
@@ -180,6 +181,26 @@ static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
   return same;
 }
 
+// Matches a struct's fields with those that an open struct names, in any order.
+static bool match_open(matching *m, const tl_type *pattern,
+                       const tl_type *type) {
+  for (int64_t i = 0; i < pattern->field_count; i++) {
+    const tl_type_field *wanted = &pattern->fields[i], *found = NULL;
+    for (int64_t k = 0; k < type->field_count && found == NULL; k++)
+      if (tl_string_equal(wanted->name, type->fields[k].name))
+        found = &type->fields[k];
+    if (found == NULL) {
+      snprintf(m->reason, sizeof m->reason, "there is no field %.*s",
+               tl_clip(wanted->name->text, wanted->name->length, 60),
+               wanted->name->text);
+      return false;
+    }
+    if (!match_type(m, wanted->type, found->type))
+      return tell_field(m, found->name, found->type);
+  }
+  return true;
+}
+
 // A field's type against a field's pattern.
 static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
   int64_t shape[TL_MAX_DIMS];
@@ -199,6 +220,32 @@ static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
   return ok;
 }
 
+// Whether the items are of a set of types.
+static bool is_in_set(const matching *m, tl_type_set set) {
+  const tl_type *item = m->item;
+  char kind = item->kind == TL_TYPE_DTYPE ? tl_dtypes[item->dtype].kind : '\0';
+  switch (set) {
+    case TL_SET_ANY:
+      return true;
+    case TL_SET_SCALAR:
+      return kind != '\0' || item->kind == TL_TYPE_FIXED_STRING ||
+             item->kind == TL_TYPE_CHAR || item->kind == TL_TYPE_BYTES ||
+             item->kind == TL_TYPE_CATEGORICAL;
+    case TL_SET_BOOL:
+      return kind == 'B';
+    case TL_SET_INT:
+      return kind == 'I' || kind == 'U';
+    case TL_SET_UINT:
+      return kind == 'U';
+    case TL_SET_FLOAT:
+      return kind == 'F';
+    case TL_SET_COMPLEX:
+      return kind == 'C';
+    default:
+      return false;
+  }
+}
+
 // Matches what is below the dimensions.
 static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern == m->item)
@@ -208,9 +255,15 @@ static bool match_item(matching *m, const tl_type *pattern) {
        tl_type_has_fields(pattern)) &&
       match_within(m, pattern, m->item))
     return true;
+  if (pattern->kind == TL_TYPE_OPEN_STRUCT && tl_type_has_fields(m->item))
+    return match_open(m, pattern, m->item);
   if (pattern->kind == TL_TYPE_FUNCTION && m->is_function)
     return true;  // its parameters are checked when it is called
-  if (pattern->kind == TL_TYPE_VARIABLE &&
+  bool is_set =
+      pattern->kind == TL_TYPE_VARIABLE && pattern->size != TL_SET_NONE;
+  if (is_set && is_in_set(m, (tl_type_set)pattern->size))
+    return true;
+  if (pattern->kind == TL_TYPE_VARIABLE && !is_set &&
       (m->item->kind == TL_TYPE_DTYPE || m->item->kind == TL_TYPE_BYTES ||
        m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
@@ -229,12 +282,15 @@ static bool match_value(matching *m, const tl_type *pattern) {
   int wanted = 0;
   bool any = false;
   // Dimensions of the pattern, without the ellipsis.
-  for (const tl_type *t = pattern; tl_type_is_dimension(t); t = t->of) {
+  const tl_type *t = pattern;
+  for (; tl_type_is_dimension(t); t = t->of) {
     if (t->kind == TL_TYPE_ELLIPSIS)
       any = true;
     else
       wanted++;
   }
+  // Any has whatever dimensions the pattern leaves.
+  any |= t->kind == TL_TYPE_VARIABLE && t->size == TL_SET_ANY;
   if (any ? m->ndim < wanted : m->ndim != wanted) {
     snprintf(m->reason, sizeof m->reason, "%d %s against %s%d", m->ndim,
              m->ndim == 1 ? "dimension" : "dimensions", any ? "at least " : "",
@@ -246,7 +302,8 @@ static bool match_value(matching *m, const tl_type *pattern) {
     if (pattern->kind == TL_TYPE_ELLIPSIS) {
       // The ellipsis takes the axes that the dimensions behind it leave.
       int last = axis + m->ndim - wanted;
-      if (!match_ellipsis(m, pattern->name, axis, last))
+      bool dims = pattern->size == TL_SET_DIMS;
+      if (!match_ellipsis(m, dims ? NULL : pattern->name, axis, last))
         return false;
       axis = last;
     } else if (!match_dimension(m, pattern, axis++)) {

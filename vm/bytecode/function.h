@@ -271,6 +271,8 @@ typedef struct tl_prototype {
   uint32_t joins_not;
   // Audit builds: for each pc the set of slots that own, as bits.
   uint64_t *owners_at;
+  // The whole definition in the source, as byte offsets.
+  uint32_t begin, end;
 } tl_prototype;
 
 enum {

@@ -328,6 +328,9 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *args) {
   bool category = false, grid = false;
+  if (builtin->takes == TL_CONTAINERS &&
+      (tl_is_list(args[0]) || tl_is_record(args[0])))
+    return true;  // the others are stored
   for (uint32_t i = 0; i < count; i++) {
     category |= tl_is_spelled(args[i]);
     grid |= tl_is_form(args[i], TL_FORM_GRID);

@@ -19,6 +19,7 @@
 #include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/check.h"
+#include "vm/memory/reserve.h"
 
 enum {
   FIRST_CHUNK = 32 << 10,
@@ -215,6 +216,8 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   uint64_t live = stats->live_bytes + nbytes;
   size_t cap = vm->options.memory_limit;
   if (cap != 0) {
+    if (cap <= SIZE_MAX - vm->memory->reserve)
+      cap += vm->memory->reserve;
     uint64_t all = live + stats->ext_bytes;
     if (live < nbytes || all > cap)
       return false;
@@ -227,6 +230,12 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   return true;
 }
 
+size_t tl_reserve(tl_vm *vm, size_t nbytes) {
+  size_t before = vm->memory->reserve;
+  vm->memory->reserve = nbytes;
+  return before;
+}
+
 // No block is freed: whoever calls this gives its memory back some other way.
 void tl_unaccount(tl_vm *vm, size_t nbytes) {
   TL_CHECK(vm->stats.live_bytes >= nbytes);
@@ -234,21 +243,27 @@ void tl_unaccount(tl_vm *vm, size_t nbytes) {
 }
 
 // The limit holds for both kinds of memory together.
-bool tl_account_external(tl_vm *vm, size_t nbytes) {
+bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
   uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
   size_t cap = vm->options.memory_limit;
   if (cap != 0 && (nbytes > cap || all > cap - nbytes))
     return tl_fail_memory(vm, nbytes, "memory of the host's");
   vm->stats.ext_bytes += nbytes;
+  if (vm->stats.ext_bytes > vm->stats.ext_peak_bytes)
+    vm->stats.ext_peak_bytes = vm->stats.ext_bytes;
+  if (vm->watch != NULL && nbytes > 0)
+    vm->observer->alloc(vm, what, nbytes);
   if (cap != 0 && all + nbytes + vm->memory->cached_bytes > cap)
     tl_cache_shrink(vm, cap - (size_t)all - nbytes);
   return true;
 }
 
 // The release of the memory itself is a step of its own.
-void tl_unaccount_external(tl_vm *vm, size_t nbytes) {
+void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes) {
   TL_CHECK(vm->stats.ext_bytes >= nbytes);
   vm->stats.ext_bytes -= nbytes;
+  if (vm->watch != NULL && nbytes > 0)
+    vm->observer->free(vm, what, nbytes);
 }
 
 // Tests run a program with n = 1, 2, 3 … until it no longer fails, and so see
@@ -603,5 +618,5 @@ void tl_stats_reset(tl_vm *vm) {
   memset(&vm->stats, 0, sizeof vm->stats);
   vm->stats.live = now.live;
   vm->stats.live_bytes = vm->stats.peak_bytes = now.live_bytes;
-  vm->stats.ext_bytes = now.ext_bytes;
+  vm->stats.ext_bytes = vm->stats.ext_peak_bytes = now.ext_bytes;
 }

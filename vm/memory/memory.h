@@ -58,10 +58,11 @@ static inline bool tl_add_overflows(size_t a, size_t b, size_t *out) {
 }
 
 // Counts memory of the host's that the VM keeps alive (arrays over buffers)
-// against the limit. False after tl_fail (kind memory).
-bool tl_account_external(tl_vm *vm, size_t nbytes);
+// against the limit; [what] stands for it before the observer. False after
+// tl_fail (kind memory).
+bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes);
 // The host's memory is no longer kept alive by this VM.
-void tl_unaccount_external(tl_vm *vm, size_t nbytes);
+void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes);
 
 // The default of tally_options.resize: realloc and free. Where it is set, large
 // blocks come from the system in huge pages instead.

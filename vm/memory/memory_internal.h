@@ -61,6 +61,7 @@ struct tl_memory {
   bool system;        // the default allocator: blocks may be mapped
   uint64_t fail_at;   // allocations until one fails; 0: none will
   char message[256];  // of an error that found no memory
+  size_t reserve;     // bytes above the limit (reserve.h)
 };
 
 // Sets up vm->memory; vm->options are set before. False: no memory, with no

@@ -8,8 +8,14 @@
 #include "vm/memory/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #if defined(__unix__) || defined(__APPLE__)
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+#endif
+#ifdef __APPLE__
+#include <mach/mach.h>
 #endif
 
 #ifdef MAP_ANONYMOUS
@@ -83,4 +89,34 @@ char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes) {
   return NULL;
 }
 
+#endif
+
+// --- The process ------------------------------------------------------------
+
+#if defined(__linux__)
+// The second number of that file, in pages.
+size_t tl_pages_resident(void) {
+  char text[128];
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  ssize_t n = file < 0 ? 0 : read(file, text, sizeof text - 1);
+  if (file >= 0)
+    close(file);
+  text[n > 0 ? n : 0] = '\0';
+  char *at = text;
+  strtoull(at, &at, 10);
+  return (size_t)strtoull(at, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+#elif defined(__APPLE__)
+size_t tl_pages_resident(void) {
+  mach_task_basic_info_data_t info;
+  mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+  return task_info(mach_task_self(), MACH_TASK_BASIC_INFO, (task_info_t)&info,
+                   &count) == KERN_SUCCESS
+             ? (size_t)info.resident_size
+             : 0;
+}
+#else
+size_t tl_pages_resident(void) {
+  return 0;
+}
 #endif

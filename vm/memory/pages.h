@@ -20,4 +20,8 @@ void tl_pages_unmap(char *begin, size_t nbytes);
 // boundary again.
 char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes);
 
+// Bytes of the whole process that are in memory, whoever uses them; 0: the
+// system does not say.
+size_t tl_pages_resident(void);
+
 #endif

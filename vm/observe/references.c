@@ -38,10 +38,23 @@ void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
 
 // --- Roots ------------------------------------------------------------------
 
+void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
+  const tl_prototype *p = f->function;
+  char name[40];
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);
+  else
+    snprintf(name, sizeof name, "t%" PRIu32, slot);
+  const char *function = p->index == 0 ? "the script" : p->name->text;
+  snprintf(r->name, sizeof r->name,
+           "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
+           p->index == 0 ? "" : "fn ", function,
+           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+}
+
 // A slot of a frame that owns something counted.
 static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
                        tl_reference_visit *visit, void *context) {
-  const tl_prototype *p = f->function;
   tl_slot value = f->base[slot];
   // A borrow is no reference of its own.
   if (!tl_is_owned(value) || !tl_is_counted(value))
@@ -50,16 +63,7 @@ static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
                     .count = either ? TL_COUNT_EMBEDDED : TL_COUNT_VIRTUAL,
                     .to = value,
                     .at = &f->base[slot]};
-  char name[40];
-  if (slot < p->named_count && p->slot_names[slot] != NULL)
-    snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);
-  else
-    snprintf(name, sizeof name, "t%" PRIu32, slot);
-  const char *function = p->index == 0 ? "the script" : p->name->text;
-  snprintf(r.name, sizeof r.name,
-           "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
-           p->index == 0 ? "" : "fn ", function,
-           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+  tl_name_slot(f, slot, &r);
   return visit(context, &r);
 }
 
@@ -103,7 +107,27 @@ static void visit_handle(void *context, tl_slot value) {
   h->stopped = !h->visit(h->context, &r);
 }
 
-// Frames first, then variables, then handles.
+// What the VM itself keeps.
+static bool visit_kept(tl_slot value, const char *name,
+                       tl_reference_visit *visit, void *context) {
+  tl_reference r = {
+      .kind = TL_REFERENCE_VARIABLE, .count = TL_COUNT_IMMEDIATE, .to = value};
+  snprintf(r.name, sizeof r.name, "%s", name);
+  return !tl_is_counted(value) || visit(context, &r);
+}
+
+// Values of variables that were assigned while calls under way could borrow
+// them.
+static bool visit_waiting(const tl_list *waiting, tl_reference_visit *visit,
+                          void *context) {
+  bool ok = true;
+  for (int64_t i = 0; ok && waiting != NULL && i < waiting->length; i++)
+    ok = visit_kept(waiting->items[i], "a call that a variable lent it to",
+                    visit, context);
+  return ok;
+}
+
+// Frames first, then variables, what the VM keeps, then handles.
 bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
     if (f->function != NULL && !visit_frame(f, visit, context))
@@ -122,6 +146,10 @@ bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
         return false;
     }
   }
+  if (!visit_waiting(vm->waiting, visit, context) ||
+      !visit_kept(vm->caught, "the error under way", visit, context) ||
+      !visit_kept(vm->args, "os.args", visit, context))
+    return false;
   handles h = {visit, context, false};
   vm->host->each_handle(vm, visit_handle, &h);
   return !h.stopped;

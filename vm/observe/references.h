@@ -29,6 +29,8 @@ typedef enum tl_reference_count {
   TL_COUNT_EMBEDDED,
   // It is in the object's count field.
   TL_COUNT_IMMEDIATE,
+  // None: a name or a view for as long as another reference lasts.
+  TL_COUNT_BORROWED,
 } tl_reference_count;
 
 // Room for a reference's name; longer ones are cut.
@@ -60,6 +62,15 @@ bool tl_each_item(tl_slot value, tl_reference_visit *visit, void *context);
 // there was memory to do it.
 bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
                        bool *complete);
+
+// Visits the names in frames under way for what another reference owns (y after
+// y = x). *complete is set to false where there was no memory to find them.
+// False: stopped.
+bool tl_each_alias(tl_vm *vm, tl_reference_visit *visit, void *context,
+                   bool *complete);
+
+// Names the slot of a frame as a reference.
+void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r);
 
 // Writes what a message calls the owner: "[0] of a list", "x of module main".
 void tl_spell_owner(const tl_reference *r, char *out, size_t size);

@@ -6,6 +6,7 @@
 
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"
+#include "vm/observe/references.h"
 #include "vm/observe/watch.h"
 
 // Seconds since the recording began.
@@ -63,6 +64,11 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
     text[nbytes] = 0;
   }
   return line;
+}
+
+// All that counts against the limit: the host's memory in use, too.
+static uint64_t live_now(const tl_vm *vm) {
+  return vm->stats.live_bytes + vm->stats.ext_bytes;
 }
 
 // --- Samples ----------------------------------------------------------------
@@ -172,18 +178,16 @@ static void add_band(tl_vm *vm, tl_timeline *t, const void *block,
   if (nbytes < t->smallest_band)
     t->smallest_band = nbytes;
   b = &t->bands[t->band_count++];
-  *b = (tl_band){block, nbytes, at, at, line, file, 1, ""};
+  *b = (tl_band){block, nbytes, at, at, line, file, 1, "", ""};
   memcpy(b->text, text, sizeof text);
 }
 
 // --- Events -----------------------------------------------------------------
 
-// The observer's event: a block was made.
-static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
-  tl_timeline *t = vm->watch->timeline;
-  if (t == NULL)
-    return;
-  uint64_t live = vm->stats.live_bytes;
+// A block was made.
+static void add_alloc(tl_vm *vm, tl_timeline *t, const void *block,
+                      size_t nbytes) {
+  uint64_t live = live_now(vm);
   double at = t->end = now(t);
   add_sample(t, at, live);
   if (live > t->peak) {
@@ -198,13 +202,11 @@ static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
     add_band(vm, t, block, nbytes, at);
 }
 
-// The observer's event: a block died.
-static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
-  tl_timeline *t = vm->watch->timeline;
-  if (t == NULL)
-    return;
+// A block died.
+static void add_free(tl_vm *vm, tl_timeline *t, const void *block,
+                     size_t nbytes) {
   double at = t->end = now(t);
-  add_sample(t, at, vm->stats.live_bytes);
+  add_sample(t, at, live_now(vm));
   if (nbytes < t->smallest_band)
     return;
   for (uint32_t i = t->band_count; i-- > 0;) {
@@ -214,6 +216,22 @@ static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
     t->bands[i].died = at;
     return;
   }
+}
+
+// The observer's events.
+// Recordings lie within each other as calls do, so that there are few:
+//
+//   tally_watch           ├─────────────────────────────┤
+//   memory.timeline(f)        ├───────────┤   ├─────┤
+//   … within f                   ├─────┤
+static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
+  for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
+    add_alloc(vm, t, block, nbytes);
+}
+
+static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
+  for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
+    add_free(vm, t, block, nbytes);
 }
 
 // --- Beginning and end ------------------------------------------------------
@@ -226,7 +244,7 @@ static bool open_watch(tl_vm *vm) {
         vm->options.resize(vm->options.context, NULL, 0, sizeof *vm->watched);
     if (vm->watched == NULL)
       return false;
-    *vm->watched = (tl_watch){.timeline = NULL};
+    *vm->watched = (tl_watch){.recording = NULL};
   }
   if (vm->watch == NULL)
     vm->watched->was_counting = vm->counting;
@@ -236,23 +254,39 @@ static bool open_watch(tl_vm *vm) {
 }
 
 // The first sample is a microsecond long; each halving doubles that.
+tl_timeline *tl_timeline_begin(tl_vm *vm) {
+  bool opened = vm->watch == NULL;
+  tl_timeline *t = vm->options.resize(vm->options.context, NULL, 0, sizeof *t);
+  if (t == NULL || !open_watch(vm)) {
+    tl_timeline_free(vm, t);
+    return NULL;
+  }
+  memset(t, 0, sizeof *t);
+  uint64_t live = live_now(vm);
+  t->start = tl_clock();
+  t->width = 1e-6;
+  t->smallest = live / 1000;
+  t->smallest_band = UINT64_MAX;
+  t->before = t->peak = t->after = live;
+  t->samples[0] = (tl_sample){live, live, live};
+  t->sample_count = 1;
+  t->opened = opened;
+  t->next = vm->watch->recording;
+  vm->watch->recording = t;
+  return t;
+}
+
+void tl_timeline_free(tl_vm *vm, tl_timeline *t) {
+  if (t != NULL)
+    vm->options.resize(vm->options.context, t, sizeof *t, 0);
+}
+
 bool tl_watch_memory(tl_vm *vm) {
-  if (!open_watch(vm))
+  tl_timeline *t = tl_timeline_begin(vm);
+  if (t == NULL)
     return false;
-  tl_timeline **t = &vm->watched->timeline;
-  if (*t == NULL)
-    *t = vm->options.resize(vm->options.context, NULL, 0, sizeof **t);
-  if (*t == NULL)
-    return false;
-  memset(*t, 0, sizeof **t);
-  uint64_t live = vm->stats.live_bytes;
-  (*t)->start = tl_clock();
-  (*t)->width = 1e-6;
-  (*t)->smallest = live / 1000;
-  (*t)->smallest_band = UINT64_MAX;
-  (*t)->before = (*t)->peak = (*t)->after = live;
-  (*t)->samples[0] = (tl_sample){live, live, live};
-  (*t)->sample_count = 1;
+  tl_timeline_free(vm, vm->watched->timeline);
+  vm->watched->timeline = t;
   return true;
 }
 
@@ -270,19 +304,50 @@ bool tl_watch_operations(tl_vm *vm) {
   return true;
 }
 
+// Notes who refers to the blocks that have bands.
+// A value has one name there, that of the reference that is met first: frames
+// come before variables.
+static bool note_owner(void *context, const tl_reference *r) {
+  tl_timeline *t = context;
+  for (uint32_t i = 0; r->is_first && i < t->band_count; i++)
+    if (t->bands[i].block == r->to.object)
+      tl_spell_owner(r, t->bands[i].owner, sizeof t->bands[i].owner);
+  return true;
+}
+
 // Bands of blocks that still live end here, as far as the picture goes.
+static void end_record(tl_vm *vm, tl_timeline *t) {
+  t->end = now(t);
+  t->after = live_now(vm);
+  add_sample(t, t->end, t->after);
+  bool complete;  // owners that are not found are not named
+  tl_each_reference(vm, note_owner, t, &complete);
+  for (uint32_t i = 0; i < t->band_count; i++)
+    if (t->bands[i].block != NULL)
+      t->bands[i].died = t->end;
+}
+
+// A function of the host's may have stopped all recording in between.
+void tl_timeline_end(tl_vm *vm, tl_timeline *t) {
+  if (vm->watch == NULL)
+    return;
+  tl_timeline **at = &vm->watch->recording;
+  while (*at != NULL && *at != t) at = &(*at)->next;
+  if (*at == NULL)
+    return;
+  *at = t->next;
+  end_record(vm, t);
+  if (t->opened)
+    tl_watch_stop(vm);
+}
+
 void tl_watch_stop(tl_vm *vm) {
-  tl_timeline *t = vm->watched == NULL ? NULL : vm->watched->timeline;
-  if (t != NULL && vm->watch != NULL) {
-    t->end = now(t);
-    t->after = vm->stats.live_bytes;
-    add_sample(t, t->end, t->after);
-    for (uint32_t i = 0; i < t->band_count; i++)
-      if (t->bands[i].block != NULL)
-        t->bands[i].died = t->end;
-  }
-  if (vm->watch != NULL)
-    vm->counting = vm->watched->was_counting;
+  if (vm->watch == NULL)
+    return;
+  for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
+    end_record(vm, t);
+  vm->watch->recording = NULL;
+  vm->counting = vm->watch->was_counting;
   vm->watch = NULL;
 }
 
@@ -293,12 +358,10 @@ void tl_watch_close(tl_vm *vm) {
   vm->watch = vm->watched = NULL;
   if (w == NULL)
     return;
-  void *context = vm->options.context;
-  if (w->timeline != NULL)
-    vm->options.resize(context, w->timeline, sizeof *w->timeline, 0);
+  tl_timeline_free(vm, w->timeline);
   if (w->notes != NULL)
     tl_notes_close(vm, w->notes);
-  vm->options.resize(context, w, sizeof *w, 0);
+  vm->options.resize(vm->options.context, w, sizeof *w, 0);
 }
 
 const tl_observer tl_watch_observer = {

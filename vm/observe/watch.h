@@ -54,11 +54,16 @@ typedef struct tl_band {
   uint32_t line;
   uint32_t file;  // an index of files
   uint32_t times;
-  char text[64];  // the source line of its birth
+  char text[64];   // the source line of its birth
+  char owner[80];  // who has it when the recording ends; "": nobody
 } tl_band;
 
 // Live bytes over time, and which large blocks they were.
 typedef struct tl_timeline {
+  // The next of those that are being recorded, and whether watching began with
+  // this one.
+  struct tl_timeline *next;
+  bool opened;
   // The clock at the beginning; the length of a sample, in seconds.
   double start, width;
   // The time of the last event.
@@ -117,18 +122,28 @@ typedef struct tl_notes {
 
 // What is recorded, and whether counting was on before.
 typedef struct tl_watch {
-  tl_timeline *timeline;  // NULL: not asked for
+  // All that are being recorded, the newest first: each hears of every block.
+  tl_timeline *recording;
+  tl_timeline *timeline;  // the host's; NULL: not asked for
   tl_notes *notes;
   // Whether counting was on before: while watching it is, since the counting
   // loop alone says where it stands.
   bool was_counting;
 } tl_watch;
 
-// Begins to record live bytes; false: no memory (no error is set).
+// Begins a record of live bytes beside those that are being made; NULL: no
+// memory (no error is set). It ends with tl_timeline_end or tl_watch_stop,
+// whichever comes first, and is the caller's to free.
+tl_timeline *tl_timeline_begin(tl_vm *vm);
+void tl_timeline_end(tl_vm *vm, tl_timeline *t);
+void tl_timeline_free(tl_vm *vm, tl_timeline *t);
+// Begins the host's record of live bytes, instead of its last one, which has
+// been stopped; false: no memory (no error is set).
 bool tl_watch_memory(tl_vm *vm);
 // Begins to record what becomes of operands; likewise.
 bool tl_watch_operations(tl_vm *vm);
-// Stops recording; what was recorded stays until tl_watch_close.
+// Ends all that is being recorded; the host's records stay until
+// tl_watch_close.
 void tl_watch_stop(tl_vm *vm);
 // Frees what was recorded.
 void tl_watch_close(tl_vm *vm);

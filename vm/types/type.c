@@ -350,6 +350,8 @@ static void add_fields(tl_text *text, const tl_type *type) {
     tl_text_puts(text, ": ");
     add_type(text, type->fields[i].type);
   }
+  if (type->kind == TL_TYPE_OPEN_STRUCT)
+    tl_text_puts(text, type->field_count > 0 ? ", ..." : "...");
   tl_text_putc(text, '}');
 }
 
@@ -383,6 +385,7 @@ static void add_categories(tl_text *text, const tl_type *type) {
 static void add_compound(tl_text *text, const tl_type *type) {
   switch (type->kind) {
     case TL_TYPE_STRUCT:
+    case TL_TYPE_OPEN_STRUCT:
       add_fields(text, type);
       break;
     case TL_TYPE_FIXED_STRING:

@@ -29,7 +29,8 @@ typedef enum tl_type_kind {
   TL_TYPE_ELLIPSIS,
   // ?of: values may be missing.
   TL_TYPE_OPTION,
-  // Scalar: matches any dtype, and the same one wherever the name stands.
+  // T: matches any dtype, and the same one wherever the name stands. Int: any
+  // of a set of types, and another wherever it stands.
   TL_TYPE_VARIABLE,
   // {x: float64, y: int32}
   TL_TYPE_STRUCT,
@@ -50,7 +51,24 @@ typedef enum tl_type_kind {
   TL_TYPE_TUPLE,
   // (int64, float64) -> of: fields without names.
   TL_TYPE_FUNCTION,
+  // {x: float64, ...}: matches structs that have these fields and others.
+  TL_TYPE_OPEN_STRUCT,
 } tl_type_kind;
+
+// The sets of types that names of patterns stand for; a name that is none of
+// these is a variable.
+typedef enum tl_type_set {
+  TL_SET_NONE,
+  TL_SET_ANY,     // whatever it is, with its dimensions
+  TL_SET_SCALAR,  // one value: a number, a bool, text, bytes, a category
+  TL_SET_BOOL,
+  TL_SET_INT,  // integers, signed or not
+  TL_SET_UINT,
+  TL_SET_FLOAT,
+  TL_SET_COMPLEX,
+  TL_SET_FIXED,  // of dimensions: one of any length
+  TL_SET_DIMS,   // any number of dimensions
+} tl_type_set;
 
 // How deep types may nest: functions over types recurse so deep.
 enum { TL_TYPE_DEPTH = 200 };
@@ -68,12 +86,13 @@ struct tl_type {
   tl_dtype dtype : 16;  // DTYPE
   unsigned depth : 16;  // of the types in it: 0 for a dtype, at most
                         // TL_TYPE_DEPTH
-  int64_t size;         // FIXED, FIXED_STRING
+  int64_t size;         // FIXED, FIXED_STRING; SYMBOL, ELLIPSIS, VARIABLE: the
+                        // tl_type_set that the name stands for
   tl_string *name;      // SYMBOL, ELLIPSIS (both may be NULL: any), VARIABLE,
                         // OTHER
   tl_type *of;          // FIXED, VAR, SYMBOL, ELLIPSIS, OPTION, POINTER,
                         // CATEGORICAL (NULL: of strings), FUNCTION
-  int64_t field_count;  // STRUCT, CATEGORICAL, TUPLE, FUNCTION
+  int64_t field_count;  // STRUCT, CATEGORICAL, TUPLE, FUNCTION, OPEN_STRUCT
   tl_type_field *fields;
   // STRUCT with a layout (layout.h): where each field begins. A type that is a
   // value has none, so that equal types are equal whatever lies beneath.
@@ -86,9 +105,12 @@ struct tl_type {
 //
 //   dimensions  3 *  var *  N *  Dims... *  ... *  fixed * (of any length); 3
 //                                                  ** 2 * is 3 * 3 *
+//               Fixed * and Dims... * are fixed and ..., other names variables
 //   items       a dtype or an alias (int real float double complex intptr
-//               size_t), a variable (a capital letter first), ?item, {x: int8,
-//               "a b": int32}, fixed_string[8], char, bytes, pointer[item],
+//               size_t), a set (Any Scalar Bool Int UInt Float Complex), a
+//               variable (another word with a capital first), ?item, {x: int8,
+//               "a b": int32}, {x: int8, ...}, fixed_string[8], char, bytes,
+//               pointer[item], option[item] (which is ?item),
 //               categorical[string, ["a", "b"]], (int64, string), (float64) ->
 //               float64, the kinds of other values (list record function range
 //               type module handle none)

@@ -1,7 +1,15 @@
 // The parser of datashapes: recursive descent, one function for each form.
 //
 //     type   = dimension [** n] * type | ?type | item
-//     item   = name | {fields} | (types) [-> type] | name[arguments]
+//     item   = name | {fields [, ...]} | (types) [-> type] | name[arguments]
+//
+//     name   = a dtype or its alias     float64, double
+//              a kind of values         list, function
+//              a set of types           Int, Scalar, Any
+//              else, with a capital first, a variable
+//
+// What datashapes of other systems have besides is refused by name, with what
+// stands for it here.
 //
 // Errors name the column in the text, and what was expected there. type.h has
 // the whole language.
@@ -126,7 +134,42 @@ static void *fail_at(parser *p, size_t at, const char *what, const char *name) {
   return NULL;
 }
 
-// The error of an unknown name, with a similar one as a hint.
+// Whether the name is that word.
+static bool is_word(const char *name, size_t nbytes, const char *word) {
+  return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
+}
+
+// What stands here for a word of other datashapes; NULL: nothing is known of
+// it.
+static const char *find_other(const char *name, size_t nbytes) {
+  static const struct {
+    const char *name, *hint;
+  } others[] = {
+      {"date", "; a date is text or a number here (time)"},
+      {"time", "; a time is text or a number here (time)"},
+      {"datetime", "; a time is text or a number here (time)"},
+      {"json", "; JSON is text, which json.parse reads"},
+      {"void", "; what gives nothing gives none"},
+      {"unicode", "; text is string"},
+      {"fixed_bytes", "; bytes of one length are N * uint8"},
+      {"float16", "; floats have 32 or 64 bits"},
+      {"float128", "; floats have 32 or 64 bits"},
+      {"strided", "; a dimension of any length is fixed * T"},
+      {"cfixed", "; a dimension is written 3 * T"},
+      {"fixed", "; a dimension is written 3 * T, one of any length fixed * T"},
+      {"map", "; what has keys is a record"},
+      {"array", "; an array is N * T"},
+      {"ref", "; what refers to a value is pointer[T]"},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (is_word(name, nbytes, others[i].name))
+      return others[i].hint;
+  }
+  return NULL;
+}
+
+// The error of an unknown name, with what is written here in its place, or a
+// similar name as a hint.
 static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   char hint[160];
   tl_suggestion near;
@@ -134,7 +177,9 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   for (int i = 0; i < TL_DTYPE_COUNT; i++) {
     tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
   }
-  const char *more = tl_suggest_text(&near, hint, sizeof hint);
+  const char *more = find_other(name, nbytes);
+  if (more == NULL)
+    more = tl_suggest_text(&near, hint, sizeof hint);
   // No dtype is near, so perhaps a variable was meant.
   if (more[0] == '\0')
     more = "; a type variable begins with a capital letter";
@@ -155,11 +200,6 @@ static tl_type *intern_named(parser *p, tl_type model, const char *name,
   tl_type *type = tl_type_intern(p->vm, &model);
   tl_drop(p->vm, tl_own_string(model.name));
   return type;
-}
-
-// Whether the name is that word.
-static bool is_word(const char *name, size_t nbytes, const char *word) {
-  return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
 }
 
 // The dtype of that name or alias; TL_DTYPE_COUNT.
@@ -194,22 +234,57 @@ static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
 
+// The set that a name stands for among the items or, [dims], the dimensions.
+static tl_type_set find_set(const char *name, size_t nbytes, bool dims) {
+  static const char *const sets[] = {
+      [TL_SET_ANY] = "Any",         [TL_SET_SCALAR] = "Scalar",
+      [TL_SET_BOOL] = "Bool",       [TL_SET_INT] = "Int",
+      [TL_SET_UINT] = "UInt",       [TL_SET_FLOAT] = "Float",
+      [TL_SET_COMPLEX] = "Complex", [TL_SET_FIXED] = "Fixed",
+      [TL_SET_DIMS] = "Dims"};
+  for (int i = dims ? TL_SET_FIXED : TL_SET_ANY;
+       i <= (dims ? TL_SET_DIMS : TL_SET_COMPLEX); i++) {
+    if (is_word(name, nbytes, sets[i]))
+      return (tl_type_set)i;
+  }
+  return TL_SET_NONE;
+}
+
 static bool item_compound(parser *p, const char *name, size_t nbytes,
                           tl_type **out);
+
+// Refuses arguments of a type that takes none here: string["utf8"], C[T].
+static bool takes_none(parser *p, const char *name, size_t nbytes) {
+  if (peek(p) != '[')
+    return true;
+  tl_fail(p->vm, TALLY_ERR_TYPE,
+          "nothing stands in brackets behind %.*s, at column %d of the type "
+          "`%.*s`: %s",
+          tl_clip(name, nbytes, 60), name, column(p, p->at),
+          tl_clip(p->text, p->nbytes, 80), p->text,
+          is_variable(name) ? "types with parameters are built in alone"
+                            : "text is UTF-8, bytes are of any length");
+  return false;
+}
 
 // An item that begins with a name.
 static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_dtype dtype = find_dtype(name, nbytes);
-  if (dtype != TL_DTYPE_COUNT)
-    return tl_type_of_dtype(p->vm, dtype);
   tl_type *made;
   if (item_compound(p, name, nbytes, &made))
     return made;
+  if ((dtype != TL_DTYPE_COUNT || is_variable(name)) &&
+      !takes_none(p, name, nbytes))
+    return NULL;
+  if (dtype != TL_DTYPE_COUNT)
+    return tl_type_of_dtype(p->vm, dtype);
   tl_type model = {.kind = TL_TYPE_OTHER};
-  if (is_variable(name))
+  if (is_variable(name)) {
     model.kind = TL_TYPE_VARIABLE;
-  else if (!is_kind(name, nbytes))
+    model.size = find_set(name, nbytes, false);
+  } else if (!is_kind(name, nbytes)) {
     return fail_name(p, name, nbytes);
+  }
   return intern_named(p, model, name, nbytes);
 }
 
@@ -305,9 +380,13 @@ static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
   return true;
 }
 
-// Fields up to the closing brace.
+// Fields up to the closing brace; behind ... there may be others.
 static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
   while (!accept(p, "}")) {
+    if (accept(p, "...")) {
+      model->kind = TL_TYPE_OPEN_STRUCT;
+      return accept(p, "}") || fail_expected(p, "\"}\" after ...") != NULL;
+    }
     if (!parse_field(p, model, capacity))
       return false;
     if (!accept(p, ",") && peek(p) != '}') {
@@ -353,12 +432,31 @@ static bool add_member(parser *p, tl_type *model, size_t *capacity,
   return true;
 }
 
+// Refuses what other datashapes say of parameters: (x: int64), (int64, ...).
+static bool names_parameter(parser *p) {
+  size_t begin = p->at;
+  const char *name;
+  bool any = accept(p, "...") && peek(p) == ')';
+  bool named = !any && read_name(p, &name) > 0 && peek(p) == ':';
+  p->at = begin;
+  return (any && fail_at(p, begin,
+                         "a tuple or a function has as many members "
+                         "as its type names; there is no ...",
+                         "") == NULL) ||
+         (named && fail_at(p, begin,
+                           "members of tuples and parameters of "
+                           "functions have no names: {x: T} has",
+                           "") == NULL);
+}
+
 // Types up to the closing parenthesis; *comma: the last one had a comma behind
 // it.
 static bool parse_members(parser *p, tl_type *model, size_t *capacity,
                           bool *comma) {
   *comma = false;
   while (!accept(p, ")")) {
+    if (names_parameter(p))
+      return false;
     tl_type *type = parse_type(p);
     if (type == NULL || !add_member(p, model, capacity, NULL, type))
       return false;
@@ -442,7 +540,20 @@ static tl_type *parse_fixed_string(parser *p) {
     return tl_failed(p->vm) ? NULL
                             : fail_expected(p, "a number of bytes above 0");
   }
+  if (accept(p, ",") && !accept(p, "'utf8'") && !accept(p, "\"utf8\""))
+    return fail_expected(p, "'utf8', as all text is");
   return expect_close(p, tl_type_intern(p->vm, &model));
+}
+
+static tl_type *make_option(parser *p, size_t begin, tl_type *of);
+
+// option[type], which is ?type.
+static tl_type *parse_option_of(parser *p) {
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and the type that may be missing");
+  size_t begin = p->at;
+  tl_type *of = parse_type(p);
+  return of == NULL ? NULL : expect_close(p, make_option(p, begin, of));
 }
 
 // pointer[type]
@@ -518,10 +629,14 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
     *out = parse_pointer(p);
   else if (is_word(name, nbytes, "categorical"))
     *out = parse_categorical(p);
-  else if (is_word(name, nbytes, "char"))
-    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
-  else if (is_word(name, nbytes, "bytes"))
-    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_BYTES});
+  else if (is_word(name, nbytes, "option"))
+    *out = parse_option_of(p);
+  else if (is_word(name, nbytes, "char") || is_word(name, nbytes, "bytes"))
+    *out = takes_none(p, name, nbytes)
+               ? tl_type_intern(
+                     p->vm, &(tl_type){.kind = name[0] == 'c' ? TL_TYPE_CHAR
+                                                              : TL_TYPE_BYTES})
+               : NULL;
   else
     return false;
   return true;
@@ -597,7 +712,10 @@ static tl_type *parse_named(parser *p) {
     return fail_expected(p, "a dimension, a dtype or \"{\"");
   // A named ellipsis: Dims... * of.
   if (accept(p, "...")) {
-    return parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, name, n);
+    tl_type model = {.kind = TL_TYPE_ELLIPSIS};
+    if (find_set(name, n, true) == TL_SET_DIMS)
+      model.size = TL_SET_DIMS;
+    return parse_over(p, model, name, n);
   }
   // Nothing follows that would make it a dimension.
   if (peek(p) != '*')
@@ -613,16 +731,18 @@ static tl_type *parse_named(parser *p) {
     return fail_expected(
         p, "a dimension (a number, var, or a name that begins with a capital)");
   }
-  return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, name, n);
+  tl_type model = {.kind = TL_TYPE_SYMBOL};
+  if (find_set(name, n, true) == TL_SET_FIXED)
+    model.size = TL_SET_FIXED;
+  return parse_over(p, model, name, n);
 }
 
-// ?item: it may be missing.
-static tl_type *parse_option(parser *p) {
-  size_t begin = p->at;
-  tl_type model = {.kind = TL_TYPE_OPTION, .of = parse_type(p)};
-  if (model.of == NULL)
+// A type that may be missing.
+static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
+  tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
+  if (of == NULL)
     return NULL;
-  if (tl_type_is_dimension(model.of) || model.of->kind == TL_TYPE_OPTION) {
+  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION) {
     return fail_at(
         p, begin,
         "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
@@ -645,9 +765,10 @@ static tl_type *parse_type(parser *p) {
     type = parse_struct(p);
   else if (accept(p, "("))
     type = parse_tuple(p);
-  else if (accept(p, "?"))
-    type = parse_option(p);
-  else if (accept(p, "...")) {
+  else if (accept(p, "?")) {
+    size_t begin = p->at;
+    type = make_option(p, begin, parse_type(p));
+  } else if (accept(p, "...")) {
     type = parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, NULL, 0);
   } else
     type = parse_named(p);
@@ -658,6 +779,14 @@ static tl_type *parse_type(parser *p) {
 // The whole text has to be one type.
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes) {
   parser p = {.vm = vm, .text = text, .nbytes = nbytes};
+  const char *name;
+  size_t n = read_name(&p, &name);
+  if (is_word(name, n, "type") && read_name(&p, &name) > 0 && peek(&p) == '=')
+    return fail_at(&p, 0,
+                   "a type has no name of its own; a variable names it, as in "
+                   "pair = `(int64, int64)`:",
+                   "");
+  p.at = 0;
   tl_type *type = parse_type(&p);
   if (type == NULL)
     return NULL;

@@ -205,6 +205,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   tl_units_each_held(vm, count_held, a);
   tl_types_each_name(vm, count_held, a);
   count_slot(a, vm->args);
+  count_slot(a, vm->type_string);
   count_slot(a, vm->grown);
   count_slot(a, vm->caught);
   if (vm->waiting != NULL)

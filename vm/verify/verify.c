@@ -16,6 +16,7 @@
 #include "vm/engine/elementwise.h"
 #include "vm/verify/verify.h"
 #include "vm/vm.h"
+#include "vm/memory/reserve.h"
 
 // --- Form -------------------------------------------------------------------
 
@@ -484,7 +485,9 @@ static bool verify(tl_vm *vm, tl_prototype *p) {
 bool tl_verify(tl_vm *vm, tl_prototype *function) {
   if (function->verified == 1)
     return true;
+  size_t before = tl_reserve(vm, TL_RESERVE);
   bool ok = verify(vm, function);
+  tl_reserve(vm, before);
   // A lack of memory says nothing about the code.
   function->verified = ok ? 1 : vm->error.status == TALLY_ERR_HOST ? 2 : 0;
   return ok;

@@ -1,0 +1,15 @@
+// Memory above the limit, for what a full VM needs to be told to let go.
+#ifndef TALLY_VM_RESERVE_H
+#define TALLY_VM_RESERVE_H
+
+#include "vm/value.h"
+
+// Bytes that compiling a text, proving its code and telling of an error may use
+// beyond memory_limit.
+enum { TL_RESERVE = 256 << 10 };
+
+// From here on so many bytes above the limit may be used: TL_RESERVE, or what
+// this function returned, which is the number from before.
+size_t tl_reserve(tl_vm *vm, size_t nbytes);
+
+#endif
