@@ -194,8 +194,18 @@ static __attribute__((noinline)) bool compare_at_once(
          tl_compare_at_once(op, *b, *c, truth);
 }
 
-// tl_element_get out of line, for bases that are rarer than variables and for
-// indices that are no int64.
+// x == none of a value that is no array: whether it is none, and nothing is
+// called to find out.
+static inline bool compare_none(tl_op op, const tl_slot *b, unsigned mode,
+                                const tl_slot *c, bool *truth) {
+  if (!tl_is_none(*c) || (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) ||
+      !STAYS(b, mode) || !tl_is_apart_from_none(*b))
+    return false;
+  *truth = tl_is_none(*b) == (op == TL_OP_EQUAL);
+  return true;
+}
+
+// tl_item_get out of line, for characters and for indices that are no int64.
 static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
                                                const tl_slot *c) {
   tl_slot wide;
@@ -227,12 +237,13 @@ static __attribute__((noinline)) bool get_value(tl_slot *a, const tl_slot *b,
   return true;
 }
 
-// tl_item_set out of line: a list's item that needs no count, nor did the old.
-static __attribute__((noinline)) bool set_item(const tl_vm *vm,
-                                               const tl_slot *target,
-                                               const tl_slot *value,
-                                               const tl_slot *index) {
-  return !vm->no_reuse && tl_item_set(target, value, index);
+// target[index] = value of numbers: an item of an array, or one of a list that
+// needs no count, nor did the old one.
+static inline bool set_at_once(const tl_vm *vm, const tl_slot *target,
+                               const tl_slot *value, const tl_slot *index) {
+  return (uint8_t)target->tag == TL_CLASS_LIST
+             ? !vm->no_reuse && tl_item_set(target, value, index)
+             : tl_element_set(target, value, index);
 }
 
 // a = b[…] where b is an array of numbers that has an integer for each axis;
