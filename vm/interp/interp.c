@@ -46,7 +46,9 @@ bool TL_INTERPRET(tl_vm *vm) {
 #undef OP_
   };
   // The table's address stays in a register; otherwise each dispatch would load
-  // it again. The empty asm keeps the compiler from seeing through it.
+  // it again. The empty asm keeps the compiler from seeing through it. One more
+  // call or inlined access in a handler may cost that register all the same:
+  // then every program takes an instruction more for each (tests/bench/counts).
   const void *const *ways = labels;
   __asm__("" : "+r"(ways));
 #endif
@@ -376,7 +378,7 @@ dispatch:
     // b[c, d] likewise.
     OP(GETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
-      if (STAYS(RB, MODE_B) && LIKELY(tl_element_get2(RA, RB, RC, d)))
+      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
       if (STAYS(RB, MODE_B) && get_rare2(RA, RB, RC, d))
         NEXT2;
@@ -480,7 +482,7 @@ dispatch:
     // number depends on nothing.
     OP(REPLACE) {
       tl_slot *successor = SLOT(ins[1].a);
-      if (!tl_is_heap(*successor) && LIKELY(set_at_once(vm, RA, RB, RC)))
+      if (!tl_is_heap(*successor) && set_apart(vm, RA, RB, RC))
         NEXT2;
       TRY(tl_exec_replace(vm, RA, RB, RC, successor, ins->modes & 0x3fu));
       NEXT2;
@@ -866,8 +868,7 @@ dispatch:
   // be one bool.
   WAY(compare) {
     bool truth;
-    if (!compare_none(slow_op, slow_b, MODE_A, slow_c, &truth) &&
-        !compare_at_once(slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth))
+    if (!compare_at_once(slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth))
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
     if (truth != slow_negate) {
       if ((int16_t)ins->c < 0)
