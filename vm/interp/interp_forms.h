@@ -201,18 +201,27 @@ static inline bool equal_at_once(tl_op op, const tl_slot *b, unsigned mode,
   return true;
 }
 
-// A comparison that makes nothing and drops nothing: of scalars, of strings,
-// and with none. Returns whether it was one of these.
-static __attribute__((noinline)) bool compare_at_once(
-    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
-    unsigned c_mode, bool *truth) {
-  if (equal_at_once(op, b, b_mode, c, truth))
-    return true;
+// Of scalars, of strings, and with none, by a call.
+static __attribute__((noinline)) bool compare_apart(tl_op op, const tl_slot *b,
+                                                    unsigned b_mode,
+                                                    const tl_slot *c,
+                                                    unsigned c_mode,
+                                                    bool *truth) {
   if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0 &&
       tl_scalar_compare(op, b, c, truth))
     return true;
   return STAYS(b, b_mode) && STAYS(c, c_mode) &&
          tl_compare_at_once(op, *b, *c, truth);
+}
+
+// A comparison that makes nothing and drops nothing: of scalars, of strings,
+// and with none. Returns whether it was one of these. Saves no register where
+// it calls nothing.
+static __attribute__((noinline)) bool compare_at_once(
+    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
+    unsigned c_mode, bool *truth) {
+  return equal_at_once(op, b, b_mode, c, truth) ||
+         compare_apart(op, b, b_mode, c, c_mode, truth);
 }
 
 // tl_item_get out of line, for characters and for indices that are no int64.
