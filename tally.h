@@ -120,7 +120,9 @@ TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
 TALLY_API size_t tally_close(tally_vm *vm);
 
 // Stops a running script at its next poll, within milliseconds, with
-// TALLY_ERR_INTERRUPT. From any thread or a signal handler.
+// TALLY_ERR_INTERRUPT. From any thread or a signal handler. An interrupt belongs
+// to the run that it meets: where none is under way nothing happens, so a thread
+// that may come before the run begins asks again until it has ended.
 TALLY_API void tally_interrupt(tally_vm *vm);
 
 TALLY_API const char *tally_version(void);

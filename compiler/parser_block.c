@@ -65,11 +65,11 @@ tl_ast *tl_parse_block(tl_parser *parser) {
     return tl_parser_report_no_block(parser);
   if (at_braced_record(parser))
     return report_braced_record(parser);
-  if (!tl_parser_enter(parser))
+  if (!tl_parser_enter(parser, TL_NESTING_EXPR))
     return NULL;
   tl_parser_advance(parser);
   tl_ast *block = tl_parse_program(parser, TL_TOKEN_BRACE_END, begin);
-  parser->depth--;
+  parser->depth -= TL_NESTING_EXPR;
   if (!block || !tl_parser_close(parser, TL_TOKEN_BRACE_END, opening)) {
     return NULL;
   }
@@ -101,9 +101,9 @@ static void recover_block(tl_parser *parser) {
   if (is_block && parser->depth < TL_TREE_HEIGHT_MAX) {
     // Errors within the block have causes of their own.
     parser->panic = false;
-    parser->depth++;
+    parser->depth += TL_NESTING_EXPR;
     tl_parse_block(parser);
-    parser->depth--;
+    parser->depth -= TL_NESTING_EXPR;
     parser->panic = true;
   } else {
     // No block: go on behind its closing brace.

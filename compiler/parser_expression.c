@@ -52,11 +52,11 @@ static tl_ast *parse_power(tl_parser *parser) {
     return base;
   uint32_t at = tl_parser_token(parser)->begin;
   // Powers recurse to the right, so their depth counts.
-  if (!tl_parser_enter(parser))
+  if (!tl_parser_enter(parser, TL_NESTING_SIGN))
     return NULL;
   tl_parser_advance(parser);
   tl_ast *exponent = parse_unary(parser);
-  parser->depth--;
+  parser->depth -= TL_NESTING_SIGN;
   if (!exponent)
     return NULL;
   return make_binary(parser, TL_AST_BINARY, TL_OPERATOR_POWER, base, exponent,
@@ -89,14 +89,14 @@ static tl_ast *parse_unary(tl_parser *parser) {
   uint32_t at = tl_parser_token(parser)->begin;
   if (!find_sign(parser->kind, &op))
     return parse_power(parser);
-  if (!tl_parser_enter(parser))
+  if (!tl_parser_enter(parser, TL_NESTING_SIGN))
     return NULL;
   // x++ would read on into the next line.
   if (tl_parser_report_increment(parser))
     return NULL;
   tl_parser_advance(parser);
   tl_ast *operand = parse_unary(parser);
-  parser->depth--;
+  parser->depth -= TL_NESTING_SIGN;
   if (!operand)
     return NULL;
   // The literal INT64_MAX + 1 has its minus, so it is in range.
@@ -278,11 +278,11 @@ static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
 // `not` before an operand, which may be another `not` or a comparison.
 static tl_ast *parse_not(tl_parser *parser) {
   uint32_t at = tl_parser_token(parser)->begin;
-  if (!tl_parser_enter(parser))
+  if (!tl_parser_enter(parser, TL_NESTING_NOT))
     return NULL;
   tl_parser_advance(parser);
   tl_ast *operand = parse_level(parser, TL_LEVEL_NOT);
-  parser->depth--;
+  parser->depth -= TL_NESTING_NOT;
   if (!operand)
     return NULL;
   return make_unary(parser, TL_AST_NOT, TL_OPERATOR_NOT, operand, at);
@@ -347,10 +347,10 @@ tl_ast *tl_parse_pipe(tl_parser *parser) {
 // A lambda extends as far as it can, so it stands at the front or in
 // parentheses.
 tl_ast *tl_parse_expr(tl_parser *parser) {
-  if (!tl_parser_enter(parser))
+  if (!tl_parser_enter(parser, TL_NESTING_EXPR))
     return NULL;
   tl_ast *expr = tl_parser_at_lambda(parser) ? tl_parse_lambda(parser)
                                              : tl_parse_pipe(parser);
-  parser->depth--;
+  parser->depth -= TL_NESTING_EXPR;
   return expr;
 }

@@ -113,10 +113,18 @@ const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
 // no memory, or after a report that the tree is too high.
 tl_ast *tl_parser_node(tl_parser *parser, const tl_ast *ast, uint32_t begin,
                        uint32_t at);
+// Levels of recursion, by the C stack that they take: so many together use less
+// than 256 KiB where they are TL_TREE_HEIGHT_MAX.
+typedef enum tl_nesting {
+  TL_NESTING_SIGN = 1,
+  TL_NESTING_NOT = 3,
+  TL_NESTING_EXPR = 6,  // brackets, blocks and all else that has expressions
+} tl_nesting;
+
 // Counts a level of recursion; false after a report. Who leaves the level
-// decrements parser->depth; after an error it may be left, since each
+// subtracts it from parser->depth; after an error it may be left, since each
 // statement restores it.
-bool tl_parser_enter(tl_parser *parser);
+bool tl_parser_enter(tl_parser *parser, tl_nesting nesting);
 
 // Pushes one item on the scratch stack. Lists whose length is not known before
 // are collected there: note scratch_used as the mark, push, then take all at

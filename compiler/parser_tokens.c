@@ -136,9 +136,8 @@ bool tl_parser_rejects(tl_parser *parser, tl_token_kind kind,
 static void *fail_depth(tl_parser *parser, tl_span span) {
   parser->is_stopped = true;
   return tl_parser_fail(parser, span,
-                        "nested deeper than %d levels: give parts of it names "
-                        "of their own",
-                        TL_TREE_HEIGHT_MAX);
+                        "nested too deeply: give parts of it names of their "
+                        "own");
 }
 
 // --- Nodes ---
@@ -159,28 +158,44 @@ static bool find_height(tl_ast *child, void *highest) {
   return false;
 }
 
+// What a node adds to the height of its tree, by the stack that later stages
+// take for it.
+static unsigned weight_of(tl_ast_kind kind) {
+  switch (kind) {
+    case TL_AST_CALL:
+      return 4;
+    case TL_AST_FIELD:
+    case TL_AST_INDEX:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
 // Later stages recurse over the tree, so its height bounds their stack.
 tl_ast *tl_parser_node(tl_parser *parser, const tl_ast *ast, uint32_t begin,
                        uint32_t at) {
   uint16_t highest = ast->height;
   tl_span span = tl_parser_span(parser, begin, at);
   tl_ast_each_child(ast, find_height, &highest);
-  if (highest >= TL_TREE_HEIGHT_MAX)
+  const unsigned height = highest + weight_of(ast->kind);
+  if (height > TL_TREE_HEIGHT_MAX)
     return fail_depth(parser, span);
   size_t nbytes = node_size(ast->kind);
   tl_ast *node = tl_arena_alloc(parser->arena, nbytes);
   if (!node)
     return NULL;
   memcpy(node, ast, nbytes);
-  node->height = (uint16_t)(highest + 1);
+  node->height = (uint16_t)height;
   node->span = span;
   return node;
 }
 
 // Bounds the C stack by the same limit as the tree's height: brackets that add
 // no node, as in ((((x)))), recurse too.
-bool tl_parser_enter(tl_parser *parser) {
-  if (++parser->depth <= TL_TREE_HEIGHT_MAX)
+bool tl_parser_enter(tl_parser *parser, tl_nesting nesting) {
+  parser->depth += nesting;
+  if (parser->depth <= TL_TREE_HEIGHT_MAX)
     return true;
   fail_depth(parser, tl_token_span(tl_parser_token(parser)));
   return false;

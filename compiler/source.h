@@ -12,8 +12,8 @@
 
 #include "compiler/arena.h"
 
-// No tree is higher than this, so a recursive walk of it is safe on an 8 MB
-// stack, also under sanitizers. Text that would need more is an error.
+// No tree is higher than this, so a recursive walk of it is safe on a stack of
+// 256 KiB (1 MB under sanitizers). Text that would need more is an error.
 #define TL_TREE_HEIGHT_MAX 1000
 
 // A part of a source, in byte offsets. [begin, end) is the whole expression;

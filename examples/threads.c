@@ -3,7 +3,9 @@
 // Then one that never ends is interrupted from outside.
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 #include "tally.h"
 
 enum { THREADS = 8, ITEMS = 100000 };
@@ -71,9 +73,12 @@ static void run(worker *workers, void *(*body)(void *)) {
   for (int i = 0; i < THREADS; i++) pthread_join(workers[i].thread, NULL);
 }
 
+static atomic_int has_ended;
+
 static void *spin(void *argument) {
   static tally_status status;
   status = tally_eval(argument, "while true { }", NULL);
+  atomic_store(&has_ended, 1);
   return &status;
 }
 
@@ -101,7 +106,12 @@ int main(void) {
   if (tally_open(NULL, &vm) != TALLY_OK)
     return 1;
   pthread_create(&thread, NULL, spin, vm);
-  tally_interrupt(vm);
+  // It may not run yet, and an interrupt belongs to the run that it meets.
+  while (!atomic_load(&has_ended)) {
+    const struct timespec moment = {.tv_nsec = 1000000};
+    tally_interrupt(vm);
+    nanosleep(&moment, NULL);
+  }
   pthread_join(thread, &status);
   printf("the endless one: %s\n", tally_error(vm)->kind);
   tally_close(vm);

@@ -382,8 +382,10 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   if (!out->items)
     return false;
   for (int64_t i = 0; i < out->count; i++) {
-    bool ok = true;
-    if (is_list)
+    bool ok = (i & 0xfff) != 0xfff || tl_poll(vm, 4);
+    if (!ok)
+      out->items[i] = tl_none();
+    else if (is_list)
       ok = one_array(vm, function, s.list->items[i], i, &out->items[i]);
     else
       out->items[i] = row_view(vm, s, i);

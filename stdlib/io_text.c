@@ -149,8 +149,9 @@ const tl_builtin tl_io_text_module[] = {
     ///     io.lines("notes.txt")
     {"lines", "path", lines, TL_FILES | TL_EFFECT},
     /// Writes a text to a file, which is replaced when all of it is written: a
-    /// failure leaves the old one. A name that ends in .gz or .zst compresses
-    /// it.
+    /// failure leaves the old one. The mode stays, but for the right to run as
+    /// its owner or group, and the owner where the system allows it. A name that
+    /// ends in .gz or .zst compresses it.
     /// A file that cannot be written is an error (kind io).
     ///     io.write_text("notes.txt", "one\ntwo\n")
     {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT},

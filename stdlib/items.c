@@ -16,7 +16,7 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
   else if (tl_is_range(s))
     *out = s.range->length;
   else if (tl_is_string(s))
-    *out = tl_string_graphemes(vm, s.string);
+    return (*out = tl_string_graphemes(vm, s.string)) >= 0;
   else if (tl_is_record(s))
     *out = s.record->length;
   else if (tl_is_nested(s))
@@ -51,6 +51,8 @@ static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
 // a record, its keys.
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out) {
+  if ((index & 0x3fff) == 0x3fff && !tl_poll(vm, 16))
+    return false;
   if (tl_is_list(s)) {
     *out = tl_retain(vm, s.list->items[index]);
   } else if (tl_is_array(s)) {

@@ -503,6 +503,8 @@ static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
          spread(vm, x, ndim, shape, pieces, split, from, out);
 }
 
+enum { POLLED = 1 << 16 };  // items between two polls
+
 // Writes, for each item along the axis, its position as often as it repeats.
 static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   tl_slot counts;
@@ -535,10 +537,22 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   }
   if (ok)
     index = tl_array_new(vm, TL_INT64, 1, &total);
-  if (index) {
+  int64_t done = 0, polled = 0;
+  for (int64_t i = 0; index != NULL && i < length; i++) {
     int64_t *at = (int64_t *)index->data;
-    for (int64_t i = 0; i < length; i++)
-      for (int64_t t = count[given == 1 ? 0 : i]; t > 0; t--) *at++ = i;
+    for (int64_t left = count[given == 1 ? 0 : i]; ok && left > 0;) {
+      const int64_t stop = done + (left < POLLED ? left : POLLED);
+      left -= stop - done;
+      while (done < stop) at[done++] = i;
+      if (done - polled >= POLLED) {
+        ok = tl_poll(vm, (uint64_t)(done - polled) / 1024);
+        polled = done;
+      }
+    }
+    if (!ok) {
+      tl_drop(vm, tl_own_array(index));
+      index = NULL;
+    }
   }
   tl_drop(vm, counts);
   return index;

@@ -505,8 +505,15 @@ static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
     return false;
   char *to = reversed->text + text->length;
   bool bytewise = tl_string_is_bytewise(text);
-  for (size_t at = 0, end; at < text->length; at = end) {
+  for (size_t at = 0, end, polled = 0; at < text->length; at = end) {
     end = at + 1;
+    if (at - polled > 1 << 16) {
+      polled = at;
+      if (!tl_poll(vm, 64)) {
+        tl_drop(vm, tl_own_string(reversed));
+        return false;
+      }
+    }
     if (bytewise) {
       *--to = text->text[at];
       continue;

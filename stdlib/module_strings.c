@@ -19,42 +19,132 @@
 
 // --- Normal forms -----------------------------------------------------------
 
-// Code points in memory of the VM.
+// Texts are mapped in pieces, between which the VM polls.
+enum { PIECE = 1 << 14, POINTS = 1 << 16 };
+
+// Code points of a piece, in memory of the VM that grows.
 typedef struct points {
-  int32_t *items;
-  utf8proc_ssize_t count;
-  size_t nbytes;  // of the allocation
+  int32_t *items, *room;  // room: for those that are sorted
+  utf8proc_ssize_t count, most;
 } points;
 
-// The code points of s decomposed, mapped and ordered as [options] say.
-// out->items is to be freed.
-static bool decompose(tl_vm *vm, const tl_string *s, int options, points *out) {
-  const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)s->text;
-  utf8proc_ssize_t length = (utf8proc_ssize_t)s->length;
-  utf8proc_option_t how = (utf8proc_option_t)options;
-  // Room for the result and for what utf8proc puts behind it.
-  utf8proc_ssize_t count = utf8proc_decompose(text, length, NULL, 0, how);
-  if (count < 0)
-    return tl_fail(vm, TALLY_ERR_VALUE, "strings: %s", utf8proc_errmsg(count));
-  out->nbytes = ((size_t)count + 1) * sizeof(int32_t);
-  out->items = tl_alloc(vm, out->nbytes, "a string");
-  if (out->items == NULL)
+static void close_points(tl_vm *vm, points *p) {
+  tl_free(vm, p->items, (size_t)p->most * 2 * sizeof(int32_t));
+}
+
+static bool open_points(tl_vm *vm, points *p, utf8proc_ssize_t most) {
+  *p = (points){.most = most};
+  p->items = tl_alloc(vm, (size_t)most * 2 * sizeof(int32_t), "a string");
+  p->room = p->items == NULL ? NULL : p->items + most;
+  return p->items != NULL;
+}
+
+// Twice the room, with what is there.
+static bool grow_points(tl_vm *vm, points *p) {
+  points more;
+  if (!open_points(vm, &more, 2 * p->most))
     return false;
-  out->count = utf8proc_decompose(text, length, out->items, count, how);
+  memcpy(more.items, p->items, (size_t)p->count * sizeof(int32_t));
+  more.count = p->count;
+  close_points(vm, p);
+  *p = more;
+  return true;
+}
+
+// Whether a piece may begin with this code point: nothing before it is put in
+// another order with it or composed with it, which happens to marks and to the
+// vowels and final consonants of Hangul.
+static bool begins_piece(int32_t point) {
+  return point < 128 ||
+         (!tl_is_mark(point) && !(point >= 0x1160 && point <= 0x11ff) &&
+          !(point >= 0xd7b0 && point <= 0xd7ff));
+}
+
+// The end of the piece that begins at byte [at].
+static size_t piece_end(const tl_string *s, size_t at) {
+  if (s->length - at <= PIECE)
+    return s->length;
+  at += PIECE;
+  while ((s->text[at] & 0xc0) == 0x80) at--;
+  while (at < s->length) {
+    int32_t point;
+    size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
+    if (begins_piece(point))
+      break;
+    at += step;
+  }
+  return at;
+}
+
+static int class_of(int32_t point) {
+  return utf8proc_get_property(point)->combining_class;
+}
+
+// Puts marks side by side in the order of their classes, of one class as they
+// stood: by counting, since a text may have as many as it likes.
+static void order_marks(int32_t *marks, utf8proc_ssize_t n, int32_t *room) {
+  utf8proc_ssize_t starts[257] = {0};
+  for (utf8proc_ssize_t i = 0; i < n; i++) starts[class_of(marks[i]) + 1]++;
+  for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
+  for (utf8proc_ssize_t i = 0; i < n; i++)
+    room[starts[class_of(marks[i])]++] = marks[i];
+  memcpy(marks, room, (size_t)n * sizeof *marks);
+}
+
+// The canonical ordering (Unicode Standard, 3.11, D109).
+static void order_points(points *p) {
+  for (utf8proc_ssize_t i = 0, end; i < p->count; i = end + 1) {
+    for (end = i; end < p->count && class_of(p->items[end]) != 0; end++) {
+    }
+    if (end - i > 1)
+      order_marks(p->items + i, end - i, p->room);
+  }
+}
+
+// The code points from byte [at] to [end] decomposed, mapped and ordered as
+// [options] say.
+static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
+                      utf8proc_option_t options, points *p) {
+  int class = UTF8PROC_BOUNDCLASS_START;
+  p->count = 0;
+  while (at < end) {
+    int32_t point;
+    size_t step = tl_utf8_decode(s->text + at, end - at, &point);
+    utf8proc_ssize_t n = utf8proc_decompose_char(
+        point, p->items + p->count, p->most - p->count, options, &class);
+    if (n < 0)
+      return tl_fail(vm, TALLY_ERR_VALUE, "strings: %s", utf8proc_errmsg(n));
+    if (n > p->most - p->count) {
+      if (!grow_points(vm, p))
+        return false;
+      continue;
+    }
+    p->count += n;
+    at += step;
+  }
+  order_points(p);
   return true;
 }
 
 // The string of s after a mapping of utf8proc; *out is owned.
 static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
-  points p = {NULL, 0, 0};
-  if (!decompose(vm, s, options, &p))
+  const utf8proc_option_t how = (utf8proc_option_t)options;
+  points p;
+  size_t room = s->length < POINTS / 4 ? 4 * s->length + 4 : POINTS;
+  if (!open_points(vm, &p, (utf8proc_ssize_t)room))
     return false;
-  utf8proc_ssize_t count =
-      utf8proc_normalize_utf32(p.items, p.count, (utf8proc_option_t)options);
   tl_text text;
   tl_text_open(&text, vm);
-  for (utf8proc_ssize_t i = 0; i < count; i++) tl_text_point(&text, p.items[i]);
-  tl_free(vm, p.items, p.nbytes);
+  for (size_t at = 0, end; at < s->length && !text.failed; at = end) {
+    end = piece_end(s, at);
+    text.failed = !decompose(vm, s, at, end, how, &p);
+    if (text.failed)
+      break;
+    utf8proc_ssize_t count = utf8proc_normalize_utf32(p.items, p.count, how);
+    for (utf8proc_ssize_t i = 0; i < count; i++)
+      tl_text_point(&text, p.items[i]);
+  }
+  close_points(vm, &p);
   return tl_text_give(&text, out);
 }
 
@@ -122,7 +212,8 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "graphemes", "s", args[0], &s))
     return false;
-  tl_list *list = tl_list_new(vm, tl_string_graphemes(vm, s));
+  int64_t count = tl_string_graphemes(vm, s);
+  tl_list *list = count >= 0 ? tl_list_new(vm, count) : NULL;
   bool ok = list != NULL;
   for (size_t at = 0, end; ok && at < s->length; at = end) {
     end = tl_grapheme_end(s->text, s->length, at);
@@ -226,8 +317,9 @@ static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "length", "s", args[0], &s))
     return false;
-  *out = tl_weak_int(tl_string_graphemes(vm, s));
-  return true;
+  int64_t count = tl_string_graphemes(vm, s);
+  *out = tl_weak_int(count);
+  return count >= 0;
 }
 
 // strings.display_width(s).
@@ -235,7 +327,18 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
     return false;
-  *out = tl_weak_int(tl_display_width(s->text, s->length));
+  int64_t width = 0;
+  for (size_t at = 0, end; at < s->length; at = end) {
+    // Clusters end between two characters of ASCII, but for \r\n.
+    end = s->length - at > PIECE ? at + PIECE : s->length;
+    while (end < s->length &&
+           ((s->text[end - 1] | s->text[end]) < 0 || s->text[end] == '\n'))
+      end++;
+    if (at > 0 && !tl_poll(vm, PIECE / 1024))
+      return false;
+    width += tl_display_width(s->text + at, end - at);
+  }
+  *out = tl_weak_int(width);
   return true;
 }
 

@@ -489,6 +489,8 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
     return false;
   for (int64_t k = 0; k < q->count; k++) {
     double value;
+    if ((k & 0xffff) == 0xffff && !tl_poll(q->vm, 64))
+      return false;
     if (!selected)
       value = interpolate(q, q->at[k]);
     else if (!select_quantile(q, &r, q->at[k], &value))

@@ -7,6 +7,7 @@
 
 #include "stdlib/interner.h"
 #include "stdlib/text.h"
+#include "vm/vm.h"
 
 // Which bytes are white space themselves, and which begin a sequence of white
 // space: c2 of two bytes, e1, e2 or e3 of three.
@@ -31,6 +32,8 @@ static size_t blank_at(const char *text, size_t nbytes) {
 // one.
 static bool push(tl_interner *interner, tl_list **list, const char *text,
                  size_t nbytes) {
+  if (((*list)->length & 0xfff) == 0xfff && !tl_poll(interner->vm, 4))
+    return false;
   tl_string *string = tl_intern(interner, text, nbytes);
   if (string == NULL)
     return false;
@@ -78,9 +81,9 @@ bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
   size_t at = 0;
   bool ok = true;
   do {
-    found = tl_string_search(s, at, separator);
+    found = tl_string_search(vm, s, at, separator);
     size_t end = found != NULL ? (size_t)(found - s->text) : s->length;
-    ok = push(&interner, list, s->text + at, end - at);
+    ok = !tl_failed(vm) && push(&interner, list, s->text + at, end - at);
     at = end + separator->length;
   } while (ok && found != NULL);
   tl_interner_close(&interner);

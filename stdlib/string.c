@@ -169,14 +169,22 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- replace and find -------------------------------------------------------
 
+// Polls at each 4,096th place where something was found.
+static bool may_go_on(tl_vm *vm, int64_t count) {
+  return (count & 0xfff) != 0xfff || tl_poll(vm, 4);
+}
+
 // In how many places, [most] of them, the text has the part, side by side.
-static int64_t count_places(const tl_string *s, const tl_string *part,
-                            int64_t most) {
+static int64_t count_places(tl_vm *vm, const tl_string *s,
+                            const tl_string *part, int64_t most) {
   int64_t count = 0;
   const char *found;
   size_t at = 0;
-  for (; count < most && (found = tl_string_search(s, at, part)); count++)
+  for (; count < most && (found = tl_string_search(vm, s, at, part)); count++) {
     at = (size_t)(found - s->text) + part->length;
+    if (!may_go_on(vm, count))
+      break;
+  }
   return count;
 }
 
@@ -193,7 +201,9 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (old->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "replace: old is empty");
-  count = count_places(s, old, count);
+  count = count_places(vm, s, old, count);
+  if (tl_failed(vm))
+    return false;
   size_t nbytes, rest = s->length - (size_t)count * old->length;
   bool fits = !tl_mul_overflows((size_t)count, new->length, &nbytes) &&
               !tl_add_overflows(nbytes, rest, &nbytes);
@@ -203,7 +213,11 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char *to = made->text;
   const char *from = s->text;
   while (count-- > 0) {
-    const char *found = tl_string_search(s, (size_t)(from - s->text), old);
+    const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
+    if (found == NULL || !may_go_on(vm, count)) {
+      tl_drop(vm, tl_own_string(made));
+      return false;  // interrupted: it was there
+    }
     to = put_part(to, from, (size_t)(found - from));
     to = put_part(to, new->text, new->length);
     from = found + old->length;
@@ -217,13 +231,13 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // there is none. A match inside of a cluster does not count.
 static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
   int64_t index = -1;
-  const char *found = tl_string_search(s, 0, part);
-  while (found != NULL) {
+  const char *found = tl_string_search(vm, s, 0, part);
+  for (int64_t i = 0; found != NULL && may_go_on(vm, i); i++) {
     size_t place = (size_t)(found - s->text);
     index = tl_string_grapheme_at(vm, s, place);
-    if (index >= 0)
+    if (index >= 0 || tl_failed(vm))
       break;
-    found = tl_string_search(s, place + 1, part);
+    found = tl_string_search(vm, s, place + 1, part);
   }
   return index;
 }
@@ -243,7 +257,7 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_string(vm, "find", "part", args[1], &part))
     return false;
   *out = tl_weak_int(find_text(vm, args[0].string, part));
-  return true;
+  return !tl_failed(vm);
 }
 
 // Bytes decide: a prefix of code points is one of bytes in UTF-8.

@@ -190,7 +190,7 @@ bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
   tl_text text;
   tl_text_open(&text, vm);
   bool in_word = false, after_letter = false;
-  for (size_t at = 0; at < string->length;) {
+  for (size_t at = 0; at < string->length && !text.failed;) {
     int32_t point;
     at += tl_utf8_decode(string->text + at, string->length - at, &point);
     if (to == TL_UPPER || (to == TL_TITLE && !in_word))

@@ -130,7 +130,7 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "len", "x",
                        "an array, list, record, range or string", s);
   *out = tl_weak_int(length);
-  return true;
+  return length >= 0;
 }
 
 // typeof(x): types are interned and immortal, so the slot owns nothing.

@@ -5,8 +5,10 @@
 
 #include "vm/io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,11 +434,57 @@ static bool follow_links(char target[NAME_ROOM]) {
   return false;
 }
 
+// Locks all of an open file for writing, as long as it is open; false: somebody
+// else has, or it cannot be.
+static bool lock(int fd) {
+  struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLK, &all) == 0;
+}
+
+// Removes a temporary file whose writer was killed: no process has its number,
+// and none, in another container either, holds the lock of a writer.
+static void remove_stale(int folder, const char *name) {
+  static const char front[] = ".tally-";
+  const size_t length = strlen(name);
+  if (strncmp(name, front, sizeof front - 1) != 0 || length < 4 ||
+      strcmp(name + length - 4, ".tmp") != 0)
+    return;
+  const long pid = atol(name + sizeof front - 1);
+  if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+    return;
+  int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  if (lock(fd))
+    unlinkat(folder, name, 0);
+  close(fd);
+}
+
+// Looks once for what killed writers left, in each folder where something is
+// saved that is not the one before.
+static void clean_folder(tl_vm *vm, const char *target, size_t length) {
+  char path[NAME_ROOM] = ".";
+  if (length > 0) {
+    memcpy(path, target, length);
+    path[length] = 0;
+  }
+  struct stat about;
+  if (stat(path, &about) != 0 || about.st_ino == vm->cleaned_folder)
+    return;
+  vm->cleaned_folder = about.st_ino;
+  DIR *folder = opendir(path);
+  for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+    remove_stale(dirfd(folder), entry->d_name);
+  if (folder != NULL)
+    closedir(folder);
+}
+
 // Opens a new file beside the target, under a name that nobody has.
 static bool open_temporary(tl_writer *w, mode_t mode) {
   char *slash = strrchr(w->target, '/');
   size_t folder = slash ? (size_t)(slash - w->target) + 1 : 0;
   w->temporary = w->names + NAME_ROOM;
+  clean_folder(w->vm, w->target, folder);
   for (unsigned i = 0; i < 1000; i++) {
     // In the same folder, since a file cannot be renamed into another file
     // system.
@@ -453,6 +501,8 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
     if (w->fd >= 0 || errno != EEXIST)
       break;
   }
+  if (w->fd >= 0)
+    (void)lock(w->fd);  // where the file system has no locks it is not needed
   return w->fd >= 0;
 }
 
@@ -485,9 +535,10 @@ static bool open_target(tl_writer *w) {
   // A file that may not be written must not be replaced either.
   if (access(w->target, W_OK) != 0 || !open_temporary(w, 0600))
     return false;
-  // Fails for a file of another user that we may write: then the new file has
-  // our mode.
-  (void)!fchmod(w->fd, about.st_mode & 07777);
+  // Each may fail, for a file of another user that we may write. What is new
+  // has not earned the right to run as its owner.
+  (void)!fchown(w->fd, about.st_uid, about.st_gid);
+  (void)!fchmod(w->fd, about.st_mode & 01777);
   return true;
 }
 

@@ -20,8 +20,18 @@ double tl_clock_of(tl_vm *vm) {
   return now;
 }
 
-// A call into the VM is also a good moment to give old cached memory back.
+bool tl_is_awaited(tl_vm *vm) {
+  if (vm->error.set && vm->error.is_final)
+    return true;
+  const int why = atomic_load_explicit(&vm->interrupted, memory_order_relaxed);
+  return (why & TL_INTERRUPTED) != 0 ||
+         (vm->deadline > 0 && tl_clock_of(vm) > vm->deadline);
+}
+
+// A call into the VM is also a good moment to give old cached memory back. An
+// interrupt belongs to the run that it met.
 void tl_poll_begin(tl_vm *vm) {
+  atomic_fetch_and(&vm->interrupted, ~TL_INTERRUPTED);
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
   vm->fuel = TL_FUEL;

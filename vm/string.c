@@ -2,6 +2,10 @@
 // built. The rules of clusters and widths are utf8proc's; ASCII, which is most
 // text, never gets there.
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1  // memmem
+#endif
+
 #include "vm/string.h"
 
 #include <stdarg.h>
@@ -252,6 +256,7 @@ enum {
   // indexed for the first time, as most are never again; the longest are not.
   MARKED_FROM = 16,
   MARKED_AT_ONCE = 1024,
+  MARK_POLL = 1 << 14,  // clusters between two polls
 };
 
 // Room for the marks of the whole text, which has at most one cluster for each
@@ -289,8 +294,9 @@ static bool has_marks(const tl_string *s) {
   return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
 }
 
-// Marks the text, or what was added to it; false: it is walked instead.
-static bool mark(tl_vm *vm, tl_string *s) {
+// Marks the text, or what was added to it; false: it is walked instead, or with
+// *stopped after tl_fail. What is marked stays so.
+static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
   s->head.flags |= TL_INDEXED;
   if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
@@ -300,8 +306,12 @@ static bool mark(tl_vm *vm, tl_string *s) {
   size_t end;
   while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
     m->end = end;
-    if (++m->count % MARK_STEP == 0)
+    if (++m->count % MARK_STEP == 0) {
       m->begins[m->count / MARK_STEP] = end;
+      *stopped = m->count % MARK_POLL == 0 && !tl_poll(vm, MARK_POLL / 1024);
+      if (*stopped)
+        return false;
+    }
   }
   m->whole = s->length;
   return true;
@@ -327,8 +337,11 @@ static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
-  if (has_marks(string) || mark(vm, string))
+  bool stopped = false;
+  if (has_marks(string) || mark(vm, string, &stopped))
     return string->marks->count + 1;
+  if (stopped)
+    return -1;
   int64_t count = 0;
   for (size_t at = 0; at < string->length; count++)
     at = tl_grapheme_end(string->text, string->length, at);
@@ -362,7 +375,11 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
   TL_CHECK(at <= string->length);
   if (tl_string_is_bytewise(string))
     return (int64_t)at;
-  bool marked = has_marks(string) || (at >= MARKED_AT_ONCE && mark(vm, string));
+  bool stopped = false;
+  bool marked =
+      has_marks(string) || (at >= MARKED_AT_ONCE && mark(vm, string, &stopped));
+  if (stopped)
+    return -1;
   const tl_marks *m = marked ? string->marks : NULL;
   int64_t low = 0, high = m != NULL ? m->count / MARK_STEP + 1 : 1;
   while (high - low > 1) {
@@ -413,21 +430,48 @@ int tl_display_width(const char *text, size_t nbytes) {
 
 // --- UTF-8 ------------------------------------------------------------------
 
-// Looks for the first byte with memchr, then compares.
-const char *tl_string_search(const tl_string *s, size_t at,
+enum {
+  TRIES = 8,           // places that are looked at one by one
+  SEARCHED = 1 << 22,  // bytes searched between two polls
+};
+
+// Linear, by the C library, in pieces that overlap by what is looked for.
+static const char *search_long(tl_vm *vm, const char *from, const char *end,
+                               const tl_string *part) {
+  const size_t more = part->length - 1;
+  const size_t piece = more > SEARCHED ? more : SEARCHED;
+  while ((size_t)(end - from) > more) {
+    const size_t left = (size_t)(end - from) - more;
+    const size_t n = left < piece ? left : piece;
+    const char *found = memmem(from, n + more, part->text, part->length);
+    if (found != NULL || n == left)
+      return found;
+    from += n;
+    if (!tl_poll(vm, piece / 1024))
+      return NULL;
+  }
+  return NULL;
+}
+
+// Looks for the first byte with memchr, then compares; where that succeeds
+// often, only the first byte does.
+const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
                              const tl_string *part) {
   TL_CHECK(at <= s->length);
-  const char *end = s->text + s->length;
+  const char *p = s->text + at, *end = s->text + s->length;
   if (part->length == 0)
-    return s->text + at;
-  for (const char *p = s->text + at; (size_t)(end - p) >= part->length; p++) {
-    p = memchr(p, part->text[0], (size_t)(end - p) - part->length + 1);
+    return p;
+  for (int i = 0; i < TRIES && (size_t)(end - p) >= part->length; i++, p++) {
+    const size_t places = (size_t)(end - p) - part->length + 1;
+    if (places > SEARCHED)
+      break;
+    p = memchr(p, part->text[0], places);
     if (p == NULL)
       return NULL;
     if (memcmp(p, part->text, part->length) == 0)
       return p;
   }
-  return NULL;
+  return search_long(vm, p, end, part);
 }
 
 // Nearly all names are valid already, and need no copy.
@@ -452,9 +496,11 @@ void tl_text_open(tl_text *text, tl_vm *vm) {
   // Not all at once: the room needs no clearing.
   text->vm = vm;
   text->bytes = NULL;
-  text->length = text->capacity = 0;
+  text->length = text->capacity = text->polled = 0;
   text->failed = false;
 }
+
+enum { TEXT_POLL = 1 << 16 };  // bytes written between two polls
 
 // Makes room for [more] bytes and a NUL; false after a failure, which the text
 // remembers.
@@ -466,6 +512,12 @@ static bool reserve(tl_text *text, size_t more) {
       tl_add_overflows(need, 1, &need)) {
     text->failed = true;
     return tl_fail_memory(text->vm, SIZE_MAX, "a text");
+  }
+  if (need > text->polled + TEXT_POLL) {
+    text->failed = !tl_poll(text->vm, (need - text->polled) / 1024);
+    text->polled = need;
+    if (text->failed)
+      return false;
   }
   if (need <= text->capacity)
     return true;

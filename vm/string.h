@@ -103,8 +103,9 @@ static inline bool tl_string_equal(const tl_string *a, const tl_string *b) {
 // Below, equal to or above 0: in the order of code points, which is that of the
 // bytes.
 int tl_string_compare(const tl_string *a, const tl_string *b);
-// The first place of [part] from byte [at] on, or NULL.
-const char *tl_string_search(const tl_string *s, size_t at,
+// The first place of [part] from byte [at] on, or NULL; also after tl_fail
+// (kind interrupt or limit), since a long search polls.
+const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
                              const tl_string *part);
 // A hash of bytes, which is never 0.
 uint64_t tl_text_hash(const char *text, size_t nbytes);
@@ -117,14 +118,14 @@ static inline bool tl_string_is_bytewise(const tl_string *string) {
 }
 
 // The number of clusters. A text that is not bytewise is marked here, if it is
-// long or was asked before; lack of memory is no error. Who calls the next one
-// calls this first.
+// long or was asked before; lack of memory is no error, an interrupt is: -1.
+// Who calls the next one calls this first.
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string);
 // The byte range of clusters [start, stop), both within 0 … count.
 void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end);
 // The cluster that begins at byte [at], which is within the text; -1 if none
-// does.
+// does, and after tl_fail (interrupted).
 int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at);
 // The end, in bytes, of the cluster that begins at byte [at].
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at);
@@ -147,10 +148,13 @@ typedef struct tl_text {
   tl_vm *vm;
   char *bytes;  // NULL, [room], or a block
   size_t length, capacity;
+  size_t polled;  // the length at the last poll
   bool failed;
   char room[96];  // for short texts, so an open text is not copied or moved
 } tl_text;
-// Begins an empty text; nothing is allocated.
+// Begins an empty text; nothing is allocated. As it grows it polls, and an
+// interrupt is a failure that it remembers: who writes a long one stops where
+// text->failed is set.
 void tl_text_open(tl_text *text, tl_vm *vm);
 // Append bytes, a NUL-terminated text, one byte, or what printf would print.
 // The bytes of a text that is finished as a string have to be valid UTF-8 as a

@@ -294,6 +294,26 @@ static void free_leaf(tl_vm *vm, tl_object *object) {
     tl_object_free(vm, object);
 }
 
+enum { ASK_AFTER = 1 << 16 };  // items that are freed at once
+
+// The index and the parent that are noted in a container's first item.
+static uint64_t come_back(tl_object *object, tl_object **parent) {
+  const tl_slot *note = item_at(items_of(object), 0);
+  *parent = note->object;
+  return note->tag;
+}
+
+// Notes how far a nest is freed, if somebody waits for control; false: go on.
+static bool set_aside(tl_vm *vm, tl_object *object, uint64_t index,
+                      tl_object *parent) {
+  vm->freed = 0;
+  if (vm->unfreed_count == TL_UNFREED || !tl_is_awaited(vm))
+    return false;
+  *item_at(items_of(object), 0) = (tl_slot){.tag = index, .object = parent};
+  vm->unfreed[vm->unfreed_count++] = object;
+  return true;
+}
+
 // Frees a container and everything that only it refers to. [object] is the
 // container under way and [index] its next item. Going down into an item stores
 // the way back in the container's first item, which has been dropped by then.
@@ -301,15 +321,17 @@ static void free_leaf(tl_vm *vm, tl_object *object) {
 //     down    item 0 of object = (index, parent)
 //             parent = object; object = item
 //     up      object = parent; (index, parent) = its item 0
-static void free_nest(tl_vm *vm, tl_object *object) {
-  tl_object *parent = NULL;
-  uint64_t index = 0;
+static void free_nest(tl_vm *vm, tl_object *object, uint64_t index,
+                      tl_object *parent) {
   for (;;) {
     items list = items_of(object);
     tl_slot item = tl_none();
+    const uint64_t begin = index;
+    const uint64_t stop =
+        list.count - index > ASK_AFTER ? index + ASK_AFTER : list.count;
     // The next item of the container under way that ends with it. A leaf needs
     // no place on the way back.
-    for (; index < list.count; index++) {
+    for (; index < stop; index++) {
       drop_key(vm, object, index);
       item = *item_at(list, index);
       if (!tl_is_owned(item) || !release(vm, item.object))
@@ -318,20 +340,32 @@ static void free_nest(tl_vm *vm, tl_object *object) {
         break;
       free_leaf(vm, item.object);
     }
-    if (index < list.count) {
+    vm->freed += index - begin + 1;
+    if (index < stop) {
       *item_at(list, 0) = (tl_slot){.tag = index + 1, .object = parent};
       parent = object;
       object = item.object;
       index = 0;
-    } else {
+    } else if (index == list.count) {
       free_leaf(vm, object);
       if (parent == NULL)
         return;
       object = parent;
-      const tl_slot *note = item_at(items_of(object), 0);
-      index = note->tag;
-      parent = note->object;
+      index = come_back(object, &parent);
     }
+    if (vm->freed >= ASK_AFTER && index > 0 &&
+        set_aside(vm, object, index, parent))
+      return;
+  }
+}
+
+void tl_free_rest(tl_vm *vm, bool all) {
+  for (int before; (before = vm->unfreed_count) > 0;) {
+    tl_object *parent, *object = vm->unfreed[--vm->unfreed_count];
+    uint64_t index = come_back(object, &parent);
+    free_nest(vm, object, index, parent);
+    if (!all && vm->unfreed_count == before)
+      return;
   }
 }
 
@@ -343,7 +377,7 @@ void tl_drop(tl_vm *vm, tl_slot s) {
   if (tl_is_array(s))
     vm->arrays->free(vm, s.array);
   else
-    free_nest(vm, s.object);
+    free_nest(vm, s.object, 0, NULL);
 }
 
 // --- Names ------------------------------------------------------------------

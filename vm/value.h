@@ -316,6 +316,12 @@ static inline tl_slot tl_own_range(tl_range *range) {
 // Gives up what [s] owns, if anything: the last owner frees the object and its
 // items in order, without recursion. The slot's bits are not changed.
 void tl_drop(tl_vm *vm, tl_slot s);
+// Nests that may be set aside at once. While an interrupt, a deadline or the
+// error that says so is pending, a large one is freed only in part, so that
+// control comes back soon; the rest goes when the host calls the next time.
+enum { TL_UNFREED = 16 };
+// Frees what was set aside: [all], or until somebody waits again.
+void tl_free_rest(tl_vm *vm, bool all);
 
 // Drops and leaves the slot none, for slots that live on.
 static inline void tl_clear(tl_vm *vm, tl_slot *s) {

@@ -174,6 +174,12 @@ struct tally_vm {
   // then.
   uint32_t looks;
 
+  // Nests whose freeing was set aside, as somebody waits for control (value.h);
+  // and the items freed since that was asked.
+  tl_object *unfreed[TL_UNFREED];
+  int unfreed_count;
+  uint64_t freed;
+
   struct tl_memory *memory;
   // Cached graphs and plans of all fused regions, the newest first.
   struct tl_region_cached *regions;
@@ -227,6 +233,7 @@ struct tally_vm {
   tl_slot args;             // os.args: a list
   struct tl_kept *pattern;  // regular expressions used lately, or NULL
   struct tl_input *input;   // read ahead of standard input, or NULL (io.h)
+  uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed
   bool fftw;                // fft.use("fftw")
@@ -236,6 +243,10 @@ struct tally_vm {
 // or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
 // long loops call it once per block.
 bool tl_poll(tl_vm *vm, uint64_t work);
+
+// Whether somebody waits for control: an interrupt or the deadline has come, or
+// the error that says so is pending.
+bool tl_is_awaited(tl_vm *vm);
 
 // Fails (kind io) where the host has not given the VM a capability
 // (TALLY_MAY_…); [what] names the function for the message.

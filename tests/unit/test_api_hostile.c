@@ -1,6 +1,7 @@
 // tally.h used wrongly: every function with NULL, released handles and hooks
 // that misbehave. Each gives an error status, and the VM goes on.
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "tests/unit/host.h"
@@ -535,6 +536,68 @@ static void test_stacks_grow(void **state) {
   check_alive(h);
 }
 
+// What nests at most as deep as the compiler takes: a thread of 256 KiB has the
+// stack for it, and more is an error.
+static void *run_deep_texts(void *context) {
+  host *h = context;
+  static const char *const forms[][3] = {
+      {"(", "1", ")"},
+      {"[", "1", "]"},
+      {"(", "1", ",)"},
+      {"(a: ", "1", ")"},
+      {"abs(", "1", ")"},
+      {"x[", "1", "]"},
+      {"\"{", "1", "}\""},
+      {"[", "1", " for i in 0..1]"},
+      {"[...", "[1]", "]"},
+      {"-", "1", ""},
+      {"not ", "true", ""},
+      {"x => ", "1", ""},
+      {"2 ** ", "1", ""},
+      {"", "x", ".a"},
+      {"", "x", "[0]"},
+      {"", "1", " + 1"},
+      {"", "1", " |> abs"},
+      {"", "abs", " ∘ abs"},
+      {"if true { ", "1", " } else { 2 }"},
+      {"while false { ", "1", " }"},
+      {"for i in 0..1 { ", "1", " }"},
+      {"try { ", "1", " } catch { }"},
+      {"fn f() { ", "1", " }"},
+      {"{ ", "1", " }"},
+      {"if false { 1 } else ", "{ 2 }", ""},
+      {"`{a: ", "int64", "}`"},
+  };
+  static const int counts[] = {80, 160, 240, 330, 490, 980, 2000, 50000};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+      char *text = malloc(1u << 21), *at = text;
+      if (text == NULL)
+        return NULL;
+      for (int n = 0; n < counts[k]; n++) at += sprintf(at, "%s", forms[i][0]);
+      at += sprintf(at, "%s", forms[i][1]);
+      for (int n = 0; n < counts[k]; n++) at += sprintf(at, "%s", forms[i][2]);
+      tally_eval(h->vm, text, NULL);
+      free(text);
+    }
+  }
+  return h;
+}
+
+static void test_deep_texts_need_little_stack(void **state) {
+  pthread_t thread;
+  pthread_attr_t small;
+  void *done;
+  if (refused_is_slow())
+    skip();  // frames under a sanitizer are larger
+  assert_int_equal(pthread_attr_init(&small), 0);
+  assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+  assert_int_equal(pthread_create(&thread, &small, run_deep_texts, *state), 0);
+  assert_int_equal(pthread_join(thread, &done), 0);
+  assert_ptr_equal(done, *state);
+  check_value(*state, "1 + 1", "2");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       PLAIN_TEST(test_no_vm),
@@ -548,6 +611,8 @@ int main(void) {
       HOST_TEST(test_hooks_that_misbehave),
       HOST_TEST(test_old_hosts_have_smaller_options),
       HOST_TEST(test_stacks_grow),
+      cmocka_unit_test_setup_teardown(test_deep_texts_need_little_stack,
+                                      host_set_up, host_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/unit/host.h"
+#include "vm/vm.h"
 
 static void open_limited(host *h, size_t memory, uint64_t instructions) {
   tally_options options = host_options(h);
@@ -57,13 +58,24 @@ static void test_an_interrupt_stops_at_the_next_poll(void **state) {
       "x = arange(9000) * 7919 % 10007\nwhile true { y = sort(x) }",
       "x = arange(9000) * 7919 % 10007\nwhile true { y = argsort(x) }",
       "x = zeros(100000)\nwhile true { y = flip(x) }",
+      // A text of 2^100 parts.
+      "l = 1\nfor i in 0..100 { l = (l, l) }\ny = string(l)",
+      "import json\nl = 1\nfor i in 0..100 { l = (l, l) }\n"
+      "y = json.format(l)",
   };
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_interrupted(h, sources[i]);
 }
 
-// One long operation after the other: between two polls are at most so many
-// items.
+// Between two polls are at most so many items.
+static void check_polls(host *h, const char *source, int n) {
+  h->polls = 0;
+  run_ok(h, source);
+  if ((uint64_t)n / h->polls > 1 << 17)
+    fail_msg("%s: %d items, %d polls", source, n, (int)h->polls);
+}
+
+// One long operation after the other.
 static void test_long_operations_poll(void **state) {
   host *h = *state;
   open_polled(h);
@@ -95,12 +107,33 @@ static void test_long_operations_poll(void **state) {
   snprintf(source, sizeof source,
            "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7", n);
   run_ok(h, source);
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    h->polls = 0;
-    run_ok(h, sources[i]);
-    if ((uint64_t)n / h->polls > 1 << 17)
-      fail_msg("%s: %d items, %d polls", sources[i], n, (int)h->polls);
-  }
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    check_polls(h, sources[i], n);
+}
+
+// What makes as many objects as there are items is refused too often to be
+// tried at each allocation.
+static void test_long_lists_and_texts_poll(void **state) {
+  host *h = *state;
+  open_polled(h);
+  const int n = refused_is_slow() ? 4000 : 4000000;
+  static const char *const sources[] = {
+      "y = string(k)",
+      "y = string(reshape(k, (2, n // 2)))",
+      "y = len(strings.repeat(\"é\", n) + \"\\u{301}\")",
+      "y = enumerate(k)",
+      "y = zip(k, k)",
+      "y = split(strings.repeat(\"a,\", n // 2), \",\")",
+      "y = replace(strings.repeat(\"ab\", n // 2), \"b\", \"bb\")",
+      "y = same(k, k + 0)",
+      "y = 0..n == k",
+  };
+  char source[200];
+  snprintf(source, sizeof source,
+           "import strings\nn = %d\nk = arange(n) * 7919 %% 997", n);
+  run_ok(h, source);
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    check_polls(h, sources[i], n);
 }
 
 // A statement that is stopped leaves its variable as it was: it is finished if
@@ -108,11 +141,10 @@ static void test_long_operations_poll(void **state) {
 static void test_a_stopped_sort_leaves_its_variable(void **state) {
   host *h = *state;
   open_polled(h);
-  const char *const sizes[] = {
-      "(9000,)", "(30, 300)",
-      refused_is_slow()              ? "(5, 5)"
-      : refused_times(400000, 0) > 0 ? "(400000,)"
-                                     : "(140000,)"};
+  const char *const sizes[] = {"(9000,)", "(30, 300)",
+                               refused_is_slow()              ? "(5, 5)"
+                               : refused_times(400000, 0) > 0 ? "(400000,)"
+                                                              : "(140000,)"};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char source[200];
     snprintf(
@@ -255,8 +287,15 @@ static void test_a_limit_within_a_call_leaves_one_owner(void **state) {
   }
 }
 
+typedef struct ringing {
+  tally_vm *vm;
+  atomic_int has_ended;
+} ringing;
+
+// Until the run has ended, as it may not have begun.
 static void *ring(void *context) {
-  tally_interrupt(context);
+  ringing *r = context;
+  while (atomic_load(&r->has_ended) == 0) tally_interrupt(r->vm);
   return NULL;
 }
 
@@ -264,9 +303,11 @@ static void test_interrupt_from_another_thread(void **state) {
   host *h = *state;
   for (int i = 0; i < refused_times(20, 1); i++) {
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, ring, h->vm), 0);
+    ringing r = {.vm = h->vm};
+    assert_int_equal(pthread_create(&thread, NULL, ring, &r), 0);
     // A refusal ends the test when the thread is done with the VM.
     tally_status status = (tally_eval)(h->vm, "while true { }", NULL);
+    atomic_store(&r.has_ended, 1);
     pthread_join(thread, NULL);
     status = refused_after((refused_before(false), status), h->vm);
     assert_int_equal(status, TALLY_ERR_INTERRUPT);
@@ -282,8 +323,40 @@ static void test_a_statement_that_is_stopped_changes_nothing(void **state) {
 }
 
 static void test_interrupt_of_none(void **state) {
-  (void)state;
+  host *h = *state;
   tally_interrupt(NULL);
+  // One that comes when nothing runs stops nothing later.
+  tally_interrupt(h->vm);
+  check_value(h, "sum([i for i in 0..10000])", "49995000");
+}
+
+// What an interrupted run leaves to be freed is freed when the next begins, or
+// when somebody asks what lives.
+static void test_a_large_nest_is_freed_in_parts(void **state) {
+  host *h = *state;
+  open_polled(h);
+  tally_stats before = {0}, after;
+  run_ok(h,
+         "fn f0() { t = [v for v in ((i, i) for i in 0..9000000000)] }\n"
+         "fn f1() { t = ((i, (i, i)) for i in 0..9000000000) }\n"
+         "fn f2() {\n  t = 1\n  while true { t = (t, 2) }\n}\n"
+         "fn f3() {\n  t = (:)\n  for i in 0..9000000000 { t[i] = (i, i) }\n}");
+  for (int i = 0; i < 4; i++) {
+    char source[8];
+    snprintf(source, sizeof source, "f%d()", i);
+    h->polls = 0;
+    h->interrupt_at = refused_is_slow() ? 20 : 400;
+    CHECK_ERROR(h, tally_eval(h->vm, source, NULL), TALLY_ERR_INTERRUPT,
+                "interrupted");
+    assert_true(refused_is_slow() || h->vm->unfreed_count > 0);
+    h->interrupt_at = 0;
+    check_value(h, "1 + 1", "2");
+    assert_int_equal(h->vm->unfreed_count, 0);
+    tally_get_stats(h->vm, &after);
+    if (i > 0)
+      assert_int_equal(after.live, before.live);
+    before = after;  // the first error leaves what reports it
+  }
 }
 
 // --- Memory -----------------------------------------------------------------
@@ -529,7 +602,11 @@ int main(void) {
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
-      PLAIN_TEST(test_interrupt_of_none),
+      HOST_TEST(test_interrupt_of_none),
+      cmocka_unit_test_setup_teardown(test_long_lists_and_texts_poll,
+                                      host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_a_large_nest_is_freed_in_parts,
+                                      host_set_up, host_tear_down),
       PLAIN_TEST(test_memory_is_limited),
       PLAIN_TEST(test_too_little_to_open),
       PLAIN_TEST(test_a_function_in_tally_outlives_a_refusal),

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/fixture.h"
@@ -635,6 +636,41 @@ static void replaced_file(void **state) {
   assert_int_equal(about.st_mode & 07777, 0640);
 }
 
+// A file that runs as its owner does so no more with what somebody else wrote.
+static void replaced_program(void **state) {
+  tl_vm *vm = *state;
+  struct stat about;
+  put_text("program", "old");
+  assert_int_equal(chmod(path_of("program"), 06755), 0);
+  tl_slot out, args[1] = {text_slot(vm, "new")};
+  assert_true(call(vm, "write_text", "program", 1, args, &out));
+  assert_int_equal(stat(path_of("program"), &about), 0);
+  assert_int_equal(about.st_mode & 07777, 0755);
+}
+
+// What killed writers left goes at the next save, that of others stays.
+static void stale_files(void **state) {
+  tl_vm *vm = *state;
+  char dead[64], alive[64];
+  pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  snprintf(dead, sizeof dead, ".tally-%ld-0.tmp", (long)child);
+  snprintf(alive, sizeof alive, ".tally-%ld-0.tmp", (long)getppid());
+  put_text(dead, "half");
+  put_text(alive, "half");
+  put_text(".tally-notes.tmp", "a person's");
+  vm->cleaned_folder = 0;
+  tl_slot out, args[1] = {text_slot(vm, "new")};
+  assert_true(call(vm, "write_text", "saved.txt", 1, args, &out));
+  assert_int_not_equal(access(path_of(dead), F_OK), 0);
+  assert_file(alive, "half");
+  assert_file(".tally-notes.tmp", "a person's");
+  assert_int_equal(unlink(path_of(alive)), 0);
+  assert_int_equal(unlink(path_of(".tally-notes.tmp")), 0);
+}
+
 // Every allocation of a call fails once: an error each time, and no leak
 // (which the fixture's teardown looks for).
 static bool memory_refused;
@@ -682,6 +718,8 @@ int main(void) {
       FIXTURE_TEST(names_with_zeros),
       FIXTURE_TEST(failed_reads),
       FIXTURE_TEST(replaced_file),
+      FIXTURE_TEST(replaced_program),
+      FIXTURE_TEST(stale_files),
       FIXTURE_TEST(failed_writes),
       FIXTURE_TEST(short_of_memory),
   };

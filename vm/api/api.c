@@ -97,8 +97,10 @@ const char *tally_version(void) {
 static inline bool begin(tl_vm *vm) {
   if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
-  if (vm->native_depth == 0)
+  if (vm->native_depth == 0) {
     tl_poll_begin(vm);
+    tl_free_rest(vm, false);
+  }
   return true;
 }
 
@@ -414,10 +416,12 @@ tally_status tally_move_global(tally_vm *vm, const char *name,
 void tally_get_stats(tally_vm *vm, tally_stats *out) {
   if (out == NULL)
     return;
-  if (vm == NULL)
+  if (vm == NULL) {
     memset(out, 0, sizeof *out);
-  else
-    *out = vm->stats;
+    return;
+  }
+  tl_free_rest(vm, true);
+  *out = vm->stats;
 }
 
 void tally_reset_stats(tally_vm *vm) {
@@ -433,7 +437,10 @@ void tally_count(tally_vm *vm, int on) {
 }
 
 size_t tally_trim(tally_vm *vm) {
-  return tl_enter(vm) ? tl_memory_trim(vm) : 0;
+  if (!tl_enter(vm))
+    return 0;
+  tl_free_rest(vm, true);
+  return tl_memory_trim(vm);
 }
 
 // The source text: as given, or, with NULL, read from the file [name] into

@@ -113,6 +113,7 @@ void tl_vm_close(tl_vm *vm) {
   if (vm->pattern != NULL)
     vm->pattern->free(vm, vm->pattern);
   tl_modules_close(vm);
+  tl_free_rest(vm, true);
   tl_types_close(vm);
   tl_docs_close(vm);
   tl_host_close(vm);

@@ -12,6 +12,7 @@
 #include "vm/error.h"
 #include "vm/string.h"
 #include "vm/values/list.h"
+#include "vm/values/pairs.h"
 #include "vm/vm.h"
 
 enum { DEEPEST = 200 };  // lists within lists that are compared
@@ -83,20 +84,25 @@ static int compare_reals(real a, real b) {
 
 // Sets *order to -1, 0 or 1; false after tl_fail. [depth] is the number of
 // lists around the two.
-static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order);
+static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
+                    int *order);
 
 // Compares item by item; the shorter list comes first where one begins with
-// the other.
-static bool compare_lists(tl_vm *vm, const tl_list *a, const tl_list *b,
+// the other. A pair that was compared before was equal.
+static bool compare_lists(tl_pairs *seen, const tl_list *a, const tl_list *b,
                           int depth, int *order) {
   if (depth == DEEPEST)
-    return tl_fail(vm, TALLY_ERR_LIMIT,
+    return tl_fail(seen->vm, TALLY_ERR_LIMIT,
                    "lists nested more than %d deep are "
                    "not compared",
                    DEEPEST);
+  *order = 0;
+  if (a == b || tl_pairs_seen(seen, &a->head, &b->head))
+    return true;
   int64_t shared = a->length < b->length ? a->length : b->length;
   for (int64_t i = 0; i < shared; i++) {
-    if (!compare(vm, a->items[i], b->items[i], depth + 1, order))
+    if (!tl_pairs_poll(seen) ||
+        !compare(seen, a->items[i], b->items[i], depth + 1, order))
       return false;
     if (*order != 0)
       return true;
@@ -105,7 +111,8 @@ static bool compare_lists(tl_vm *vm, const tl_list *a, const tl_list *b,
   return true;
 }
 
-static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
+static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
+                    int *order) {
   real x, y;
   // The common case of sorted keys.
   if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
@@ -121,9 +128,9 @@ static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
     return true;
   }
   if (tl_is_list(a) && tl_is_list(b))
-    return compare_lists(vm, a.list, b.list, depth, order);
+    return compare_lists(seen, a.list, b.list, depth, order);
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "no order between %s and %s",
+  return tl_fail(seen->vm, TALLY_ERR_TYPE, "no order between %s and %s",
                  tl_describe(a, left, sizeof left),
                  tl_describe(b, right, sizeof right));
 }
@@ -131,5 +138,9 @@ static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
 // Integers that fit int64 are compared exactly with each other and with floats;
 // a uint64 above counts as the nearest float64. Complex numbers have no order.
 bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order) {
-  return compare(vm, a, b, 0, order);
+  tl_pairs seen = {.vm = vm};
+  bool ok = compare(&seen, a, b, 0, order);
+  if (seen.room > 0)
+    tl_pairs_close(&seen);
+  return ok;
 }

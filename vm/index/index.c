@@ -487,7 +487,7 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   one index;
   tl_string *s = base->string;
   int64_t count = tl_string_graphemes(vm, s);
-  if (!read_one(vm, "string", step, parts, count, &index))
+  if (count < 0 || !read_one(vm, "string", step, parts, count, &index))
     return false;
   if (index.kind == ONE_ARRAY)
     return fail_one(vm, "string", index.array);

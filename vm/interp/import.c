@@ -54,10 +54,19 @@ static bool run_code(tl_vm *vm, tl_module *module, tl_unit *unit,
   return true;
 }
 
-// Makes a module of a text, compiles it and runs it.
-static bool run_module(tl_vm *vm, const char *name, const char *directory,
-                       const char *text, size_t nbytes, tl_slot *out) {
-  tl_module *module = tl_module_new(vm, name, directory);
+// Whether a module is to be made of its text again: its code met an error, an
+// interrupt or a limit, and may come through this time.
+static bool has_failed(const tl_module *module) {
+  return module != NULL && module->state == TL_MODULE_FAILED;
+}
+
+// Makes a module of a text, compiles it and runs it; again in [module], if that
+// has failed.
+static bool run_module(tl_vm *vm, tl_module *module, const char *name,
+                       const char *directory, const char *text, size_t nbytes,
+                       tl_slot *out) {
+  if (!has_failed(module))
+    module = tl_module_new(vm, name, directory);
   if (module == NULL)
     return false;
   module->state = TL_MODULE_RUNNING;
@@ -104,7 +113,7 @@ static bool run_embedded(tl_vm *vm, tl_module *module,
 }
 
 // A module that is there: its value, or an error if it is running (a circle of
-// imports) or has failed.
+// imports).
 static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
   if (module->state == TL_MODULE_RUNNING) {
     return tl_fail(vm, TALLY_ERR_NAME,
@@ -112,18 +121,12 @@ static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
                    "already",
                    module->name->text);
   }
-  if (module->state == TL_MODULE_FAILED) {
-    return tl_fail(vm, TALLY_ERR_NAME,
-                   "the module %s failed when it was "
-                   "first imported",
-                   module->name->text);
-  }
   *out = module_slot(module);
   return true;
 }
 
 // The module of that name that this import has to make: a new one, or one that
-// failed, for want of memory or by an interrupt, which is tried again. NULL
+// failed. NULL
 // with *ready true: it is there, and *out has it; NULL with *ready false after
 // tl_fail.
 static tl_module *module_to_make(tl_vm *vm, const char *name, bool *ready,
@@ -132,7 +135,7 @@ static tl_module *module_to_make(tl_vm *vm, const char *name, bool *ready,
   *ready = false;
   if (module == NULL)
     return tl_module_new(vm, name, NULL);
-  if (module->state == TL_MODULE_FAILED)
+  if (has_failed(module))
     return module;
   *ready = found_module(vm, module, out);
   return NULL;
@@ -175,10 +178,11 @@ static void free_path(tl_vm *vm, char *path, size_t length, const char *name,
   tl_free(vm, path, length + strlen(name) + strlen(ending) + 2);
 }
 
-// Runs the text of the file at [path] as a new module whose imports start from
-// the file's directory, and notes the text's hash in it.
-static bool run_file(tl_vm *vm, const char *path, const tl_bytes *text,
-                     tl_slot *out) {
+// Runs the text of the file at [path] as a new module, or again in one that has
+// failed. Its imports start from the file's directory; the text's hash is noted
+// in it.
+static bool run_file(tl_vm *vm, tl_module *module, const char *path,
+                     const tl_bytes *text, tl_slot *out) {
   const char *slash = strrchr(path, '/');
   size_t length = slash == NULL ? 0 : (size_t)(slash - path);
   char *base = slash == NULL ? NULL : tl_alloc(vm, length + 1, "a path");
@@ -187,7 +191,9 @@ static bool run_file(tl_vm *vm, const char *path, const tl_bytes *text,
     base[length] = 0;
   }
   tl_module *before = vm->modules;
-  bool ok = run_module(vm, path, base == NULL ? "." : base, text->data,
+  if (has_failed(module))
+    module->text_hash = tl_text_hash(text->data, text->nbytes);
+  bool ok = run_module(vm, module, path, base == NULL ? "." : base, text->data,
                        text->nbytes, out);
   for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
     if (strcmp(m->name->text, path) == 0)
@@ -209,7 +215,7 @@ static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
   tl_module *module = find_module(vm, path);
   // Only the main program gets a changed file anew, and not while the module is
   // running.
-  bool may_change = module == NULL ||
+  bool may_change = module == NULL || has_failed(module) ||
                     (from == vm->main && module->state != TL_MODULE_RUNNING);
   bool ok = true;
   if (may_change && tl_io_exists(path)) {
@@ -217,9 +223,9 @@ static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
     *found = true;
     ok = tl_io_read(vm, "import", path, &text);
     if (ok) {
-      bool is_new = module == NULL ||
+      bool is_new = module == NULL || has_failed(module) ||
                     module->text_hash != tl_text_hash(text.data, text.nbytes);
-      ok = is_new ? run_file(vm, path, &text, out)
+      ok = is_new ? run_file(vm, module, path, &text, out)
                   : found_module(vm, module, out);
       tl_bytes_free(vm, &text);
     }
@@ -326,7 +332,7 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
   if (vm->options.load == NULL)
     return true;
   tl_module *module = find_module(vm, name);
-  if (module != NULL) {
+  if (module != NULL && !has_failed(module)) {
     *found = true;
     return found_module(vm, module, out);
   }
@@ -336,7 +342,7 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
     return true;
   }
   *found = true;
-  bool ok = run_module(vm, name, NULL, text, nbytes, out);
+  bool ok = run_module(vm, module, name, NULL, text, nbytes, out);
   vm->options.resize(vm->options.context, text, nbytes, 0);
   return ok;
 }

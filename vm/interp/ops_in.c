@@ -115,6 +115,12 @@ static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   return ok;
 }
 
+static bool has_text(tl_vm *vm, const tl_string *text, const tl_string *part,
+                     bool *found) {
+  *found = tl_string_search(vm, text, 0, part) != NULL;
+  return !tl_failed(vm);
+}
+
 // Whether some bytes, or one byte as a number, are in bytes; or bytes in an
 // array of them.
 static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
@@ -137,7 +143,7 @@ static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
   if (!one || !tl_is_string(sought))
     ok = tl_contains(vm, sought, inside, found);
   else
-    *found = tl_string_search(inside.string, 0, sought.string) != NULL;
+    ok = has_text(vm, inside.string, sought.string, found);
   tl_drop(vm, raw_bytes);
   return ok;
 }
@@ -153,10 +159,8 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
     *found = tl_record_find_key(container.record, item) >= 0;
     return true;
   }
-  if (tl_is_string(container) && tl_is_string(item)) {
-    *found = tl_string_search(container.string, 0, item.string) != NULL;
-    return true;
-  }
+  if (tl_is_string(container) && tl_is_string(item))
+    return has_text(vm, container.string, item.string, found);
   if (tl_is_range(container) && tl_is_number(item)) {
     const tl_range *r = container.range;
     int64_t i = item.i;

@@ -311,7 +311,7 @@ static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
                         uint32_t rest) {
   int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
   if (length < 0)
-    return fail_unpack(vm, value, count);
+    return !tl_failed(vm) && fail_unpack(vm, value, count);
   if (length < others) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%lld names before and after ... are assigned from %lld "

@@ -18,7 +18,13 @@
 static ITEM *MERGE_SORT(ITEM *a, ITEM *b, const uint64_t *keys, size_t n,
                         tl_stop *stop) {
   (void)keys;
+  size_t done = 0;  // since the last poll
   for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {
+    if ((done += TL_INSERTION_RUN) > MERGE_PIECE) {
+      done = 0;
+      if (!tl_goes_on(stop))
+        return a;
+    }
     size_t end = n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN;
     for (size_t i = start + 1; i < end; i++) {
       const ITEM item = a[i];
@@ -51,6 +57,11 @@ static ITEM *MERGE_SORT(ITEM *a, ITEM *b, const uint64_t *keys, size_t n,
       }
       while (left < middle) *to++ = *left++;
       while (right < end) *to++ = *right++;
+      if ((done += 2 * run) > MERGE_PIECE) {
+        done = 0;
+        if (!tl_goes_on(stop))
+          return a;
+      }
     }
     ITEM *other = a;
     a = b;

@@ -17,6 +17,7 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
+#include "vm/values/pairs.h"
 #include "vm/vm.h"
 
 // Two containers that are being compared, and how far.
@@ -35,6 +36,7 @@ typedef struct comparison {
   int64_t count, room;
   pair *pairs;  // outermost first; first[] until they are many
   pair first[16];
+  tl_pairs seen;  // equal, if all else is
 } comparison;
 
 // --- Numbers ----------------------------------------------------------------
@@ -207,8 +209,20 @@ static bool numbers_agree(const comparison *c, item_run r, tl_dtype dtype,
   return true;
 }
 
+enum { POLLED = 1 << 16 };  // items between two polls
+
+// Polls where [n] more items than *work are many.
+static bool is_allowed(comparison *c, int64_t *work, int64_t n) {
+  *work += n;
+  if (*work < POLLED)
+    return true;
+  *work = 0;
+  c->failed = !tl_poll(c->vm, POLLED / 1024);
+  return !c->failed;
+}
+
 // What [missing] (NULL: nothing) marks is not looked at.
-static bool items_agree(const comparison *c, const tl_array *missing,
+static bool items_agree(comparison *c, const tl_array *missing,
                         const tl_array *a, const tl_array *b) {
   static const char there = 0;
   static const int64_t still[TL_MAX_DIMS];
@@ -223,17 +237,22 @@ static bool items_agree(const comparison *c, const tl_array *missing,
       tl_strides(a), tl_strides(b),
       missing != NULL ? tl_strides(missing) : still};
   tl_walk_begin(&walk, 3, tl_ndim(a), tl_shape(a), data, strides);
+  int64_t work = 0;
   for (; !walk.done; tl_walk_next(&walk)) {
     item_run r = {{walk.data[0], walk.data[1], walk.data[2]}, walk.step};
-    if (!(numbers ? numbers_agree(c, r, da, walk.length)
-                  : runs_agree(c, r, da, db, walk.length)))
-      return false;
+    for (int64_t left = walk.length, n; left > 0; left -= n) {
+      n = left < POLLED ? left : POLLED;
+      if (!is_allowed(c, &work, n))
+        return false;
+      if (!(numbers ? numbers_agree(c, r, da, n) : runs_agree(c, r, da, db, n)))
+        return false;
+      for (int k = 0; k < 3; k++) r.data[k] += r.step[k] * n;
+    }
   }
   return true;
 }
 
-static bool arrays_equal(const comparison *c, const tl_array *a,
-                         const tl_array *b) {
+static bool arrays_equal(comparison *c, const tl_array *a, const tl_array *b) {
   return items_agree(c, NULL, a, b);
 }
 
@@ -247,14 +266,16 @@ static bool ranges_equal(const tl_range *a, const tl_range *b) {
 }
 
 // Item by item, for == alone: to same() a range is no array.
-static bool range_is_array(const comparison *c, const tl_range *range,
+static bool range_is_array(comparison *c, const tl_range *range,
                            const tl_array *a) {
   if (!c->loose || tl_ndim(a) != 1 || a->size != range->length)
     return false;
   const char *item = a->data;
+  int64_t work = 0;
   for (int64_t i = 0; i < range->length; i++, item += tl_strides(a)[0]) {
     int64_t value = tl_range_item(range, i);
-    if (!items_equal(c, TL_INT64, &value, tl_array_dtype(a), item))
+    if (!is_allowed(c, &work, 1) ||
+        !items_equal(c, TL_INT64, &value, tl_array_dtype(a), item))
       return false;
   }
   return true;
@@ -262,9 +283,11 @@ static bool range_is_array(const comparison *c, const tl_range *range,
 
 // --- Containers -------------------------------------------------------------
 
-// Notes a pair whose items are to be compared by step(). False where memory is
-// short, with c->failed set.
+// Notes a pair whose items are to be compared by step(), once however often it
+// comes. False where memory is short, with c->failed set.
 static bool push(comparison *c, tl_slot a, tl_slot b) {
+  if (tl_pairs_seen(&c->seen, a.object, b.object))
+    return true;
   if (c->count == c->room) {
     size_t old = (size_t)c->room * sizeof(pair);
     pair *more = c->pairs == c->first ? tl_alloc(c->vm, 2 * old, "a comparison")
@@ -286,7 +309,7 @@ static bool push(comparison *c, tl_slot a, tl_slot b) {
 static bool values_equal(comparison *c, tl_slot a, tl_slot b);
 
 // What is missing in both is the same; what lies there does not matter.
-static bool options_equal(const comparison *c, const tl_nested *a,
+static bool options_equal(comparison *c, const tl_nested *a,
                           const tl_nested *b) {
   const tl_array *missing = a->parts[0].array;
   return arrays_equal(c, missing, b->parts[0].array) &&
@@ -411,6 +434,10 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
 // Compares the next item of the innermost pair; the order of a record's fields
 // does not matter to its equality.
 static bool step(comparison *c) {
+  if (!tl_pairs_poll(&c->seen)) {
+    c->failed = true;
+    return false;
+  }
   pair *top = &c->pairs[c->count - 1];
   int64_t i = top->index++;
   if (tl_is_list(top->a)) {
@@ -440,8 +467,14 @@ static bool compare(tl_vm *vm, tl_slot a, tl_slot b, bool loose) {
   c.count = 0;
   c.room = 16;
   c.pairs = c.first;
+  c.seen.vm = vm;
+  c.seen.count = c.seen.room = 0;
+  c.seen.entries = NULL;
+  c.seen.work = 0;
   bool equal = values_equal(&c, a, b);
   while (equal && c.count > 0) equal = step(&c);
+  if (c.seen.room > 0)
+    tl_pairs_close(&c.seen);
   if (c.pairs != c.first)
     tl_free(vm, c.pairs, (size_t)c.room * sizeof(pair));
   return equal && !c.failed;

@@ -116,8 +116,11 @@ static inline void put_item(tl_vm *vm, tl_slot *to, tl_slot *item) {
   tl_copy_slot(to, &kept);
 }
 
-// Room first: once the item has moved nothing can fail.
+// Room first: once the item has moved nothing can fail. Who makes a long list
+// can be interrupted.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
+  if (((*list)->length & 0x3fff) == 0x3fff && !tl_poll(vm, 16))
+    return false;
   if (!list_reserve(vm, list, 1))
     return false;
   put_item(vm, &(*list)->items[(*list)->length++], item);

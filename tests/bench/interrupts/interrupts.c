@@ -1,0 +1,202 @@
+// How long it takes from an interrupt to the host's having control again, in
+// every function of the library:
+//
+//   tally doc | interrupts SETUP.tly WAYS.txt [MILLISECONDS]
+//
+// Calls each function that is named at the beginning of a line of standard
+// input in each way of WAYS.txt, where F stands for its name, after SETUP.tly.
+// What takes more than a moment is interrupted after 2, 10, 30
+// … milliseconds. Prints each way that answered later than MILLISECONDS (50) of
+// processor time, then the median, 99.9 % and the maximum. Exit status 1 if any
+// was late. The functions run in a child process each, on one thread, so that
+// one that never answers is left after 10 seconds.
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tally.h"
+
+enum { MOST_WAYS = 200, MOST_NAMES = 2000, MOST_TIMES = 200000, LINE = 200 };
+
+// What the children leave for their parent.
+typedef struct shared {
+  int way;                   // under way
+  size_t count;              // of times
+  double times[MOST_TIMES];  // seconds from an interrupt to control
+} shared;
+
+static tally_vm *vm;
+static volatile sig_atomic_t fired;
+static double asked;  // when the interrupt came
+static shared *all;
+static char ways[MOST_WAYS][LINE], names[MOST_NAMES][LINE];
+static int way_count, name_count;
+static const double delays[] = {0.002, 0.01, 0.03, 0.1, 0.3, 1, 3};
+
+static double used(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// The second time 10 seconds after the first: nobody answers.
+static void interrupt(int signal) {
+  (void)signal;
+  if (fired++)
+    _exit(3);
+  asked = used();
+  tally_interrupt(vm);
+}
+
+static void arm(double seconds, double then) {
+  struct itimerval t = {.it_value = {.tv_usec = 0}};
+  t.it_value.tv_sec = (time_t)seconds;
+  t.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds));
+  t.it_interval.tv_sec = (time_t)then;
+  setitimer(ITIMER_PROF, &t, NULL);
+}
+
+// Runs the call with an interrupt after so many seconds; returns the seconds
+// until it answered, or -1: it had ended before.
+static double answer(const char *source, double seconds) {
+  fired = 0;
+  arm(seconds, 10);
+  tally_eval(vm, source, NULL);
+  double end = used();
+  arm(0, 0);
+  if (!fired)
+    return -1;
+  tally_eval(vm, "none", NULL);  // an interrupt that came at the very end
+  return end - asked;
+}
+
+// The way with the function's name where F stands.
+static void write_call(const char *way, const char *name, char *source) {
+  for (const char *f; (f = strchr(way, 'F')) != NULL; way = f + 1) {
+    source += sprintf(source, "%.*s%s", (int)(f - way), way, name);
+  }
+  strcpy(source, way);
+}
+
+// All ways from [first] on to call one function.
+static void call(const char *name, int first, double late) {
+  for (int way = first; way < way_count; way++) {
+    char source[4 * LINE] = "";
+    double worst = 0;
+    all->way = way;
+    write_call(ways[way], name, source);
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+      double took = answer(source, delays[i]);
+      if (took < 0)
+        break;
+      if (took > worst)
+        worst = took;
+      if (all->count < MOST_TIMES)
+        all->times[all->count++] = took;
+    }
+    if (worst > late)
+      printf("%8.1f ms  %s\n", 1e3 * worst, source), fflush(stdout);
+  }
+}
+
+// The name at each line's beginning, as `tally doc` lists them.
+static void read_names(void) {
+  char line[4 * LINE];
+  while (name_count < MOST_NAMES && fgets(line, sizeof line, stdin) != NULL) {
+    size_t length = strspn(line,
+                           "abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    if (length > 0 && length < LINE)
+      memcpy(names[name_count++], line, length);
+  }
+}
+
+static void read_ways(const char *path) {
+  FILE *file = fopen(path, "r");
+  while (file != NULL && way_count < MOST_WAYS &&
+         fgets(ways[way_count], LINE, file) != NULL) {
+    ways[way_count][strcspn(ways[way_count], "\n")] = '\0';
+    way_count += ways[way_count][0] != '\0' && ways[way_count][0] != '#';
+  }
+  if (file != NULL)
+    fclose(file);
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// A VM with the values of the set-up; false: it says why.
+static bool open_vm(const char *path) {
+  char source[8192] = "";
+  tally_options options = tally_default_options();
+  options.threads = 1;  // those of a pool would be missing in a child
+  options.capabilities = 0;
+  options.seeded = 1;
+  options.memory_limit = (size_t)6 << 30;
+  FILE *file = fopen(path, "r");
+  if (file != NULL) {
+    source[fread(source, 1, sizeof source - 1, file)] = '\0';
+    fclose(file);
+  }
+  if (tally_open(&options, &vm) == TALLY_OK &&
+      tally_eval(vm, source, NULL) == TALLY_OK)
+    return true;
+  fprintf(stderr, "%s: %s\n", path, tally_error(vm)->message);
+  return false;
+}
+
+// One function, in as many children as never answer.
+static void measure(const char *name, double late) {
+  for (int way = 0, status; way < way_count; way = all->way + 1) {
+    pid_t child = fork();
+    if (child == 0) {
+      call(name, way, late);
+      _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      return;
+    printf("   never     %s with %s (status %d)\n", name, ways[all->way],
+           status);
+    fflush(stdout);
+    if (all->count < MOST_TIMES)
+      all->times[all->count++] = 10;
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    fprintf(stderr, "usage: interrupts SETUP.tly WAYS.txt [MILLISECONDS]\n");
+    return 2;
+  }
+  const double late = argc > 3 ? 1e-3 * atof(argv[3]) : 0.05;
+  all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct sigaction action = {.sa_handler = interrupt};
+  sigaction(SIGPROF, &action, NULL);
+  read_names();
+  read_ways(argv[2]);
+  if (all == MAP_FAILED || way_count == 0 || !open_vm(argv[1]))
+    return 2;
+  for (int i = 0; i < name_count; i++) measure(names[i], late);
+  qsort(all->times, all->count, sizeof(double), by_value);
+  if (all->count == 0)
+    return 2;
+  const double most = all->times[all->count - 1];
+  printf(
+      "%zu interrupts of %d functions: median %.2f ms, 99.9 %% %.1f ms, "
+      "maximum %.1f ms\n",
+      all->count, name_count, 1e3 * all->times[all->count / 2],
+      1e3 * all->times[all->count - 1 - all->count / 1000], 1e3 * most);
+  return most > late;
+}
