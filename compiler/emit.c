@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/bits.h"
 #include "compiler/emit_internal.h"
 
 // Appends a word and returns its pc; 0 without memory, which the end of each
@@ -149,7 +150,7 @@ static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
     return -1;
   }
   // Another block reads it.
-  if (e->crosses[ins->result])
+  if (tl_bit(e->behind, ins->result))
     return -1;
   return is_literal(e, ins->extra, next->op) ? (int32_t)ins->extra : -1;
 }
@@ -680,12 +681,43 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   return true;
 }
 
+// Whether the word of an instruction has its result, which is nothing else, in
+// field a. Elementwise operations stay as the regions know them.
+static bool has_plain_result(uint8_t op) {
+  uint8_t format = tl_opcodes[op].format, result = tl_opcodes[op].result;
+  return result != TL_DEF_NONE && result != TL_DEF_TARGET &&
+         (op < TL_BC_ADD || op > TL_BC_RANGE) && op != TL_BC_CATCH &&
+         format >= TL_FORMAT_AB && format <= TL_FORMAT_AX;
+}
+
+// If instruction [i] copies what the one before it has made, and nobody else
+// reads that, the one before writes the copy's slot itself.
+//
+//   t = getel l, i;  x = copy t!     x = getel l, i
+static bool try_forward(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
+  const tl_cfg_ins *copy = &block->ins[i];
+  if (copy->op != TL_BC_MOV || i == 0 || e->count == e->block_start)
+    return false;
+  int32_t from = copy->operands[0];
+  if (block->ins[i - 1].result != from || from < e->f->variable_count ||
+      e->again[i][0] || tl_bit(e->behind, from))
+    return false;
+  tl_ins *word = &e->code[e->count - 1];
+  if (word->op == TL_BC_EXTRA)
+    word--;
+  if (word->a != scaled(from) || !has_plain_result(word->op))
+    return false;
+  word->a = scaled(copy->result);
+  return true;
+}
+
 // The block at position [at]: tries to join instructions, from the longest
 // form down. False: no memory.
 static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
   e->block_pc[index] = e->block_start = e->count;
+  tl_emit_behind(e, block);
   if (!find_again(e, block))
     return false;
   // The loop itself writes this block's variable, so FORVAR is left out.
@@ -701,7 +733,7 @@ static bool put_block(tl_emitter *e, int32_t at) {
       // The last instruction is the block's end.
       if (i + 1 == block->count)
         put_end(e, at, &block->ins[i], block);
-      else
+      else if (!try_forward(e, block, i))
         put_ins(e, &block->ins[i], e->again[i]);
     }
     i += taken;

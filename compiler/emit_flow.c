@@ -5,6 +5,9 @@
 // behind what they belong to; all that is left to do is to drop what cannot be
 // reached and to let jumps to jumps go straight to the end.
 
+#include <string.h>
+
+#include "compiler/bits.h"
 #include "compiler/emit_internal.h"
 
 // Code longer than this has two jumps at a loop's end instead of one with an
@@ -128,34 +131,78 @@ static bool find_written(tl_emitter *e) {
   return true;
 }
 
-// Which temporaries cross blocks, so that no literal is folded away from under
-// them; and whether the code is short enough for short jumps.
+// Sets [reads] to the slots that a block reads before it sets them, and
+// [writes] to those that it sets. Returns how many words it has at most: each
+// instruction, its extra, and a move for each operand.
+static uint32_t survey_block(const tl_cfg_block *block, uint64_t *reads,
+                             uint64_t *writes) {
+  uint32_t words = 0;
+  for (int32_t i = 0; i < block->count; i++) {
+    const tl_cfg_ins *ins = &block->ins[i];
+    words += 2 + (uint32_t)ins->operand_count;
+    for (int32_t k = 0; k < ins->operand_count; k++)
+      if (!tl_bit(writes, ins->operands[k]))
+        tl_bit_set(reads, ins->operands[k]);
+    if (ins->result >= 0)
+      tl_bit_set(writes, ins->result);
+  }
+  return words;
+}
+
+// to |= what is live at the start of [block]; none: -1.
+static void unite(const tl_emitter *e, uint64_t *to, int32_t block) {
+  for (int32_t w = 0; block >= 0 && w < e->words; w++)
+    to[w] |= e->live[block * e->words + w];
+}
+
+// A handler is reached from the middle of the block, so what it reads is as if
+// it were read behind it, whatever the block sets.
+void tl_emit_behind(tl_emitter *e, const tl_cfg_block *block) {
+  memset(e->behind, 0, (size_t)e->words * sizeof(uint64_t));
+  for (int i = 0; i < 2; i++) unite(e, e->behind, block->targets[i]);
+  int32_t last = -1;
+  for (int32_t i = 0; i < block->count; i++) {
+    int32_t handler = block->ins[i].handler;
+    if (handler != last && block->ins[i].fails != TL_NEVER)
+      unite(e, e->behind, last = handler);
+  }
+}
+
+// Adds to what is live at the start of a block what is live behind it and not
+// set in it; returns whether there was more.
+static bool add_behind(tl_emitter *e, int32_t block, const uint64_t *writes) {
+  uint64_t *live = e->live + block * e->words;
+  bool more = false;
+  tl_emit_behind(e, &e->f->blocks[block]);
+  for (int32_t w = 0; w < e->words; w++) {
+    uint64_t now = live[w] | (e->behind[w] & ~writes[w]);
+    more |= now != live[w];
+    live[w] = now;
+  }
+  return more;
+}
+
+// Which slots live from one block to another, so that no literal is folded away
+// from under them: backward until nothing changes. And whether the code is
+// short enough for short jumps.
 static bool survey(tl_emitter *e) {
   tl_cfg_function *f = e->f;
-  size_t slots = (size_t)f->slot_count + 8;
-  e->crosses = TL_ARENA_ARRAY(e->arena, bool, slots);
-  int32_t *set_in = TL_ARENA_ARRAY(e->arena, int32_t, slots);
+  e->words = (f->slot_count + 8 + 63) / 64;
+  size_t words = (size_t)e->words, n = (size_t)f->block_count;
+  e->live = TL_ARENA_ARRAY(e->arena, uint64_t, n * words);
+  e->behind = TL_ARENA_ARRAY(e->arena, uint64_t, words);
+  uint64_t *writes = TL_ARENA_ARRAY(e->arena, uint64_t, n * words);
   if (e->arena->failed)
     return false;
-  for (size_t i = 0; i < slots; i++) set_in[i] = -1;
   uint32_t total = 0;
-  for (int32_t s = 0; s < e->sequence_count; s++) {
-    const tl_cfg_block *block = &f->blocks[e->sequence[s]];
-    for (int32_t i = 0; i < block->count; i++) {
-      const tl_cfg_ins *ins = &block->ins[i];
-      // At most so many words: the instruction, its extra, and a move for each
-      // operand.
-      total += 2 + (uint32_t)ins->operand_count;
-      for (int32_t k = 0; k < ins->operand_count; k++) {
-        int32_t slot = ins->operands[k];
-        // Set in another block, or in this one only further down.
-        if (set_in[slot] != e->sequence[s])
-          e->crosses[slot] = true;
-      }
-      if (ins->result < 0)
-        continue;
-      set_in[ins->result] = e->sequence[s];
-    }
+  for (size_t b = 0; b < n; b++)
+    total +=
+        survey_block(&f->blocks[b], e->live + b * words, writes + b * words);
+  bool more = true;
+  while (more) {
+    more = false;
+    for (size_t b = n; b-- > 0;)
+      more |= add_behind(e, (int32_t)b, writes + b * words);
   }
   e->fuse = total < FUSE_MAX;
   return true;

@@ -42,7 +42,10 @@ typedef struct tl_emitter {
   // For each block that begins an iteration: the variable that the loop's own
   // instruction writes, or -1. FORVAR is left out there.
   int32_t *written;
-  bool *crosses;  // temporaries that a block uses without setting them
+  uint64_t *live;    // for each block a bit set: slots that it, or a block
+                     // behind it, reads before they are set
+  int32_t words;     // of one such set
+  uint64_t *behind;  // the same behind the block being emitted
   // For each instruction of the current block and each operand: whether the
   // slot is used again later in the block.
   bool **again;
@@ -64,6 +67,10 @@ static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
 // Decides which blocks are emitted and in what order, and surveys them
 // (emit_flow.c). False: no memory.
 bool tl_emit_order(tl_emitter *e);
+
+// Sets e->behind to the slots that are read behind [block], handlers of its
+// instructions included, before they are set.
+void tl_emit_behind(tl_emitter *e, const tl_cfg_block *block);
 
 // Fills in the jumps' offsets, and writes places, unwind ranges, handlers and
 // the summary into memory of the unit.

@@ -68,30 +68,39 @@ static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
   return true;
 }
 
-// a = base[index] of an array of rank 1, of a list, whose item is borrowed, or
-// of a text whose characters are single bytes.
-static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
-                                  const tl_slot *index) {
+// a = base[index] of an array of rank 1 or of a list, whose item is borrowed.
+// Part of the loop that asks: most of what programs read is such an item.
+__attribute__((always_inline)) static inline bool tl_item_get(
+    tl_slot *a, const tl_slot *base, const tl_slot *index) {
   if (__builtin_expect((uint8_t)index->tag != TL_CLASS_I64, 0))
     return false;
   int64_t i = index->i;
-  if (__builtin_expect(tl_is_of_rank(base->tag, 1), 1)) {
+  if (tl_is_of_rank(base->tag, 1)) {
     const tl_array *x = base->array;
     if (__builtin_expect(!tl_index_wrap(&i, x->dims[0]), 0))
       return false;
     return tl_element_load(a, tl_dtype_of(*base), x->data + i * x->dims[1]);
   }
-  if ((uint8_t)base->tag == TL_CLASS_LIST) {
-    const tl_list *list = base->list;
-    if (!tl_index_wrap(&i, list->length))
-      return false;
-    uint64_t tag = list->items[i].tag & ~TL_OWNED, bits = list->items[i].u;
-    a->tag = tag;
-    a->u = bits;
+  if ((uint8_t)base->tag != TL_CLASS_LIST)
+    return false;
+  const tl_list *list = base->list;
+  if (__builtin_expect(!tl_index_wrap(&i, list->length), 0))
+    return false;
+  uint64_t tag = list->items[i].tag & ~TL_OWNED, bits = list->items[i].u;
+  a->tag = tag;
+  a->u = bits;
+  return true;
+}
+
+// The same, or a character of a text whose characters are single bytes.
+static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
+                                  const tl_slot *index) {
+  if (tl_item_get(a, base, index))
     return true;
-  }
-  if (tl_is_string(*base) && tl_string_is_bytewise(base->string)) {
+  if ((uint8_t)index->tag == TL_CLASS_I64 && tl_is_string(*base) &&
+      tl_string_is_bytewise(base->string)) {
     const tl_string *string = base->string;
+    int64_t i = index->i;
     if (!tl_index_wrap(&i, (int64_t)string->length))
       return false;
     tl_slot letter = tl_letter_slot((unsigned char)string->text[i]);
@@ -112,7 +121,7 @@ static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
       tl_is_owned(base->list->items[i])) {
     return false;
   }
-  return tl_element_get(a, base, index);
+  return tl_item_get(a, base, index);
 }
 
 // Sets *item to the address of base[first, second], where base is an array of

@@ -52,8 +52,15 @@ typedef struct tl_index_item {
 typedef struct tl_step {
   tl_string *field;  // .field, or NULL: an index
   uint16_t item_count;
+  uint16_t hint;               // where the field was found the last time
   const tl_index_item *items;  // of an index
 } tl_step;
+
+// Where a step remembers the position of its field: a hint, which is tested
+// before it is believed, so that any value is right.
+static inline uint16_t *tl_step_hint(const tl_step *step) {
+  return (uint16_t *)&step->hint;
+}
 
 // A place below a variable: r.a[3].b. A plain index is a path of one step.
 typedef struct tl_path {

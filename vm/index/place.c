@@ -26,13 +26,10 @@ static inline bool is_one_value(const tl_step *step) {
          step->items[0].kind == TL_ITEM_VALUE;
 }
 
-// The value of a field. Few fields are looked through here, for the very string
-// that the path has.
-static inline tl_slot *find_field(tl_record *record, const tl_string *name) {
-  for (int64_t i = 0; i < record->length && i < 8; i++)
-    if (record->fields[i].key.word == tl_key_of_string(name).word)
-      return &record->fields[i].value;
-  return tl_record_get(record, name);
+// The value of a step's field, which is looked for where the step found it the
+// last time.
+static inline tl_slot *find_field(tl_record *record, const tl_step *step) {
+  return tl_record_get_hinted(record, step->field, tl_step_hint(step));
 }
 
 // The slot of an item of a list or a record; NULL: it is none, or not there.
@@ -41,7 +38,7 @@ static inline tl_slot *find_item(tl_slot container, const tl_step *step,
   int64_t at;
   if (tl_is_record(container)) {
     if (step->field != NULL)
-      return find_field(container.record, step->field);
+      return find_field(container.record, step);
     return is_one_value(step) && tl_key_allowed(*parts)
                ? tl_record_get_key(container.record, *parts)
                : NULL;
@@ -93,7 +90,7 @@ tl_slot *tl_place_scalar(tl_slot *target, const tl_path *path,
     if (!tl_is_heap(*at) || !tl_is_unique(*at))
       return NULL;
     if (tl_is_record(*at) && step->field != NULL) {
-      at = find_field(at->record, step->field);
+      at = find_field(at->record, step);
     } else if (tl_is_list(*at) && is_one_value(step) &&
                (uint8_t)parts->tag == TL_CLASS_I64) {
       int64_t i = parts++->i;

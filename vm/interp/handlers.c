@@ -5,6 +5,7 @@
 #include "vm/interp/handlers.h"
 
 #include "vm/objects.h"
+#include "vm/events.h"
 #include "vm/array/element.h"
 #include "vm/embedded.h"
 #include "vm/index/select.h"
@@ -101,11 +102,6 @@ bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
-// The instructions below only name their operands; ops.c has the work.
-bool tl_exec_detach(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_detach(vm, RA, RB);
-}
-
 // --- Operators --------------------------------------------------------------
 
 bool tl_exec_matmul(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
@@ -197,6 +193,14 @@ bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
+// Whether a value moves into a container without a count: a number, or what
+// gives its own count away and borrows nothing.
+static inline bool moves_in(const tl_slot *value, unsigned mode) {
+  return !tl_is_heap(*value) ||
+         (tl_is_owned(*value) && mode != TL_MODE_BORROW &&
+          (value->object->flags & TL_BORROWED) == 0);
+}
+
 // Whether record[key] = value can be stored directly: the slot is the record's
 // only owner, the key may be one, and the value is a number or gives its own
 // count away. Then the key is looked up once and no path is built.
@@ -205,10 +209,27 @@ static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
                                 unsigned modes) {
   return tl_is_record(*target) && (modes >> 4 & 3u) != TL_MODE_BORROW &&
          tl_is_unique(*target) && !vm->no_reuse &&
-         (!tl_is_heap(*value) ||
-          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW &&
-           (value->object->flags & TL_BORROWED) == 0)) &&
-         tl_key_allowed(*key);
+         moves_in(value, modes & 3u) && tl_key_allowed(*key);
+}
+
+// list[i] = value where the slot is the list's only owner and the value moves
+// in; false: it is not so. The old item is dropped last, as it may be what
+// keeps others alive.
+static bool put_item(tl_vm *vm, const tl_slot *target, const tl_slot *value,
+                     const tl_slot *index, unsigned modes) {
+  int64_t i = index->i;
+  if ((uint8_t)target->tag != TL_CLASS_LIST ||
+      (modes >> 4 & 3u) == TL_MODE_BORROW || vm->no_reuse ||
+      !tl_is_unique(*target) || (uint8_t)index->tag != TL_CLASS_I64 ||
+      !moves_in(value, modes & 3u) || !tl_index_wrap(&i, target->list->length))
+    return false;
+  tl_changed_in_place(vm, *target);
+  tl_slot *item = &target->list->items[i], old, stored = *value;
+  stored = tl_escape(vm, &stored, TL_CAUSE_ITEM);
+  tl_copy_slot(&old, item);
+  tl_copy_slot(item, &stored);
+  tl_drop(vm, old);
+  return true;
 }
 
 // The store of the loop itself, where an index is no int64.
@@ -228,6 +249,8 @@ static bool set_by_narrow(const tl_slot *target, const tl_slot *value,
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
+  if (count == 1 && put_item(vm, target, value, i, modes))
+    return true;
   if (set_by_narrow(target, value, count, i, j))
     return true;
   if (count == 1 && is_plain_put(vm, target, value, i, modes)) {

@@ -23,7 +23,6 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(SETG, setg, 1)             \
   OP(TAKEG, takeg, 1)           \
   OP(MEMBER, member, 2)         \
-  OP(DETACH, detach, 1)         \
   OP(MATMUL, matmul, 1)         \
   OP(IN, in, 1)                 \
   OP(RANGE, range, 2)           \

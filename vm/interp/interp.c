@@ -46,7 +46,9 @@ bool TL_INTERPRET(tl_vm *vm) {
 #undef OP_
   };
   // The table's address stays in a register; otherwise each dispatch would load
-  // it again. The empty asm keeps the compiler from seeing through it.
+  // it again. The empty asm keeps the compiler from seeing through it. One more
+  // call or inlined access in a handler may cost that register all the same:
+  // then every program takes an instruction more for each (tests/bench/counts).
   const void *const *ways = labels;
   __asm__("" : "+r"(ways));
 #endif
@@ -162,25 +164,34 @@ dispatch:
     }
     OP(SETTLE) {
       // The operations on ownership are in ops_ownership.c.
-      tl_do_settle(RA, RB);
+      // Where the first slot owns nothing, none of them has anything to do.
+      if (tl_is_owned(*RA))
+        tl_do_settle(RA, RB);
       NEXT;
     }
     OP(KEEP) {
-      if (tl_is_heap(*RB))  // a number depends on nothing
+      if (tl_is_owned(*RA) && tl_is_heap(*RB))  // a number depends on nothing
         tl_do_keep(vm, RA, RB);
       NEXT;
     }
     OP(INHERIT) {
-      if (tl_is_heap(*RB))
+      if (tl_is_owned(*RA) && tl_is_heap(*RB))
         tl_do_inherit(vm, RA, RB);
       NEXT;
     }
     OP(LEAVE) {
-      tl_do_leave(vm, RA, RB);
+      if (tl_is_owned(*RA))
+        tl_do_leave(vm, RA, RB);
       NEXT;
     }
     OP(HOLD) {
-      tl_do_hold(vm, RA, RB);
+      if (tl_is_owned(*RB) && tl_is_array(*RA))
+        tl_do_hold(vm, RA, RB);
+      NEXT;
+    }
+    OP(DETACH) {
+      if (tl_is_owned(*RB) && tl_is_array(*RA))
+        TRY(tl_do_detach(vm, RA, RB));
       NEXT;
     }
     OP(OWN) {
@@ -354,7 +365,7 @@ dispatch:
     // does a record's value; anything else may begin a region, or takes the
     // general path.
     OP(GETEL) {
-      if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
+      if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
       if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC))
         NEXT;
@@ -462,7 +473,7 @@ dispatch:
     }
     // a[c] = b. Storing a number of the array's dtype in range needs no call.
     OP(SETEL) {
-      if (LIKELY(tl_element_set(RA, RB, RC)) || set_item(vm, RA, RB, RC))
+      if (LIKELY(set_at_once(vm, RA, RB, RC)))
         NEXT;
       TRY(tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
       NEXT;
@@ -471,8 +482,7 @@ dispatch:
     // number depends on nothing.
     OP(REPLACE) {
       tl_slot *successor = SLOT(ins[1].a);
-      if (!tl_is_heap(*successor) &&
-          (tl_element_set(RA, RB, RC) || set_item(vm, RA, RB, RC)))
+      if (!tl_is_heap(*successor) && set_apart(vm, RA, RB, RC))
         NEXT2;
       TRY(tl_exec_replace(vm, RA, RB, RC, successor, ins->modes & 0x3fu));
       NEXT2;

@@ -182,11 +182,31 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 // Whether nothing is to be dropped where an operand of that mode was read.
 #define STAYS(s, mode) ((mode) == TL_MODE_BORROW || !tl_is_owned(*(s)))
 
-// A comparison that makes nothing and drops nothing: of scalars, of strings,
-// and with none. Returns whether it was one of these.
-static __attribute__((noinline)) bool compare_at_once(
-    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
-    unsigned c_mode, bool *truth) {
+// What needs no call to find out: whether a value that is no array is none, and
+// whether two texts are equal that are one string or differ in their lengths.
+static inline bool equal_at_once(tl_op op, const tl_slot *b, unsigned mode,
+                                 const tl_slot *c, bool *truth) {
+  bool equal = b->u == c->u;
+  if ((op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) || !STAYS(b, mode))
+    return false;
+  if (tl_is_none(*c)) {
+    if (!tl_is_apart_from_none(*b))
+      return false;
+    equal = tl_is_none(*b);
+  } else if (!tl_is_string(*c) || tl_is_owned(*c) || !tl_is_string(*b) ||
+             (!equal && b->string->length == c->string->length)) {
+    return false;
+  }
+  *truth = equal == (op == TL_OP_EQUAL);
+  return true;
+}
+
+// Of scalars, of strings, and with none, by a call.
+static __attribute__((noinline)) bool compare_apart(tl_op op, const tl_slot *b,
+                                                    unsigned b_mode,
+                                                    const tl_slot *c,
+                                                    unsigned c_mode,
+                                                    bool *truth) {
   if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0 &&
       tl_scalar_compare(op, b, c, truth))
     return true;
@@ -194,8 +214,17 @@ static __attribute__((noinline)) bool compare_at_once(
          tl_compare_at_once(op, *b, *c, truth);
 }
 
-// tl_element_get out of line, for bases that are rarer than variables and for
-// indices that are no int64.
+// A comparison that makes nothing and drops nothing: of scalars, of strings,
+// and with none. Returns whether it was one of these. Saves no register where
+// it calls nothing.
+static __attribute__((noinline)) bool compare_at_once(
+    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
+    unsigned c_mode, bool *truth) {
+  return equal_at_once(op, b, b_mode, c, truth) ||
+         compare_apart(op, b, b_mode, c, c_mode, truth);
+}
+
+// tl_item_get out of line, for characters and for indices that are no int64.
 static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
                                                const tl_slot *c) {
   tl_slot wide;
@@ -227,12 +256,20 @@ static __attribute__((noinline)) bool get_value(tl_slot *a, const tl_slot *b,
   return true;
 }
 
-// tl_item_set out of line: a list's item that needs no count, nor did the old.
-static __attribute__((noinline)) bool set_item(const tl_vm *vm,
-                                               const tl_slot *target,
-                                               const tl_slot *value,
-                                               const tl_slot *index) {
-  return !vm->no_reuse && tl_item_set(target, value, index);
+// target[index] = value of numbers: an item of an array, or one of a list that
+// needs no count, nor did the old one. Part of the loop for SETEL alone.
+__attribute__((always_inline)) static inline bool set_at_once(
+    const tl_vm *vm, const tl_slot *target, const tl_slot *value,
+    const tl_slot *index) {
+  return tl_element_set(target, value, index) ||
+         ((uint8_t)target->tag == TL_CLASS_LIST && !vm->no_reuse &&
+          tl_item_set(target, value, index));
+}
+static __attribute__((noinline)) bool set_apart(const tl_vm *vm,
+                                                const tl_slot *target,
+                                                const tl_slot *value,
+                                                const tl_slot *index) {
+  return set_at_once(vm, target, value, index);
 }
 
 // a = b[…] where b is an array of numbers that has an integer for each axis;

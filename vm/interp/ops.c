@@ -67,16 +67,21 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 
 // --- Ranges and truth -------------------------------------------------------
 
-// An integer of any dtype as int64; else an error that names [what] of the
-// range.
-static bool whole(tl_vm *vm, const tl_slot *s, const char *what, int64_t *out) {
-  if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s))) {
-    *out = s->i;
-    return true;
-  }
+// Whether a slot has an integer of another dtype than int64; else an error that
+// names [what] of the range.
+static bool narrow_or_fail(tl_vm *vm, const tl_slot *s, const char *what) {
   char text[TL_DESCRIBE];
+  if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s)))
+    return true;
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of a range is an integer: got %s",
                  what, tl_describe(*s, text, sizeof text));
+}
+
+// An integer of any dtype as int64.
+static inline bool whole(tl_vm *vm, const tl_slot *s, const char *what,
+                         int64_t *out) {
+  *out = s->i;
+  return (uint8_t)s->tag == TL_CLASS_I64 || narrow_or_fail(vm, s, what);
 }
 
 // The operands are integers, so nothing has to be dropped.
@@ -145,7 +150,9 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   // Iterations, in unsigned arithmetic: the distance of two int64 may not fit
   // one.
   uint64_t iterations = 0;
-  if (step > 0 && start < stop) {
+  if (step == 1 && start < stop) {
+    iterations = (uint64_t)stop - (uint64_t)start;  // most loops: no division
+  } else if (step > 0 && start < stop) {
     iterations = ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1;
   } else if (step < 0 && start > stop) {
     iterations =
