@@ -369,13 +369,17 @@ void tl_free_rest(tl_vm *vm, bool all) {
   }
 }
 
-// Arrays have no items to walk and are by far the most frequent, so they are
-// tested first.
+// Arrays and strings have no items to walk and are by far the most frequent, so
+// they are tested first.
 void tl_drop(tl_vm *vm, tl_slot s) {
   if (!tl_is_owned(s) || !release(vm, s.object))
     return;
   if (tl_is_array(s)) {
     vm->arrays->free(vm, s.array);
+    return;
+  }
+  if (tl_is_string(s)) {
+    tl_string_free(vm, s.string);
     return;
   }
   uint64_t live = vm->stats.live;
