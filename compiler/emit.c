@@ -587,8 +587,8 @@ static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
       row[k] = used[ins->operands[k]] && ins->operands[k] != ins->result;
     }
     e->again[i] = row;
-    if (ins->result >= 0)
-      used[ins->result] = false;
+    for (int32_t k = 0; k < tl_result_count(ins); k++)
+      used[ins->result + k] = false;
     for (int32_t k = 0; k < ins->operand_count; k++) {
       used[ins->operands[k]] = true;
     }

@@ -152,9 +152,8 @@ static bool survey(tl_emitter *e) {
         if (set_in[slot] != e->sequence[s])
           e->crosses[slot] = true;
       }
-      if (ins->result < 0)
-        continue;
-      set_in[ins->result] = e->sequence[s];
+      for (int32_t k = 0; k < tl_result_count(ins); k++)
+        set_in[ins->result + k] = e->sequence[s];
     }
   }
   e->fuse = total < FUSE_MAX;

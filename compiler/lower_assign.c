@@ -291,19 +291,13 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_store_name(l, target->name, result, ast->span);
 }
 
-// The names get their items one at a time, so that few temporaries are needed.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span) {
   if (count == 1) {
     tl_store_name(l, names[0].name, item, span);
     return;
   }
-  // The list ends with the last name, so items move out of it.
-  int32_t list = tl_lower_unpack_begin(l, count, count, item, span);
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top, value = tl_bound_slot(l, names[i].name);
-    tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);
-    tl_store_name(l, names[i].name, value, names[i].span);
-    l->top = mark;
-  }
+  int32_t first = tl_lower_unpack(l, count, count, item, span);
+  for (uint32_t i = 0; i < count; i++)
+    tl_store_name(l, names[i].name, first + (int32_t)i, names[i].span);
 }
