@@ -43,7 +43,7 @@ typedef struct tl_cfg_owned {
 typedef struct tl_cfg_ins {
   uint8_t op;      // tl_opcode
   uint8_t fails;   // tl_fails; lowering copies it from the table
-  int32_t result;  // slot, -1: none
+  int32_t result;  // slot, -1: none; the first one where several are written
   int32_t operand_count;
   int32_t *operands;  // slots
   uint8_t *modes;     // tl_mode of each: set by ownership
@@ -61,6 +61,18 @@ typedef struct tl_cfg_ins {
   int32_t owned_count;
   tl_cfg_owned *owned;
 } tl_cfg_ins;
+
+// How many slots the instruction writes, from its result on: those of UNPACK
+// are new temporaries, and no operand of it is among them.
+static inline int32_t tl_result_count(const tl_cfg_ins *ins) {
+  return ins->result < 0           ? 0
+         : ins->op == TL_BC_UNPACK ? (int32_t)tl_unpack_count(ins->extra)
+                                   : 1;
+}
+// Whether it writes the slot.
+static inline bool tl_ins_sets(const tl_cfg_ins *ins, int32_t slot) {
+  return slot >= ins->result && slot - ins->result < tl_result_count(ins);
+}
 
 // A basic block: entered at its first instruction only, left at its last. The
 // last one is its end:

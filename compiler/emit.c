@@ -588,8 +588,8 @@ static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
       row[k] = used[ins->operands[k]] && ins->operands[k] != ins->result;
     }
     e->again[i] = row;
-    if (ins->result >= 0)
-      used[ins->result] = false;
+    for (int32_t k = 0; k < tl_result_count(ins); k++)
+      used[ins->result + k] = false;
     for (int32_t k = 0; k < ins->operand_count; k++) {
       used[ins->operands[k]] = true;
     }
@@ -699,7 +699,8 @@ static bool try_forward(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   if (copy->op != TL_BC_MOV || i == 0 || e->count == e->block_start)
     return false;
   int32_t from = copy->operands[0];
-  if (block->ins[i - 1].result != from || from < e->f->variable_count ||
+  if (block->ins[i - 1].result != from ||
+      tl_result_count(&block->ins[i - 1]) != 1 || from < e->f->variable_count ||
       e->again[i][0] || tl_bit(e->behind, from))
     return false;
   tl_ins *word = &e->code[e->count - 1];

@@ -143,8 +143,8 @@ static uint32_t survey_block(const tl_cfg_block *block, uint64_t *reads,
     for (int32_t k = 0; k < ins->operand_count; k++)
       if (!tl_bit(writes, ins->operands[k]))
         tl_bit_set(reads, ins->operands[k]);
-    if (ins->result >= 0)
-      tl_bit_set(writes, ins->result);
+    for (int32_t k = 0; k < tl_result_count(ins); k++)
+      tl_bit_set(writes, ins->result + k);
   }
   return words;
 }

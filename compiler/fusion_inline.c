@@ -59,7 +59,7 @@ static tl_op operation_at(const tl_prototype *p, uint32_t end, uint32_t slot) {
   tl_decoded d;
   for (uint32_t pc = 0; pc < end; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result == (int32_t)slot)
+    if (tl_decoded_sets(&d, slot))
       found = tl_region_op(d.op, d.extra);
   }
   return found;

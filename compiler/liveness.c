@@ -23,8 +23,9 @@ static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
   const tl_cfg_function *cfg = f->cfg;
   if (tl_is_idle(ins, live))
     return;
-  if (tl_is_tracked(cfg, ins->result))
-    tl_bit_clear(live, ins->result);
+  for (int32_t i = 0; i < tl_result_count(ins); i++)
+    if (tl_is_tracked(cfg, ins->result + i))
+      tl_bit_clear(live, ins->result + i);
   for (int32_t i = 0; i < ins->operand_count; i++)
     if (tl_is_tracked(cfg, ins->operands[i]))
       tl_bit_set(live, ins->operands[i]);

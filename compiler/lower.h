@@ -194,12 +194,8 @@ int32_t tl_temps(tl_lower *l, int32_t count);
 static inline int32_t tl_into(tl_lower *l, int32_t want) {
   return want < 0 ? tl_temp(l) : want;
 }
-// A list of exactly [count] items from the value, where item [rest] takes all
-// that the others leave (count: none does), and a position at its start: a list
-// that ends here gives its items away.
-int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
-                              int32_t value, tl_span span);
-// Those items in temporaries side by side; returns the first.
+// Exactly [count] items of the value in temporaries side by side, where item
+// [rest] takes all that the others leave (count: none does). Returns the first.
 int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
                         int32_t value, tl_span span);
 // The two of what a function of TL_PAIR has returned. It cannot fail, so no

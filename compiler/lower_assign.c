@@ -151,18 +151,16 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   }
 }
 
-// Which of the targets is ...rest; their number if none is.
-static uint32_t rest_of(const tl_target *target) {
+uint32_t tl_rest_of(const tl_target *target) {
   uint32_t i = 0;
   while (i < target->count && !target->targets[i].is_rest) i++;
   return i;
 }
 
-// Whether two names are assigned from a library function that always returns a
-// list of two: then no length has to be tested, and unpacking cannot fail.
+// A function of TL_PAIR.
 bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
   if (target->kind != TL_TARGET_LIST || target->count != 2 ||
-      value->kind != TL_AST_CALL || rest_of(target) < 2)
+      value->kind != TL_AST_CALL || tl_rest_of(target) < 2)
     return false;
   const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
   return builtin != NULL && builtin->result == TL_PAIR;
@@ -177,7 +175,7 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       return;
     case TL_TARGET_LIST:
       assign_all(l, target->targets, target->count,
-                 tl_lower_unpack(l, target->count, rest_of(target), value,
+                 tl_lower_unpack(l, target->count, tl_rest_of(target), value,
                                  target->span),
                  false);
       break;
@@ -197,7 +195,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   // With ...x on either side only the run knows which value goes where.
   if (target->kind != TL_TARGET_LIST || value->kind != TL_AST_LIST ||
       value->items.count != target->count || target->count > 100 ||
-      tl_has_spread(value) || rest_of(target) < target->count) {
+      tl_has_spread(value) || tl_rest_of(target) < target->count) {
     return false;
   }
   uint32_t count = target->count;
@@ -242,10 +240,10 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
     tl_store_name(l, target->name, slot, target->span);
     return;
   }
+  if (target->kind == TL_TARGET_LIST && tl_take_one_of(l, target, value))
+    return;
   // A function that gives a container back with an item, as pop does.
   if (tl_is_pair(l, target, value)) {
-    if (tl_take_pair(l, target, value))
-      return;
     int32_t first =
         tl_unpack_pair(l, tl_lower_expr(l, value, -1), target->span);
     assign_all(l, target->targets, 2, first, false);
@@ -291,19 +289,13 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_store_name(l, target->name, result, ast->span);
 }
 
-// The names get their items one at a time, so that few temporaries are needed.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span) {
   if (count == 1) {
     tl_store_name(l, names[0].name, item, span);
     return;
   }
-  // The list ends with the last name, so items move out of it.
-  int32_t list = tl_lower_unpack_begin(l, count, count, item, span);
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top, value = tl_bound_slot(l, names[i].name);
-    tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);
-    tl_store_name(l, names[i].name, value, names[i].span);
-    l->top = mark;
-  }
+  int32_t first = tl_lower_unpack(l, count, count, item, span);
+  for (uint32_t i = 0; i < count; i++)
+    tl_store_name(l, names[i].name, first + (int32_t)i, names[i].span);
 }

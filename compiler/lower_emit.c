@@ -190,24 +190,12 @@ int32_t tl_temp(tl_lower *l) {
   return tl_temps(l, 1);
 }
 
-// A list of exactly [count] items from the value, and a position at its start:
-// a list that ends here gives its items away.
-int32_t tl_lower_unpack_begin(tl_lower *l, uint32_t count, uint32_t rest,
-                              int32_t value, tl_span span) {
-  int32_t list = tl_temps(l, 2);
-  tl_emit1x(l, TL_BC_UNPACK, list, value, tl_unpack_extra(count, rest), span);
-  // The position in the list stands behind it, as NEXT wants it.
-  tl_emit_x(l, TL_BC_LOADI, list + 1, 0, span);
-  return list;
-}
-
-// The items of a value in temporaries side by side; returns the first.
+// A function that was called to make the value, and ends in a list of so many
+// values, writes them here itself (tl_hand_over).
 int32_t tl_lower_unpack(tl_lower *l, uint32_t count, uint32_t rest,
                         int32_t value, tl_span span) {
-  int32_t list = tl_lower_unpack_begin(l, count, rest, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++)
-    tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
+  tl_emit1x(l, TL_BC_UNPACK, first, value, tl_unpack_extra(count, rest), span);
   return first;
 }
 

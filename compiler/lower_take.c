@@ -487,31 +487,55 @@ bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
   return true;
 }
 
-// One target of two takes its old value, the other is a name: _, q = pop(q).
-// The new value stands in slot [first] or the one behind it, as [which] says.
-static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
-                             uint32_t which) {
-  tl_target *place = &target->targets[which];
-  const tl_target *other = &target->targets[1 - which];
-  // The other target is a name, so storing it cannot fail or read the place.
-  if (place->kind == TL_TARGET_LIST || other->kind != TL_TARGET_NAME ||
-      other->name == place->name)
-    return false;
-  struct tl_taking t;
-  if (!find_taking(l, place, value, &t))
-    return false;
-  int32_t first =
-      tl_unpack_pair(l, lower_with_taken(l, &t, value), target->span);
-  put_result(l, &t, first + (int32_t)which, place->span);
-  tl_store_name(l, other->name, first + 1 - (int32_t)which, other->span);
+// Whether all targets but the one at [which] are names of other variables:
+// storing those cannot fail or read the place.
+static bool others_are_names(const tl_target *target, uint32_t which) {
+  for (uint32_t i = 0; i < target->count; i++) {
+    const tl_target *other = &target->targets[i];
+    if (i != which && (other->kind != TL_TARGET_NAME ||
+                       other->name == target->targets[which].name))
+      return false;
+  }
   return true;
 }
 
-// The same for a pair of targets, where either may be the place.
-bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value) {
+// The items of [list], of which one goes into the place that was taken, and the
+// others into names.
+static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
+                      uint32_t which, int32_t first) {
+  put_result(l, t, first + (int32_t)which, target->targets[which].span);
+  for (uint32_t i = 0; i < target->count; i++)
+    if (i != which)
+      tl_store_name(l, target->targets[i].name, first + (int32_t)i,
+                    target->targets[i].span);
+}
+
+// The target at [which] takes its old value. Taking a variable as a whole is
+// for functions of TL_PAIR, which give it back if they fail.
+static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
+                        uint32_t which) {
+  tl_target *place = &target->targets[which];
+  bool is_pair = tl_is_pair(l, target, value);
+  struct tl_taking t;
+  if (place->kind == TL_TARGET_LIST ||
+      (place->kind == TL_TARGET_NAME && !is_pair) ||
+      !others_are_names(target, which) || !find_taking(l, place, value, &t))
+    return false;
+  int32_t list = lower_with_taken(l, &t, value);
+  int32_t first = is_pair
+                      ? tl_unpack_pair(l, list, target->span)
+                      : tl_lower_unpack(l, target->count, tl_rest_of(target),
+                                        list, target->span);
+  put_items(l, &t, target, which, first);
+  return true;
+}
+
+// Any of the targets may be the place.
+bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value) {
   int32_t mark = l->top;
-  bool taken = take_one_of_pair(l, target, value, 0) ||
-               take_one_of_pair(l, target, value, 1);
+  bool taken = false;
+  for (uint32_t i = 0; !taken && i < target->count; i++)
+    taken = take_one_of(l, target, value, i);
   l->top = mark;
   return taken;
 }

@@ -59,7 +59,7 @@ static bool find_index(const tl_cfg_function *cfg, const tl_cfg_block *block,
     *out = (place_index){.slot = slot};
     return true;
   }
-  while (--at >= 0 && block->ins[at].result != slot) continue;
+  while (--at >= 0 && !tl_ins_sets(&block->ins[at], slot)) continue;
   if (at < 0)
     return false;
   const tl_cfg_ins *ins = &block->ins[at];
@@ -179,7 +179,7 @@ static uint64_t step_back(const place_flow *f, const tl_cfg_block *block,
   for (int i = 0; i < f->count; i++) {
     const place *p = &f->places[i];
     uint64_t bit = UINT64_C(1) << i;
-    bool ends = ins->result == p->base && !is_store(ins);
+    bool ends = tl_ins_sets(ins, p->base) && !is_store(ins);
     if (i == number || ends)
       live &= ~bit;
     if (reads(f, ins, p, i == number))
@@ -245,10 +245,11 @@ static bool follow(const place_flow *f, const tl_cfg_block *block, int32_t at,
         return true;
       copies |= ins->op == TL_BC_MOV;
     }
-    if (copies)
-      tl_bit_set(holds, ins->result);
-    else if (ins->result >= 0)
-      tl_bit_clear(holds, ins->result);
+    for (int32_t i = 0; i < tl_result_count(ins); i++)
+      if (copies)
+        tl_bit_set(holds, ins->result + i);
+      else
+        tl_bit_clear(holds, ins->result + i);
   }
   return false;
 }

@@ -198,7 +198,7 @@ static int axes_of(const tl_prototype *p, uint32_t slot, int depth) {
   tl_decoded d;
   for (uint32_t pc = 0; axes > 0 && pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result == (int32_t)slot)
+    if (tl_decoded_sets(&d, slot))
       axes = least(axes, axes_made(p, &d, depth));
   }
   return axes == INT_MAX ? 0 : axes;
@@ -286,7 +286,7 @@ static bool is_index_array(const tl_prototype *p, uint32_t slot, uint32_t end) {
   tl_decoded d;
   for (uint32_t pc = 0; pc < end; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result != (int32_t)slot)
+    if (!tl_decoded_sets(&d, slot))
       continue;
     const tl_slot *k = &p->constants[d.op == TL_BC_LOADK ? d.extra : 0];
     is = d.op == TL_BC_LOADK && tl_is_array(*k) &&

@@ -91,6 +91,20 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   return state;
 }
 
+// Any of the items of operand 0, which are no views of it.
+static tl_state items_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  if (flow->modes[0] == TL_MODE_BORROW)
+    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
+  else if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_TO_ITEMS))
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_borrow_owners(&state, from, TL_PART);
+  return state;
+}
+
 // A view object is owned; the block behind it is borrowed from the operand.
 static tl_state view_state(const tl_flow *flow) {
   int32_t x = flow->operands[0];
@@ -236,6 +250,8 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
       return item_state(flow, ins);
     case TL_DEF_NEXT:
       return next_state(flow, ins);
+    case TL_DEF_ITEMS:
+      return items_state(flow);
     case TL_DEF_VIEW:
       return view_state(flow);
     case TL_DEF_SAME:

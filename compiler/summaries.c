@@ -27,6 +27,7 @@ static bool needs_room(const tl_cfg_ins *ins) {
     case TL_DEF_VIEW:
     case TL_DEF_SAME:
     case TL_DEF_NEXT:
+    case TL_DEF_ITEMS:
     case TL_DEF_CALL:
     case TL_DEF_TARGET:
       return true;

@@ -593,8 +593,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
 
 // A definition that was pinned is made an owner at once, so that nothing is
 // borrowed from elsewhere.
-static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
-  int32_t slot = ins->result;
+static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
   const tl_state *state = &flow->now[slot];
   // What owns already, or borrows from what never ends, needs nothing.
   bool bare = state->kind == TL_OWNS && state->count == 0;
@@ -611,7 +610,20 @@ static void retain_borrowed(tl_flow *flow, int32_t slot) {
     retain_items(flow, slot);
 }
 
-// Ends what the instruction consumed, and gives its result the state that
+// Gives a result its state.
+static void define_slot(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
+                        const tl_state *state) {
+  tl_define_state(flow, slot, state);
+  if (takes(ins->op))
+    tl_bit_set(flow->taken, slot);
+  else
+    tl_bit_clear(flow->taken, slot);
+  own_if_pinned(flow, ins, slot);
+  if (flow->program->cfg->is_conservative)
+    retain_borrowed(flow, slot);
+}
+
+// Ends what the instruction consumed, and gives its results the state that
 // follows from the operands.
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   bool defines = tl_is_tracked(flow->cfg, ins->result);
@@ -626,16 +638,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
         ((consumed && role != TL_ROLE_DRAIN) || role == TL_ROLE_TARGET))
       tl_forget(flow, flow->operands[i]);
   }
-  if (!defines)
-    return;
-  tl_define_state(flow, ins->result, &state);
-  if (takes(ins->op))
-    tl_bit_set(flow->taken, ins->result);
-  else
-    tl_bit_clear(flow->taken, ins->result);
-  own_if_pinned(flow, ins);
-  if (flow->program->cfg->is_conservative)
-    retain_borrowed(flow, ins->result);
+  for (int32_t i = 0; defines && i < tl_result_count(ins); i++)
+    define_slot(flow, ins, ins->result + i, &state);
 }
 
 // --- The two shapes ---------------------------------------------------------
@@ -668,7 +672,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
     tl_bit_set(flow->taken, d);
   else
     tl_bit_clear(flow->taken, d);
-  own_if_pinned(flow, ins);
+  own_if_pinned(flow, ins, d);
 }
 
 // The general case, in five steps: what borrows from module variables is owned

@@ -35,9 +35,10 @@ static void loop(writer *w, int depth) {
       "for a in w",
       "for s2 in s",
       "for v in pop(q)[1]",
+      "for a, q in ((b, p), (c, q))",
   };
   w->loops++;
-  put(w, pick(w, heads, 14));
+  put(w, pick(w, heads, 15));
   in_block(w, depth + 1);
   w->loops--;
 }

@@ -83,13 +83,26 @@ static void other_value(writer *w) {
               "k = v => v + z.held",
               "fs = (fs[0], v => v + s.x[0])",
               "a, b = (b, %s)",
+              "a, p = two(%s, p)",
+              "a, q = two(%s, append(q, a))",
+              "p, c = two(%s, p)[::-1]",
+              "p[0], q = two(p[0], q)",
+              "b, p[1] = parts(p[1])[0:2]",
+              "a, r.y = two(%s, r.y)",
+              "r.y, n = (v => (append(v, %s), len(p)))(r.y)",
+              "a, b = twins(%s)",
+              "b, a, q = parts(%s)",
+              "gl[0], a = twins(%s)",
+              "try { a, p = two(%s, p) } catch e { a, _, p = parts(a) }",
+              "a, b = twice_over(v => (v[0], %s), (a, b))",
+              "a, p = (v => (v + c, (v, b, %s)))(a)",
               "_, a = (a, %s)",
               "a, p = pop(p)",
               "for k3, v3 in (x: %s, y: %s) { a = v3 }",
               "show(s.x); show(s.y)",
               "show(flatten(w)); show(fill_missing(o, 0.0)); print(t)",
           },
-          35);
+          48);
 }
 
 // Places that name themselves, places behind computed indices, names that may

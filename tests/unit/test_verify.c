@@ -340,6 +340,36 @@ static void two_items_outlive_their_list(void **state) {
   accept(*state, &p);
 }
 
+// UNPACK writes two slots, t1 and t2.
+#define UNPACK(of, modes) \
+  ins(TL_BC_UNPACK, 1, of, 0, modes), (tl_ins){TL_BC_EXTRA, 0, 0, 2, 0}
+
+static void items_are_owned_where_their_list_ends(void **state) {
+  OPEN(TAKE(0), UNPACK(0, B), ins(TL_BC_DROP, 2, 0, 0, A), RETURN(1));
+  owns(&p, 1, 2, 0);
+  accept(*state, &p);
+}
+
+static void no_item_is_left(void **state) {
+  OPEN(TAKE(0), UNPACK(0, B), RETURN(1));
+  owns(&p, 1, 2, 0);
+  refuse(*state, &p, "t2 still owns at the return");
+}
+
+static void items_of_a_list_that_goes_on_are_borrowed(void **state) {
+  OPEN(TAKE(0), UNPACK(0, 0), ins(TL_BC_DROP, 0, 0, 0, A),
+       ins(TL_BC_RET, 2, 0, 0, EITHER_A));
+  owns(&p, 1, 2, 0);
+  refuse(*state, &p, "t2 is read but its lender has ended");
+}
+
+static void no_item_overwrites_an_owner(void **state) {
+  OPEN(TAKE(0), TAKE(2), UNPACK(0, B), RETURN(1));
+  owns(&p, 1, 3, 0);
+  owns(&p, 2, 3, 2);
+  refuse(*state, &p, "t2");
+}
+
 static void what_is_parted_ends_at_once(void **state) {
   PART(ins(TL_BC_DROP, 2, 0, 0, EITHER_A), RETURN(1));
   refuse(*state, &p, "t0 has given items to its heirs but does not end");
@@ -731,6 +761,10 @@ int main(void) {
       FIXTURE_TEST(what_lends_to_a_list_is_not_stored_in_it),
       FIXTURE_TEST(what_else_the_left_lent_has_ended),
       FIXTURE_TEST(two_items_outlive_their_list),
+      FIXTURE_TEST(items_are_owned_where_their_list_ends),
+      FIXTURE_TEST(no_item_is_left),
+      FIXTURE_TEST(items_of_a_list_that_goes_on_are_borrowed),
+      FIXTURE_TEST(no_item_overwrites_an_owner),
       FIXTURE_TEST(what_is_parted_ends_at_once),
       FIXTURE_TEST(what_is_parted_is_in_no_list),
       FIXTURE_TEST(a_replaced_item_outlives_its_list),

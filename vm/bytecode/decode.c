@@ -217,4 +217,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       decode_jumps(ins, (int64_t)pc + 1, out);
       break;
   }
+  out->result_count = out->result < 0           ? 0
+                      : ins->op == TL_BC_UNPACK ? tl_unpack_count(out->extra)
+                                                : 1;
 }

@@ -198,9 +198,8 @@ static void put_extra(listing *l, const tl_decoded *d) {
       put_path(l, d->extra);
       break;
     case TL_BC_UNPACK:
-      tl_text_printf(l->out, "%s%u", sep, d->extra & 0xffff);
       if (d->extra >> 16 != 0)
-        tl_text_printf(l->out, " ...%u", (d->extra >> 16) - 1);
+        tl_text_printf(l->out, "%s...%u", sep, (d->extra >> 16) - 1);
       break;
     case TL_BC_SELF:
     case TL_BC_MEMBER:
@@ -219,10 +218,11 @@ static void put_extra(listing *l, const tl_decoded *d) {
 static void put_body(listing *l, const tl_decoded *d) {
   bool shows_result =
       d->result >= 0 && tl_opcodes[d->op].format != TL_FORMAT_LOOP;
-  if (shows_result) {
-    put_slot(l, (uint32_t)d->result);
-    tl_text_puts(l->out, " = ");
+  for (uint32_t i = 0; shows_result && i < d->result_count; i++) {
+    tl_text_puts(l->out, i == 0 ? "" : ", ");
+    put_slot(l, (uint32_t)d->result + i);
   }
+  tl_text_puts(l->out, shows_result ? " = " : "");
   for (const char *c = tl_opcodes[d->op].name; *c != '\0'; c++)
     tl_text_putc(l->out, (char)tolower((unsigned char)*c));
   tl_text_puts(l->out, "  ");

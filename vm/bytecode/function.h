@@ -453,8 +453,9 @@ typedef struct tl_decoded {
   uint8_t op;
   // 1 or 2.
   uint8_t words;
-  // The slot written, -1: none.
+  // The slot written, -1: none; and how many are written from there on.
   int32_t result;
+  uint32_t result_count;
   uint32_t operand_count;
   // Slots outside the window.
   uint16_t operands[8];
@@ -473,6 +474,10 @@ typedef struct tl_decoded {
 // Decodes the instruction at [pc] into *out. Fields that are out of range are
 // passed on as they are: the verifier checks them.
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
+// Whether the instruction writes the slot.
+static inline bool tl_decoded_sets(const tl_decoded *ins, uint32_t slot) {
+  return slot - (uint32_t)ins->result < ins->result_count;
+}
 
 // Where an instruction stands in the source; NULL: unknown. Borrowed from the
 // function.

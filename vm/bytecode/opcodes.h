@@ -78,6 +78,9 @@ typedef enum tl_result_kind {
   TL_DEF_SAME,
   // An item of the drained operand 0.
   TL_DEF_NEXT,
+  // The items of operand 0, in as many slots side by side as extra says
+  // (tl_unpack_count), the first of which is the result.
+  TL_DEF_ITEMS,
   // Borrowed from a module variable.
   TL_DEF_GLOBAL,
   // Borrowed from the running closure.
@@ -98,12 +101,15 @@ typedef enum tl_result_kind {
 static inline uint32_t tl_unpack_extra(uint32_t count, uint32_t rest) {
   return count | (rest < count ? rest + 1 : 0) << 16;
 }
+static inline uint32_t tl_unpack_count(uint32_t extra) {
+  return extra & 0xffff;
+}
 
 // What NEXT gives, its extra: an item; an item of a container that is known to
 // be a list, which is never a view; or, from TL_NEXT_PARTS on, an item of which
 // extra - TL_NEXT_PARTS parts will be read and nothing else. So it may come as
-// the list that UNPACK makes of it: of a record the key and the value, of a
-// matrix the numbers in a row.
+// a list of what UNPACK will take out of it: of a record the key and the value,
+// of a matrix the numbers in a row.
 enum { TL_NEXT_ITEM, TL_NEXT_OF_LIST, TL_NEXT_PARTS };
 
 // When an instruction can fail: never; before its first write, so that all
@@ -177,7 +183,7 @@ typedef enum tl_format {
 //     GETEL, GETEL2, INDEX and GETF read; SETEL, SETEL2, REPLACE and SETPATH
 //     update in place where the target has one owner. TAKEEL and TAKE move an
 //     item out for an update such as x[i] += 1, UNTAKE puts it back if that
-//     fails.
+//     fails. UNPACK is the one instruction that writes several slots.
 //   calls
 //     CALLK calls a script function that the compiler knows, without binding
 //     and without counts; CALLB a built-in with all of its parameters; CALL
@@ -279,7 +285,7 @@ typedef enum tl_format {
      ABCD)                                                 /* the same   */    \
   OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */   \
   OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                     \
-  OP(UNPACK, SAME, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */  \
+  OP(UNPACK, ITEMS, USE, NONE, NONE, NONE, EARLY, ABX) /* a, … = b; extra */ \
   /* --- calls; extra: the function, built-in or call shape */                 \
   OP(CALLK, CALL, ARG, ARG, ARG, ARG, LATE, W)  /* known script function */    \
   OP(CALLB, OWNED, ARG, ARG, ARG, ARG, LATE, W) /* built-in, all params  */    \

@@ -417,6 +417,7 @@ static inline __attribute__((always_inline)) bool call_function(
     if (tl_is_array(args[i]))
       *dying |= (uint32_t)tl_is_unique(args[i]) << i;
     has_forms |= tl_is_nested(args[i]);
+    has_lists |= tl_is_list(args[i]);
   }
   bool direct = !has_forms && !tl_builtin_is_host(builtin) &&
                 (builtin->flags & TALLY_MAY_ALL) == 0 &&

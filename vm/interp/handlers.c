@@ -123,10 +123,6 @@ bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // --- Building ---------------------------------------------------------------
 
-bool tl_exec_list(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_list(vm, ins->b, RA + 1, RA);
-}
-
 bool tl_exec_record(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_record(vm, &unit_of(vm)->keys[EXTRA()], RA + 1, RA);
 }

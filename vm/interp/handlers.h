@@ -26,7 +26,6 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   OP(MATMUL, matmul, 1)         \
   OP(IN, in, 1)                 \
   OP(RANGE, range, 2)           \
-  OP(LIST, list, 2)             \
   OP(RECORD, record, 2)         \
   OP(STACK, stack, 2)           \
   OP(STACKLIST, stacklist, 1)   \

@@ -355,6 +355,20 @@ dispatch:
     ARITH_ADD(MUL_ADD_R, *, TL_OP_MULTIPLY, b)
     ARITH_ADD(SUB_ADD_L, -, TL_OP_SUBTRACT, c)
 
+    // A list whose items stand in the window. Where the function returns it to
+    // a caller that takes it apart, the items go there and no list is made.
+    OP(LIST) {
+      const tl_ins *next = IS_LAST() ? tl_hand_over(vm, F, ins) : NULL;
+      if (next != NULL) {
+        F--;
+        R = F->base;
+        K = F->function->constants;
+        ins = next;
+        DISPATCH;
+      }
+      TRY(tl_do_list(vm, ins->b, RA + 1, RA));
+      NEXT2;
+    }
     // list += item
     OP(PUSH) {
       TRY(tl_do_push(vm, RA, RB, ins->modes));
@@ -459,16 +473,21 @@ dispatch:
       }
       NEXT2;
     }
-    // a, … = b: a list of so many items stays what it is.
+    // a, … = b. A list that goes on lends its items.
     OP(UNPACK) {
       const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_LIST && EXTRA() <= UINT16_MAX &&
-                 b->list->length == (int64_t)EXTRA())) {
-        tl_slot list = tl_operand_read(b, MODE_B);
-        tl_copy_slot(RA, &list);
+      if ((uint8_t)b->tag == TL_CLASS_LIST && STAYS(b, MODE_B) &&
+          EXTRA() <= UINT16_MAX && b->list->length == (int64_t)EXTRA()) {
+        const tl_slot *item = b->list->items;
+        tl_slot *a = RA;
+        for (uint32_t i = 0, n = EXTRA(); i < n; i++) {
+          uint64_t tag = item[i].tag & ~TL_OWNED, payload = item[i].u;
+          a[i].tag = tag;
+          a[i].u = payload;
+        }
         NEXT2;
       }
-      TRY(tl_do_unpack(vm, RA, b, MODE_B, EXTRA()));
+      TRY(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
       NEXT2;
     }
     // a[c] = b. Storing a number of the array's dtype in range needs no call.

@@ -187,6 +187,14 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
 // slot only borrows the record borrows, too. False after tl_fail: no memory.
 bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
                       tl_slot *value);
+// Where the LIST at [ins] makes what [frame] returns, and the caller's next
+// instruction only takes that apart into so many slots: moves the items from
+// the window there, with what they own, so that no list is needed. What is
+// stored by a list is stored here: views hold their blocks, and what was only
+// borrowed still is, unless the caller knows no summary. Cannot fail. Returns
+// where the caller goes on, NULL where all this is not so; then nothing has
+// happened.
+const tl_ins *tl_hand_over(tl_vm *vm, const tl_frame *frame, const tl_ins *ins);
 // As tl_do_list, for a record with the names [keys] and one value each.
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out);
@@ -236,8 +244,8 @@ bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
 // failed or did not happen. Never fails.
 void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
                   const tl_path *path, tl_slot *parts, unsigned modes);
-// a, b = value: checks the number of items and leaves a list of them in slot
-// [a]. [extra] as tl_unpack_extra has it, for `first, ...rest`.
+// a, b = value: checks the number of items and moves or copies them into the
+// slots from [a] on. [extra] as tl_unpack_extra has it, for `first, ...rest`.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t extra);
 // Sets *more to whether the loop over [container] has an item at [position], an

@@ -95,6 +95,9 @@
       FAIL();              \
   } while (0)
 
+// Whether what the instruction of two words makes is what the function returns.
+#define IS_LAST() (ins[2].op == TL_BC_RET || ins[2].op == TL_BC_OWN)
+
 // Counts down the fuel, and asks for interrupts, deadline and budget when it is
 // used up (poll.h).
 #define POLL()                     \

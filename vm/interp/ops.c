@@ -10,6 +10,7 @@
 //     drop what ends        which may have become the result's memory already
 //     tl_operand_put(a, result)        last, as a may be an operand's slot
 
+#include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 
 #include <string.h>
@@ -203,6 +204,63 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   list->length = count;
   tl_operand_put(out, tl_own_list(list));
   return true;
+}
+
+// Where the caller goes on behind a call of [frame] whose result it takes apart
+// into [count] slots, of which *to is the first, and needs for nothing else;
+// NULL: it does not.
+static const tl_ins *find_unpack(const tl_frame *frame, uint32_t count,
+                                 tl_slot **to) {
+  const tl_frame *caller = frame - 1;
+  const tl_ins *call = caller->pc, *then = call + 2;
+  if (then->op != TL_BC_UNPACK || then->b != call->a ||
+      tl_ins_extra(then[1]) != count || (then->modes & 3u) == TL_MODE_BORROW)
+    return NULL;
+  *to = tl_slot_at(caller->base, then->a);
+  return then + 2;
+}
+
+// Moves items as tl_do_list stores them; with [owns] also as a list is owned
+// that its caller knows nothing of. Not inlined, since most are numbers.
+__attribute__((noinline)) static void move_items(tl_vm *vm, uint32_t count,
+                                                 tl_slot *items, tl_slot *to,
+                                                 bool owns) {
+  tl_object list = {0};  // which the items are not put into
+  hold_all(vm, count, items);
+  for (uint32_t i = 0; i < count; i++) {
+    store_new(vm, &list, &to[i], &items[i], TL_CAUSE_ITEM);
+    if (!owns || !tl_is_heap(to[i]))
+      continue;
+    if (!tl_is_owned(to[i]))
+      to[i] = tl_escape(vm, &to[i], TL_CAUSE_ITEM);
+    else
+      tl_hold(vm, to[i], TL_CAUSE_ITEM);
+  }
+}
+
+// The window lies above the caller's slots, so that going upward no item is
+// overwritten before it is moved; code that has it otherwise gets a list.
+const tl_ins *tl_hand_over(tl_vm *vm, const tl_frame *frame,
+                           const tl_ins *ins) {
+  const tl_ins *end = ins + 2;
+  bool owns = frame->flags == TL_FRAME_OWNS || end->op == TL_BC_OWN;
+  tl_slot *to, *items = tl_slot_at(frame->base, ins->a) + 1;
+  if (end->a == ins->a && end->op == TL_BC_OWN)
+    end++;
+  if (end->op != TL_BC_RET || end->a != ins->a ||
+      (frame->flags & ~(uint32_t)TL_FRAME_OWNS) != 0)
+    return NULL;
+  const tl_ins *next = find_unpack(frame, ins->b, &to);
+  if (next == NULL || to > items)
+    return NULL;
+  uint32_t count = ins->b;
+  bool heap = false;
+  for (uint32_t i = 0; i < count; i++) heap |= tl_is_heap(items[i]);
+  if (heap)
+    move_items(vm, count, items, to, owns);
+  else
+    for (uint32_t i = 0; i < count; i++) tl_copy_slot(&to[i], &items[i]);
+  return next;
 }
 
 bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,

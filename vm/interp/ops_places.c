@@ -16,6 +16,7 @@
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
 #include "vm/events.h"
+#include "vm/memory/memory.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
@@ -323,74 +324,104 @@ static bool fail_unpack(tl_vm *vm, tl_slot value, uint32_t count) {
                  tl_describe(value, text, sizeof text));
 }
 
-// first, ...rest, last = value: leaves a list in which the rest is one item, a
-// list or slice.
-static bool unpack_rest(tl_vm *vm, tl_slot *a, tl_slot value, uint32_t count,
-                        uint32_t rest) {
-  int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
-  if (length < 0)
-    return !tl_failed(vm) && fail_unpack(vm, value, count);
-  if (length < others) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%lld names before and after ... are assigned from %lld "
-                   "items",
-                   (long long)others, (long long)length);
+// The items of a list of the right length into slots from [to] on. One that
+// ends and has no other owner gives them away, also those that it only borrows:
+// then the slots borrow in its place. Of another that ends they are counted.
+static void unpack_list(tl_vm *vm, tl_slot *to, tl_slot value) {
+  tl_list *list = value.list;
+  bool ends = tl_is_owned(value);
+  bool gives = ends && list->head.count == 1;
+  bool lends = (list->head.flags & (TL_BORROWED | TL_KEEPING)) == TL_BORROWED;
+  int64_t count = list->length;
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot item = list->items[i];
+    if (!tl_is_heap(item) || (gives && tl_is_owned(item))) {
+      tl_copy_slot(&to[i], &item);
+      continue;
+    }
+    to[i] = ends && !(lends && !tl_is_owned(item)) ? tl_retain(vm, item)
+                                                   : tl_borrow(item);
+    vm->stats.promotions_keep += tl_is_owned(to[i]);
+  }
+  // Nothing is left in it.
+  if (gives)
+    tl_object_free(vm, &list->head);
+  else
+    tl_drop(vm, value);
+}
+
+// The items of what is no list, as a list; NULL after tl_fail.
+static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count) {
+  int64_t length = tl_is_string(value) ? -1 : unpacked_length(vm, value);
+  if (length < 0) {
+    fail_unpack(vm, value, count);
+    return NULL;
+  }
+  if (length != (int64_t)count) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%u names are assigned from %s of %lld %s",
+            count, tl_is_record(value) ? "a record" : "an array",
+            (long long)length, tl_is_record(value) ? "fields" : "items");
+    return NULL;
   }
   tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (uint32_t i = 0; ok && i < count; i++) {
+  for (uint32_t i = 0; list != NULL && i < count; i++) {
+    if (unpack_item(vm, value, i, -1, list))
+      continue;
+    tl_drop(vm, tl_own_list(list));
+    return NULL;
+  }
+  return list;
+}
+
+// first, ...rest, last = value: a list in which the rest is one item, a list or
+// slice; NULL after tl_fail.
+static tl_list *list_with_rest(tl_vm *vm, tl_slot value, uint32_t count,
+                               uint32_t rest) {
+  int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
+  if (length < 0) {
+    if (!tl_failed(vm))
+      fail_unpack(vm, value, count);
+    return NULL;
+  }
+  if (length < others) {
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "%lld names before and after ... are assigned from %lld items",
+            (long long)others, (long long)length);
+    return NULL;
+  }
+  tl_list *list = tl_list_new(vm, count);
+  for (uint32_t i = 0; list != NULL && i < count; i++) {
     // Names after the rest take the last items.
     int64_t at = i <= rest ? i : i + length - count;
     int64_t stop = i == rest ? at + length - others : -1;
-    ok = unpack_item(vm, value, at, stop, list);
+    if (unpack_item(vm, value, at, stop, list))
+      continue;
+    tl_drop(vm, tl_own_list(list));
+    return NULL;
   }
-  if (!ok) {
-    if (list != NULL)
-      tl_drop(vm, tl_own_list(list));
-    return false;
-  }
-  tl_drop(vm, value);
-  tl_operand_put(a, tl_own_list(list));
-  return true;
+  return list;
 }
 
-// A list of the right length is unpacked as it is; anything else becomes a list
-// of its items.
+// Lists are unpacked as they are; anything else becomes a list of its items.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t extra) {
   tl_slot value = tl_operand_read(b, mode);
-  uint32_t count = extra & 0xffff;
+  uint32_t count = tl_unpack_count(extra);
   // A name takes the rest: its index stands in the upper half of extra.
-  if (count != extra)
-    return unpack_rest(vm, a, value, count, (extra >> 16) - 1);
-  if (tl_is_list(value)) {
-    if (value.list->length != (int64_t)count) {
+  if (count == extra && tl_is_list(value)) {
+    if (value.list->length != (int64_t)count)
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "%u names are assigned from a list of %lld items", count,
                      (long long)value.list->length);
-    }
-    tl_operand_put(a, value);
+    unpack_list(vm, a, value);
     return true;
   }
-  int64_t length = tl_is_string(value) ? -1 : unpacked_length(vm, value);
-  if (length < 0)
-    return fail_unpack(vm, value, count);
-  if (length != (int64_t)count) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%u names are assigned from %s of %lld %s", count,
-                   tl_is_record(value) ? "a record" : "an array",
-                   (long long)length, tl_is_record(value) ? "fields" : "items");
-  }
-  tl_list *list = tl_list_new(vm, count);
+  tl_list *list = count == extra
+                      ? list_items(vm, value, count)
+                      : list_with_rest(vm, value, count, (extra >> 16) - 1);
   if (list == NULL)
     return false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!unpack_item(vm, value, i, -1, list)) {
-      tl_drop(vm, tl_own_list(list));
-      return false;
-    }
-  }
   tl_drop(vm, value);
-  tl_operand_put(a, tl_own_list(list));
+  unpack_list(vm, a, tl_own_list(list));
   return true;
 }

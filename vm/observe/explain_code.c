@@ -82,7 +82,7 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   uint32_t forks[FORKS], fork_count = 0, steps = 0;
   tl_decoded d;
   tl_decode(e->p, pc, &d);
-  if (d.result == (int32_t)slot)
+  if (tl_decoded_sets(&d, slot))
     return 0;
   forks[fork_count++] = pc + d.words;
   while (fork_count > 0) {
@@ -94,7 +94,7 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
           d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
       if (mode >= 0 && !ends)
         return line_of_use(e, at, &d);
-      if (d.result == (int32_t)slot || (mode >= 0 && ends))
+      if (tl_decoded_sets(&d, slot) || (mode >= 0 && ends))
         break;
       // The other path of a branch is looked at later.
       if (d.target >= 0 && fork_count < FORKS && d.falls_through)
@@ -215,7 +215,7 @@ static uint32_t find_variable(const tl_explainer *e, uint32_t pc,
 // Whether the opcode's result is an item of its first operand.
 static bool is_taken_out(int op) {
   return op == TL_BC_GETEL || op == TL_BC_GETEL2 || op == TL_BC_GETF ||
-         op == TL_BC_NEXT || op == TL_BC_INDEX;
+         op == TL_BC_NEXT || op == TL_BC_INDEX || op == TL_BC_UNPACK;
 }
 
 // The container that the instruction at [from] took its result out of.

@@ -23,7 +23,7 @@ size_t tl_writers_size(const tl_prototype *p) {
   tl_decoded d;
   for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    size += d.result >= 0;
+    size += d.result_count;
   }
   return size;
 }
@@ -40,14 +40,14 @@ void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   tl_decoded d;
   for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result >= 0)
-      next[d.result + 1]++;
+    for (uint32_t i = 0; i < d.result_count; i++)
+      next[(uint32_t)d.result + i + 1]++;
   }
   for (uint32_t i = 1; i <= p->slot_count; i++) next[i] += next[i - 1];
   for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result >= 0)
-      w->pcs[next[d.result]++] = pc;
+    for (uint32_t i = 0; i < d.result_count; i++)
+      w->pcs[next[(uint32_t)d.result + i]++] = pc;
   }
 }
 
@@ -59,7 +59,7 @@ static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
   tl_decoded d;
   for (uint32_t i = 0; i < pc; i += d.words) {
     tl_decode(p, i, &d);
-    if (d.result == (int32_t)slot) {
+    if (tl_decoded_sets(&d, slot)) {
       *at = i;
       found = true;
     }

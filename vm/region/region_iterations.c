@@ -58,7 +58,7 @@ static bool is_set_before(const tl_region_cached *k, const tl_decoded *loop,
   tl_decoded d;
   for (uint32_t pc = (uint32_t)loop->target; pc < k->pc; pc += d.words) {
     tl_decode(k->graph.function, pc, &d);
-    if (d.result == (int32_t)slot)
+    if (tl_decoded_sets(&d, slot))
       return true;
   }
   return false;

@@ -168,7 +168,8 @@ bool tl_check_fields(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.operand_count; i++)
     if (!check_slot(c, c->ins.operands[i]))
       return false;
-  if (c->ins.result >= 0 && !check_slot(c, (uint32_t)c->ins.result))
+  if (c->ins.result_count > 0 &&
+      !check_slot(c, (uint32_t)c->ins.result + c->ins.result_count - 1))
     return false;
   if (c->ins.window_count > 0 &&
       !check_slot(c, c->ins.window + c->ins.window_count - 1))

@@ -434,6 +434,22 @@ static tl_state item_state(const tl_checker *c) {
   return state;
 }
 
+// The items of operand 0, each in a slot of its own, and none a view of it:
+// what is stored holds its block itself. Where the operand goes on they are
+// part of it. Where it ends they are owned, but for those that it borrowed.
+static tl_state items_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *from = &c->now[x];
+  bool ends = consumes(c->ins.modes[0]);
+  bool whole = from->kind == TL_OWNS && !tl_state_in(from, TL_TO_ITEMS);
+  tl_state state = tl_state_new(ends && whole ? TL_OWNS : TL_EITHER);
+  if (!ends)
+    tl_state_derive(&state, from, x, TL_PART);
+  else if (!whole)
+    tl_state_derive_borrow_owners(&state, from, TL_PART);
+  return state;
+}
+
 // A view of an array. The header is new and owned; operand 0 retains the
 // block, or, where that ends here, whatever retained it for operand 0.
 static tl_state view_state(const tl_checker *c) {
@@ -581,6 +597,8 @@ static tl_state result_state(const tl_checker *c) {
     case TL_DEF_ITEM:
     case TL_DEF_NEXT:
       return item_state(c);
+    case TL_DEF_ITEMS:
+      return items_state(c);
     case TL_DEF_VIEW:
       return view_state(c);
     case TL_DEF_SAME:
@@ -677,8 +695,10 @@ static bool check_definition(tl_checker *c) {
     c->now[c->ins.operands[0]].open = c->ins.extra + 1;
     tl_check_busy(c, c->ins.operands[0]);
   }
-  return c->ins.result < 0 ||
-         tl_check_define(c, (uint32_t)c->ins.result, state);
+  for (uint32_t i = 0; i < c->ins.result_count; i++)
+    if (!tl_check_define(c, (uint32_t)c->ins.result + i, state))
+      return false;
+  return true;
 }
 
 // --- Returning --------------------------------------------------------------
