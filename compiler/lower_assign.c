@@ -151,16 +151,19 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   }
 }
 
-uint32_t tl_rest_of(const tl_target *target) {
+// Which of the targets is ...rest; their number if none is.
+static uint32_t rest_of(const tl_target *target) {
   uint32_t i = 0;
   while (i < target->count && !target->targets[i].is_rest) i++;
   return i;
 }
 
-// A function of TL_PAIR.
-bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
+// Whether two names are assigned from a library function that always returns a
+// list of two: then no length has to be tested, and unpacking cannot fail.
+static bool is_pair_of(tl_lower *l, const tl_target *target,
+                       const tl_ast *value) {
   if (target->kind != TL_TARGET_LIST || target->count != 2 ||
-      value->kind != TL_AST_CALL || tl_rest_of(target) < 2)
+      value->kind != TL_AST_CALL || rest_of(target) < 2)
     return false;
   const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
   return builtin != NULL && builtin->result == TL_PAIR;
@@ -175,7 +178,7 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       return;
     case TL_TARGET_LIST:
       assign_all(l, target->targets, target->count,
-                 tl_lower_unpack(l, target->count, tl_rest_of(target), value,
+                 tl_lower_unpack(l, target->count, rest_of(target), value,
                                  target->span),
                  false);
       break;
@@ -195,7 +198,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   // With ...x on either side only the run knows which value goes where.
   if (target->kind != TL_TARGET_LIST || value->kind != TL_AST_LIST ||
       value->items.count != target->count || target->count > 100 ||
-      tl_has_spread(value) || tl_rest_of(target) < target->count) {
+      tl_has_spread(value) || rest_of(target) < target->count) {
     return false;
   }
   uint32_t count = target->count;
@@ -240,10 +243,12 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
     tl_store_name(l, target->name, slot, target->span);
     return;
   }
-  if (target->kind == TL_TARGET_LIST && tl_take_one_of(l, target, value))
+  bool is_pair = is_pair_of(l, target, value);
+  if (target->kind == TL_TARGET_LIST &&
+      tl_take_one_of(l, target, value, rest_of(target), is_pair))
     return;
   // A function that gives a container back with an item, as pop does.
-  if (tl_is_pair(l, target, value)) {
+  if (is_pair) {
     int32_t first =
         tl_unpack_pair(l, tl_lower_expr(l, value, -1), target->span);
     assign_all(l, target->targets, 2, first, false);

@@ -72,13 +72,10 @@ void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
 // lowered, because what is taken out would be missed, or nothing is gained.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
 // a, place, … = value, where one target takes its old value and all others are
-// names. False likewise.
-bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value);
-// Whether two names are assigned from a library function that always returns a
-// list of two: then no length has to be tested, and unpacking cannot fail.
-bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value);
-// Which of the targets is ...rest; their number if none is.
-uint32_t tl_rest_of(const tl_target *target);
+// names; [rest] is ...rest, or the number of targets if none is. [is_pair]: the
+// value is a call of a function of TL_PAIR. False likewise.
+bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
+                    uint32_t rest, bool is_pair);
 // place op= value. False likewise.
 bool tl_take_update(tl_lower *l, tl_ast *update);
 // get(r, k, fallback) op= value.

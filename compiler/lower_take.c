@@ -513,29 +513,28 @@ static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
 // The target at [which] takes its old value. Taking a variable as a whole is
 // for functions of TL_PAIR, which give it back if they fail.
 static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
-                        uint32_t which) {
+                        uint32_t which, uint32_t rest, bool is_pair) {
   tl_target *place = &target->targets[which];
-  bool is_pair = tl_is_pair(l, target, value);
   struct tl_taking t;
   if (place->kind == TL_TARGET_LIST ||
       (place->kind == TL_TARGET_NAME && !is_pair) ||
       !others_are_names(target, which) || !find_taking(l, place, value, &t))
     return false;
   int32_t list = lower_with_taken(l, &t, value);
-  int32_t first = is_pair
-                      ? tl_unpack_pair(l, list, target->span)
-                      : tl_lower_unpack(l, target->count, tl_rest_of(target),
-                                        list, target->span);
+  int32_t first =
+      is_pair ? tl_unpack_pair(l, list, target->span)
+              : tl_lower_unpack(l, target->count, rest, list, target->span);
   put_items(l, &t, target, which, first);
   return true;
 }
 
 // Any of the targets may be the place.
-bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value) {
+bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
+                    uint32_t rest, bool is_pair) {
   int32_t mark = l->top;
   bool taken = false;
   for (uint32_t i = 0; !taken && i < target->count; i++)
-    taken = take_one_of(l, target, value, i);
+    taken = take_one_of(l, target, value, i, rest, is_pair);
   l->top = mark;
   return taken;
 }
