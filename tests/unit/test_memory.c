@@ -147,12 +147,12 @@ static void the_cap_is_exact(void **state) {
   void *rest = tl_alloc(vm, nbytes - 1000000, "a block");
   assert_non_null(small);
   assert_non_null(rest);
-  assert_false(tl_account_external(vm, 1));
+  assert_false(tl_account_external(vm, vm, 1));
   tl_error_clear(vm);
   tl_free(vm, rest, nbytes - 1000000);
-  assert_true(tl_account_external(vm, 40000));
+  assert_true(tl_account_external(vm, vm, 40000));
   assert_null(tl_alloc(vm, nbytes - 1000000, "a block"));
-  tl_unaccount_external(vm, 40000);
+  tl_unaccount_external(vm, vm, 40000);
   tl_free(vm, small, 1000000);
 }
 
