@@ -45,7 +45,13 @@ static uint64_t short_word(const char *text, size_t nbytes) {
 // Whether every byte is a cluster: ASCII, in which only CR LF is one cluster of
 // two bytes.
 static bool is_bytewise(const char *text, size_t nbytes) {
-  uint64_t all = 0, word;
+  uint64_t all = 0, word, words[4];
+  // Four words that do not wait for each other.
+  for (; nbytes > 32; text += 32, nbytes -= 32) {
+    memcpy(words, text, 32);
+    all |= odd_bytes(words[0]) | odd_bytes(words[1]) | odd_bytes(words[2]) |
+           odd_bytes(words[3]);
+  }
   for (; nbytes > 8; text += 8, nbytes -= 8) {
     memcpy(&word, text, 8);
     all |= odd_bytes(word);
@@ -82,13 +88,19 @@ void tl_string_finish(tl_string *string) {
     string->head.flags |= TL_BYTEWISE;
 }
 
+// The steps of tl_text_hash as constants, of a text of one byte or none.
+#define SHAKEN(h) ((h) ^ (h) >> 32)
+#define MIX(h) SHAKEN(SHAKEN(h) * UINT64_C(0xd6e8feb86659fd93))
+#define HASH(size, c)                              \
+  MIX(MIX((size) + UINT64_C(0x9e3779b97f4a7c15)) ^ \
+      (uint64_t)(c)*UINT64_C(0x10101))
 #define LETTER(size, c)                                              \
   {                                                                  \
     .head = {.count = 1,                                             \
              .kind = TL_KIND_STRING,                                 \
              .flags = TL_IMMORTAL | ((c) == '\r' ? 0 : TL_BYTEWISE), \
              .nbytes = sizeof(tl_letter)},                           \
-    .length = (size), .text = {                                      \
+    .length = (size), .hash = HASH(size, c), .text = {               \
       (c)                                                            \
     }                                                                \
   }
@@ -101,15 +113,38 @@ const tl_letter tl_letters[TL_NO_LETTER + 1] = {
     LETTERS16(0),  LETTERS16(16), LETTERS16(32),  LETTERS16(48), LETTERS16(64),
     LETTERS16(80), LETTERS16(96), LETTERS16(112), LETTER(0, 0)};
 
-bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
+// Sets *out to the letter that the text is, if it is one, or to "".
+static inline bool is_letter(const char *text, size_t nbytes, tl_slot *out) {
   unsigned first = nbytes == 1 ? (unsigned char)text[0] : TL_NO_LETTER;
-  if (nbytes <= 1 && first <= TL_NO_LETTER) {
-    *out = tl_letter_slot(first);
+  if (nbytes > 1 || first > TL_NO_LETTER)
+    return false;
+  *out = tl_letter_slot(first);
+  return true;
+}
+
+bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
+  if (is_letter(text, nbytes, out))
     return true;
-  }
   tl_string *made = tl_string_new(vm, text, nbytes);
   if (made == NULL)
     return false;
+  *out = tl_own_string(made);
+  return true;
+}
+
+bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
+                   tl_slot *out) {
+  TL_CHECK(begin <= end && end <= string->length);
+  const char *text = string->text + begin;
+  if (!tl_string_is_bytewise(string))
+    return tl_string_part(vm, text, end - begin, out);
+  if (is_letter(text, end - begin, out))
+    return true;
+  tl_string *made = tl_string_new(vm, NULL, end - begin);
+  if (made == NULL)
+    return false;
+  memcpy(made->text, text, end - begin);
+  made->head.flags |= TL_BYTEWISE;
   *out = tl_own_string(made);
   return true;
 }
@@ -125,9 +160,8 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
     return NULL;
   memcpy(string->text, a->text, a->length);
   memcpy(string->text + a->length, b->text, b->length);
-  string->text[string->length] = 0;
   // Neither has a CR, so no cluster joins across the border.
-  string->head.flags |= a->head.flags & b->head.flags & TL_BYTEWISE;
+  tl_string_finish_parts(string, a->head.flags & b->head.flags);
   return string;
 }
 
@@ -207,13 +241,10 @@ uint64_t tl_text_hash(const char *text, size_t nbytes) {
   return h ? h : 1;
 }
 
-uint64_t tl_string_hash(tl_string *string) {
-  // Those that all VMs share are never written.
-  if (string->length <= 1)
-    return tl_text_hash(string->text, string->length);
+// Those that all VMs share have theirs, so they are not written here.
+uint64_t tl_string_hash_anew(tl_string *string) {
   uint64_t *hash = hash_of(string);
-  if (*hash == 0)
-    *hash = tl_text_hash(string->text, string->length);
+  *hash = tl_text_hash(string->text, string->length);
   return *hash;
 }
 
@@ -453,8 +484,18 @@ static const char *search_long(tl_vm *vm, const char *from, const char *end,
   return NULL;
 }
 
-// Looks for the first byte with memchr, then compares; where that succeeds
-// often, only the first byte does.
+// The first place of a byte before [end], or NULL. It is often near, and then
+// worth no call.
+static inline const char *find_byte(const char *p, const char *end, char byte) {
+  const char *near = end - p > 16 ? p + 16 : end;
+  while (p < near && *p != byte) p++;
+  if (p < near)
+    return p;
+  return p < end ? memchr(p, byte, (size_t)(end - p)) : NULL;
+}
+
+// Looks for the first byte, then compares; where that succeeds often, only the
+// first byte does.
 const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
                              const tl_string *part) {
   TL_CHECK(at <= s->length);
@@ -465,10 +506,11 @@ const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
     const size_t places = (size_t)(end - p) - part->length + 1;
     if (places > SEARCHED)
       break;
-    p = memchr(p, part->text[0], places);
+    p = find_byte(p, p + places, part->text[0]);
     if (p == NULL)
       return NULL;
-    if (memcmp(p, part->text, part->length) == 0)
+    if (part->length == 1 ||
+        memcmp(p + 1, part->text + 1, part->length - 1) == 0)
       return p;
   }
   return search_long(vm, p, end, part);

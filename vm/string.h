@@ -53,7 +53,7 @@ struct tl_string {
 typedef struct tl_letter {
   tl_object head;
   size_t length;
-  uint64_t hash;
+  uint64_t hash;  // computed already
   char text[8];
 } tl_letter;
 
@@ -78,9 +78,20 @@ static inline tl_string *tl_empty_string(void) {
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
 // Ends a string that was filled by the caller: sets its NUL and TL_BYTEWISE.
 void tl_string_finish(tl_string *string);
+// The same of one that was filled with whole strings alone, whose flags
+// and'ed are [flags]: what is true of all parts is true of the string, so
+// its bytes are not looked at.
+static inline void tl_string_finish_parts(tl_string *string, unsigned flags) {
+  string->text[string->length] = 0;
+  string->head.flags |= (uint8_t)(flags & TL_BYTEWISE);
+}
 // Part of a text as a value: "" and letters of ASCII are immortal strings that
 // all VMs share, others a new one, owned. False after tl_fail.
 bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out);
+// Bytes [begin, end) of a string as a value, likewise. Where each byte of the
+// string is a cluster, the part is not looked at.
+bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
+                   tl_slot *out);
 // A new string of a NUL-terminated text of valid UTF-8.
 tl_string *tl_string_from(tl_vm *vm, const char *text);
 // A new string as printf would print it.
@@ -95,10 +106,11 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 // Frees a string that nothing refers to, with its marks.
 void tl_string_free(tl_vm *vm, tl_string *string);
 // Whether both have the same bytes. Text is not normalised. Hashes are not
-// compared: computing one reads all bytes, as memcmp does.
+// compared: computing one reads all bytes, as memcmp does. Most that differ do
+// so in their first byte, which "" has, too.
 static inline bool tl_string_equal(const tl_string *a, const tl_string *b) {
-  return a == b ||
-         (a->length == b->length && memcmp(a->text, b->text, a->length) == 0);
+  return a == b || (a->length == b->length && a->text[0] == b->text[0] &&
+                    memcmp(a->text, b->text, a->length) == 0);
 }
 // Below, equal to or above 0: in the order of code points, which is that of the
 // bytes.
@@ -110,7 +122,12 @@ const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
 // A hash of bytes, which is never 0.
 uint64_t tl_text_hash(const char *text, size_t nbytes);
 // The same of a string, which remembers it.
-uint64_t tl_string_hash(tl_string *string);
+uint64_t tl_string_hash_anew(tl_string *string);
+static inline uint64_t tl_string_hash(tl_string *string) {
+  uint64_t hash = (string->head.flags & TL_MARKED) != 0 ? string->marks->hash
+                                                        : string->hash;
+  return hash != 0 ? hash : tl_string_hash_anew(string);
+}
 
 // Whether each byte is a cluster.
 static inline bool tl_string_is_bytewise(const tl_string *string) {

@@ -369,8 +369,8 @@ void tl_free_rest(tl_vm *vm, bool all) {
   }
 }
 
-// Arrays have no items to walk and are by far the most frequent, so they are
-// tested first.
+// Arrays and strings have no items to walk and are by far the most frequent, so
+// they are tested first.
 void tl_drop(tl_vm *vm, tl_slot s) {
   if (!tl_is_owned(s) || !release(vm, s.object))
     return;
@@ -379,7 +379,10 @@ void tl_drop(tl_vm *vm, tl_slot s) {
     return;
   }
   uint64_t live = vm->stats.live;
-  free_nest(vm, s.object, 0, NULL);
+  if (tl_is_string(s))
+    tl_string_free(vm, s.string);
+  else
+    free_nest(vm, s.object, 0, NULL);
   if (live - vm->stats.live > vm->stats.longest_free)
     vm->stats.longest_free = live - vm->stats.live;
 }

@@ -115,6 +115,91 @@ static void refused_marks_are_a_walk(void **state) {
   assert_int_equal(vm->stats.live_bytes, 0);
 }
 
+// The hash of a letter is a constant: it must be what is computed of any other
+// string with its text, or a record would have both as keys.
+static void letters_have_the_hash_of_their_text(void **state) {
+  tl_vm *vm = *state;
+  for (unsigned code = 0; code <= TL_NO_LETTER; code++) {
+    tl_string *letter = tl_letter_slot(code).string;
+    assert_int_equal(letter->length, code < TL_NO_LETTER);
+    assert_true(tl_string_hash(letter) ==
+                tl_text_hash(letter->text, letter->length));
+    tl_string *other = tl_string_new(vm, letter->text, letter->length);
+    assert_true(tl_string_hash(other) == tl_string_hash(letter));
+    assert_true(tl_string_equal(other, letter));
+    tl_drop(vm, tl_own_string(other));
+  }
+}
+
+// Checks a part and whether each byte of it is a cluster.
+static void check_cut(tl_vm *vm, tl_string *s, size_t begin, size_t end,
+                      const char *text, bool bytewise) {
+  tl_slot part;
+  assert_true(tl_string_cut(vm, s, begin, end, &part));
+  assert_string_equal(part.string->text, text);
+  assert_int_equal(part.string->length, end - begin);
+  assert_int_equal(tl_string_is_bytewise(part.string), bytewise);
+  assert_int_equal(tl_is_owned(part), strlen(text) > 1);
+  tl_drop(vm, part);
+}
+
+static void parts_know_what_their_string_knew(void **state) {
+  tl_vm *vm = *state;
+  tl_slot ascii = text_slot(vm, "plain text"), wide = text_slot(vm, "aπ bcd");
+  check_cut(vm, ascii.string, 2, 7, "ain t", true);
+  check_cut(vm, ascii.string, 3, 4, "i", true);
+  check_cut(vm, ascii.string, 10, 10, "", true);
+  check_cut(vm, wide.string, 0, 3, "aπ", false);
+  check_cut(vm, wide.string, 3, 7, " bcd", true);
+  check_cut(vm, wide.string, 0, 1, "a", true);
+  tl_drop(vm, ascii);
+  tl_drop(vm, wide);
+}
+
+// CR is a cluster with a LF behind it, so that bytes are not, at any place.
+static void each_byte_is_looked_at(void **state) {
+  tl_vm *vm = *state;
+  for (size_t length = 1; length < 100; length++) {
+    for (size_t at = 0; at <= length; at++) {
+      char text[100];
+      memset(text, 'x', length);
+      if (at < length)
+        text[at] = at % 2 == 0 ? '\r' : '\x7f';
+      tl_string *s = tl_string_new(vm, text, length);
+      assert_int_equal(tl_string_is_bytewise(s), at == length || at % 2 != 0);
+      tl_drop(vm, tl_own_string(s));
+    }
+  }
+}
+
+static void check_search(tl_vm *vm, const char *text, const char *sought,
+                         size_t from, int64_t place) {
+  tl_slot s = text_slot(vm, text), part = text_slot(vm, sought);
+  const char *found = tl_string_search(vm, s.string, from, part.string);
+  assert_int_equal(found != NULL ? found - s.string->text : -1, place);
+  tl_drop(vm, s);
+  tl_drop(vm, part);
+}
+
+// Near, far, at both ends, and where only the beginning is there.
+static void parts_are_found(void **state) {
+  tl_vm *vm = *state;
+  const char *far = "abababababababababababababababababababababcab";
+  check_search(vm, far, "a", 0, 0);
+  check_search(vm, far, "c", 0, 42);
+  check_search(vm, far, "ca", 0, 42);
+  check_search(vm, far, "abc", 0, 40);
+  check_search(vm, far, "cab", 0, 42);
+  check_search(vm, far, "cabc", 0, -1);
+  check_search(vm, far, "d", 0, -1);
+  check_search(vm, far, "b", 44, 44);
+  check_search(vm, far, "ab", 44, -1);
+  check_search(vm, far, "", 45, 45);
+  check_search(vm, far, "a", 45, -1);
+  check_search(vm, "", "a", 0, -1);
+  check_search(vm, "xπ", "π", 0, 1);
+}
+
 static void widths_are_in_cells(void **state) {
   (void)state;
   assert_int_equal(tl_display_width("abc", 3), 3);
@@ -209,6 +294,10 @@ int main(void) {
       FIXTURE_TEST(cluster_ranges_are_bytes),
       FIXTURE_TEST(marks_are_counted_and_freed),
       FIXTURE_TEST(refused_marks_are_a_walk),
+      FIXTURE_TEST(letters_have_the_hash_of_their_text),
+      FIXTURE_TEST(parts_know_what_their_string_knew),
+      FIXTURE_TEST(each_byte_is_looked_at),
+      FIXTURE_TEST(parts_are_found),
       cmocka_unit_test(widths_are_in_cells),
       FIXTURE_TEST(strings_compare_by_code_points),
       FIXTURE_TEST(text_grows),
