@@ -15,6 +15,11 @@
 // Whether a comparison holds of two strings, by code points.
 bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);
 
+// Joins two strings into *out, owned: in the memory of the first where *a owns
+// it alone, and then no longer does. False after tl_fail (kind memory, also
+// where an in-place contract forbids the copy).
+bool tl_strings_join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out);
+
 // Whether [s] can be compared with none, which is no error and needs no look at
 // what it holds: arrays refuse that, and the host's values answer themselves.
 static inline bool tl_is_apart_from_none(tl_slot s) {

@@ -9,6 +9,7 @@
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"
+#include "vm/engine/short.h"
 #include "vm/error.h"
 #include "vm/host.h"
 #include "vm/objects.h"
@@ -178,9 +179,8 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   return true;
 }
 
-// Joins two strings, in the memory of the first where it dies here: a loop of
-// s += part is linear.
-static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
+// A loop of s += part is linear by this.
+bool tl_strings_join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
   // s + s cannot grow in place: the second operand would move.
   bool over = tl_is_unique(*a) && a->string != b.string && !vm->no_reuse;
   if (over)
@@ -212,7 +212,7 @@ static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
     *out = tl_retain(vm, tl_borrow(chosen));
     return true;
   }
-  return join(vm, &slots[0], slots[1], out);
+  return tl_strings_join(vm, &slots[0], slots[1], out);
 }
 
 // Whether an array is compared with none: the script wants to know which items

@@ -11,6 +11,7 @@
 
 #include "vm/host.h"
 #include "vm/array/describe.h"
+#include "vm/array/element.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
@@ -433,7 +434,57 @@ static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
                       int64_t stop, tl_slot *out) {
   size_t begin, end;
   tl_string_grapheme_range(s, start, stop, &begin, &end);
-  return tl_string_part(vm, s->text + begin, end - begin, out);
+  return tl_string_cut(vm, s, begin, end, out);
+}
+
+// Where a bound of a slice lies in a text of so many characters.
+static inline int64_t bound(int64_t at, int64_t count) {
+  if (at < 0)
+    at += count;
+  return at < 0 ? 0 : at > count ? count : at;
+}
+
+// Whether a step is an int64, or a slice without a step between such bounds.
+static bool is_by_int64(const tl_step *step, const tl_slot *parts) {
+  if (step->item_count != 1)
+    return false;
+  const tl_index_item item = step->items[0];
+  const int count = tl_item_parts(item);
+  if ((item.given & TL_SLICE_STEP) != 0 ||
+      (item.kind != TL_ITEM_SLICE && item.kind != TL_ITEM_VALUE))
+    return false;
+  for (int i = 0; i < count; i++)
+    if ((uint8_t)parts[i].tag != TL_CLASS_I64)
+      return false;
+  return true;
+}
+
+// One character, or those between two bounds.
+bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
+                   const tl_slot *parts, size_t *begin, size_t *end) {
+  if (!tl_is_string(base) || !is_by_int64(step, parts))
+    return false;
+  const tl_index_item item = step->items[0];
+  const int64_t count = tl_string_graphemes(vm, base.string);
+  if (count < 0)
+    return true;
+  int64_t start = 0, stop = count;
+  if (item.kind == TL_ITEM_VALUE) {
+    start = parts[0].i;
+    if (!tl_index_wrap(&start, count))
+      return false;
+    stop = start + 1;
+  } else {
+    if ((item.given & TL_SLICE_START) != 0)
+      start = bound((parts++)->i, count);
+    if ((item.given & TL_SLICE_STOP) != 0)
+      stop = bound(parts->i, count);
+    if (start == 0 && stop == count)
+      return false;
+  }
+  tl_string_grapheme_range(base.string, start, start < stop ? stop : start,
+                           begin, end);
+  return true;
 }
 
 // A slice that goes backwards or leaves characters out, where these are bytes.
@@ -445,7 +496,7 @@ static bool spaced_bytes(tl_vm *vm, const tl_string *s, tl_slice slice,
   const char *from = s->text + slice.start;
   for (int64_t i = 0; i < slice.length; i++)
     made->text[i] = from[i * slice.step];
-  tl_string_finish(made);
+  tl_string_finish_parts(made, TL_BYTEWISE);
   *out = tl_own_string(made);
   return true;
 }

@@ -134,6 +134,13 @@ static inline tl_portion tl_path_portion(const tl_path *path) {
 bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
                    tl_slot *parts, tl_slot *out);
 
+// Whether base[step] is a part of a string by int64 alone: an index within it,
+// or a slice without a step that is not all of it. Then bytes [begin, end) are
+// the part. True also after tl_fail, where counting the characters was
+// interrupted. False, with nothing failed: the general way.
+bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
+                   const tl_slot *parts, size_t *begin, size_t *end);
+
 // target.path = value. Consumes target (in place if it has one owner, else on a
 // copy from the first shared container down) and value if they own; *out is the
 // new target, owned. Everything is checked before the first write: on failure

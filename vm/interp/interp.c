@@ -713,6 +713,8 @@ dispatch:
         more = a[1].i < a->range->length;
       } else if (tl_is_record(*a)) {
         more = a[1].i < a->record->length;
+      } else if (tl_is_string(*a)) {
+        more = a[1].i < (int64_t)a->string->length;
       } else {
         TRY(tl_do_more(vm, a, a + 1, &more));
       }
@@ -832,6 +834,11 @@ dispatch:
       if (!tl_scalar_binary(slow_op, slow_b, slow_c, RA))
         goto elementwise;
       ins += ins->op == TL_BC_ELEM2;
+      NEXT;
+    }
+    if (slow_op == TL_OP_ADD && tl_is_string(*slow_b) &&
+        tl_is_string(*slow_c)) {
+      TRY(tl_do_concat(vm, RA, slow_b, slow_c, ins->modes));
       NEXT;
     }
     if (MAY_FUSE(slow_b, slow_c))

@@ -149,6 +149,9 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
 tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
                                  tl_slot *base, const tl_ins *ins,
                                  const tl_ins **next);
+// a = b + c of two strings; operands that end are dropped. False after tl_fail.
+bool tl_do_concat(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  unsigned modes);
 // A comparison that a branch needs: sets *truth if the result is one bool, else
 // fails as tl_do_truth does. The operands are consumed by their modes only on
 // success.

@@ -316,7 +316,11 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
 // One allocation for the whole, since all lengths are known.
 bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   size_t nbytes = 0;
-  for (uint32_t i = 0; i < count; i++) nbytes += strings[i].string->length;
+  unsigned flags = TL_BYTEWISE;
+  for (uint32_t i = 0; i < count; i++) {
+    nbytes += strings[i].string->length;
+    flags &= strings[i].object->flags;
+  }
   tl_string *joined = tl_string_new(vm, NULL, nbytes);
   if (joined == NULL)
     return false;
@@ -325,7 +329,7 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
     memcpy(to, strings[i].string->text, strings[i].string->length);
     to += strings[i].string->length;
   }
-  tl_string_finish(joined);
+  tl_string_finish_parts(joined, flags);
   tl_drop_all(vm, strings, count);
   tl_operand_put(out, tl_own_string(joined));
   return true;

@@ -120,6 +120,21 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
 }
 
+// No region begins with strings. *a is written last, as it may be an operand's
+// slot.
+bool tl_do_concat(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  unsigned modes) {
+  tl_slot left = tl_operand_read(b, modes & 3u);
+  tl_slot right = tl_operand_read(c, modes >> 2 & 3u), joined;
+  if ((vm->interrupted != 0 && !tl_poll(vm, 0)) ||
+      !tl_strings_join(vm, &left, right, &joined))
+    return false;
+  tl_operand_end(vm, left);
+  tl_operand_end(vm, right);
+  tl_operand_put(a, joined);
+  return true;
+}
+
 // The window is dropped here on failure because a call takes its arguments on
 // every path, and the caller cannot know whether this one was run.
 tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,

@@ -19,6 +19,7 @@
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
+#include "vm/string.h"
 #include "vm/values/record.h"
 
 // The step [i] or [i, j]: plain values, no slices.
@@ -32,10 +33,24 @@ static bool asks(tl_vm *vm, tl_slot from) {
          vm->observer->contract_holds(vm, 1, &from);
 }
 
+// What tl_index_part found: bytes [begin, end) of the string in [of].
+static bool get_part(tl_vm *vm, const tl_slot *of, unsigned mode, size_t begin,
+                     size_t end, tl_slot *out) {
+  tl_slot part;
+  if (tl_failed(vm) || !tl_string_cut(vm, of->string, begin, end, &part))
+    return false;
+  tl_drop(vm, tl_operand_read(of, mode));
+  tl_operand_put(out, part);
+  return true;
+}
+
 // b[i] or b[i, j] by the general path; [parts] are the index values.
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
   tl_step step = {.item_count = count, .items = value_items};
+  size_t begin = 0, end = 0;
+  if (tl_index_part(vm, *of, &step, parts, &begin, &end))
+    return get_part(vm, of, mode, begin, end, a);
   tl_slot base = tl_operand_read(of, mode), result;
   bool asked = asks(vm, base);
   if (!tl_index_get(vm, &base, &step, parts, &result) ||
@@ -113,6 +128,9 @@ static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
 // what the path says.
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
+  size_t begin = 0, end = 0;
+  if (tl_index_part(vm, *base, &path->steps[0], parts, &begin, &end))
+    return get_part(vm, base, mode, begin, end, out);
   // A path with spread values is written out first.
   if (path->spreads)
     return do_spread_index(vm, base, mode, path, parts, out);
