@@ -198,28 +198,40 @@ static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
                  tl_describe(args[0], xs, sizeof xs));
 }
 
+// append to a list: in place where it has room and no other owner, as nearly
+// all have.
+static bool append_to_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_list *list = args[0].list;
+  if (tl_is_unique(args[0]) && list->length < list->capacity) {
+    tl_changed_in_place(vm, args[0]);
+    args[0].tag &= ~TL_OWNED;
+    tl_list_put(vm, list, &args[1]);
+    *out = tl_own_list(list);
+    return true;
+  }
+  if (!tl_list_unique(vm, &args[0], 1, &list))
+    return false;
+  bool ok = tl_list_push(vm, &list, &args[1]);
+  return tl_list_give(vm, list, ok, out);
+}
+
 // append(xs, value): in constant time on average where xs ends here. The other
 // kinds of values get an error that names the function meant for them.
 static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0]))
+    return append_to_list(vm, args, out);
   // Messages about joining are replaced: the script did not ask for that.
   if (tl_value_ndim(args[0]) > 0 || tl_is_range(args[0]))
     return append_items(vm, args, out) ||
            (vm->error.status == TALLY_ERR_SHAPE &&
             fail_shape_of_item(vm, args));
-  if (!tl_is_list(args[0])) {
-    const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
-                       : tl_is_string(args[0]) ? " (+ joins strings)"
-                                               : "";
-    char what[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "append: xs must be a list or an array, not %s%s",
-                   tl_describe(args[0], what, sizeof what), hint);
-  }
-  tl_list *list;
-  if (!tl_list_unique(vm, &args[0], 1, &list))
-    return false;
-  bool ok = tl_list_push(vm, &list, &args[1]);
-  return tl_list_give(vm, list, ok, out);
+  const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
+                     : tl_is_string(args[0]) ? " (+ joins strings)"
+                                             : "";
+  char what[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "append: xs must be a list or an array, not %s%s",
+                 tl_describe(args[0], what, sizeof what), hint);
 }
 
 // --- insert and pop ---------------------------------------------------------
@@ -522,7 +534,7 @@ static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
     to -= end - at;
     memcpy(to, text->text + at, end - at);
   }
-  tl_string_finish(reversed);
+  tl_string_finish_parts(reversed, text->head.flags);
   *out = tl_own_string(reversed);
   return true;
 }

@@ -389,6 +389,20 @@ static bool call_indirectly(tl_vm *vm, const tl_builtin *builtin,
                                      : builtin->call(vm, args, out);
 }
 
+// Makes a result that is an object independent, unless the caller knows that it
+// may borrow from the first argument, which was [first] before the call.
+static inline void own_result(tl_vm *vm, const tl_builtin *builtin,
+                              tl_call_mode mode, tl_slot first,
+                              const tl_slot *args, tl_slot *out) {
+  bool lends = mode >= TL_CALL_BORROWS && tl_builtin_may_borrow(builtin);
+  // What it owns, its items own, too.
+  if (lends && builtin->result == TL_LISTS)
+    return;
+  // Not if that was converted meanwhile, since a conversion ends with the call.
+  if (!lends || tl_is_owned(first) || tl_is_owned(args[0]))
+    tl_own_result(vm, builtin, out);
+}
+
 // Calls the function, directly where its arguments are plain, and makes its
 // result independent. For the counters alone *dying says which arguments end
 // here as arrays with no other owner. [held]: the caller has an in-place
@@ -396,10 +410,7 @@ static bool call_indirectly(tl_vm *vm, const tl_builtin *builtin,
 static inline __attribute__((always_inline)) bool call_function(
     tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool held,
     uint32_t count, tl_slot *args, uint32_t *dying, tl_slot *out) {
-  bool lends = mode >= TL_CALL_BORROWS && tl_builtin_may_borrow(builtin);
-  // What it owns, its items own, too.
-  bool lists = lends && builtin->result == TL_LISTS;
-  lends = lists || (lends && !tl_is_owned(args[0]));
+  const tl_slot first = count > 0 ? args[0] : tl_none();
   // What the checks below need is in the tags; most calls are of numbers and
   // lists alone.
   uint64_t tags = 0;
@@ -424,10 +435,8 @@ static inline __attribute__((always_inline)) bool call_function(
             (direct ? builtin->call(vm, args, out)
                     : call_indirectly(vm, builtin, count, args, out));
   vm->keeping = was_keeping;
-  // The result may borrow from the first argument only if that was not
-  // converted meanwhile, since a conversion ends with the call.
-  if (ok && tl_is_heap(*out) && (!lends || (tl_is_owned(args[0]) && !lists)))
-    tl_own_result(vm, builtin, out);
+  if (ok && tl_is_heap(*out))
+    own_result(vm, builtin, mode, first, args, out);
   return ok &&
          (!held || vm->observer->contract_returns(vm, builtin->name, *out));
 }
@@ -488,14 +497,57 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   return ok;
 }
 
+// Whether a call needs nothing of what run_builtin does besides calling the
+// function: it is the library's own and needs no capability; no argument is an
+// array, or is looked through for bytes; and what is to come back on failure
+// stays in its slot.
+static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
+                             tl_call_mode mode, uint32_t count,
+                             const tl_slot *args) {
+  uint64_t tags = 0;
+  bool nested = vm->has_contracts;
+  for (uint32_t i = 0; i < count; i++) {
+    tags |= args[i].tag;
+    nested |= tl_is_nested(args[i]);
+  }
+  return !nested && (tags & TL_CLASS_ARRAY) == 0 &&
+         !tl_builtin_is_host(builtin) &&
+         (builtin->flags & TALLY_MAY_ALL) == 0 && vm->interrupted == 0 &&
+         ((tags & TL_CLASS_LIST) == 0 || !opens_lists(builtin, args)) &&
+         (mode < TL_CALL_RESTORES || !is_borrowed(builtin, mode, args));
+}
+
+// Calls the function and drops its arguments: all but the first one where that
+// is to come back.
+static bool run_simple(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
+                       uint32_t count, tl_slot *args, tl_slot *out) {
+  const bool restores = mode >= TL_CALL_RESTORES, was_keeping = vm->keeping;
+  const tl_slot first = count > 0 ? args[0] : tl_none();
+  vm->keeping = restores;
+  bool ok = builtin->call(vm, args, out);
+  vm->keeping = was_keeping;
+  if (ok && tl_is_heap(*out))
+    own_result(vm, builtin, mode, first, args, out);
+  if (ok && vm->interrupted != 0 && !restores && !tl_poll(vm, 0)) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
+  drop_arguments(vm, !ok && restores, count, args, 0);
+  if (!ok)
+    *out = tl_none();
+  return ok;
+}
+
 // The arguments are gone after a failure; tl_error_of_builtin only compares
 // their addresses with the one that the message speaks of.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
+  bool simple = is_simple(vm, builtin, mode, count, args);
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  if (run_builtin(vm, builtin, mode, held, count, args, out))
+  if (simple ? run_simple(vm, builtin, mode, count, args, out)
+             : run_builtin(vm, builtin, mode, held, count, args, out))
     return true;
   tl_error_of_builtin(vm, builtin, args);
   return false;

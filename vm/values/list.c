@@ -123,7 +123,7 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
     return false;
   if (!list_reserve(vm, list, 1))
     return false;
-  put_item(vm, &(*list)->items[(*list)->length++], item);
+  tl_list_put(vm, *list, item);
   return true;
 }
 

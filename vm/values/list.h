@@ -14,6 +14,7 @@
 #ifndef TALLY_VM_LIST_H
 #define TALLY_VM_LIST_H
 
+#include "vm/check.h"
 #include "vm/memory/memory.h"
 
 // A list object. Capacity is how many items there is room for.
@@ -30,6 +31,16 @@ tl_list *tl_list_new(tl_vm *vm, int64_t capacity);
 // Compares two values in the order that sort puts them in (order.c): *order is
 // below, at or above 0. False after tl_fail (kind type): they have no order.
 bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order);
+// Appends to a list that has room and that only the caller has: *item moves in,
+// or is retained. A number or an immortal string has no count to write.
+static inline void tl_list_put(tl_vm *vm, tl_list *list, tl_slot *item) {
+  TL_CHECK(list->length < list->capacity);
+  tl_slot kept = *item;
+  if (tl_is_heap(kept) && (!tl_is_string(kept) || tl_is_owned(kept) ||
+                           (kept.object->flags & TL_IMMORTAL) == 0))
+    kept = tl_escape(vm, item, TL_CAUSE_ITEM);
+  tl_copy_slot(&list->items[list->length++], &kept);
+}
 // Appends to a list that only the caller has: *item moves in, or is retained.
 // The list may move in memory: *list is updated. On failure nothing has
 // changed.
