@@ -305,7 +305,7 @@ static bool part(const matcher *m, uint32_t group, tl_slot *out) {
   *out = tl_none();
   if (begin == SIZE_MAX)
     return true;
-  return tl_string_part(m->vm, m->text->text + begin, end - begin, out);
+  return tl_string_cut(m->vm, m->text, begin, end, out);
 }
 
 // --- match, matches ---------------------------------------------------------
@@ -414,7 +414,7 @@ static bool find_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t begin = m.places[2 * group], end = m.places[2 * group + 1];
     if (begin == SIZE_MAX)
       begin = end = 0;
-    ok = tl_list_push_text(vm, &list, m.text->text + begin, end - begin);
+    ok = tl_list_push_cut(vm, &list, m.text, begin, end);
   }
   matcher_close(&m);
   return tl_list_give(vm, list, ok, out);
@@ -511,12 +511,10 @@ static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
     // An empty match has nothing between two parts.
     if (!ok || !found || m.empty)
       continue;
-    ok =
-        tl_list_push_text(vm, &list, m.text->text + start, m.places[0] - start);
+    ok = tl_list_push_cut(vm, &list, m.text, start, m.places[0]);
     start = m.places[1];
   }
-  ok = ok && tl_list_push_text(vm, &list, m.text->text + start,
-                               m.text->length - start);
+  ok = ok && tl_list_push_cut(vm, &list, m.text, start, m.text->length);
   matcher_close(&m);
   return tl_list_give(vm, list, ok, out);
 }

@@ -215,9 +215,16 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t count = tl_string_graphemes(vm, s);
   tl_list *list = count >= 0 ? tl_list_new(vm, count) : NULL;
   bool ok = list != NULL;
+  if (ok && tl_string_is_bytewise(s)) {
+    for (size_t at = 0; ok && at < s->length; at++) {
+      list->items[list->length++] = tl_letter_slot((unsigned char)s->text[at]);
+      ok = (at & 0xffff) != 0xffff || tl_poll(vm, 64);
+    }
+    return tl_list_give(vm, list, ok, out);
+  }
   for (size_t at = 0, end; ok && at < s->length; at = end) {
     end = tl_grapheme_end(s->text, s->length, at);
-    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+    ok = tl_list_push_cut(vm, &list, s, at, end);
   }
   return tl_list_give(vm, list, ok, out);
 }
@@ -283,7 +290,7 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
       continue;
     }
     size_t end = word_end(s, at);
-    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+    ok = tl_list_push_cut(vm, &list, s, at, end);
     at = end;
   }
   return tl_list_give(vm, list, ok, out);
@@ -304,7 +311,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t next = newline ? end + 1 : end;
     if (end > at && s->text[end - 1] == '\r')
       end--;
-    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+    ok = tl_list_push_cut(vm, &list, s, at, end);
     at = next;
   }
   return tl_list_give(vm, list, ok, out);
@@ -376,7 +383,7 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     memcpy(string->text + done, string->text, more);
     done += more;
   }
-  tl_string_finish(string);
+  tl_string_finish_parts(string, s->head.flags);
   *out = tl_own_string(string);
   return true;
 }

@@ -28,13 +28,15 @@ static size_t blank_at(const char *text, size_t nbytes) {
   return tl_is_blank(point) ? step : 0;
 }
 
-// Appends the text as a string, one that was met before if there is an equal
-// one.
-static bool push(tl_interner *interner, tl_list **list, const char *text,
-                 size_t nbytes) {
+// Appends bytes [begin, end) of the text as a string: a letter, or one that was
+// met before if there is an equal one.
+static bool push(tl_interner *interner, tl_list **list, const tl_string *s,
+                 size_t begin, size_t end) {
   if (((*list)->length & 0xfff) == 0xfff && !tl_poll(interner->vm, 4))
     return false;
-  tl_string *string = tl_intern(interner, text, nbytes);
+  if (interner->met == NULL || end - begin < 2)
+    return tl_list_push_cut(interner->vm, list, s, begin, end);
+  tl_string *string = tl_intern(interner, s->text + begin, end - begin);
   if (string == NULL)
     return false;
   return tl_list_push_own(interner->vm, list, tl_own_string(string));
@@ -57,7 +59,7 @@ static bool push_words(tl_interner *interner, const tl_string *s,
       at++;
     if (at == start)
       return true;
-    if (!push(interner, list, text + start, at - start))
+    if (!push(interner, list, s, start, at))
       return false;
   }
 }
@@ -83,7 +85,7 @@ bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
   do {
     found = tl_string_search(vm, s, at, separator);
     size_t end = found != NULL ? (size_t)(found - s->text) : s->length;
-    ok = !tl_failed(vm) && push(&interner, list, s->text + at, end - at);
+    ok = !tl_failed(vm) && push(&interner, list, s, at, end);
     at = end + separator->length;
   } while (ok && found != NULL);
   tl_interner_close(&interner);

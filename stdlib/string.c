@@ -54,13 +54,28 @@ static bool between_parts(const tl_string *between, int64_t count,
   return !tl_mul_overflows(between->length, gaps, nbytes);
 }
 
-// Copies a part and returns the place behind it. One byte, as most separators
-// have, is worth no call.
-static char *put_part(char *to, const char *text, size_t nbytes) {
-  if (nbytes == 1)
-    *to = *text;
-  else
+// Copies a part and returns the place behind it. Up to 16 bytes, as most parts
+// have, are worth no call: two words that may overlap.
+static inline char *put_part(char *to, const char *text, size_t nbytes) {
+  uint64_t low, high;
+  uint32_t first, last;
+  if (nbytes > 16) {
     memcpy(to, text, nbytes);
+  } else if (nbytes >= 8) {
+    memcpy(&low, text, 8);
+    memcpy(&high, text + nbytes - 8, 8);
+    memcpy(to, &low, 8);
+    memcpy(to + nbytes - 8, &high, 8);
+  } else if (nbytes >= 4) {
+    memcpy(&first, text, 4);
+    memcpy(&last, text + nbytes - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + nbytes - 4, &last, 4);
+  } else if (nbytes > 0) {
+    to[0] = text[0];
+    to[nbytes / 2] = text[nbytes / 2];
+    to[nbytes - 1] = text[nbytes - 1];
+  }
   return to + nbytes;
 }
 
@@ -69,6 +84,7 @@ static char *put_part(char *to, const char *text, size_t nbytes) {
 static tl_string *join_list(tl_vm *vm, const tl_list *list,
                             const tl_string *between) {
   size_t nbytes;
+  unsigned flags = list->length > 1 ? between->head.flags : TL_BYTEWISE;
   // The length of the result first: one allocation, no growing.
   bool fits = between_parts(between, list->length, &nbytes);
   for (int64_t i = 0; i < list->length; i++) {
@@ -80,6 +96,7 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
       return NULL;
     }
     fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
+    flags &= item.string->head.flags;
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
   if (joined == NULL)
@@ -91,6 +108,7 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
       to = put_part(to, between->text, between->length);
     to = put_part(to, part->text, part->length);
   }
+  tl_string_finish_parts(joined, flags);
   return joined;
 }
 
@@ -116,6 +134,7 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
       to = put_part(to, between->text, between->length);
     to = put_part(to, tl_string_item_text(part), tl_string_item_length(part));
   }
+  tl_string_finish(joined);
   return joined;
 }
 
@@ -160,11 +179,7 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_string *joined = is_array ? join_array(vm, xs.array, between)
                                : join_list(vm, xs.list, between);
-  if (joined == NULL)
-    return false;
-  tl_string_finish(joined);
-  *out = tl_own_string(joined);
-  return true;
+  return tl_string_give(joined, out);
 }
 
 // --- replace and find -------------------------------------------------------
@@ -188,8 +203,66 @@ static int64_t count_places(tl_vm *vm, const tl_string *s,
   return count;
 }
 
-// replace(s, old, new, count): the places are counted first, so that the result
-// is made at once.
+// Writes the text with [new] in the place of each of [count] times that it has
+// [old]. False where that was interrupted.
+static bool put_replaced(tl_vm *vm, char *to, const tl_string *s,
+                         const tl_string *old, const tl_string *new,
+                         int64_t count) {
+  const char *from = s->text;
+  while (count-- > 0) {
+    const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
+    if (found == NULL || !may_go_on(vm, count))
+      return false;
+    to = put_part(to, from, (size_t)(found - from));
+    to = put_part(to, new->text, new->length);
+    from = found + old->length;
+  }
+  put_part(to, from, s->length - (size_t)(from - s->text));
+  return true;
+}
+
+// The same where a byte takes the place of another wherever that is.
+static bool put_other_byte(tl_vm *vm, char *to, const tl_string *s, char old,
+                           char new) {
+  for (size_t i = 0; i < s->length; i++) {
+    char c = s->text[i];
+    to[i] = c == old ? new : c;
+    if ((i & 0xfffff) == 0xfffff && !tl_poll(vm, 1024))
+      return false;
+  }
+  return true;
+}
+
+// The text with [new] for [old]: the places are counted first, so that the
+// result is made at once. NULL after tl_fail.
+static tl_string *replaced(tl_vm *vm, const tl_string *s, const tl_string *old,
+                           const tl_string *new, int64_t most) {
+  const bool bytes =
+      old->length == 1 && new->length == 1 && most >= (int64_t)s->length;
+  int64_t count = bytes ? 0 : count_places(vm, s, old, most);
+  if (tl_failed(vm))
+    return NULL;
+  size_t nbytes, rest = s->length - (size_t)count * old->length;
+  bool fits = !tl_mul_overflows((size_t)count, new->length, &nbytes) &&
+              !tl_add_overflows(nbytes, rest, &nbytes);
+  tl_string *made = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
+  if (made == NULL)
+    return NULL;
+  bool ok = bytes
+                ? put_other_byte(vm, made->text, s, old->text[0], new->text[0])
+                : put_replaced(vm, made->text, s, old, new, count);
+  if (!ok) {
+    tl_drop(vm, tl_own_string(made));
+    return NULL;
+  }
+  if (tl_string_is_bytewise(s) && tl_string_is_bytewise(new))
+    tl_string_finish_parts(made, TL_BYTEWISE);
+  else
+    tl_string_finish(made);
+  return made;
+}
+
+// replace(s, old, new, count).
 static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *old, *new;
   int64_t count = INT64_MAX;
@@ -201,30 +274,7 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (old->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "replace: old is empty");
-  count = count_places(vm, s, old, count);
-  if (tl_failed(vm))
-    return false;
-  size_t nbytes, rest = s->length - (size_t)count * old->length;
-  bool fits = !tl_mul_overflows((size_t)count, new->length, &nbytes) &&
-              !tl_add_overflows(nbytes, rest, &nbytes);
-  tl_string *made = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
-  if (made == NULL)
-    return false;
-  char *to = made->text;
-  const char *from = s->text;
-  while (count-- > 0) {
-    const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
-    if (found == NULL || !may_go_on(vm, count)) {
-      tl_drop(vm, tl_own_string(made));
-      return false;  // interrupted: it was there
-    }
-    to = put_part(to, from, (size_t)(found - from));
-    to = put_part(to, new->text, new->length);
-    from = found + old->length;
-  }
-  put_part(to, from, s->length - (size_t)(from - s->text));
-  tl_string_finish(made);
-  return tl_string_give(made, out);
+  return tl_string_give(replaced(vm, s, old, new, count), out);
 }
 
 // The index, in clusters, of the first place where [part] begins one; -1 if
@@ -329,7 +379,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
       break;
     end = last;
   }
-  return tl_string_part(vm, s->text + begin, end - begin, out);
+  return tl_string_cut(vm, s, begin, end, out);
 }
 
 // --- Points and bytes -------------------------------------------------------

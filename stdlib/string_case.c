@@ -70,7 +70,7 @@ static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
     title_bytes(made->text, s->text, s->length);
   else
     turn_bytes(made->text, s->text, s->length, to == TL_UPPER ? 'a' : 'A');
-  tl_string_finish(made);
+  tl_string_finish_parts(made, TL_BYTEWISE);
   *out = tl_own_string(made);
   return true;
 }

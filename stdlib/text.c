@@ -5,9 +5,14 @@
 
 #include <utf8proc.h>
 
-// Up to four bytes of UTF-8; utf8proc refuses surrogates and what lies beyond
-// U+10FFFF with 0.
+// Up to four bytes of UTF-8, of which letters have two; utf8proc refuses
+// surrogates and what lies beyond U+10FFFF with 0.
 void tl_text_point(tl_text *text, int32_t point) {
+  if (point >= 0x80 && point < 0x800) {
+    const char two[] = {(char)(0xc0 | point >> 6), (char)(0x80 | (point & 63))};
+    tl_text_add(text, two, sizeof two);
+    return;
+  }
   utf8proc_uint8_t bytes[4];
   utf8proc_ssize_t n = utf8proc_encode_char(point, bytes);
   tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
@@ -37,6 +42,13 @@ bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {
   tl_slot string;
   return tl_string_part(vm, text, nbytes, &string) &&
+         tl_list_push_own(vm, list, string);
+}
+
+bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
+                      size_t begin, size_t end) {
+  tl_slot string;
+  return tl_string_cut(vm, s, begin, end, &string) &&
          tl_list_push_own(vm, list, string);
 }
 

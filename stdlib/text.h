@@ -21,6 +21,9 @@ bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item);
 // Appends a string of these bytes, valid UTF-8, to *list, which may move.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes);
+// Appends bytes [begin, end) of a string, which are valid UTF-8, likewise.
+bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
+                      size_t begin, size_t end);
 // *out owns the list if ok, else it is dropped (it may be NULL). Returns ok,
 // so that it can end a function.
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out);
