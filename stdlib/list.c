@@ -201,6 +201,7 @@ static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
 // append to a list: in place where it has room and no other owner, as nearly
 // all have.
 static bool append_to_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  // Nothing can fail here, so that nothing has to be put back.
   tl_list *list = args[0].list;
   if (tl_is_unique(args[0]) && list->length < list->capacity) {
     tl_changed_in_place(vm, args[0]);

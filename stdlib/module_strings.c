@@ -216,6 +216,7 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = count >= 0 ? tl_list_new(vm, count) : NULL;
   bool ok = list != NULL;
   if (ok && tl_string_is_bytewise(s)) {
+    // Each byte is a letter, which needs no memory.
     for (size_t at = 0; ok && at < s->length; at++) {
       list->items[list->length++] = tl_letter_slot((unsigned char)s->text[at]);
       ok = (at & 0xffff) != 0xffff || tl_poll(vm, 64);

@@ -45,6 +45,7 @@ bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
          tl_list_push_own(vm, list, string);
 }
 
+// Letters are shared, and what is known of the string is known of its part.
 bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
                       size_t begin, size_t end) {
   tl_slot string;

@@ -122,6 +122,8 @@ static inline bool is_letter(const char *text, size_t nbytes, tl_slot *out) {
   return true;
 }
 
+// Letters are by far the most frequent parts: reading a text by index makes no
+// strings.
 bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
   if (is_letter(text, nbytes, out))
     return true;
@@ -132,6 +134,8 @@ bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
   return true;
 }
 
+// A part of text with longer clusters may have none of them, so that its bytes
+// are looked at; a part of ASCII is ASCII.
 bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
                    tl_slot *out) {
   TL_CHECK(begin <= end && end <= string->length);

@@ -504,6 +504,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
 static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
                              tl_call_mode mode, uint32_t count,
                              const tl_slot *args) {
+  // Under a contract the result has to be told from the arguments, as it has
+  // for nested values.
   uint64_t tags = 0;
   bool nested = vm->has_contracts;
   for (uint32_t i = 0; i < count; i++) {
@@ -528,6 +530,7 @@ static bool run_simple(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   vm->keeping = was_keeping;
   if (ok && tl_is_heap(*out))
     own_result(vm, builtin, mode, first, args, out);
+  // An interrupt during a long call takes effect now, not at the next poll.
   if (ok && vm->interrupted != 0 && !restores && !tl_poll(vm, 0)) {
     tl_drop(vm, *out);
     ok = false;
