@@ -411,13 +411,16 @@ static inline __attribute__((always_inline)) bool call_function(
     tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool held,
     uint32_t count, tl_slot *args, uint32_t *dying, tl_slot *out) {
   const tl_slot first = count > 0 ? args[0] : tl_none();
-  // One pass over the arguments finds out what the checks below need.
-  bool has_forms = false, has_lists = false;
-  for (uint32_t i = 0; i < count; i++) {
+  // What the checks below need is in the tags; most calls are of numbers and
+  // lists alone.
+  uint64_t tags = 0;
+  for (uint32_t i = 0; i < count; i++) tags |= args[i].tag;
+  bool has_forms = false, has_lists = (tags & TL_CLASS_LIST) != 0;
+  bool may_have = (tags & (TL_CLASS_ARRAY | TL_CLASS_OBJ)) != 0;
+  for (uint32_t i = 0; may_have && i < count; i++) {
     if (tl_is_array(args[i]))
       *dying |= (uint32_t)tl_is_unique(args[i]) << i;
     has_forms |= tl_is_nested(args[i]);
-    has_lists |= tl_is_list(args[i]);
   }
   bool direct = !has_forms && !tl_builtin_is_host(builtin) &&
                 (builtin->flags & TALLY_MAY_ALL) == 0 &&
