@@ -383,10 +383,7 @@ void tl_drop(tl_vm *vm, tl_slot s) {
     return;
   }
   uint64_t live = vm->stats.live;
-  if (tl_is_string(s))
-    tl_string_free(vm, s.string);
-  else
-    free_nest(vm, s.object, 0, NULL);
+  free_nest(vm, s.object, 0, NULL);
   if (live - vm->stats.live > vm->stats.longest_free)
     vm->stats.longest_free = live - vm->stats.live;
 }
