@@ -342,7 +342,7 @@ static void test_a_large_nest_is_freed_in_parts(void **state) {
          "fn f2() {\n  t = 1\n  while true { t = (t, 2) }\n}\n"
          "fn f3() {\n  t = (:)\n  for i in 0..9000000000 { t[i] = (i, i) }\n}");
   for (int i = 0; i < 4; i++) {
-    char source[8];
+    char source[16];
     snprintf(source, sizeof source, "f%d()", i);
     h->polls = 0;
     h->interrupt_at = refused_is_slow() ? 20 : 400;
