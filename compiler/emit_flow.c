@@ -170,6 +170,8 @@ void tl_emit_behind(tl_emitter *e, const tl_cfg_block *block) {
 
 // Adds to what is live at the start of a block what is live behind it and not
 // set in it; returns whether there was more.
+//
+//     live(b) = reads(b) ∪ (behind(b) − writes(b))
 static bool add_behind(tl_emitter *e, int32_t block, const uint64_t *writes) {
   uint64_t *live = e->live + block * e->words;
   bool more = false;

@@ -46,6 +46,7 @@ static tl_state slice_state(const tl_flow *flow, tl_relation first) {
       tl_state_derive(&state, from, (uint32_t)x, r);
     else
       tl_state_derive_borrow_owners(&state, from, r);
+  // x[:] of a string is x itself, which the slot may then only borrow.
   if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
@@ -153,6 +154,8 @@ static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     }
     if (flow->modes[i] == TL_MODE_RETAIN)
       continue;  // it keeps its items itself
+    // A slot that only borrows has nothing of its own to lend: whoever it
+    // borrows from lends in its place.
     if (flow->modes[i] == TL_MODE_BORROW && from->kind != TL_BORROWS)
       tl_state_add(&state, tl_borrow_owner_of((uint32_t)x, TL_LENDS));
     tl_state_derive_stored(&state, from);

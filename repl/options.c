@@ -59,6 +59,8 @@ static int wrong(const char *what, const char *which) {
 // --- Quantities -------------------------------------------------------------
 
 // A unit that may stand behind a number.
+// A number alone is of bytes or seconds. K, KB and KiB are all 1024 bytes, and
+// m is minutes, as ms is milliseconds.
 typedef struct unit {
   const char *name;
   double factor;
@@ -76,6 +78,7 @@ static const unit times[] = {{"", 1},     {"s", 1},    {"ms", 1e-3}, {"m", 60},
 // Reads a positive number with a unit behind it.
 static bool read_quantity(const char *text, const unit *units, double *out) {
   char *end;
+  // strtod alone would take blanks, a sign, inf and nan as well.
   if (*text < '0' || *text > '9')
     return false;
   double number = strtod(text, &end);
@@ -370,6 +373,7 @@ int tl_command_read(int argc, char **argv, tl_command *out) {
     return 0;
   if (strcmp(argv[i - 1], "--") != 0)
     return read_word(out, argc - i, argv + i);
+  // Behind -- even "test" or "doc" is the name of a FILE.
   out->action = TL_ACTION_RUN;
   out->subject = argv[i];
   out->argc = argc - i - 1;

@@ -36,12 +36,14 @@ static double seconds_between(const struct timespec *from,
 // The handler of Ctrl-C.
 static void heed_interrupt(int signal_number) {
   (void)signal_number;
+  // The code that is interrupted may be about to read errno.
   int saved = errno;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   double passed = seconds_between(&asked_at, &now);
   // The script did not heed the first one.
   if (is_running && was_asked && passed > 0.05 && passed <= 1) {
+    // exit would flush streams that the script may be in the midst of writing.
     _exit(TL_INTERRUPTED);
   }
   was_asked = 1;
@@ -178,6 +180,7 @@ int tl_terminal_width(int file) {
 }
 
 // Columns for a picture as text: the terminal's, within bounds.
+// Less than 40, or 0 where there is no terminal, is too little: then 80.
 static int plot_width(void) {
   int width = tl_terminal_width(STDERR_FILENO);
   return width < 40 ? 80 : width < 120 ? width : 120;

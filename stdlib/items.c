@@ -1,4 +1,8 @@
 // The items of anything that a for loop walks.
+//
+//     [[1, 2], [3, 4]]    [1, 2], [3, 4]    rows, as views
+//     "né"                "n", "é"          grapheme clusters
+//     (x: 1, y: 2)        "x", "y"          keys
 
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
@@ -51,6 +55,7 @@ static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
 // a record, its keys.
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out) {
+  // Here, so that no walk has to poll, whatever it does with the items.
   if ((index & 0x3fff) == 0x3fff && !tl_poll(vm, 16))
     return false;
   if (tl_is_list(s)) {

@@ -40,6 +40,7 @@
 
 // The topics of modules that are written in Tally, by their file's name
 // without the ending.
+// What the same module has in C stands under the topic of its family instead.
 static const tl_module_topic topics[] = {
     {"global/correlation", STATISTICS},
     {"global/einsum", LINEAR},
@@ -68,6 +69,8 @@ static const tl_module_topic topics[] = {
 
 // Every family: the module it is in (NULL: global names), its rows, its topic.
 // The order is that of `tally doc`.
+// A module may have several families, and a file in Tally besides: linalg has
+// four here, and stdlib/linalg.tly.
 static const tl_family families[] = {
     {NULL, tl_value_builtins, VALUES},
     {NULL, tl_operator_builtins, VALUES},

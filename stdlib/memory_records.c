@@ -74,6 +74,11 @@ static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
 
 // Samples and blocks are columns, one array for each of their fields: thousands
 // of records would cost more memory than most programs that are watched.
+//
+//     (width: 0.01, end: 2.5, …, high: [512, 8192, …],   one for each sample
+//      bands: (born: [0.1, …], file: [0, …], …),         one for each block
+//      texts: ("a = b + c", …), owners: ("a", …),        the same, as texts
+//      files: ("script.tly", …))                         by bands.file
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   tl_record *record = tl_record_new(vm, 16);
   tl_record_put(vm, &record, "width", tl_float(t->width));

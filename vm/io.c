@@ -138,6 +138,9 @@ tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
 }
 
 // What input() and the like have read ahead of standard input.
+//
+//     data           start             searched          end        capacity
+//      │ given out    │ ends no line    │ not searched    │ for reads  │
 typedef struct tl_input {
   char *data;
   size_t capacity, start, end;  // [start, end) is not given out yet

@@ -29,6 +29,9 @@ static uint64_t odd_bytes(uint64_t word) {
 
 // Up to 8 bytes as a number that no other text of this length has: short texts
 // need no loop for hash or test.
+//
+//     "abcde"    "abcd" and "bcde": two reads that overlap
+//     "ab"       "a", "b", "b": the first, the middle, the last byte
 static uint64_t short_word(const char *text, size_t nbytes) {
   uint32_t low, high;
   if (nbytes >= 4) {
@@ -650,6 +653,7 @@ tl_string *tl_text_finish(tl_text *text) {
 char *tl_text_take(tl_text *text, size_t *nbytes) {
   char *bytes = text->failed ? NULL : text->bytes;
   *nbytes = text->capacity;
+  // The room ends with the text, so what is in it moves to a block.
   if (bytes == text->room) {
     *nbytes = text->length;
     bytes = tl_alloc(text->vm, text->length, "a text");

@@ -179,6 +179,13 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
 }
 
 // --- To C -------------------------------------------------------------------
+// What each takes; every other value fails (kind type):
+//
+//     tally_to_bool       a bool
+//     tally_to_int        an integer of any dtype that int64 holds
+//     tally_to_float      an integer or a float, of any dtype
+//     tally_to_complex    one of these, or a complex number
+//     tally_to_string     a string
 
 // Kind type: "the host asks for an array, and the value is string".
 tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {

@@ -115,6 +115,8 @@ typedef struct left {
 } left;
 
 // Whether another library holds the value by an export.
+// An export keeps its value in a handle, which the walk over handles visits as
+// one of the host's: this tells them apart.
 static bool is_exported(tl_vm *vm, tl_slot value) {
   tl_slot held;
   for (const tl_export *e = vm->exports; e != NULL; e = e->next)
@@ -157,6 +159,7 @@ static void put_left(void *context, tl_slot value) {
   l->ok = tl_record_put_into(l->vm, &l->list, record);
 }
 
+// The list gets its handle when it is complete, so that it is not in itself.
 tally_status tally_left(tally_vm *vm, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, out, "the place for the result"))

@@ -28,6 +28,8 @@ static int default_write(void *context, const char *text, size_t nbytes) {
 }
 
 // The capabilities of a script run by hand: all.
+// In the fields that are not named here 0 is the usual: no limit, as many
+// threads as cores, imports from files, the system's clocks.
 tally_options tally_default_options(void) {
   return (tally_options){.size = sizeof(tally_options),
                          .resize = tl_memory_resize,
@@ -88,6 +90,7 @@ tl_vm *tl_vm_open(const tally_options *options,
   vm->no_reuse = options->no_reuse != 0;
   vm->fuel = TL_FUEL;
   vm->budget = UINT64_MAX;
+  // tl_vm_close frees through the memory, so that it cannot undo this.
   if (!tl_memory_open(vm)) {
     options->resize(options->context, vm, sizeof *vm, 0);
     return NULL;
@@ -105,6 +108,7 @@ tl_vm *tl_vm_open(const tally_options *options,
 // In the reverse order of dependence: values before modules, modules before
 // types, memory last.
 void tl_vm_close(tl_vm *vm) {
+  // A copy, since the last call of resize frees the VM that has them.
   tally_options options = vm->options;
   tl_watch_close(vm);
   tl_error_clear(vm);

@@ -285,6 +285,12 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
 
 // A function of the main module without captured values, as an expression: what
 // else it names is looked for in the main module of the receiver.
+//
+//     x => x + 1       goes as    (x => x + 1)
+//     fn f(x) { … }    goes as    (() => {
+//                                 fn f(x) { … }
+//                                 f
+//                                 })()
 static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
   const tl_prototype *f = tl_function_prototype(s);
   const tl_unit *unit = f->unit;

@@ -37,6 +37,7 @@ static void put_slot(listing *l, uint32_t slot) {
 }
 
 // A slot with the mark of its mode.
+// The marks are in the order of tl_mode, whose last is a constant's.
 static void put_operand(listing *l, uint32_t slot, int mode) {
   static const char *const marks[] = {"", "!", "?", ""};
   put_slot(l, slot);
@@ -198,6 +199,7 @@ static void put_extra(listing *l, const tl_decoded *d) {
       put_path(l, d->extra);
       break;
     case TL_BC_UNPACK:
+      // Of a, ...r, b it says "...1": the name at index 1 takes the rest.
       if (d->extra >> 16 != 0)
         tl_text_printf(l->out, "%s...%u", sep, (d->extra >> 16) - 1);
       break;
@@ -309,6 +311,7 @@ const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {
 }
 
 // The source line behind an instruction, from column 36 on.
+// Columns are bytes here, so that a name beyond ASCII moves the text leftwards.
 static void put_source(listing *l, uint32_t line, size_t column) {
   size_t nbytes;
   const char *text = tl_line_text(l->unit, line, &nbytes);

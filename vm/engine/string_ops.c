@@ -23,6 +23,7 @@ static bool is_text(tl_slot s) {
 }
 
 // The orders, -1, 0 and 1, of which a comparison is true: a bit for each.
+// It is bit order + 1, as tl_string_item_compare gives no other numbers.
 static unsigned orders_of(tl_op op) {
   enum { LESS = 1, SAME = 2, GREATER = 4 };
   switch (op) {
@@ -64,6 +65,7 @@ static bool is_comparison(tl_op op) {
 
 // A walk over operands of which some are scalars: they become one item with
 // strides of 0.
+// The walk points into the struct, which must stay where it is.
 typedef struct text_walk {
   tl_walk walk;
   tl_string_item single[TL_MAX_OPERANDS];

@@ -508,6 +508,8 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
   int64_t last = slice.start + (slice.length - 1) * slice.step;
   int64_t low = slice.step < 0 ? last : slice.start;
   int64_t count = (slice.step < 0 ? slice.start : last) + 1 - low;
+  // Clusters are found forwards alone, so they are noted first: the slice may
+  // go backwards.
   size_t nbytes = ((size_t)count + 1) * sizeof(size_t);
   size_t *begins = tl_alloc(vm, nbytes, "a slice of a string");
   if (begins == NULL)
@@ -564,6 +566,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // --- Ranges -----------------------------------------------------------------
 
 // A slice of a range is a range.
+//
+//     (0..10 by 2)[1:4]    2..8 by 2
 static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
                         tl_slot *out) {
   int64_t start = range->start, step = range->step, stop;

@@ -56,6 +56,8 @@ static inline tl_slot *find_item(tl_slot container, const tl_step *step,
 // The container that the last step of a path indexes, if that and all before it
 // may be changed in place; *parts is moved on to the last step's. NULL: there
 // is none.
+//
+//     r.rows[i].x    the container is item i, and *parts is behind i
 static inline tl_slot *find_container(tl_vm *vm, tl_slot *target,
                                       const tl_path *path,
                                       const tl_slot **parts) {
@@ -123,6 +125,8 @@ static bool store_number(tl_vm *vm, tl_slot container, const tl_step *step,
 // The old item is dropped last: it may be what keeps others alive.
 bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
                     const tl_slot *parts, tl_slot *value) {
+  // What moves in needs no count: a number, an immortal, or an object that its
+  // slot owns and that borrows none of its items.
   bool moves = !tl_is_heap(*value) ||
                (tl_is_owned(*value) ? (value->object->flags & TL_BORROWED) == 0
                                     : !tl_is_counted(*value));

@@ -138,6 +138,9 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
 //
 //   0..10 by 3     (10 - 0 - 1) / 3 + 1 = 4      0 3 6 9
 //   10..0 by -4    (10 - 0 - 1) / 4 + 1 = 3      10 6 2
+//
+// The hidden slots are start, end and step before, and then the first item, the
+// number of iterations and the step.
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   int64_t start, stop, step;
   if (!whole(vm, &hidden[0], "start", &start) ||

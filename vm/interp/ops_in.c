@@ -46,6 +46,7 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
 static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
     // An array among the items is compared as a whole.
+    // Dtypes count then: [1.0] is not in ([1],).
     if (tl_is_array(item) || tl_is_array(list->items[i])) {
       *found = tl_same(vm, item, list->items[i]);
     } else if (!is_equal(vm, item, list->items[i], found)) {
@@ -165,6 +166,7 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
     const tl_range *r = container.range;
     int64_t i = item.i;
     // Computed from start, stop and step, without making the items.
+    // Only an int64 can be there: 2.0 is not in 0..5.
     *found = tl_class(item) == TL_CLASS_I64 && r->length > 0 &&
              (r->step > 0 ? i >= r->start && i < r->stop
                           : i <= r->start && i > r->stop) &&

@@ -27,6 +27,10 @@ static char *align_up(char *at, size_t to) {
 
 // Maps more than is needed and gives back both ends, so that what is left
 // begins on a huge page's boundary.
+//
+//     raw            begin                        end            raw + whole
+//      │ given back   │ nbytes                     │ given back   │
+//                     └ a multiple of TL_HUGE_PAGE
 char *tl_pages_map(size_t nbytes) {
   size_t whole = nbytes + TL_HUGE_PAGE;
   char *raw = mmap(NULL, whole, PROT_READ | PROT_WRITE,

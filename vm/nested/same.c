@@ -229,6 +229,8 @@ static bool items_agree(comparison *c, const tl_array *missing,
   if (!headers_agree(c, a, b))
     return false;
   tl_dtype da = tl_array_dtype(a), db = tl_array_dtype(b);
+  // A kernel compares two runs of one dtype, and all of their items: it is not
+  // for strings, nor where the missing ones do not count.
   const bool numbers = missing == NULL && da == db && da < TL_STRING;
   tl_walk walk;
   char *const data[] = {a->data, b->data,
@@ -427,6 +429,8 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
         return false;
       return (a.record == b.record && !c->loose) || push(c, a, b);
     default:
+      // Functions of one closure group share an object; the upper half of the
+      // tag says which member each is.
       return a.pointer == b.pointer && a.tag >> 32 == b.tag >> 32;
   }
 }

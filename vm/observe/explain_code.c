@@ -4,6 +4,9 @@
 // Everything is read from the bytecode: modes say what ends, regions what is
 // fused, and the next use of a slot why it lives on. At the end are the same
 // words for messages of in-place contracts.
+//
+//     y = a * x + b    in place of x, which ends here
+//                      fresh: x is used later, in line 4
 #include <inttypes.h>
 
 #include "vm/observe/explain_internal.h"
@@ -77,6 +80,7 @@ static uint32_t line_of_use(const tl_explainer *e, uint32_t at,
 
 // The line of the nearest instruction that reads the slot after [pc], on any
 // path; 0: none does. Gives up after some thousand steps.
+// What was seen is not noted, so that a loop is gone round until then.
 static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   enum { LIMIT = 4096, FORKS = 64 };
   uint32_t forks[FORKS], fork_count = 0, steps = 0;

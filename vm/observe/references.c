@@ -38,6 +38,9 @@ void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
 
 // --- Roots ------------------------------------------------------------------
 
+// A temporary, which the source does not name, is called as in listings:
+//
+//     "y in fn f, line 3, slot 2"    "t5 in the script, line 1, slot 5"
 void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
   const tl_prototype *p = f->function;
   char name[40];

@@ -30,6 +30,9 @@ size_t tl_writers_size(const tl_prototype *p) {
 
 // A counting sort of the writers by slot: one pass counts, sums give where each
 // slot's begin, a second pass writes them.
+//
+//     first  [0, 2, 2, 3]    slot 0 is written at 4 and 9, slot 1 nowhere,
+//     pcs    [4, 9, 7]       slot 2 at 7
 void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   w->p = p;
   w->first = memory;

@@ -87,6 +87,12 @@ typedef struct layout {
 
 // What stands between two items of an axis: a comma, and in a broken layout new
 // lines, one more for each axis that begins anew.
+//
+//     [[[1, 2],
+//       [3, 4]],
+//
+//      [[5, 6],
+//       [7, 8]]]
 static void add_separator(const layout *l, int axis) {
   if (!l->broken || axis == tl_ndim(l->array) - 1) {
     tl_text_puts(l->text, ", ");

@@ -32,6 +32,7 @@ static uint64_t hash_name(uint64_t hash, tl_string *name) {
 
 // A type's hash. Its inner types are interned, so their addresses stand for
 // them.
+// A layout has the fields of its struct type: offsets and size tell it apart.
 static uint64_t hash_type(const tl_type *type) {
   uint64_t hash = mix(type->kind, (uint64_t)type->dtype);
   hash = mix(hash, (uint64_t)type->size);
@@ -226,6 +227,7 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
 
 // The types' own memory goes as one object each; inner types are found by the
 // table, too.
+// No type counts those in it, so the order in which they go does not matter.
 void tl_types_close(tl_vm *vm) {
   struct tl_types *types = vm->types;
   if (types == NULL)
@@ -363,6 +365,7 @@ static void add_members(tl_text *text, const tl_type *type) {
       tl_text_puts(text, ", ");
     add_type(text, type->fields[i].type);
   }
+  // Without the comma it would be read as a type in parentheses.
   if (type->kind == TL_TYPE_TUPLE && type->field_count == 1)
     tl_text_putc(text, ',');
   tl_text_putc(text, ')');

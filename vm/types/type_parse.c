@@ -104,6 +104,7 @@ static int column(const parser *p, size_t at) {
 }
 
 // "expected a dtype, got "}" at column 7 of the type `3 * }`". Returns NULL.
+// Where a function returns a bool, `return fail_expected(…) != NULL` is false.
 static void *fail_expected(parser *p, const char *expected) {
   skip_space(p);
   int shown = tl_clip(p->text, p->nbytes, 80);
@@ -481,6 +482,10 @@ static bool number_members(parser *p, tl_type *model) {
 
 // After "(": a tuple, or the parameters of a function, or a type in
 // parentheses.
+//
+//     (int64, string)    (int64,)      tuples
+//     (int64) -> bool    () -> bool    functions
+//     (int64)                          int64 itself
 static tl_type *parse_tuple(parser *p) {
   tl_type model = {.kind = TL_TYPE_TUPLE};
   size_t capacity = 0;

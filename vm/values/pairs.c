@@ -1,4 +1,5 @@
 // Pairs of objects in a table with open addressing. See pairs.h.
+// None is ever taken out, so that a search may end at the first free place.
 
 #include "vm/values/pairs.h"
 
@@ -54,6 +55,8 @@ static bool grow(tl_pairs *pairs) {
 bool tl_pairs_seen(tl_pairs *pairs, const tl_object *a, const tl_object *b) {
   if (a->count < 2 || b->count < 2)
     return false;
+  // Without memory the pair is taken for a new one: it may be compared again,
+  // which costs time and changes no answer.
   if (2 * pairs->count >= pairs->room && !grow(pairs))
     return false;
   return put(pairs, a, b);

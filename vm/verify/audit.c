@@ -49,6 +49,7 @@ static void *grow(void *block, size_t nbytes) {
 
 // The object's place in the table, or the empty place where it would go.
 static seen *find(const audit *a, const tl_object *object) {
+  // Low bits of a product come from low bits alone, so higher ones are used.
   size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
   for (at >>= 20;; at++) {
     seen *entry = &a->table[at & (a->capacity - 1)];
@@ -339,6 +340,7 @@ void tl_audit(tl_vm *vm, const tl_ins *pc) {
       report(vm, pc, entry);
   }
   check_read(vm, pc, &a);
+  // From TALLY_AUDIT=2 on no instruction is passed over to save time.
 #if !defined(TALLY_AUDIT) || TALLY_AUDIT < 2
   skip = a.count / 16;  // so that the whole stays linear in practice
 #endif

@@ -350,6 +350,9 @@ static bool visit_all(tl_checker *c,
 // Which ranges lie over each stretch of code: counted, then filled in.
 // A long script has thousands of ranges; with this each instruction looks only
 // at those over its own stretch of TL_STRETCH.
+//
+//     stretch_starts  [0, 2, 2, 5]      over stretch 0 lie ranges 0 and 3,
+//     stretch_ranges  [0, 3, 1, 2, 4]   over 1 none, over 2 the other three
 static bool index_ranges(tl_checker *c) {
   const tl_prototype *p = c->p;
   uint32_t stretches = p->code_count / TL_STRETCH + 2, total = 0;
