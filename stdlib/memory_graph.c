@@ -90,7 +90,7 @@ static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   g.ok = g.list != NULL;
   if (g.ok && tl_is_counted(args[0])) {
     g.wanted = args[0].object;
-    tl_each_reference(vm, gather_back, &g, &complete);
+    tl_each_reference(vm, true, gather_back, &g, &complete);
     if (g.ok && complete)
       tl_each_alias(vm, gather, &g, &complete);
   }
@@ -150,7 +150,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int i = 0; ok && !there && s.wanted != NULL && i < LONGEST; i++) {
     char text[TL_REFERENCE_NAME + TL_DESCRIBE + 8];
     s.any = false;
-    tl_each_reference(vm, take_step, &s, &complete);
+    tl_each_reference(vm, true, take_step, &s, &complete);
     if (!complete)
       ok = tl_fail_incomplete(vm, "chain");
     if (!ok || !s.any)
@@ -219,7 +219,7 @@ static bool count_types(tl_vm *vm, const char *function, tl_record **out) {
   sums s = {.vm = vm, .record = tl_record_new(vm, 8), .ok = true};
   if (s.record == NULL)
     return false;
-  tl_each_reference(vm, add_object, &s, &complete);
+  tl_each_reference(vm, true, add_object, &s, &complete);
   if (!complete && s.ok)
     s.ok = tl_fail_incomplete(vm, function);
   if (!s.ok) {
@@ -389,7 +389,7 @@ static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
   for (g->at = 0; g->at < g->node_count; g->at++)
     if (g->nodes[g->at].level <= depth)
       tl_each_item(g->nodes[g->at].value, add_item, g);
-  tl_each_reference(vm, add_owner, g, &complete);
+  tl_each_reference(vm, true, add_owner, g, &complete);
   return complete || tl_fail_incomplete(vm, "graph");
 }
 

@@ -178,7 +178,7 @@ static bool drop_harmless(tl_vm *vm, retention *t, bool *complete) {
   for (size_t i = 0; i < t->views.count && *complete; i++) {
     const tl_object *view = t->views.found[i];
     search s = {tl_array_owner((const tl_array *)view), false};
-    tl_each_reference(vm, look_for, &s, complete);
+    tl_each_reference(vm, true, look_for, &s, complete);
     if (!s.found)
       t->views.found[kept++] = view;
   }
@@ -196,10 +196,10 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
       .vm = vm, .list = tl_list_new(vm, 4), .views = {.vm = vm, .ok = true}};
   t.ok = t.list != NULL;
   if (t.ok) {
-    tl_each_reference(vm, note_view, &t, &complete);
+    tl_each_reference(vm, true, note_view, &t, &complete);
     t.ok = t.views.ok && complete && drop_harmless(vm, &t, &complete);
     if (t.ok)
-      tl_each_reference(vm, list_view, &t, &complete);
+      tl_each_reference(vm, true, list_view, &t, &complete);
   }
   if (!complete && !tl_failed(vm))
     t.ok = tl_fail_incomplete(vm, "retained");

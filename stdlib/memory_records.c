@@ -7,7 +7,8 @@
 #include "vm/array/array.h"
 
 bool tl_fail_incomplete(tl_vm *vm, const char *function) {
-  return tl_fail(vm, TALLY_ERR_MEMORY,
+  return !tl_failed(vm) &&
+         tl_fail(vm, TALLY_ERR_MEMORY,
                  "memory.%s: no memory to look at all values", function);
 }
 

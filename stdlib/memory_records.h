@@ -8,7 +8,8 @@
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
-// Fails (kind memory): not all values could be looked at.
+// Fails (kind memory): not all values could be looked at. An error that is
+// pending, of an interrupt, stays.
 // A walk over all references needs memory itself, and what it had found until
 // that ended is worth nothing.
 bool tl_fail_incomplete(tl_vm *vm, const char *function);

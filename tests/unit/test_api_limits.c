@@ -126,11 +126,16 @@ static void test_long_lists_and_texts_poll(void **state) {
       "y = split(strings.repeat(\"a,\", n // 2), \",\")",
       "y = replace(strings.repeat(\"ab\", n // 2), \"b\", \"bb\")",
       "y = same(k, k + 0)",
+      "l = ((v,) for v in k)",
+      "y = memory.held(l)",
+      "y = memory.by_type()",
+      "y = memory.backrefs(l)",
       "y = 0..n == k",
   };
   char source[200];
   snprintf(source, sizeof source,
-           "import strings\nn = %d\nk = arange(n) * 7919 %% 997", n);
+           "import memory\nimport strings\nn = %d\nk = arange(n) * 7919 %% 997",
+           n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_polls(h, sources[i], n);

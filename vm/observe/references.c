@@ -291,20 +291,25 @@ typedef struct search {
   tl_reach reach;
   tl_reference_visit *visit;
   void *context;
+  bool polls;
+  uint32_t seen;  // references
 } search;
 
 // Passes a reference on, and lets its object wait when it is met first.
 static bool see(void *context, const tl_reference *r) {
   search *s = context;
   tl_reference seen = *r;
+  if (s->polls && (++s->seen & 4095) == 0 && !tl_poll(s->reach.vm, 4))
+    s->reach.failed = true;
   seen.is_first = tl_reach_meet(&s->reach, r->to);
   return !s->reach.failed && s->visit(s->context, &seen);
 }
 
 // A walk without recursion: objects that were met wait in a list.
-bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
-                       bool *complete) {
-  search s = {.reach = {.vm = vm}, .visit = visit, .context = context};
+bool tl_each_reference(tl_vm *vm, bool polls, tl_reference_visit *visit,
+                       void *context, bool *complete) {
+  search s = {
+      .reach = {.vm = vm}, .visit = visit, .context = context, .polls = polls};
   tl_slot next;
   bool ok = tl_each_root(vm, see, &s);
   while (ok && tl_reach_next(&s.reach, &next)) ok = tl_each_item(next, see, &s);

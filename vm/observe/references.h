@@ -59,9 +59,9 @@ bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context);
 // Visits what one value refers to.
 bool tl_each_item(tl_slot value, tl_reference_visit *visit, void *context);
 // Visits all references, looking into each object once. *complete tells whether
-// there was memory to do it.
-bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
-                       bool *complete);
+// there was memory to do it, and no interrupt where it [polls] (tl_fail then).
+bool tl_each_reference(tl_vm *vm, bool polls, tl_reference_visit *visit,
+                       void *context, bool *complete);
 
 // Visits the names in frames under way for what another reference owns (y after
 // y = x). *complete is set to false where there was no memory to find them.

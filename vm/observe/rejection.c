@@ -79,7 +79,7 @@ static void spell_other(tl_vm *vm, const tl_reference *r, char *out,
     return;
   }
   tl_spell_owner(r, out, size);
-  tl_each_reference(vm, add_owner, &o, &complete);
+  tl_each_reference(vm, false, add_owner, &o, &complete);
   size_t n = strlen(out);
   for (int i = 0; i < o.count && i < 2; i++) {
     if (o.found[i].from != NULL)
@@ -96,7 +96,7 @@ static void spell_owners(tl_vm *vm, tl_slot operand, const tl_slot *place,
                          char *out, size_t size) {
   owners o = {.wanted = operand.object, .place = place};
   bool complete;
-  tl_each_reference(vm, add_owner, &o, &complete);
+  tl_each_reference(vm, false, add_owner, &o, &complete);
   size_t n = (size_t)snprintf(out, size, "is shared");
   for (int i = 0; i < o.count && i < 2 && n < size; i++) {
     char name[2 * TL_REFERENCE_NAME + TL_DESCRIBE + 16];

@@ -321,7 +321,7 @@ static void end_record(tl_vm *vm, tl_timeline *t) {
   t->after = live_now(vm);
   add_sample(t, t->end, t->after);
   bool complete;  // owners that are not found are not named
-  tl_each_reference(vm, note_owner, t, &complete);
+  tl_each_reference(vm, false, note_owner, t, &complete);
   for (uint32_t i = 0; i < t->band_count; i++)
     if (t->bands[i].block != NULL)
       t->bands[i].died = t->end;
