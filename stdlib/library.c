@@ -176,7 +176,7 @@ static const tl_fused_calls fused_calls = {
     .roll = tl_fused_roll,
 };
 
-// The index of names, filled when the first VM is opened.
+// The index of names, filled by the first that asks.
 static tl_builtin_index builtin_index;
 
 // What tally_open hands to a VM.

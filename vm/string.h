@@ -3,10 +3,10 @@
 // A reader's character is a grapheme cluster (utf8proc): lengths and indices
 // count clusters, searches work on bytes. In ASCII without CR each byte is a
 // cluster, which a flag remembers (TL_BYTEWISE), so that indexing is free
-// there. Other texts are marked when they are indexed again, long
-// ones at first: a note of the byte
-// at which every 32nd cluster begins stays with the string and is freed with
-// it. Where memory is short a text is walked from its front instead.
+// there. Other texts are marked when they are indexed again, long ones at first:
+// a note of the byte at which every 32nd cluster begins stays with the string
+// and is freed with it. Where memory is short a text is walked from its front
+// instead.
 //
 //     a π b … │ c d é … │ e f      marks: 0, 47, 95; last looked for: (40, 58)
 //

@@ -50,6 +50,7 @@ static void test_values_go_in_and_come_out(void **state) {
   tally_release(h->vm, out);
   assert_int_equal(tally_field(h->vm, record, "nosuch", &out), TALLY_ERR_INDEX);
   assert_int_equal(tally_item(h->vm, list, 2, &out), TALLY_ERR_INDEX);
+  assert_int_equal(tally_item(h->vm, list, SIZE_MAX, &out), TALLY_ERR_INDEX);
   assert_int_equal(tally_format(h->vm, record, &out), TALLY_OK);
   assert_int_equal(tally_to_string(h->vm, out, &text, &n), TALLY_OK);
   assert_string_equal(text, "(a: -7, \"b c\": \"\xcf\x80\")");

@@ -371,7 +371,9 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
   TL_ENTER(vm);
   static const tl_index_item one = {TL_ITEM_VALUE, 0};
   static const tl_step step = {.item_count = 1, .items = &one};
-  tl_slot s, item, at = tl_weak_int((int64_t)index);
+  // What is too large for an index is beyond all items, not one from the end.
+  tl_slot s, item;
+  tl_slot at = tl_weak_int(index < INT64_MAX ? (int64_t)index : INT64_MAX);
   if (!tl_given(vm, out, "the place for the result") ||
       !tl_handle_get(vm, v, &s))
     return tl_report(vm);

@@ -8,11 +8,10 @@
 //                             └ NODE_BLOCK   a large array, not copied
 //
 // Large arrays with no other owner go with their block; everything else is
-//
+// copied. Nodes come from the host's allocator, since no VM accounts for them.
 // A node has its children's pointers and its bytes behind it in one block:
 //
 //   │ node │ child 0 │ child 1 │ … │ data … │
-// copied. Nodes come from the host's allocator, since no VM accounts for them.
 
 #include <stdio.h>
 #include <string.h>
