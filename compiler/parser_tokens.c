@@ -165,7 +165,6 @@ static unsigned weight_of(tl_ast_kind kind) {
     case TL_AST_CALL:
       return 4;
     case TL_AST_FIELD:
-    case TL_AST_INDEX:
       return 2;
     default:
       return 1;
