@@ -645,7 +645,7 @@ int main(void) {
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
       HOST_TEST(test_depth_is_limited),
-      cmocka_unit_test(test_a_full_vm_lets_go),
+      cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
       PLAIN_TEST(test_files_are_forbidden),
       PLAIN_TEST(test_a_sandbox_has_no_doors),
       PLAIN_TEST(test_a_vm_in_each_of_eight_threads),
