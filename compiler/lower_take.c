@@ -499,8 +499,8 @@ static bool others_are_names(const tl_target *target, uint32_t which) {
   return true;
 }
 
-// The items of [list], of which one goes into the place that was taken, and the
-// others into names.
+// Stores the values in slots from [first] on: that of the target at [which] in
+// the place that was taken, the others in names.
 static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
                       uint32_t which, int32_t first) {
   put_result(l, t, first + (int32_t)which, target->targets[which].span);

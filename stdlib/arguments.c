@@ -382,7 +382,7 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   if (!out->items)
     return false;
   for (int64_t i = 0; i < out->count; i++) {
-    bool ok = (i & 0xfff) != 0xfff || tl_poll(vm, 4);
+    bool ok = tl_poll_at(vm, i);
     if (!ok)
       out->items[i] = tl_none();
     else if (is_list)

@@ -56,7 +56,7 @@ static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out) {
   // Here, so that no walk has to poll, whatever it does with the items.
-  if ((index & 0x3fff) == 0x3fff && !tl_poll(vm, 16))
+  if (!tl_poll_at(vm, index))
     return false;
   if (tl_is_list(s)) {
     *out = tl_retain(vm, s.list->items[index]);

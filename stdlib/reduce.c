@@ -489,7 +489,7 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
     return false;
   for (int64_t k = 0; k < q->count; k++) {
     double value;
-    if ((k & 0xffff) == 0xffff && !tl_poll(q->vm, 64))
+    if (!tl_poll_at(q->vm, k))
       return false;
     if (!selected)
       value = interpolate(q, q->at[k]);

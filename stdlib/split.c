@@ -32,8 +32,6 @@ static size_t blank_at(const char *text, size_t nbytes) {
 // met before if there is an equal one.
 static bool push(tl_interner *interner, tl_list **list, const tl_string *s,
                  size_t begin, size_t end) {
-  if (((*list)->length & 0xfff) == 0xfff && !tl_poll(interner->vm, 4))
-    return false;
   if (interner->met == NULL || end - begin < 2)
     return tl_list_push_cut(interner->vm, list, s, begin, end);
   tl_string *string = tl_intern(interner, s->text + begin, end - begin);

@@ -184,11 +184,6 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- replace and find -------------------------------------------------------
 
-// Polls at each 4,096th place where something was found.
-static bool may_go_on(tl_vm *vm, int64_t count) {
-  return (count & 0xfff) != 0xfff || tl_poll(vm, 4);
-}
-
 // In how many places, [most] of them, the text has the part, side by side.
 static int64_t count_places(tl_vm *vm, const tl_string *s,
                             const tl_string *part, int64_t most) {
@@ -197,7 +192,7 @@ static int64_t count_places(tl_vm *vm, const tl_string *s,
   size_t at = 0;
   for (; count < most && (found = tl_string_search(vm, s, at, part)); count++) {
     at = (size_t)(found - s->text) + part->length;
-    if (!may_go_on(vm, count))
+    if (!tl_poll_at(vm, count))
       break;
   }
   return count;
@@ -211,7 +206,7 @@ static bool put_replaced(tl_vm *vm, char *to, const tl_string *s,
   const char *from = s->text;
   while (count-- > 0) {
     const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
-    if (found == NULL || !may_go_on(vm, count))
+    if (found == NULL || !tl_poll_at(vm, count))
       return false;
     to = put_part(to, from, (size_t)(found - from));
     to = put_part(to, new->text, new->length);
@@ -282,7 +277,7 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
   int64_t index = -1;
   const char *found = tl_string_search(vm, s, 0, part);
-  for (int64_t i = 0; found != NULL && may_go_on(vm, i); i++) {
+  for (int64_t i = 0; found != NULL && tl_poll_at(vm, i); i++) {
     size_t place = (size_t)(found - s->text);
     index = tl_string_grapheme_at(vm, s, place);
     if (index >= 0 || tl_failed(vm))

@@ -245,6 +245,10 @@ struct tally_vm {
 // or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
 // long loops call it once per block.
 bool tl_poll(tl_vm *vm, uint64_t work);
+// As tl_poll in a loop whose iterations [i] counts from 0: once in 4,096.
+static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
+  return (i & 0xfff) != 0xfff || tl_poll(vm, 4);
+}
 
 // Whether somebody waits for control: an interrupt or the deadline has come, or
 // the error that says so is pending.

@@ -104,8 +104,7 @@ tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
   return give_text(vm, &text, out);
 }
 
-// --- What is left
-// -------------------------------------------------------------
+// --- What is left -----------------------------------------------------------
 
 // The list of what the host holds, under way.
 typedef struct left {

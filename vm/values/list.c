@@ -119,7 +119,7 @@ static inline void put_item(tl_vm *vm, tl_slot *to, tl_slot *item) {
 // Room first: once the item has moved nothing can fail. Who makes a long list
 // can be interrupted.
 bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
-  if (((*list)->length & 0x3fff) == 0x3fff && !tl_poll(vm, 16))
+  if (!tl_poll_at(vm, (*list)->length))
     return false;
   if (!list_reserve(vm, list, 1))
     return false;
