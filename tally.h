@@ -151,7 +151,7 @@ TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
 // Calls a function value, or by name a function of the main module, the host
-// or the library. Borrows args but those marked by tally_take; *out returns
+// or the library ("sqrt", "linalg.det": no import is needed). Borrows args but those marked by tally_take; *out returns
 // owned; NULL: dropped. count: at most 64. From inside a function of the
 // host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
 // deadline of the outermost.
@@ -673,6 +673,10 @@ enum {
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,
                                      tally_value *out);
+// The same for a text that runs as tally_eval does; not with
+// TALLY_EXPLAIN_STATIC.
+TALLY_API tally_status tally_explain_source(tally_vm *vm, const char *source,
+                                            unsigned flags, tally_value *out);
 
 // The bytecode of a script, with each operand's ownership, through the write
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.

@@ -447,7 +447,9 @@ static void test_words_are_completed(void **state) {
   expect_names(h, "r.n", "(\"next\", \"north\")");
   expect_names(h, "print(r.next.", "(\"name\", \"nodes\")");
   expect_names(h, "r.x", "()");
-  expect_names(h, "p.", "(\"x\", \"y\")");
+  expect_names(h, "p.",
+               "(\"T\", \"dtype\", \"imag\", \"mT\", \"nbytes\", \"ndim\", "
+               "\"real\", \"shape\", \"size\", \"x\", \"y\")");
   expect_names(h, "nothing.x", "()");
   expect_names(h, "import stri", "(\"strings\",)");
   expect_names(h, "linalg.sl", "()");
@@ -455,6 +457,13 @@ static void test_words_are_completed(void **state) {
   expect_names(h, "linalg.sl", "(\"slogdet\",)");
   expect_names(h, "s.var", "(\"variance\",)");
   expect_names(h, "s.need", "()");  // a helper of the module's own
+  run(h, "v = zeros(3)\nfn f(x, other_one) = x");
+  expect_names(h, "v.s", "(\"shape\", \"size\")");
+  expect_names(h, "f(1, oth", "(\"other_one:\",)");
+  expect_names(h, "sum(f([1], 2), keep", "(\"keepdims:\",)");
+  expect_names(h, "linalg.norm(v, ord", "(\"ord:\",)");
+  expect_names(h, "sum(v)[keep", "()");
+  expect_names(h, "(keep", "()");
 }
 
 // --- Seeing it --------------------------------------------------------------
@@ -467,6 +476,16 @@ static void test_listings(void **state) {
   assert_non_null(strstr(h->output, "s.tly"));
   h->length = 0;
   CHECK_ERROR(h, tally_disassemble(h->vm, "s", "1 +", 3), TALLY_ERR_SYNTAX, "");
+  tally_value told;
+  const char *text;
+  run(h, "x = ones(3)");
+  assert_int_equal(tally_explain_source(h->vm, "x = x + (x + x)", 0, &told),
+                   TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, told, &text, NULL), TALLY_OK);
+  assert_non_null(strstr(text, "`x + (x + x)`"));
+  tally_release(h->vm, told);
+  CHECK_ERROR(h, tally_explain_source(h->vm, "1 +", 0, &told), TALLY_ERR_SYNTAX,
+              "");
   CHECK_ERROR(h, tally_disassemble(h->vm, "/nosuch.tly", NULL, 0), TALLY_ERR_IO,
               "nosuch");
 }
