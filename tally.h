@@ -691,6 +691,14 @@ TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            const char *source, size_t nbytes,
                                            tally_value *out);
 
+// Compiles a script without running it. *out is a string, returns owned: its
+// warnings, such as variables that nothing reads, as errors are shown; empty
+// where there is none. NULL source: reads the file [name]. TALLY_ERR_SYNTAX,
+// _NAME, _TYPE …: it has errors, of which tally_error has the report.
+TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
+                                          const char *source, size_t nbytes,
+                                          tally_value *out);
+
 // The documentation of a built-in or a module, NULL if there is none, or no
 // memory to unpack it; returns borrowed. tally_documented(i) enumerates the
 // names, NULL at the end.

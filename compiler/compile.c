@@ -12,6 +12,7 @@
 #include "compiler/layout.h"
 #include "compiler/pragmas.h"
 #include "compiler/parser.h"
+#include "compiler/warnings.h"
 #include "vm/text/signature.h"
 #include "vm/memory/memory.h"
 #include "vm/bytecode/module.h"
@@ -196,6 +197,22 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
   return tree;
 }
 
+// The warnings about a resolved program, a blank line between two of them.
+static void write_warnings(tl_builder *b, tl_ast *program) {
+  tl_diagnostics list;
+  tl_diagnostics_open(&list, b->arena);
+  tl_find_warnings(b->resolver, program, &list);
+  sort_diagnostics(&list);
+  for (uint32_t i = 0; i < list.count; i++) {
+    tl_diagnostic_render(&list.items[i], b->source, b->warnings);
+    tl_text_putc(b->warnings, '\n');
+  }
+  if (list.total > list.count) {
+    tl_text_printf(b->warnings, "and %u more warnings\n",
+                   list.total - list.count);
+  }
+}
+
 // Runs all stages into b->unit; false after tl_fail. After syntax errors
 // nothing else is looked at: what follows from a broken tree would be noise.
 static bool compile_into(tl_builder *b, const char *name, const char *text,
@@ -215,7 +232,10 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
-  bool ok = tl_resolve(&resolver, program) && tl_lower_program(b, program);
+  bool ok = tl_resolve(&resolver, program);
+  if (ok && b->warnings != NULL)
+    write_warnings(b, program);
+  ok = ok && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
   if (!ok && f.diagnostics.total > 0 && !b->failed &&
@@ -241,7 +261,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 // [is_conservative], only slots borrow.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_conservative) {
+                             bool is_conservative, tl_text *warnings) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
@@ -249,8 +269,11 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   tl_arena_open(&arena, resize, vm);
   tl_cfg_program program = {.arena = &arena,
                             .is_conservative = is_conservative};
-  tl_builder builder = {
-      .vm = vm, .arena = &arena, .unit = unit, .program = &program};
+  tl_builder builder = {.vm = vm,
+                        .arena = &arena,
+                        .unit = unit,
+                        .program = &program,
+                        .warnings = warnings};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok)
@@ -288,7 +311,8 @@ static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
 static tl_unit *compile_proved(tl_vm *vm, tl_module *module, const char *name,
                                const char *text, size_t nbytes, unsigned mode) {
   bool failed = false;
-  tl_unit *unit = compile_once(vm, module, name, text, nbytes, mode, false);
+  tl_unit *unit =
+      compile_once(vm, module, name, text, nbytes, mode, false, NULL);
   if (unit == NULL)
     return NULL;
   bool refused = is_refused(vm, unit, &failed);
@@ -304,7 +328,7 @@ static tl_unit *compile_proved(tl_vm *vm, tl_module *module, const char *name,
     tl_error_clear(vm);
   return failed && !refused
              ? NULL
-             : compile_once(vm, module, name, text, nbytes, mode, true);
+             : compile_once(vm, module, name, text, nbytes, mode, true, NULL);
 }
 
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
@@ -313,6 +337,25 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
   tl_unit *unit = compile_proved(vm, module, name, text, nbytes, mode);
   tl_reserve(vm, before);
   return unit;
+}
+
+// Nothing is kept: neither the unit nor, since it is never run, the variables.
+bool tl_check_source(tl_vm *vm, const char *name, const char *text,
+                     size_t nbytes, tl_slot *out) {
+  tl_text warnings;
+  tl_text_open(&warnings, vm);
+  tl_unit *unit = compile_once(vm, vm->main, name, text, nbytes, TL_UNIT_SCRIPT,
+                               false, &warnings);
+  if (unit == NULL) {
+    tl_text_close(&warnings);
+    return false;
+  }
+  tl_unit_free(vm, unit);
+  tl_string *string = tl_text_finish(&warnings);
+  if (string == NULL)
+    return false;
+  *out = tl_own_string(string);
+  return true;
 }
 
 // --- Layout -----------------------------------------------------------------

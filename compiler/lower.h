@@ -49,6 +49,7 @@ typedef struct tl_builder {
   tl_names *names;
   tl_diagnostics *diagnostics;
   tl_resolver *resolver;
+  tl_text *warnings;  // NULL: nobody asks for them
   tl_source *source;
   tl_unit *unit;
   tl_cfg_program *program;

@@ -86,3 +86,39 @@ int tl_run_explain(tl_session *session, const tl_command *cmd) {
   }
   return tl_session_end(session, status);
 }
+
+// --- check ------------------------------------------------------------------
+
+// Errors go to standard error as those of a run do, and warnings to standard
+// output; TL_FAILED where there is any.
+static int check_file(tl_session *session, const char *path) {
+  tally_value warnings;
+  const char *text;
+  size_t nbytes;
+  if (strcmp(path, "-") == 0)
+    path = "/dev/stdin";
+  tl_session_begin();
+  tally_status status =
+      tally_check_source(session->vm, path, NULL, 0, &warnings);
+  if (status != TALLY_OK)
+    return tl_session_end(session, status);
+  status = tally_to_string(session->vm, warnings, &text, &nbytes);
+  if (status == TALLY_OK)
+    fwrite(text, 1, nbytes, stdout);
+  bool has_any = status == TALLY_OK && nbytes > 0;
+  tally_release(session->vm, warnings);
+  int result = tl_session_end(session, status);
+  return has_any ? TL_FAILED : result;
+}
+
+int tl_run_check(tl_session *session, const tl_command *cmd) {
+  int result = TL_DONE;
+  for (int i = 0; i < cmd->argc; i++) {
+    int status = check_file(session, cmd->argv[i]);
+    if (status == TL_INTERRUPTED)
+      return status;
+    if (status != TL_DONE)
+      result = status;
+  }
+  return result;
+}

@@ -62,7 +62,7 @@ absent() {
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
-for word in dis doc fmt explain; do
+for word in dis doc fmt explain check; do
   run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
   run $word --help;         expect 0 'tally FILE' "$word --help"
 done
@@ -343,6 +343,19 @@ awk 'BEGIN {printf "x = \""; for (i = 0; i < 100000; i++) printf "0123456789"
 run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
+
+# tally check: errors as a run has them, warnings, nothing is run.
+printf 'import linalg\nfn f(x) {\n  y = 3\n  x\n}\nprint(f(1))\n' >"$dir/script.tly"
+run check "$dir/script.tly"
+expect 1 'script.tly:1:8: warning: linalg is never read' 'check warns of an import'
+expect 1 'script.tly:3:3: warning: y is never read' 'check warns of a variable'
+absent '^1$' 'check runs nothing'
+printf 'print(nope)\n' >"$dir/script.tly"
+run check "$dir/script.tly"; expect 1 'name error: nope is not' 'check finds errors'
+printf 'print(1)\n' >"$dir/script.tly"
+run check "$dir/script.tly"; expect 0 '' 'check of a script without fault'
+run check "$dir/none.tly"; expect 1 'cannot read' 'check of a file that is missing'
+run check; expect 2 'usage: tally check FILE' 'check without a file'
 
 # Commands of the prompt.
 text 'x = [1, 2]\nx + 1\nans * 10\nx\nans\nprint(3)\nans\n'; run

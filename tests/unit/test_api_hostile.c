@@ -57,6 +57,7 @@ static tally_vm *const no_vm;
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
   X(tally_explain_source(vm, "x", 0, &v))           \
+  X(tally_check_source(vm, "x", "1", 1, &v))        \
   X(tally_describe(vm, "x", &v))                    \
   X(tally_describe_source(vm, "x", "1", 1, &v))     \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
@@ -153,6 +154,8 @@ static void test_nothing_given(void **state) {
   REFUSED(tally_describe(vm, "f", NULL));
   REFUSED(tally_describe_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_describe_source(vm, "s", "1", 1, NULL));
+  REFUSED(tally_check_source(vm, NULL, "1", 1, &out));
+  REFUSED(tally_check_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_format_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_format_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_explain(vm, NULL, 0, NULL, 0, &out));

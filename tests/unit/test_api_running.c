@@ -515,6 +515,36 @@ static void test_layout(void **state) {
               TALLY_ERR_IO, "nosuch");
 }
 
+static void test_warnings(void **state) {
+  host *h = *state;
+  static const char source[] =
+      "import linalg\nfn f(x) {\n  y = 3\n  return x\n  print(x)\n}\n"
+      "fn g(a) {\n  _b = 1\n  c = 2\n  () => c\n}\nz = 1\n";
+  tally_value found;
+  const char *text;
+  assert_int_equal(
+      tally_check_source(h->vm, "w.tly", source, strlen(source), &found),
+      TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, found, &text, NULL), TALLY_OK);
+  assert_string_equal(text,
+                      "w.tly:1:8: warning: linalg is never read\n"
+                      "    1 | import linalg\n"
+                      "      |        ^\n"
+                      "w.tly:3:3: warning: y is never read\n"
+                      "    3 |   y = 3\n"
+                      "      |   ^\n"
+                      "w.tly:5:3: warning: this is never reached\n"
+                      "    5 |   print(x)\n"
+                      "      |   ^\n");
+  tally_release(h->vm, found);
+  assert_int_equal(tally_check_source(h->vm, "w", "print(1)", 8, &found),
+                   TALLY_OK);
+  assert_int_equal(tally_length(h->vm, found), 0);
+  tally_release(h->vm, found);
+  CHECK_ERROR(h, tally_check_source(h->vm, "w", "nosuch + 1", 10, &found),
+              TALLY_ERR_NAME, "nosuch");
+}
+
 static void test_everything_is_documented(void **state) {
   host *h = *state;
   char name[256];
@@ -584,6 +614,7 @@ int main(void) {
       HOST_TEST(test_words_are_completed),
       HOST_TEST(test_listings),
       HOST_TEST(test_layout),
+      HOST_TEST(test_warnings),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
       HOST_TEST(test_trim_gives_memory_back),
