@@ -691,10 +691,12 @@ TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            const char *source, size_t nbytes,
                                            tally_value *out);
 
-// Compiles a script without running it. *out is a string, returns owned: its
-// warnings, such as variables that nothing reads, as errors are shown; empty
-// where there is none. NULL source: reads the file [name]. TALLY_ERR_SYNTAX,
-// _NAME, _TYPE …: it has errors, of which tally_error has the report.
+// Compiles a script without running it. *out is a list, returns owned: a record
+// for each error and each warning (of a variable that nothing reads, a statement
+// that is never reached), with kind ("syntax", "name", …, "warning"), message,
+// line, column, begin and end as byte offsets, and report, which is all of it as
+// errors are shown. At most 20 of either. NULL source: reads the file [name].
+// TALLY_ERR_SYNTAX: the text is not UTF-8.
 TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
                                           const char *source, size_t nbytes,
                                           tally_value *out);

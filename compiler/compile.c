@@ -17,6 +17,8 @@
 #include "vm/memory/memory.h"
 #include "vm/bytecode/module.h"
 #include "vm/memory/reserve.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 
 // The arena's memory goes through the VM's allocator, so that it counts
 // against the memory limit and can be made to fail in tests.
@@ -197,20 +199,38 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
   return tree;
 }
 
-// The warnings about a resolved program, a blank line between two of them.
-static void write_warnings(tl_builder *b, tl_ast *program) {
-  tl_diagnostics list;
-  tl_diagnostics_open(&list, b->arena);
-  tl_find_warnings(b->resolver, program, &list);
-  sort_diagnostics(&list);
-  for (uint32_t i = 0; i < list.count; i++) {
-    tl_diagnostic_render(&list.items[i], b->source, b->warnings);
-    tl_text_putc(b->warnings, '\n');
+// Adds what was found in the text to b->found, a record each: see
+// tl_check_source. False after tl_fail.
+static bool keep_findings(tl_builder *b, tl_source *source,
+                          tl_diagnostics *list) {
+  tl_vm *vm = b->vm;
+  sort_diagnostics(list);
+  for (uint32_t i = 0; i < list->count; i++) {
+    const tl_diagnostic *d = &list->items[i];
+    tl_place place = tl_source_place(source, d->span.at);
+    tl_record *record = tl_record_new(vm, 7);
+    tl_text report;
+    tl_slot value;
+    tl_record_put_text(
+        vm, &record, "kind",
+        d->kind == TALLY_OK ? "warning" : tl_error_kind_name(d->kind));
+    tl_record_put_text(vm, &record, "message", d->message);
+    tl_record_put_int(vm, &record, "line", place.line);
+    tl_record_put_int(vm, &record, "column", place.column);
+    tl_record_put_int(vm, &record, "begin", d->span.begin);
+    tl_record_put_int(vm, &record, "end", d->span.end);
+    tl_text_open(&report, vm);
+    tl_diagnostic_render(d, source, &report);
+    tl_string *text = tl_text_finish(&report);
+    if (text != NULL)
+      tl_record_put(vm, &record, "report", tl_own_string(text));
+    else
+      tl_record_put_nothing(vm, &record);
+    if (!tl_record_put_end(record, &value) ||
+        !tl_list_push_own(vm, b->found, value))
+      return false;
   }
-  if (list.total > list.count) {
-    tl_text_printf(b->warnings, "and %u more warnings\n",
-                   list.total - list.count);
-  }
+  return true;
 }
 
 // Runs all stages into b->unit; false after tl_fail. After syntax errors
@@ -219,7 +239,12 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
                          size_t nbytes, unsigned mode) {
   tl_vm *vm = b->vm;
   front f;
+  f.diagnostics.total = 0;
   tl_ast *program = parse(vm, b->arena, &f, name, text, nbytes);
+  if (program == NULL && b->found != NULL && f.diagnostics.total > 0) {
+    tl_error_clear(vm);
+    return keep_findings(b, &f.source, &f.diagnostics);
+  }
   if (program == NULL)
     return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "the compiler");
   b->names = &f.names;
@@ -233,8 +258,10 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
   bool ok = tl_resolve(&resolver, program);
-  if (ok && b->warnings != NULL)
-    write_warnings(b, program);
+  tl_diagnostics warnings;
+  tl_diagnostics_open(&warnings, b->arena);
+  if (ok && b->found != NULL)
+    tl_find_warnings(&resolver, program, &warnings);
   ok = ok && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
@@ -246,8 +273,12 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // and checked behind it, on the modes in the bytecode. It finds no errors
   // otherwise, so that a check of a script without pragmas does without.
   ok = ok && tl_find_pragmas(b);
-  if (b->warnings == NULL || b->unit->contract_count > 0)
+  if (b->found == NULL || b->unit->contract_count > 0)
     ok = ok && back_end(b) && tl_check_pragmas(b);
+  if (b->found != NULL && !tl_failed(vm)) {
+    return keep_findings(b, &f.source, &f.diagnostics) &&
+           keep_findings(b, &f.source, &warnings);
+  }
   // An error of the VM itself (memory, a limit) comes before what was reported
   // because of it.
   if (f.diagnostics.total > 0 && !tl_failed(vm)) {
@@ -264,7 +295,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 // [is_conservative], only slots borrow.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_conservative, tl_text *warnings) {
+                             bool is_conservative, tl_list **found) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
@@ -276,7 +307,7 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                         .arena = &arena,
                         .unit = unit,
                         .program = &program,
-                        .warnings = warnings};
+                        .found = found};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok)
@@ -345,20 +376,14 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 // Nothing is kept: neither the unit nor, since it is never run, the variables.
 bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_slot *out) {
-  tl_text warnings;
-  tl_text_open(&warnings, vm);
+  tl_list *found = tl_list_new(vm, 4);
+  if (found == NULL)
+    return false;
   tl_unit *unit = compile_once(vm, vm->main, name, text, nbytes, TL_UNIT_SCRIPT,
-                               false, &warnings);
-  if (unit == NULL) {
-    tl_text_close(&warnings);
-    return false;
-  }
-  tl_unit_free(vm, unit);
-  tl_string *string = tl_text_finish(&warnings);
-  if (string == NULL)
-    return false;
-  *out = tl_own_string(string);
-  return true;
+                               false, &found);
+  if (unit != NULL)
+    tl_unit_free(vm, unit);
+  return tl_list_give(vm, found, unit != NULL, out);
 }
 
 // --- Layout -----------------------------------------------------------------

@@ -54,9 +54,10 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out);
 
-// Compiles a script and sets [out] to a new string: its warnings (warnings.h),
-// as errors are shown, each with a newline behind it. False after tl_fail: it
-// has errors.
+// Compiles a script and sets [out] to a new list: its errors and then its
+// warnings (warnings.h), each a record of kind ("name", …, "warning"), message,
+// line, column, begin and end as byte offsets, and report, all of it as errors
+// are shown. False after tl_fail: the text is not UTF-8, or memory failed.
 bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_slot *out);
 

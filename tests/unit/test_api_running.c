@@ -515,34 +515,50 @@ static void test_layout(void **state) {
               TALLY_ERR_IO, "nosuch");
 }
 
-static void test_warnings(void **state) {
-  host *h = *state;
-  static const char source[] =
-      "import linalg\nfn f(x) {\n  y = 3\n  return x\n  print(x)\n}\n"
-      "fn g(a) {\n  _b = 1\n  c = 2\n  () => c\n}\nz = 1\n";
-  tally_value found;
-  const char *text;
+static void expect_findings(host *h, const char *source, const char *expected) {
+  tally_value found, shown, item;
+  char all[500] = "";
   assert_int_equal(
       tally_check_source(h->vm, "w.tly", source, strlen(source), &found),
       TALLY_OK);
-  assert_int_equal(tally_to_string(h->vm, found, &text, NULL), TALLY_OK);
-  assert_string_equal(text,
-                      "w.tly:1:8: warning: linalg is never read\n"
-                      "    1 | import linalg\n"
-                      "      |        ^\n"
-                      "w.tly:3:3: warning: y is never read\n"
-                      "    3 |   y = 3\n"
-                      "      |   ^\n"
-                      "w.tly:5:3: warning: this is never reached\n"
-                      "    5 |   print(x)\n"
-                      "      |   ^\n");
+  for (size_t i = 0; i < tally_length(h->vm, found); i++) {
+    const char *fields[] = {"kind",  "line", "column",
+                            "begin", "end",  "message"};
+    assert_int_equal(tally_item(h->vm, found, i, &item), TALLY_OK);
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+      tally_value field;
+      const char *text;
+      assert_int_equal(tally_field(h->vm, item, fields[k], &field), TALLY_OK);
+      assert_int_equal(tally_format(h->vm, field, &shown), TALLY_OK);
+      assert_int_equal(tally_to_string(h->vm, shown, &text, NULL), TALLY_OK);
+      snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", text,
+               k == 5 ? "; " : " ");
+      tally_release(h->vm, shown);
+      tally_release(h->vm, field);
+    }
+    tally_release(h->vm, item);
+  }
   tally_release(h->vm, found);
-  assert_int_equal(tally_check_source(h->vm, "w", "print(1)", 8, &found),
-                   TALLY_OK);
-  assert_int_equal(tally_length(h->vm, found), 0);
-  tally_release(h->vm, found);
-  CHECK_ERROR(h, tally_check_source(h->vm, "w", "nosuch + 1", 10, &found),
-              TALLY_ERR_NAME, "nosuch");
+  assert_string_equal(all, expected);
+}
+
+static void test_findings(void **state) {
+  host *h = *state;
+  expect_findings(
+      h,
+      "import linalg\nfn f(x) {\n  y = 3\n  return x\n  print(x)\n}\n"
+      "fn g(a) {\n  _b = 1\n  c = 2\n  () => c\n}\nz = 1\n",
+      "warning 1 8 7 13 linalg is never read; "
+      "warning 3 3 26 27 y is never read; "
+      "warning 5 3 45 53 this is never reached; ");
+  expect_findings(h, "print(1)", "");
+  expect_findings(h, "x = nosuch\ny = sin(1, 2)\n",
+                  "name 1 5 4 10 nosuch is not defined; "
+                  "type 2 12 22 23 sin takes 1 argument by position (x); ");
+  expect_findings(h, "x = (1", "syntax 1 5 4 5 this `(` is never closed; ");
+  tally_value found;
+  CHECK_ERROR(h, tally_check_source(h->vm, "w", "\xff", 1, &found),
+              TALLY_ERR_SYNTAX, "UTF-8");
 }
 
 static void test_everything_is_documented(void **state) {
@@ -614,7 +630,7 @@ int main(void) {
       HOST_TEST(test_words_are_completed),
       HOST_TEST(test_listings),
       HOST_TEST(test_layout),
-      HOST_TEST(test_warnings),
+      HOST_TEST(test_findings),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
       HOST_TEST(test_trim_gives_memory_back),
