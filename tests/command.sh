@@ -362,6 +362,11 @@ text 'x = [1, 2]\nx + 1\nans * 10\nx\nans\nprint(3)\nans\n'; run
 expect 0 '20 +30' 'ans is the value that was shown last'
 text 'x = [1, 2]\nx + 1\nx\nans[0] = 7\nx\nans\n'; run
 expect 0 ' 7  3' 'a variable that is shown is not taken by ans'
+text 'import plot\nplot.line([1, 2])\nans.width\n'; run
+expect 0 '└──' 'a picture is drawn'
+expect 0 '^640$' 'and is a record all the same'
+text '(layers: 1, title: none, x_label: none, y_label: none, x_scale: 1, y_scale: 1, x_range: none, y_range: none, width: 1, height: 1)\n'; run
+expect 0 'layers: 1' 'a record that only looks like a picture'
 text ':time 1 + 1\n'; run
 expect 0 'the median of [0-9]* runs' ':time tells how long'
 text 'x = zeros(1000000)\n:time x + 1\n'; run
