@@ -254,7 +254,7 @@ expect 0 'may: together with `x - y` .line 3.; fresh' 'explain: several results'
 expect 0 'ran: fused once, together once; in place of x or y 2 times' 'explain: that they ran together'
 text 'x = ones((300, 40))\nfor j in 1..40 { x[:, j] = x[:, j - 1] * 2 }\nprint(x[0, 39])\n'
 run explain "$dir/script.tly"
-expect 0 'ran: fused 38 times, with other turns of its loop 37 times; in place of x 39 times' 'explain: turns that ran together'
+expect 0 'ran: fused 38 times; in place of x 39 times' 'explain: columns in a loop'
 text 'x = float64(0..9000)\nl = (a: x)\nx[0] = 1\ny = reshape(x, (9000, 1))[0:2]\nz = float64(0..2)\nz = z + (y + 1.0)\nb = x > 3\nprint(b[0])\nb = b * 2.5\nprint(l.a[0], z, sum(b))\n'
 run explain "$dir/script.tly"
 expect 0 'x is shared with .a of a record .l in the script.' 'explain: who shares'
