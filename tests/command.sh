@@ -225,6 +225,9 @@ expect 0 'ran: in place of l once$' 'explain: a list that grows'
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
+text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
+run explain --static "$dir/script.tly"
+expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

@@ -248,14 +248,18 @@ enum { WAIT_MOST = 10 };  // as a power of two
 
 // Whether the region, of which no cached run is good, is to be read and cached
 // now: the second time that it runs, and the rarer the more often the operands
-// were of other kinds each time.
+// were of other kinds each time. One that saves arrays is read the first time,
+// too.
 //
 //     run     1  2  3  4  5  6  7  8  9  10
 //     read    ·  x  ·  ·  x  ·  ·  ·  ·  x
 static bool is_time_to_read(tl_region *where) {
-  if (where->wait > 0 || where->runs == 0) {
-    where->wait -= where->wait > 0;
-    where->runs += where->runs == 0;
+  if (where->runs == 0) {
+    where->runs = 1;
+    return where->saves;
+  }
+  if (where->wait > 0) {
+    where->wait--;
     return false;
   }
   where->wait = 1u << where->runs;
