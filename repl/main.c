@@ -29,6 +29,8 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_code(session, cmd);
     case TL_ACTION_DIS:
       return tl_run_dis(session, cmd);
+    case TL_ACTION_DIS_NATIVE:
+      return tl_run_dis_native(session, cmd);
     case TL_ACTION_EXPLAIN:
       return tl_run_explain(session, cmd);
     case TL_ACTION_DOC:
@@ -49,9 +51,10 @@ int main(int argc, char **argv) {
     return status;
   switch (cmd.action) {
     case TL_ACTION_TEST:
-      return tl_test_command(cmd.argc, cmd.argv);
+      return tl_test_command(cmd.argc, cmd.argv, cmd.options.native);
     case TL_ACTION_VERSION:
-      printf("tally %s\n", tally_version());
+      printf("tally %s\nmachine code: %s\n", tally_version(),
+             tally_has_native_code() ? "available" : "not available here");
       return 0;
     case TL_ACTION_HELP:
       tl_command_help();

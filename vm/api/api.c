@@ -27,6 +27,7 @@
 #include "vm/memory/mapping.h"
 #include "vm/bytecode/module.h"
 #include "vm/api/open.h"
+#include "vm/native/jit.h"
 #include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
@@ -481,6 +482,23 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   tl_text_close(&text);
   tl_unit_free(vm, unit);
   return ok ? TALLY_OK : tl_report(vm);
+}
+
+tally_status tally_disassemble_native(tally_vm *vm) {
+  TL_ENTER(vm);
+  if (!begin(vm))
+    return tl_report(vm);
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_jit_list_units(vm, &text) && !text.failed;
+  ok = ok || tl_fail_memory(vm, text.length, "a listing");
+  ok = ok && tl_write(vm, text.bytes, text.length);
+  tl_text_close(&text);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+int tally_has_native_code(void) {
+  return tl_jit_is_available();
 }
 
 // Gives the host a string that [make] makes of a script's text.

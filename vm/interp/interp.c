@@ -29,6 +29,7 @@
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
+#include "vm/native/jit.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/scalars.h"
@@ -523,7 +524,9 @@ dispatch:
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
           F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
-      POLL();
+      bool enters = UNLIKELY(--vm->fuel == 0);
+      if (enters)
+        TRY(tl_refuel(vm));
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
@@ -540,6 +543,8 @@ dispatch:
 #ifdef TALLY_AUDIT
       for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
 #endif
+      if (enters)
+        ENTER(callee->code);
       ins = callee->code;
       DISPATCH;
     }
@@ -633,7 +638,7 @@ dispatch:
     }
     // Backward: each iteration polls, so that every loop can be interrupted.
     OP(LOOP) {
-      POLL();
+      POLL_TO(LONG_TARGET);
       JUMP_LONG();
     }
     // Jumps if the condition is true. It has to be one bool.
@@ -647,7 +652,7 @@ dispatch:
       }
       if (truth) {
         if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL();
+          POLL_TO(LONG_TARGET);
         JUMP_LONG();
       }
       NEXT;
@@ -663,7 +668,7 @@ dispatch:
       }
       if (!truth) {
         if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL();
+          POLL_TO(LONG_TARGET);
         JUMP_LONG();
       }
       NEXT;
@@ -700,17 +705,15 @@ dispatch:
       NEXT;
     }
     OP(FORR) {
-      // The hidden slots are the next value, iterations left, and step.
-      // Counting the iterations down cannot overflow, which comparing with the
-      // end could.
       tl_slot *a = RA;
-      POLL();
-      if (LIKELY(--a[1].u != 0)) {
-        int64_t i = (int64_t)(a->u + a[2].u);
-        a->i = i;
-        PUT_I64(RB, i, TL_TAG_I64 | TL_WEAK);
-        JUMP_SHORT();
+      if (UNLIKELY(--vm->fuel == 0)) {
+        TRY(tl_refuel(vm));
+        if (next_in_range(a, RB))
+          ENTER(SHORT_TARGET);
+        NEXT;
       }
+      if (LIKELY(next_in_range(a, RB)))
+        JUMP_SHORT();
       NEXT;
     }
     // The loop's variable, where the body assigns it: the hidden counter is not
@@ -898,10 +901,29 @@ dispatch:
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
     if (truth != slow_negate) {
       if ((int16_t)ins->c < 0)
-        POLL();
+        POLL_TO(SHORT_TARGET);
       JUMP_SHORT();
     }
     NEXT;
+  }
+  // On behind a poll that refilled the fuel: that one in many asks for machine
+  // code.
+  WAY(enter) {
+#ifndef TL_COUNTING
+    if (vm->jit != NULL) {
+      SAVE();
+      tl_jit_status status = tl_jit_enter(vm, F);
+      if (status != TL_JIT_NOT) {
+        F = vm->frame;
+        R = F->base;
+        K = F->function->constants;
+        ins = F->pc;
+      }
+      if (UNLIKELY(status == TL_JIT_FAILED))
+        FAIL();
+    }
+#endif
+    DISPATCH;
   }
 
   WAY(fail) {

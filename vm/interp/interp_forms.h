@@ -106,6 +106,23 @@
       TRY(tl_refuel(vm));          \
   } while (0)
 
+// Goes on at [target], in a loop whose poll found no fuel and refilled it: perhaps
+// as machine code.
+#define ENTER(target) \
+  do {                \
+    ins = (target);   \
+    goto enter;       \
+  } while (0)
+
+// The poll of a jump back to [target].
+#define POLL_TO(target)              \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      ENTER(target);                 \
+    }                                \
+  } while (0)
+
 #ifdef TALLY_AUDIT
 // In audit builds everything is recounted before each instruction.
 #define AUDIT()        \
@@ -451,15 +468,17 @@ static inline bool takes_one(const tl_slot *s) {
 
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
 // next word.
-#define JUMP_SHORT()                       \
-  do {                                     \
-    ins += (ptrdiff_t)(int16_t)ins->c + 1; \
-    DISPATCH;                              \
+#define SHORT_TARGET (ins + (ptrdiff_t)(int16_t)ins->c + 1)
+#define LONG_TARGET (ins + (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1)
+#define JUMP_SHORT()    \
+  do {                  \
+    ins = SHORT_TARGET; \
+    DISPATCH;           \
   } while (0)
-#define JUMP_LONG()                                    \
-  do {                                                 \
-    ins += (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1; \
-    DISPATCH;                                          \
+#define JUMP_LONG()    \
+  do {                 \
+    ins = LONG_TARGET; \
+    DISPATCH;          \
   } while (0)
 
 // Jumps if the condition holds, else goes on. Backward jumps close loops, so
@@ -468,7 +487,7 @@ static inline bool takes_one(const tl_slot *s) {
   do {                         \
     if (condition) {           \
       if ((int16_t)ins->c < 0) \
-        POLL();                \
+        POLL_TO(SHORT_TARGET); \
       JUMP_SHORT();            \
     }                          \
     NEXT;                      \
@@ -541,5 +560,18 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
     r += c->i;
   }
   PUT_I64(a, remainder ? r : q, b->tag & c->tag);
+  return true;
+}
+
+// The next iteration of a range: false behind the last. The hidden slots are the
+// next value, iterations left, and step. Counting the iterations down cannot
+// overflow, which comparing with the end could.
+__attribute__((always_inline)) static inline bool next_in_range(
+    tl_slot *hidden, tl_slot *variable) {
+  if (__builtin_expect(--hidden[1].u == 0, 0))
+    return false;
+  int64_t i = (int64_t)(hidden->u + hidden[2].u);
+  hidden->i = i;
+  PUT_I64(variable, i, TL_TAG_I64 | TL_WEAK);
   return true;
 }
