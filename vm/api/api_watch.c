@@ -8,6 +8,7 @@
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/array/describe.h"
+#include "vm/native/jit.h"
 #include "vm/observe/explain.h"
 #include "vm/io.h"
 #include "vm/bytecode/module.h"
@@ -223,7 +224,9 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
     return status;
+  tl_jit_while_counting(vm, true);
   status = tally_run(vm, path, argc, argv);
+  tl_jit_while_counting(vm, false);
   tl_watch_stop(vm);
   const tl_unit *unit = vm->main->units;
   if (unit == before || unit == NULL)

@@ -909,7 +909,6 @@ dispatch:
   // On behind a poll that refilled the fuel: that one in many asks for machine
   // code.
   WAY(enter) {
-#ifndef TL_COUNTING
     if (vm->jit != NULL) {
       SAVE();
       tl_jit_status status = tl_jit_enter(vm, F);
@@ -922,7 +921,6 @@ dispatch:
       if (UNLIKELY(status == TL_JIT_FAILED))
         FAIL();
     }
-#endif
     DISPATCH;
   }
 

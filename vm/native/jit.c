@@ -246,7 +246,8 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
 
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
-  if (jit->is_off || frame->function->verified != 1)
+  if (jit->is_off || frame->function->verified != 1 ||
+      (vm->counting && !jit->while_counting))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
     void *door = tl_jit_make_door(vm);
@@ -272,6 +273,11 @@ void tl_jit_open(tl_vm *vm) {
     return;
   *vm->jit = (tl_jit){.door = NULL};
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
+}
+
+void tl_jit_while_counting(tl_vm *vm, bool enters) {
+  if (vm->jit != NULL)
+    vm->jit->while_counting = enters;
 }
 
 void tl_jit_close(tl_vm *vm) {
@@ -333,6 +339,9 @@ void tl_jit_each(tl_vm *vm,
 
 void tl_jit_open(tl_vm *vm) {
   (void)vm;
+}
+void tl_jit_while_counting(tl_vm *vm, bool enters) {
+  (void)vm, (void)enters;
 }
 void tl_jit_close(tl_vm *vm) {
   (void)vm;

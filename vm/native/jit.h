@@ -35,6 +35,10 @@ typedef enum tl_jit_status {
   TL_JIT_FAILED,  // the same, and an error of the poll there is pending
 } tl_jit_status;
 
+// Whether code is entered while instructions are counted, which it does not do:
+// for those who watch what becomes of operations alone.
+void tl_jit_while_counting(tl_vm *vm, bool enters);
+
 // The frame is about to go on at frame->pc, behind a poll. vm->jit is not NULL.
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame);
 

@@ -27,6 +27,7 @@ typedef struct tl_jit {
   int nesting;
   // Memory was refused: the interpreter does all from now on.
   bool is_off;
+  bool while_counting;
   // Of the unit under way: it polled, and was refused.
   bool has_polled, is_refused;
 } tl_jit;
