@@ -687,6 +687,9 @@ TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 enum {
   TALLY_EXPLAIN_JSON = 1,    // as an object with an array "operations"
   TALLY_EXPLAIN_STATIC = 2,  // only compile, do not run
+  // Instead, the typed operations of all loops and functions that became machine
+  // code: what `tally dis --native` prints. Empty where there are none.
+  TALLY_EXPLAIN_NATIVE = 4,
 };
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,
@@ -696,11 +699,6 @@ TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
 TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
                                          const char *source, size_t nbytes);
-
-// The typed operations of all loops and functions that have become machine code
-// so far, through the write hook: what `tally dis --native` prints behind a run.
-// Nothing where there are none.
-TALLY_API tally_status tally_disassemble_native(tally_vm *vm);
 
 // The same program laid out as `tally fmt` does: blanks, indentation and empty
 // lines in order, the ends of lines and the comments where they are. *out is a

@@ -29,8 +29,6 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_code(session, cmd);
     case TL_ACTION_DIS:
       return tl_run_dis(session, cmd);
-    case TL_ACTION_DIS_NATIVE:
-      return tl_run_dis_native(session, cmd);
     case TL_ACTION_EXPLAIN:
       return tl_run_explain(session, cmd);
     case TL_ACTION_DOC:

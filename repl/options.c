@@ -20,7 +20,7 @@ static const char help[] =
     "  tally -e 'CODE'          run CODE and print its value\n"
     "  tally test [PATH ...]    run golden tests and documented examples\n"
     "  tally dis FILE           the bytecode, with each operand's ownership\n"
-    "  tally dis --native FILE  run it; then what became machine code\n"
+    "  tally dis --native FILE  run it, and list what became machine code\n"
     "  tally explain FILE       what each operation's result lives in, and "
     "why;\n"
     "                           --json, --static: without running it\n"
@@ -287,7 +287,8 @@ static int read_dis(tl_command *cmd, int argc, char **argv) {
   int i = native ? 2 : 1;
   if (i < argc && is_option(argv[i]))
     return no_option(argv[0], argv[i]);
-  cmd->action = native ? TL_ACTION_DIS_NATIVE : TL_ACTION_DIS;
+  cmd->action = native ? TL_ACTION_EXPLAIN : TL_ACTION_DIS;
+  cmd->explain = native ? TALLY_EXPLAIN_NATIVE : 0;
   if (argc != i + 1)
     return wrong("usage: tally dis [--native] FILE", "");
   cmd->subject = argv[i];

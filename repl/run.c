@@ -67,17 +67,6 @@ int tl_run_dis(tl_session *session, const tl_command *cmd) {
   return tl_session_end(session, tally_disassemble(session->vm, path, NULL, 0));
 }
 
-// What a loop becomes depends on the values that it meets, so the script runs
-// first, and prints what it prints.
-int tl_run_dis_native(tl_session *session, const tl_command *cmd) {
-  tl_session_begin();
-  tally_status status =
-      tally_run(session->vm, cmd->subject, cmd->argc, arguments(cmd));
-  if (status == TALLY_OK)
-    status = tally_disassemble_native(session->vm);
-  return tl_session_end(session, status);
-}
-
 // --- explain ----------------------------------------------------------------
 
 // The explanation is printed even if the script failed: its error is part of

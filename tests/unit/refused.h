@@ -324,8 +324,6 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
   REFUSED_CALL(tally_describe_source, __VA_ARGS__)
 #define tally_format_source(...) REFUSED_CALL(tally_format_source, __VA_ARGS__)
 #define tally_disassemble(...) REFUSED_CALL(tally_disassemble, __VA_ARGS__)
-#define tally_disassemble_native(...) \
-  REFUSED_CALL(tally_disassemble_native, __VA_ARGS__)
 
 // Says COMPLETE where it has no memory to look: running then tells.
 static inline tally_input refused_input(tally_input input) {

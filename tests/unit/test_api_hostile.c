@@ -59,8 +59,7 @@ static tally_vm *const no_vm;
   X(tally_describe(vm, "x", &v))                    \
   X(tally_describe_source(vm, "x", "1", 1, &v))     \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
-  X(tally_disassemble(vm, "x", "1", 1))             \
-  X(tally_disassemble_native(vm))
+  X(tally_disassemble(vm, "x", "1", 1))
 
 static void test_no_vm(void **state) {
   (void)state;

@@ -484,19 +484,6 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
-tally_status tally_disassemble_native(tally_vm *vm) {
-  TL_ENTER(vm);
-  if (!begin(vm))
-    return tl_report(vm);
-  tl_text text;
-  tl_text_open(&text, vm);
-  bool ok = tl_jit_list_units(vm, &text) && !text.failed;
-  ok = ok || tl_fail_memory(vm, text.length, "a listing");
-  ok = ok && tl_write(vm, text.bytes, text.length);
-  tl_text_close(&text);
-  return ok ? TALLY_OK : tl_report(vm);
-}
-
 int tally_has_native_code(void) {
   return tl_jit_is_available();
 }

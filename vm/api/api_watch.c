@@ -186,13 +186,16 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
   return unit;
 }
 
-// Writes what the code may do and, unless static, what the run did.
+// Writes what the code may do and, unless static, what the run did; or what
+// became machine code.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const tl_notes *notes =
       (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes;
   tl_text_open(text, vm);
-  if ((flags & TALLY_EXPLAIN_JSON) != 0)
+  if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
+    text->failed |= !tl_jit_list_units(vm, text);
+  else if ((flags & TALLY_EXPLAIN_JSON) != 0)
     tl_explain_json(text, unit, notes, error);
   else
     tl_explain_text(text, unit, notes, error);

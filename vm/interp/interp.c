@@ -524,9 +524,7 @@ dispatch:
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
           F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
-      bool enters = UNLIKELY(--vm->fuel == 0);
-      if (enters)
-        TRY(tl_refuel(vm));
+      POLL_HERE();
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
@@ -543,8 +541,6 @@ dispatch:
 #ifdef TALLY_AUDIT
       for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
 #endif
-      if (enters)
-        ENTER(callee->code);
       ins = callee->code;
       DISPATCH;
     }
@@ -726,7 +722,7 @@ dispatch:
     OP(MORE) {
       tl_slot *a = RA;
       bool more;
-      POLL();
+      POLL_HERE();
       if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) != 0) {
         more = a[1].i < a->array->dims[0];
       } else if ((uint8_t)a->tag == TL_CLASS_LIST) {

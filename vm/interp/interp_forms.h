@@ -106,8 +106,7 @@
       TRY(tl_refuel(vm));          \
   } while (0)
 
-// Goes on at [target], in a loop whose poll found no fuel and refilled it: perhaps
-// as machine code.
+// Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
 #define ENTER(target) \
   do {                \
     ins = (target);   \
@@ -120,6 +119,17 @@
     if (UNLIKELY(--vm->fuel == 0)) { \
       TRY(tl_refuel(vm));            \
       ENTER(target);                 \
+    }                                \
+  } while (0)
+
+// The poll of an instruction that machine code may begin with: it is done from
+// the start, as is the poll, which therefore counts once.
+#define POLL_HERE()                  \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      vm->fuel++;                    \
+      ENTER(ins);                    \
     }                                \
   } while (0)
 

@@ -224,6 +224,7 @@ static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
 
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
+  const tl_ins *entry = frame->pc;
   int32_t before = vm->fuel + vm->fuel_aside;
   vm->fuel = before;
   vm->fuel_aside = 0;
@@ -240,7 +241,9 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
     tl_give_fuel(vm, 1, false);
     return TL_JIT_FAILED;
   }
-  tl_give_fuel(vm, vm->fuel, !is_given_up(vm, unit));
+  // Where it left at once, the same poll would only come back to it.
+  bool moved = left != frame || left->pc != entry;
+  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit));
   return TL_JIT_LEFT;
 }
 

@@ -362,6 +362,36 @@ static tl_typing_step item(tl_typing *x, const tl_ins *ins) {
   }
 }
 
+// --- Iterating over arrays --------------------------------------------------
+
+// While the position is below the length, on into the body.
+static tl_typing_step has_more(tl_typing *x, const tl_ins *ins,
+                               const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  int k = tl_jit_is_int(x->now[a + 1]) ? array_in(x, a, 1, false) : -1;
+  if (k < 0)
+    return TL_TYPING_LEAVES;
+  poll(x);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1,
+                              TL_JIT_FACTS + TL_JIT_FACTS_EACH * k + 1);
+  t->condition = TL_IF_LT;
+  uint32_t at = index_of(x, t);
+  int32_t to = edge(x, (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  return TL_TYPING_GOES_ON;
+}
+
+// The item at the position, which moves on.
+static tl_typing_step next_item(tl_typing *x, const tl_ins *ins) {
+  uint32_t position = (ins->b >> 4) + 1u;
+  tl_jit_type type = x->now[position];
+  tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, position, -1);
+  if (went == TL_TYPING_GOES_ON)
+    tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
+        ->imm = 1;
+  return went;
+}
+
 // --- Values and variables ---------------------------------------------------
 
 static tl_typing_step copy(tl_typing *x, uint32_t a, uint32_t b) {
@@ -526,8 +556,11 @@ static tl_typing_step step(tl_typing *x, const tl_ins *ins,
       return begin_range(x, ins, d);
     case TL_BC_FORR:
       return next_iteration(x, ins, d);
-    case TL_BC_JSET:
     case TL_BC_MORE:
+      return has_more(x, ins, d);
+    case TL_BC_NEXT:
+      return next_item(x, ins);
+    case TL_BC_JSET:
       return TL_TYPING_LEAVES;
     default:
       return d->target >= 0 ? branch(x, ins, d) : tl_typing_compute(x, ins, d);
