@@ -217,7 +217,7 @@ static void the_check_finds_what_is_wrong(void **state) {
       else if (what == 2 && t->exit >= 0)
         t->exit = 1000;
       else if (what == 3 && t->op == TL_TYPED_JUMP)
-        t->to = 1;  // no label is there
+        t->to = 1000;  // no label is there
       else
         continue;
       unplace(&code);

@@ -524,7 +524,10 @@ dispatch:
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
           F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
-      POLL_HERE();
+      // Not POLL_HERE: a region is asked once.
+      bool enters = UNLIKELY(--vm->fuel == 0);
+      if (enters)
+        TRY(tl_refuel(vm));
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
@@ -542,6 +545,8 @@ dispatch:
       for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
 #endif
       ins = callee->code;
+      if (enters)
+        goto enter;
       DISPATCH;
     }
     // A built-in: all of its parameters stand in the window, given or not.

@@ -98,9 +98,9 @@ static bool is_exit(const checking *c, int32_t number) {
 static bool is_target(const checking *c, int32_t to) {
   if (to < 0)
     return is_exit(c, -1 - to);
-  if ((uint32_t)to >= c->flow->count || c->code->label_at[to] < 0)
+  if ((uint32_t)to >= c->code->label_count)
     return false;
-  const tl_jit_label *label = &c->code->labels[c->code->label_at[to]];
+  const tl_jit_label *label = &c->code->labels[to];
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++)
     if (label->types[s] != TL_TYPE_UNKNOWN && label->types[s] != c->now[s])
       return false;
@@ -225,10 +225,9 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
     if (t->op >= TL_TYPED_COUNT_OF_OPS)
       return "no operation";
     if (t->op == TL_TYPED_LABEL) {
-      if (!ended || t->to < 0 || (uint32_t)t->to >= code->flow->count ||
-          code->label_at[t->to] < 0)
+      if (!ended || t->to < 0 || (uint32_t)t->to >= code->label_count)
         return "no label";
-      tl_jit_label *label = &code->labels[code->label_at[t->to]];
+      tl_jit_label *label = &code->labels[t->to];
       if (label->is_placed)
         return "a label twice";
       label->is_placed = true;

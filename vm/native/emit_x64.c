@@ -26,10 +26,10 @@ enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
 static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
                                            TL_R10, TL_R11, TL_R12, TL_R13};
 
-// Where a jump of 32 bits goes whose target was not known: the label of a pc,
-// or one of the kinds of exits.
+// Where a jump of 32 bits goes whose target was not known: a label, or one of
+// the kinds of exits.
 typedef enum fix_kind {
-  FIX_LABEL,   // [to] is its pc
+  FIX_LABEL,   // [to] is its number
   FIX_EXIT,    // [to] is the exit's number
   FIX_POLL,    // a poll that leaves by the exit
   FIX_WITHIN,  // a callee has left; [to] is the operation's index
@@ -653,7 +653,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LABEL:
-      e->label_at[e->code->label_at[t->to]] = e->as.size;
+      e->label_at[t->to] = e->as.size;
       break;
     case TL_TYPED_JUMP:
       if (t->to < 0)
@@ -790,9 +790,6 @@ static void prologue(emitter *e) {
     if (e->reg[r] >= 0)
       load(e, e->reg[r], r);
   }
-  // The entry's label need not come first.
-  if (e->code->ops[0].to != (int32_t)u->pc)
-    jump(e, FIX_LABEL, (int32_t)u->pc);
 }
 
 // The tags of what an exit writes back, and its payloads unless they are there.
@@ -886,7 +883,7 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
 static uint32_t target_of(emitter *e, const fix *f) {
   switch ((fix_kind)f->kind) {
     case FIX_LABEL:
-      return e->label_at[e->code->label_at[f->to]];
+      return e->label_at[f->to];
     case FIX_EXIT:
       return emit_exit(e, f->to);
     case FIX_POLL:

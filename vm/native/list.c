@@ -86,11 +86,20 @@ static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   tl_text_puts(out, ")");
 }
 
+// A label by its pc, and by a letter for all but the first version.
+static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
+  const tl_jit_label *label = &code->labels[number];
+  tl_text_printf(out, "%u", label->pc);
+  if (label->version > 0)
+    tl_text_putc(out, (char)('a' + label->version));
+}
+
 static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
+  tl_text_puts(out, " -> ");
   if (to >= 0)
-    tl_text_printf(out, " -> %d", (int)to);
+    put_label(out, code, to);
   else
-    tl_text_printf(out, " -> exit %u", code->exits[-1 - to].pc);
+    tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
 }
 
 static void put_operation(tl_text *out, const tl_jit_code *code,
@@ -98,7 +107,9 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
   const tl_jit_unit *u = code->unit;
   int first = tl_typed_ops[t->op].kinds[0];
   if (t->op == TL_TYPED_LABEL) {
-    tl_text_printf(out, "%5d\n", (int)t->to);
+    tl_text_puts(out, "   ");
+    put_label(out, code, t->to);
+    tl_text_putc(out, '\n');
     return;
   }
   tl_text_puts(out, "       ");

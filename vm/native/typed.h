@@ -9,9 +9,9 @@
 //
 // A *unit* is the code from one entry on: a place in a running frame, or a
 // function that other units call. In it each slot that is touched has one type
-// at each place. The first path that reaches an instruction decides the types
-// there; another path that arrives with others leaves the unit at that place.
-// So nothing is iterated and nothing is merged.
+// at each place. Where paths come together, each combination of types has a
+// *version* of the block, up to TL_JIT_VERSIONS; a path that arrives with yet
+// another leaves the unit. So nothing is iterated and nothing is merged.
 //
 // An *exit* leaves before an instruction: it writes payloads and tags of the
 // scalars that live on back to their slots, and the interpreter goes on there,
@@ -37,6 +37,8 @@ enum {
   TL_JIT_SLOTS = 64,
   // Nor is a function with more words of code.
   TL_JIT_WORDS = 16384,
+  // Versions of a block.
+  TL_JIT_VERSIONS = 3,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
 
@@ -111,7 +113,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //
 // Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
 #define TL_TYPED_OPS(OP)                                                     \
-  OP(LABEL, _, _, _) /* to: its pc                                    */     \
+  OP(LABEL, _, _, _) /* to: its number                                */     \
   OP(JUMP, _, _, _)  /* to                                            */     \
   OP(POLL, _, _, _)  /* exit: where the VM is to stop                 */     \
   OP(EXIT, _, _, _)  /* exit                                          */     \
@@ -203,8 +205,8 @@ typedef enum tl_typed_condition {
 
 struct tl_jit_unit;
 
-// One operation. Jumps go to the label of a pc, or, where [to] is below 0, to
-// exit number -1 - to.
+// One operation. Jumps go to the label of that number, or, where [to] is below
+// 0, to exit number -1 - to.
 typedef struct tl_typed {
   uint8_t op, condition;
   tl_jit_type type;  // of what a gets, where that is a slot's register
@@ -225,7 +227,11 @@ typedef struct tl_jit_exit {
 // What is known where control comes together; not of slots that are dead.
 typedef struct tl_jit_label {
   uint32_t pc;
-  bool is_placed;  // its operation was seen by the check
+  uint8_t version;   // of the block there, from 0 on
+  int32_t next;      // the label of the version before; -1: it is the first
+  bool is_pending;   // its block is to be typed,
+  bool is_deferred;  // but begins with a call whose result is not known
+  bool is_placed;    // its operation was seen by the check
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
@@ -284,7 +290,7 @@ typedef struct tl_jit_code {
   uint32_t exit_count, exit_capacity;
   tl_jit_label *labels;
   uint32_t label_count, label_capacity;
-  int32_t *label_at;  // of each pc its label, or -1
+  int32_t *label_at;  // of each pc its newest label, or -1
   float weights[TL_JIT_REGISTERS];
   void *block;  // all of the above is in it
   size_t nbytes;

@@ -125,16 +125,19 @@ static const tl_ins *round_at(const tl_typing *x, uint32_t pc,
              : NULL;
 }
 
-// The label of [pc] gets the types of what lives there.
-static tl_jit_label *add_label(tl_typing *x, uint32_t pc) {
+// A new label of [pc] gets the types of what lives there. Returns its number.
+static int32_t add_label(tl_typing *x, uint32_t pc) {
   tl_jit_code *code = x->code;
   if (code->label_count == code->label_capacity) {
     x->is_full = true;
-    return &code->labels[0];
+    return 0;
   }
-  code->label_at[pc] = (int32_t)code->label_count;
-  tl_jit_label *label = &code->labels[code->label_count++];
-  *label = (tl_jit_label){.pc = pc};
+  int32_t number = (int32_t)code->label_count++, other = code->label_at[pc];
+  tl_jit_label *label = &code->labels[number];
+  *label = (tl_jit_label){.pc = pc, .next = other, .is_pending = true};
+  if (other >= 0)
+    label->version = (uint8_t)(code->labels[other].version + 1);
+  code->label_at[pc] = number;
   for (uint32_t s = 0; s < x->p->slot_count; s++)
     if ((x->flow->live[pc] & bit(s)) != 0)
       label->types[s] = x->now[s];
@@ -142,31 +145,40 @@ static tl_jit_label *add_label(tl_typing *x, uint32_t pc) {
   if (round != NULL)
     label->types[round->b >> 4] = TL_TYPE_UNKNOWN;
   mark(x, pc);
-  return label;
+  return number;
 }
 
-// Where a jump to [pc] goes: to its label, or, where that has other types, to
-// an exit there.
-static int32_t edge(tl_typing *x, uint32_t pc) {
-  tl_jit_code *code = x->code;
-  if (code->label_at[pc] < 0) {
-    add_label(x, pc);
-    return (int32_t)pc;
-  }
-  const tl_jit_label *label = &code->labels[code->label_at[pc]];
-  const tl_ins *round = round_at(x, pc, label->types);
-  uint64_t live = x->flow->live[pc];
-  uint64_t compared = live & ~(round != NULL ? bit(round->b >> 4) : 0);
+// Whether the types of all that lives at the label are those of now.
+static bool has_types_of(const tl_typing *x, const tl_jit_label *label) {
+  const tl_ins *round = round_at(x, label->pc, label->types);
+  uint64_t compared = x->flow->live[label->pc];
+  if (round != NULL)
+    compared &= ~bit(round->b >> 4);
   for (uint32_t s = 0; s < x->p->slot_count; s++)
     if ((compared & bit(s)) != 0 && label->types[s] != x->now[s])
-      return -1 - exit_with(x, pc, live);
-  return (int32_t)pc;
+      return false;
+  return true;
 }
 
-static void jump(tl_typing *x, uint32_t pc) {
+// Where a jump to [pc] goes: to the label there that has the types of now, or
+// to a new one; where there are too many, to an exit.
+static int32_t edge(tl_typing *x, uint32_t pc) {
+  const tl_jit_code *code = x->code;
+  int32_t newest = code->label_at[pc];
+  for (int32_t i = newest; i >= 0; i = code->labels[i].next)
+    if (has_types_of(x, &code->labels[i]))
+      return i;
+  if (newest < 0 || code->labels[newest].version + 1 < TL_JIT_VERSIONS)
+    return add_label(x, pc);
+  return -1 - exit_with(x, pc, x->flow->live[pc]);
+}
+
+// Appends a jump to [pc]; returns where it goes.
+static int32_t jump(tl_typing *x, uint32_t pc) {
   int32_t to = edge(x, pc);
   tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
       to;
+  return to;
 }
 
 // Which operation it was, to set its target after others were made.
@@ -568,25 +580,31 @@ static tl_typing_step step(tl_typing *x, const tl_ins *ins,
 }
 
 // The rest of the block, from the instruction under way on, is typed later;
-// what was appended from [start] on goes. [jumps]: there is a part before it.
-static void defer(tl_typing *x, uint32_t start, bool jumps) {
-  uint64_t set = UINT64_C(1) << x->pc % 64;
+// what was appended from [start] on goes. [number] is the block's label where
+// nothing is left of it; else -1.
+static void defer(tl_typing *x, uint32_t start, int32_t number) {
   x->code->op_count = start;
-  if (jumps)
-    jump(x, x->pc);
-  x->pending[x->pc / 64] &= ~set;
-  x->deferred[x->pc / 64] |= set;
+  if (number < 0) {
+    number = jump(x, x->pc);
+    if (number < 0 || !x->code->labels[number].is_pending)
+      return;
+  }
+  tl_jit_label *label = &x->code->labels[number];
+  label->is_deferred = true;
+  label->is_pending = false;
 }
 
-// From the label at [pc] to where control ends or another label is.
-static void type_block(tl_typing *x, uint32_t pc) {
+// From the label on to where control ends or another label is.
+static void type_block(tl_typing *x, int32_t number) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   uint32_t start = x->code->op_count;
-  const tl_jit_label *label = &x->code->labels[x->code->label_at[pc]];
+  tl_jit_label *label = &x->code->labels[number];
+  uint32_t pc = label->pc;
+  label->is_pending = false;
   memcpy(x->now, label->types, sizeof x->now);
   x->known = 0;
   tl_typing_put(x, TL_TYPED_LABEL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
-      (int32_t)pc;
+      number;
   x->weight = weights[x->flow->depth[pc]];
   const tl_ins *round = round_at(x, pc, x->now);
   if (round != NULL)
@@ -608,36 +626,44 @@ static void type_block(tl_typing *x, uint32_t pc) {
       leave(x);
     }
     if (went == TL_TYPING_WAITS)
-      defer(x, first ? start : before, !first);
+      defer(x, first ? start : before, first ? number : -1);
     if (went != TL_TYPING_GOES_ON)
       return;
     pc += d.words;
   }
 }
 
-// Takes the first block that is pending; false: there is none.
-static bool take_pending(tl_typing *x, uint32_t *pc) {
-  while (x->first < x->pending_count && x->pending[x->first] == 0) x->first++;
-  if (x->first == x->pending_count)
-    return false;
-  uint64_t *word = &x->pending[x->first];
-  uint32_t at = (uint32_t)__builtin_ctzll(*word);
-  *word &= *word - 1;
-  *pc = x->first * 64 + at;
-  return true;
+// Takes a block that is pending, of the first pc that has one; -1: there is
+// none.
+static int32_t take_pending(tl_typing *x) {
+  for (; x->first < x->pending_count; x->first++) {
+    uint64_t *word = &x->pending[x->first];
+    for (; *word != 0; *word &= *word - 1) {
+      uint32_t pc = x->first * 64 + (uint32_t)__builtin_ctzll(*word);
+      for (int32_t i = x->code->label_at[pc]; i >= 0;
+           i = x->code->labels[i].next)
+        if (x->code->labels[i].is_pending)
+          return i;
+    }
+  }
+  return -1;
 }
 
-// Blocks until none is pending; then the calls that were deferred, which now
+// Blocks until none is pending; then those that were deferred, whose calls now
 // find what their functions give, or leave.
 static void type_blocks(tl_typing *x) {
-  uint32_t pc;
+  int32_t next;
   for (;;) {
-    while (!x->is_full && take_pending(x, &pc)) type_block(x, pc);
+    while (!x->is_full && (next = take_pending(x)) >= 0) type_block(x, next);
     if (x->defers || x->is_full)
       return;
     x->defers = true;
-    memcpy(x->pending, x->deferred, x->pending_count * sizeof *x->pending);
-    x->first = 0;
+    for (uint32_t i = 0; i < x->code->label_count; i++) {
+      tl_jit_label *label = &x->code->labels[i];
+      label->is_pending = label->is_deferred;
+      if (label->is_pending)
+        mark(x, label->pc);
+    }
   }
 }
 
@@ -650,12 +676,11 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
                  .find = find,
                  .weight = 1};
   x.pending_count = u->function->code_count / 64 + 1;
-  size_t nbytes = 2 * x.pending_count * sizeof *x.pending;
+  size_t nbytes = x.pending_count * sizeof *x.pending;
   x.pending = tl_spare_alloc(code->vm, nbytes);
   if (x.pending == NULL)
     return false;
   memset(x.pending, 0, nbytes);
-  x.deferred = x.pending + x.pending_count;
   u->array_count = 0;
   for (uint32_t s = 0; s < u->function->slot_count; s++)
     if ((u->live & bit(s)) != 0)
@@ -688,17 +713,17 @@ tl_typing_operand tl_typing_constant(const tl_typing *x, uint32_t k,
       .slot = -1, .type = type, .is_known = true, .value = value};
 }
 
-// Each instruction has at most five operations and four exits, so what is too
-// little here is too much to be worth it.
+// Most instructions have one operation and few blocks several versions, so what
+// is too little here is too much to be worth it.
 bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
                       const tl_jit_flow *flow) {
   uint32_t n = flow->count;
   *code = (tl_jit_code){.vm = vm,
                         .unit = unit,
                         .flow = flow,
-                        .op_capacity = 4 * n + 16,
-                        .exit_capacity = 2 * n + 8,
-                        .label_capacity = n / 2 + 4};
+                        .op_capacity = 8 * n + 32,
+                        .exit_capacity = 4 * n + 16,
+                        .label_capacity = n + 8};
   code->nbytes = code->op_capacity * sizeof(tl_typed) +
                  code->exit_capacity * sizeof(tl_jit_exit) +
                  code->label_capacity * sizeof(tl_jit_label) +

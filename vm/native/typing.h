@@ -25,8 +25,7 @@ typedef struct tl_typing {
   // lies before the word [first].
   uint64_t *pending;
   uint32_t pending_count, first;
-  // Calls whose result was not known when they were reached.
-  uint64_t *deferred;
+  // Blocks that were deferred are typed now.
   bool defers;
   bool is_full;
 } tl_typing;
