@@ -524,10 +524,16 @@ dispatch:
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
           F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
-      // Not POLL_HERE: a region is asked once.
-      bool enters = UNLIKELY(--vm->fuel == 0);
-      if (enters)
+      // Not POLL_HERE, as a region is asked only once.
+      if (UNLIKELY(--vm->fuel == 0)) {
         TRY(tl_refuel(vm));
+        if (!push_call(vm, F, RA + 1, callee, ins->b))
+          FAIL();
+        F++;
+        R = F->base;
+        K = callee->constants;
+        ENTER(callee->code);
+      }
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
@@ -545,8 +551,6 @@ dispatch:
       for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
 #endif
       ins = callee->code;
-      if (enters)
-        goto enter;
       DISPATCH;
     }
     // A built-in: all of its parameters stand in the window, given or not.

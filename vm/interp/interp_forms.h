@@ -585,3 +585,24 @@ __attribute__((always_inline)) static inline bool next_in_range(
   PUT_I64(variable, i, TL_TAG_I64 | TL_WEAK);
   return true;
 }
+
+// Makes the record behind [frame] that of a call of [callee], whose [count]
+// arguments are its first slots from [base] on. False after tl_fail: there is no
+// room. Apart, for calls that are rare.
+static __attribute__((noinline)) bool push_call(tl_vm *vm, tl_frame *frame,
+                                                tl_slot *base,
+                                                tl_prototype *callee,
+                                                uint32_t count) {
+  if (!tl_slots_reserve(vm, base + callee->slot_count, frame + 1))
+    return false;
+  frame[1].base = base;
+  frame[1].function = callee;
+  frame[1].closure = NULL;
+  frame[1].flags = 0;
+#ifdef TALLY_AUDIT
+  for (uint32_t i = count; i < callee->slot_count; i++) base[i] = tl_unset();
+#else
+  (void)count;
+#endif
+  return true;
+}

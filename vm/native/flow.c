@@ -45,19 +45,28 @@ static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
   return p->code[pc].op == TL_BC_FORVAR ? bit(p->code[pc].b >> 4) : 0;
 }
 
+// Ranges reach over instructions that cannot fail, where the slot may be dead.
+static bool fails(const tl_prototype *p, uint32_t pc) {
+  return tl_opcodes[p->code[pc].op].fails != TL_NEVER;
+}
+
 // The slots that an error at each place drops, or keeps for its handler: they
 // have to be right in memory there, whether the code reads them or not.
 static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
-    for (uint32_t pc = r->start; pc < r->end; pc++) pinned[pc] |= bit(r->slot);
+    for (uint32_t pc = r->start; pc < r->end; pc++)
+      if (fails(p, pc))
+        pinned[pc] |= bit(r->slot);
   }
   for (uint32_t i = 0; i < p->handler_count; i++) {
     const tl_handler *h = &p->handlers[i];
     uint64_t kept = 0;
     for (uint32_t k = 0; k < h->kept_count; k++) kept |= bit(h->kept[k]);
     for (uint32_t k = 0; k < h->own_count; k++) kept |= bit(h->own[k]);
-    for (uint32_t pc = h->start; pc < h->end; pc++) pinned[pc] |= kept;
+    for (uint32_t pc = h->start; pc < h->end; pc++)
+      if (fails(p, pc))
+        pinned[pc] |= kept;
   }
 }
 

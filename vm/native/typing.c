@@ -120,7 +120,10 @@ static const tl_ins *round_at(const tl_typing *x, uint32_t pc,
                               const tl_jit_type *types) {
   int32_t at = x->flow->rounds[pc];
   const tl_ins *ins = at < 0 ? NULL : &x->p->code[at];
-  return ins != NULL && types[ins->a >> 4] == (TL_TYPE_INT | TL_TYPE_WEAK)
+  // The step may then go one too far at the end, so nobody may read that.
+  return ins != NULL && ins->b != ins->a &&
+                 (x->flow->live[at + 1] & bit(ins->a >> 4)) == 0 &&
+                 types[ins->a >> 4] == (TL_TYPE_INT | TL_TYPE_WEAK)
              ? ins
              : NULL;
 }
