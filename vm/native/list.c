@@ -151,6 +151,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     default:
       put_operands(out, u, t);
   }
+  if (t->op == TL_TYPED_STEP && t->d >= 0) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, t->d);
+  }
   if (t->to >= 0 || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
       t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP)
     put_target(out, code, t->to);
