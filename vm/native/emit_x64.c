@@ -21,6 +21,7 @@
 
 #include "vm/array/array.h"
 #include "vm/native/x64.h"
+#include "vm/poll.h"
 
 enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
 static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
@@ -854,6 +855,16 @@ static void move_registers(emitter *e, bool back) {
                 e->reg[r], TL_SP, 8 * at++);
 }
 
+// More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
+// place while a unit runs.
+static int32_t refuel(tl_vm *vm) {
+  vm->jit->has_polled = true;
+  vm->jit->is_refused = !tl_refuel(vm);
+  int32_t fuel = vm->fuel + vm->fuel_aside;
+  vm->fuel_aside = 0;
+  return vm->jit->is_refused ? 0 : fuel;
+}
+
 // The fuel ran out: asks C for more, and goes on behind [after]; where there is
 // none, an error is pending.
 static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
@@ -866,7 +877,7 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, ROOM - 8);
   move_registers(e, false);
   tl_x64_move(as, TL_DI, TL_BP);
-  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)tl_jit_refuel);
+  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)refuel);
   tl_x64_rr(as, 0, 0xff, 2, TL_AX);
   tl_x64_move(as, TL_R15, TL_AX);
   move_registers(e, true);

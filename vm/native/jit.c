@@ -207,15 +207,6 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   return unit;
 }
 
-// All fuel is in one place while a unit runs.
-int32_t tl_jit_refuel(tl_vm *vm) {
-  vm->jit->has_polled = true;
-  vm->jit->is_refused = !tl_refuel(vm);
-  int32_t fuel = vm->fuel + vm->fuel_aside;
-  vm->fuel_aside = 0;
-  return vm->jit->is_refused ? 0 : fuel;
-}
-
 // Where most entries soon leave, the next poll is not worth asking at.
 static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
   return unit->short_runs > PATIENCE && unit->short_runs > unit->runs / 2 &&

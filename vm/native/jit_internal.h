@@ -32,9 +32,6 @@ typedef struct tl_jit {
   bool has_polled, is_refused;
 } tl_jit;
 
-// More fuel for a unit whose fuel ran out; 0 after tl_fail.
-int32_t tl_jit_refuel(tl_vm *vm);
-
 // Makes the door; NULL: no memory.
 void *tl_jit_make_door(tl_vm *vm);
 

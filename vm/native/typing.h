@@ -1,5 +1,12 @@
-// What the two halves of the typing pass share: typing.c has control flow,
-// places and calls, typing_arithmetic.c what computes.
+// What the parts of the typing pass share.
+//
+//     typing.c ─▶ typing_arithmetic.c ─▶ typing_put.c
+//     control flow,   operators,          operations, exits, operands,
+//     places, calls   conditions          and the room for them
+//
+// The pass stands at one instruction of the bytecode, and knows the types of
+// all slots there. It appends typed operations, and changes the types as these
+// do.
 #ifndef TALLY_VM_TYPING_H
 #define TALLY_VM_TYPING_H
 
@@ -63,8 +70,10 @@ tl_typed *tl_typing_set(tl_typing *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c);
 // Appends the constant.
 void tl_typing_set_constant(tl_typing *x, uint32_t slot, tl_slot value);
-// A new exit before the instruction under way.
+// A new exit before the instruction under way; or before that at [pc], where
+// the scalars among [live] are written back.
 int32_t tl_typing_exit(tl_typing *x);
+int32_t tl_typing_exit_with(tl_typing *x, uint32_t pc, uint64_t live);
 
 // Types an operator, a comparison or a branch on one. [to] is where the branch
 // goes, set later by the caller through *jump, which gets the operation.
