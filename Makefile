@@ -54,7 +54,8 @@ MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure starved)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure \
+  scalars starved)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -210,6 +211,7 @@ fuzz:
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/pure $(PROGRAMS) $(FIRST)
+	build/audit/tests/fuzz/scalars $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/starved $$(($(PROGRAMS) / 500)) $(FIRST) \
 	  tests/counting/*.tly tests/lang/*.tly tests/lib/*.tly examples/*.tly
 

@@ -54,9 +54,10 @@ int main(int argc, char **argv) {
     return status;
   switch (cmd.action) {
     case TL_ACTION_TEST:
-      return tl_test_command(cmd.argc, cmd.argv);
+      return tl_test_command(cmd.argc, cmd.argv, cmd.options.native);
     case TL_ACTION_VERSION:
-      printf("tally %s\n", tally_version());
+      printf("tally %s\nmachine code: %s\n", tally_version(),
+             tally_has_native_code() ? "available" : "not available here");
       return 0;
     case TL_ACTION_HELP:
       tl_command_help();

@@ -60,12 +60,30 @@ absent() {
 # --- Options ----------------------------------------------------------------
 
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
+expect 0 '^machine code: (available|not available here)$' '--version says what runs'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
 for word in dis doc fmt explain check; do
   run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
   run $word --help;         expect 0 'tally FILE' "$word --help"
 done
+run dis --native --nosuch;  expect 2 'dis has no option --nosuch' 'dis --native: a second option'
+run dis --native;           expect 2 'usage: tally dis' 'dis --native without a FILE'
+run --native=usual -e 1;    expect 2 '--native wants always' '--native of another word'
+text 's = 0\nfor i in 0..5000 { s += i }\nprint(s)\n'
+run --native=always "$dir/script.tly"; expect 0 '^12497500$' '--native=always'
+run --no-native "$dir/script.tly"; expect 0 '^12497500$' '--no-native'
+run --no-native dis --native "$dir/script.tly"
+absent 'native' 'dis --native: nothing without machine code'
+run explain --static "$dir/script.tly"
+absent '^native' 'explain --static: no run, no machine code'
+if "$tally" --version | grep -q 'machine code: available'; then
+  run dis --native "$dir/script.tly"; expect 0 '^ +s = add s, i$' 'dis --native: an operation'
+  run explain "$dir/script.tly"
+  expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
+  run --sandbox explain "$dir/script.tly"
+  absent '^native' '--sandbox: no machine code'
+fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'
 run -e '1 + 1';             expect 0 '^2$' '-e prints a value'

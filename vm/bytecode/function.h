@@ -272,6 +272,9 @@ typedef struct tl_prototype {
   uint8_t joins;
   // The instruction that is the reason why not.
   uint32_t joins_not;
+  // Machine code of its loops and of itself (vm/native/jit.h), or NULL; it ends
+  // with the unit.
+  struct tl_kept *machine_code;
   // Audit builds: for each pc the set of slots that own, as bits.
   uint64_t *owners_at;
   // The whole definition in the source, as byte offsets.

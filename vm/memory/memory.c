@@ -218,7 +218,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   if (cap != 0) {
     if (cap <= SIZE_MAX - vm->memory->reserve)
       cap += vm->memory->reserve;
-    uint64_t all = live + stats->ext_bytes;
+    uint64_t all = live + stats->ext_bytes + vm->memory->code_bytes;
     if (live < nbytes || all > cap)
       return false;
     if (all + vm->memory->cached_bytes > cap)
@@ -242,9 +242,25 @@ void tl_unaccount(tl_vm *vm, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
 }
 
-// The limit holds for both kinds of memory together.
+// What cached blocks take is not given back for it: code can be done without.
+bool tl_account_code(tl_vm *vm, size_t nbytes) {
+  size_t cap = vm->options.memory_limit;
+  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes +
+                 vm->memory->code_bytes + vm->memory->cached_bytes;
+  if (cap != 0 && (nbytes > cap || all > cap - nbytes))
+    return false;
+  vm->memory->code_bytes += nbytes;
+  return true;
+}
+
+void tl_unaccount_code(tl_vm *vm, size_t nbytes) {
+  vm->memory->code_bytes -= nbytes;
+}
+
+// The limit holds for all kinds of memory together.
 bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
-  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
+  uint64_t all =
+      vm->stats.live_bytes + vm->stats.ext_bytes + vm->memory->code_bytes;
   size_t cap = vm->options.memory_limit;
   if (cap != 0 && (nbytes > cap || all > cap - nbytes))
     return tl_fail_memory(vm, nbytes, "memory of the host's");
