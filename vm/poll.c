@@ -6,6 +6,7 @@
 
 #include "vm/memory/mapping.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/objects.h"
 
 enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
 
@@ -115,6 +116,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   vm->fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
   vm->budget = left - (uint64_t)vm->fuel;
   return true;
+}
+
+bool tl_poll_over(tl_vm *vm) {
+  return vm->finishing || !tl_is_awaited(vm) || vm->fusion->has_taken(vm) ||
+         tl_poll(vm, 0);
 }
 
 // tl_poll in the form that kernels ask.
