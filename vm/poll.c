@@ -6,6 +6,7 @@
 
 #include "vm/memory/mapping.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/objects.h"
 
 enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
 
@@ -118,6 +119,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   vm->budget = left - (uint64_t)fuel;
   tl_give_fuel(vm, fuel, vm->fuel_aside > 0 || vm->every_poll);
   return true;
+}
+
+bool tl_poll_over(tl_vm *vm) {
+  return vm->finishing || !tl_is_awaited(vm) || vm->fusion->has_taken(vm) ||
+         tl_poll(vm, 0);
 }
 
 // tl_poll in the form that kernels ask.

@@ -32,6 +32,11 @@ static inline void tl_give_fuel(tl_vm *vm, int32_t fuel, bool comes_by) {
 // (kind interrupt or limit).
 bool tl_refuel(tl_vm *vm);
 
+// As tl_poll(vm, 0) within a pass over memory whose items were seen by the
+// script: stops it halfway only where nobody will see that, since the run ends
+// and nothing is put back.
+bool tl_poll_over(tl_vm *vm);
+
 // A call into the VM begins: budget and deadline count from here. Nested calls
 // share the outer one's.
 void tl_poll_begin(tl_vm *vm);

@@ -410,6 +410,13 @@ static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
   return moved;
 }
 
+// Takes back what was accounted for a block that the allocator did not give: it
+// was never alive, so that the peak is that from before, too.
+static void take_back(tl_vm *vm, size_t nbytes, uint64_t peak) {
+  vm->stats.live_bytes -= nbytes;
+  vm->stats.peak_bytes = peak;
+}
+
 // Accounts first, so that a limit is met before the allocator is asked.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
@@ -417,11 +424,12 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
     return NULL;
   // The sanitizer ends the program where an allocator would return NULL.
   size_t most = TL_BLOCKS_ALONE ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
+  const uint64_t peak = vm->stats.peak_bytes;
   if (nbytes > most || !tl_account(vm, nbytes))
     return NULL;
   void *block = block_new(vm, nbytes);
   if (block == NULL)
-    vm->stats.live_bytes -= nbytes;
+    take_back(vm, nbytes, peak);
   else if (vm->watch != NULL)
     vm->observer->alloc(vm, block, nbytes);
   return block;
@@ -487,6 +495,7 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
 static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
                           size_t new_nbytes) {
   struct tl_memory *memory = vm->memory;
+  const uint64_t peak = vm->stats.peak_bytes;
   bool grows = new_nbytes > old_nbytes;
   if (grows && memory->fail_at != 0 && --memory->fail_at == 0)
     return NULL;
@@ -495,7 +504,7 @@ static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
   void *moved = block_resize(vm, block, old_nbytes, new_nbytes);
   if (moved == NULL) {
     if (grows)
-      vm->stats.live_bytes -= new_nbytes - old_nbytes;
+      take_back(vm, new_nbytes - old_nbytes, peak);
     return NULL;
   }
   if (!grows)
