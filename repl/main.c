@@ -35,6 +35,8 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_doc(session, cmd);
     case TL_ACTION_FORMAT:
       return tl_run_format(session, cmd);
+    case TL_ACTION_CHECK:
+      return tl_run_check(session, cmd);
     default:
       return tl_prompt_run(session);
   }

@@ -408,11 +408,10 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
-// The plan that was made for another tile of the same shape, for this one, to
-// the same memory. No operand is rolled.
+// The plan that was made for another tile, along no axis shorter, for this one.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
-                              const tl_region_tile *tile);
+                              const tl_region_tile *tile, void *out);
 
 // The same for the whole result, its axes in the order of [axes] (NULL: as they
 // are): the plan of an earlier run where it fits. NULL: too much for one plan.
