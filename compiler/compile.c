@@ -373,17 +373,22 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
   return unit;
 }
 
-// Nothing is kept: neither the unit nor, since it is never run, the variables.
+// In a module of its own, so that no name of the main module counts, nor stays
+// behind.
 bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_slot *out) {
-  tl_list *found = tl_list_new(vm, 4);
-  if (found == NULL)
-    return false;
-  tl_unit *unit = compile_once(vm, vm->main, name, text, nbytes, TL_UNIT_SCRIPT,
-                               false, &found);
-  if (unit != NULL)
+  tl_module *module = tl_module_new(vm, "main", NULL);
+  tl_list *found = module == NULL ? NULL : tl_list_new(vm, 4);
+  tl_unit *unit = found == NULL
+                      ? NULL
+                      : compile_once(vm, module, name, text, nbytes,
+                                     TL_UNIT_SCRIPT, false, &found);
+  bool ok = unit != NULL;
+  if (ok)
     tl_unit_free(vm, unit);
-  return tl_list_give(vm, found, unit != NULL, out);
+  if (module != NULL)
+    tl_module_free(vm, module);
+  return tl_list_give(vm, found, ok, out);
 }
 
 // --- Layout -----------------------------------------------------------------

@@ -225,6 +225,9 @@ expect 0 'ran: in place of l once$' 'explain: a list that grows'
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
+text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
+run explain --static "$dir/script.tly"
+expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"
@@ -254,7 +257,7 @@ expect 0 'may: together with `x - y` .line 3.; fresh' 'explain: several results'
 expect 0 'ran: fused once, together once; in place of x or y 2 times' 'explain: that they ran together'
 text 'x = ones((300, 40))\nfor j in 1..40 { x[:, j] = x[:, j - 1] * 2 }\nprint(x[0, 39])\n'
 run explain "$dir/script.tly"
-expect 0 'ran: fused 38 times, with other turns of its loop 37 times; in place of x 39 times' 'explain: turns that ran together'
+expect 0 'ran: fused 38 times; in place of x 39 times' 'explain: columns in a loop'
 text 'x = float64(0..9000)\nl = (a: x)\nx[0] = 1\ny = reshape(x, (9000, 1))[0:2]\nz = float64(0..2)\nz = z + (y + 1.0)\nb = x > 3\nprint(b[0])\nb = b * 2.5\nprint(l.a[0], z, sum(b))\n'
 run explain "$dir/script.tly"
 expect 0 'x is shared with .a of a record .l in the script.' 'explain: who shares'
@@ -362,6 +365,11 @@ text 'x = [1, 2]\nx + 1\nans * 10\nx\nans\nprint(3)\nans\n'; run
 expect 0 '20 +30' 'ans is the value that was shown last'
 text 'x = [1, 2]\nx + 1\nx\nans[0] = 7\nx\nans\n'; run
 expect 0 ' 7  3' 'a variable that is shown is not taken by ans'
+text 'import plot\nplot.line([1, 2])\nans.width\n'; run
+expect 0 '└──' 'a picture is drawn'
+expect 0 '^640$' 'and is a record all the same'
+text '(layers: 1, title: none, x_label: none, y_label: none, x_scale: 1, y_scale: 1, x_range: none, y_range: none, width: 1, height: 1)\n'; run
+expect 0 'layers: 1' 'a record that only looks like a picture'
 text ':time 1 + 1\n'; run
 expect 0 'the median of [0-9]* runs' ':time tells how long'
 text 'x = zeros(1000000)\n:time x + 1\n'; run

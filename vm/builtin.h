@@ -357,6 +357,8 @@ typedef struct tl_library {
   const tl_fused_calls *fused;
   struct tl_builtin_index *index;  // of all rows by name; made when first asked
   const struct tl_embedded_library *embedded;  // what is in Tally (embedded.h)
+  // Whether a prompt draws the value, as the library's module "plot" does.
+  bool (*is_picture)(tl_slot value);
 } tl_library;
 
 enum { TL_BUILTIN_INDEX = 2048 };

@@ -556,6 +556,12 @@ static void test_findings(void **state) {
                   "name 1 5 4 10 nosuch is not defined; "
                   "type 2 12 22 23 sin takes 1 argument by position (x); ");
   expect_findings(h, "x = (1", "syntax 1 5 4 5 this `(` is never closed; ");
+  // Names of other texts do not count.
+  run(h, "other = 1");
+  expect_findings(h, "wholly = 1", "");
+  expect_findings(h, "x = wholly + other",
+                  "name 1 5 4 10 wholly is not defined; "
+                  "name 1 14 13 18 other is not defined; ");
   tally_value found;
   CHECK_ERROR(h, tally_check_source(h->vm, "w", "\xff", 1, &found),
               TALLY_ERR_SYNTAX, "UTF-8");

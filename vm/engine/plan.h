@@ -232,7 +232,4 @@ bool tl_plan_is_short(const tl_plan *plan);
 // Needs neither a VM nor memory, and cannot fail or stop.
 void tl_plan_run_short(tl_plan *plan);
 
-// The steps from one number to another, for [n] items of a block.
-void tl_plan_steps(tl_plan *plan, int from, int to, size_t n);
-
 #endif

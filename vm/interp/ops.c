@@ -596,10 +596,27 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   return true;
 }
 
+// A picture as signs of the terminal.
+static bool draw(tl_vm *vm, tl_slot picture) {
+  tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width)}, drawn;
+  if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 2, args, &drawn))
+    return false;
+  bool ok = tl_write(vm, drawn.string->text, drawn.string->length);
+  tl_drop(vm, drawn);
+  return ok;
+}
+
 // The display ends with a newline, whatever the value's own text does.
 bool tl_do_show(tl_vm *vm, tl_slot value) {
   if (tl_is_none(value))
     return true;
+  if (vm->library->is_picture(value)) {
+    if (draw(vm, value))
+      return true;
+    if (vm->error.is_final)
+      return false;
+    tl_error_clear(vm);  // it only looks like one
+  }
   tl_text text;
   tl_text_open(&text, vm);
   bool ok = tl_format_display(vm, &text, value, vm->width);
