@@ -85,7 +85,8 @@ threaded: programs $(HOSTS) $(addprefix $(BUILD)/tests/unit/test_,pool api_limit
 
 # Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) -o $@ $^ $(LIBS)
+	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) $(BOUND) -o $@ $^ \
+	  $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@
@@ -95,7 +96,7 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),,$(SMALLER)) \
+	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),,$(SMALLER) $(HARDENED)) \
 	  $(if $(filter vm/%,$<),$(APART)) $(call own_flags,$<) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
@@ -112,6 +113,10 @@ CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)
 SPEED := vm vm/array vm/bytecode vm/engine vm/index vm/interp vm/memory \
   vm/region vm/values
 SMALLER := $(if $(filter -O2 -Os,$(CFLAGS)),$(lastword -Os $(call accepts,-Oz)))
+# What is built for size reads what strangers wrote: its frames are guarded and its
+# copies checked. In loops over items the guards would cost more than is free.
+HARDENED := $(call accepts,-fstack-protector-strong) $(if $(SMALLER),\
+  $(if $(findstring sanitize,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 marked = $(shell grep -l '^// $(1)' $(SOURCES))
 FAST := $(foreach folder,$(SPEED),$(wildcard $(folder)/*.c))
 FAST := $(filter-out $(call marked,Built for size),$(FAST)) \

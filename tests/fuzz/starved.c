@@ -89,15 +89,21 @@ static int count_open(void) {
   return count;
 }
 
-// Whether a writer's temporary file lies here. Removes it.
-static bool has_temporary(void) {
+// Whether a writer's temporary file lies here or in a folder that a script has
+// made. Removes it.
+static bool has_temporary(const char *path) {
+  char name[512];
   bool found = false;
-  DIR *folder = opendir(".");
+  DIR *folder = opendir(path);
   if (folder == NULL)
     return false;
-  for (struct dirent *e; (e = readdir(folder)) != NULL;)
+  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
+    snprintf(name, sizeof name, "%s/%s", path, e->d_name);
     if (strncmp(e->d_name, ".tally-", 7) == 0)
-      found |= unlink(e->d_name) == 0;
+      found |= unlink(name) == 0;
+    else if (e->d_type == DT_DIR && e->d_name[0] != '.')
+      found |= has_temporary(name);
+  }
   closedir(folder);
   return found;
 }
@@ -127,19 +133,23 @@ static bool check_end(const part *p, uint64_t at, tally_vm *vm,
   return true;
 }
 
-// Runs the part without its request number [at], of those after the VM has
-// opened; *count: how many it has made.
+// Runs the part without its request number [at]; allocations count from the
+// time when the VM has opened. *count: how many requests it has made.
 static bool perform(const part *p, uint64_t at, uint64_t *count) {
   memory m = {0};
   tally_options options = options_for(&m);
   tally_vm *vm = NULL;
   int open_before = count_open();
-  if (tally_open(&options, &vm) != TALLY_OK)
-    return report(p, at, "the VM did not open", "");
-  uint64_t before = m.refused.requests;
-  m.refused.fail_at = at == 0 ? 0 : before + at;
   m.refused.onwards = onwards;
+  m.refused.fail_at = of_calls ? at : 0;
   refused_calls = of_calls ? &m.refused : NULL;
+  if (tally_open(&options, &vm) != TALLY_OK) {
+    refused_calls = NULL;
+    return (of_calls && at != 0 && count_open() == open_before) ||
+           report(p, at, "the VM did not open", "");
+  }
+  uint64_t before = of_calls ? 0 : m.refused.requests;
+  m.refused.fail_at = at == 0 ? 0 : before + at;
   tally_status status =
       tally_run_source(vm, p->path, p->source, p->nbytes, 0, NULL);
   *count = m.refused.requests - before;
@@ -156,7 +166,7 @@ static bool perform(const part *p, uint64_t at, uint64_t *count) {
   // Two descriptors may stay: of a library that was loaded, of what it reads.
   if (of_calls && count_open() > open_before + 2)
     ok = report(p, at, "files are open", "");
-  bool temporary = of_calls && has_temporary();
+  bool temporary = of_calls && has_temporary(".");
   if (temporary && !onwards)
     ok = report(p, at, "a temporary file is left", "");
   return ok;

@@ -28,7 +28,9 @@ RELR := -Wl,-z,pack-relative-relocs
 PACKED := $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
   $(CC) -x c - -pie -fPIE -Wl,--fatal-warnings $(RELR) -o $$t 2>/dev/null && \
   $$t && echo '$(RELR)'; rm -f $$t)
-SHARED_FLAGS += $(PACKED)
+# Addresses of functions are written once, before the program begins.
+BOUND := -Wl,-z,relro -Wl,-z,now
+SHARED_FLAGS += $(PACKED) $(BOUND)
 endif
 
 # As few bytes as can be: array loops for any processor of the kind, without its
