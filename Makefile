@@ -85,8 +85,7 @@ threaded: programs $(HOSTS) $(addprefix $(BUILD)/tests/unit/test_,pool api_limit
 
 # Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) $(BOUND) -o $@ $^ \
-	  $(LIBS)
+	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@

@@ -28,9 +28,7 @@ RELR := -Wl,-z,pack-relative-relocs
 PACKED := $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
   $(CC) -x c - -pie -fPIE -Wl,--fatal-warnings $(RELR) -o $$t 2>/dev/null && \
   $$t && echo '$(RELR)'; rm -f $$t)
-# Addresses of functions are written once, before the program begins.
-BOUND := -Wl,-z,relro -Wl,-z,now
-SHARED_FLAGS += $(PACKED) $(BOUND)
+SHARED_FLAGS += $(PACKED)
 endif
 
 # As few bytes as can be: array loops for any processor of the kind, without its
