@@ -245,10 +245,6 @@ static bool set_by_narrow(const tl_slot *target, const tl_slot *value,
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
-  if (count == 1 && put_item(vm, target, value, i, modes))
-    return true;
-  if (set_by_narrow(target, value, count, i, j))
-    return true;
   if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
     tl_slot item = *value, key = *i;
     if ((modes >> 2 & 3u) == TL_MODE_BORROW)
@@ -258,6 +254,10 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
     tl_drop(vm, key);
     return true;
   }
+  if (count == 1 && put_item(vm, target, value, i, modes))
+    return true;
+  if (set_by_narrow(target, value, count, i, j))
+    return true;
   // The general path takes the index values as parts; borrowed ones without
   // their owned bit.
   tl_step step = {.item_count = count, .items = value_items};

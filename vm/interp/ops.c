@@ -59,7 +59,9 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found) {
   *found = false;
-  if (!tl_contains(vm, *b, *c, found))
+  if (tl_is_record(*c) && tl_key_allowed(*b))
+    *found = tl_record_find_key(c->record, *b) >= 0;
+  else if (!tl_contains(vm, *b, *c, found))
     return false;
   tl_drop(vm, tl_operand_read(b, modes & 3u));
   tl_drop(vm, tl_operand_read(c, modes >> 2 & 3u));
