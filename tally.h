@@ -724,7 +724,7 @@ TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
 
 // The documentation of a built-in or a module, NULL if there is none, or no
 // memory to unpack it; returns borrowed. tally_documented(i) enumerates the
-// names, NULL at the end.
+// names, NULL at the end; each is valid until the next call on this VM.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
 // The parameters of a built-in as the language writes them, such as
 // "x, axis: none, keepdims: false"; NULL for a constant, and where there is

@@ -344,6 +344,7 @@ static bool run_plain_rows(runner *r) {
     run_steps(plan, plan->once_count, plan->step_count, length);
     if (plan->delay != NULL) {
       tl_delay_end(plan, plan->delay, to, 1, length);
+      to += step;
     } else if (plan->consume != NULL) {
       feed_consumer(plan, length);
     }
@@ -351,7 +352,6 @@ static bool run_plain_rows(runner *r) {
       return false;
     if (++row == plan->shape[axis])
       return true;
-    to += step;
     for (int i = 0; i < count; i++) moving[i]->at += steps[i];
   }
 }
@@ -505,7 +505,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
       continue;
-    value->at = room[0] + value->where * nbytes;
+    value->at = (char *)room + value->where * nbytes;
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
