@@ -684,6 +684,9 @@ TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 enum {
   TALLY_EXPLAIN_JSON = 1,    // as an object with an array "operations"
   TALLY_EXPLAIN_STATIC = 2,  // only compile, do not run
+  // Instead a bound of the peak memory of each function, as a formula in the
+  // shapes of its parameters, or what it would need to know; runs nothing.
+  TALLY_EXPLAIN_PEAK = 4,
 };
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,
