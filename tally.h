@@ -416,6 +416,21 @@ TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
 // Gives a value back. A handle that was released already, or is {0, 0}, is left
 // alone.
 TALLY_API void tally_release(tally_vm *vm, tally_value v);
+// Frames of handles: tally_end gives back what was made since the tally_begin
+// that returned [frame], and was not released since, as if by one tally_release
+// of each. The [count] values of [kept] are handed on: they live on in the
+// frame around it, if there is one. Frames may nest; the end of one ends those
+// in it. Values that live where tally_begin is called are left alone, and so is
+// one that was retained: it has another owner. A frame that was ended is
+// ignored.
+//
+//     tally_frame f = tally_begin(vm);
+//     … tally_from_int, tally_call, tally_item …       no tally_release
+//     tally_end(vm, f, 1, &result);
+typedef uint32_t tally_frame;
+TALLY_API tally_frame tally_begin(tally_vm *vm);
+TALLY_API void tally_end(tally_vm *vm, tally_frame frame, size_t count,
+                         const tally_value *kept);
 // Whether v is a value of this VM that has not been released.
 TALLY_API int tally_is_live(tally_vm *vm, tally_value v);
 
@@ -690,6 +705,9 @@ enum {
   // Instead, the typed operations of all loops and functions that became machine
   // code: what `tally dis --native` prints. Empty where there are none.
   TALLY_EXPLAIN_NATIVE = 4,
+  // Instead a bound of the peak memory of each function, as a formula in the
+  // shapes of its parameters, or what it would need to know; runs nothing.
+  TALLY_EXPLAIN_PEAK = 8,
 };
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,

@@ -23,7 +23,9 @@ static const char help[] =
     "  tally dis --native FILE  run it, and list what became machine code\n"
     "  tally explain FILE       what each operation's result lives in, and "
     "why;\n"
-    "                           --json, --static: without running it\n"
+    "                           --json, --static: without running it;\n"
+    "                           --peak: how much memory each function may "
+    "need\n"
     "  tally doc [NAME]         documentation; without NAME, all by topics\n"
     "  tally doc FILE.tly       what the ## lines say of its functions\n"
     "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
@@ -263,7 +265,7 @@ static bool is_option(const char *arg) {
   return arg != NULL && arg[0] == '-' && arg[1] != 0;
 }
 
-// tally explain [--json] [--static] FILE [ARG ...]
+// tally explain [--json] [--static] [--peak] FILE [ARG ...]
 static int read_explain(tl_command *cmd, int argc, char **argv) {
   int i = 1;
   for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
@@ -271,11 +273,14 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
       cmd->explain |= TALLY_EXPLAIN_JSON;
     else if (strcmp(argv[i], "--static") == 0)
       cmd->explain |= TALLY_EXPLAIN_STATIC;
+    else if (strcmp(argv[i], "--peak") == 0)
+      cmd->explain |= TALLY_EXPLAIN_PEAK;
     else
       return no_option(argv[0], argv[i]);
   }
   if (i == argc)
-    return wrong("usage: tally explain [--json] [--static] FILE [ARG ...]", "");
+    return wrong(
+        "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", "");
   cmd->action = TL_ACTION_EXPLAIN;
   cmd->subject = argv[i];
   cmd->argc = argc - i - 1;

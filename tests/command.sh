@@ -61,6 +61,10 @@ absent() {
 
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
 expect 0 '^machine code: (available|not available here)$' '--version says what runs'
+run --version;              expect 0 '^BLAS: .' '--version: which BLAS'
+run --no-blas --version
+expect 0 "^BLAS: none, Tally's own code$" '--version: no BLAS'
+run --no-blas -e 'import linalg; linalg.blas == none'; expect 0 '^true$' 'linalg.blas'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
 for word in dis doc fmt explain check; do
@@ -246,6 +250,10 @@ expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
 text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
 run explain --static "$dir/script.tly"
 expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
+text 'fn f(x) {\n  y = x + 1\n  sort(exp(y) * y)\n}\nfn g(x, n) = exp(x) * zeros(n)[0]\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 8 . x.size [+] 8 . n$' 'explain --peak: a formula'
+expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'explain --peak: what is not known'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

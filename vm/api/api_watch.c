@@ -10,6 +10,7 @@
 #include "vm/array/describe.h"
 #include "vm/native/jit.h"
 #include "vm/observe/explain.h"
+#include "vm/observe/peak_bound.h"
 #include "vm/io.h"
 #include "vm/bytecode/module.h"
 
@@ -191,10 +192,14 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const tl_notes *notes =
-      (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes;
+      (flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0
+          ? NULL
+          : vm->watched->notes;
   tl_text_open(text, vm);
   if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
     text->failed |= !tl_jit_list_units(vm, text);
+  else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
+    tl_explain_peak(text, unit);
   else if ((flags & TALLY_EXPLAIN_JSON) != 0)
     tl_explain_json(text, unit, notes, error);
   else
@@ -234,7 +239,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
     return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
-  if ((flags & TALLY_EXPLAIN_STATIC) != 0) {
+  if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
     tl_unit *unit = compile_file(vm, path);
     if (unit == NULL)
       return tl_report(vm);
