@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "repl/lsp.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
@@ -35,6 +36,10 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_doc(session, cmd);
     case TL_ACTION_FORMAT:
       return tl_run_format(session, cmd);
+    case TL_ACTION_LSP:
+      return tl_run_lsp(session);
+    case TL_ACTION_CHECK:
+      return tl_run_check(session, cmd);
     default:
       return tl_prompt_run(session);
   }
@@ -46,7 +51,8 @@ static int print_version(const tl_command *cmd) {
   tally_value blas;
   const char *text;
   size_t nbytes;
-  printf("tally %s\n", tally_version());
+  printf("tally %s\nmachine code: %s\n", tally_version(),
+         tally_has_native_code() ? "available" : "not available here");
   if (!tl_session_open(&session, cmd))
     return TL_FAILED;
   tally_status status =
@@ -71,7 +77,7 @@ int main(int argc, char **argv) {
     return status;
   switch (cmd.action) {
     case TL_ACTION_TEST:
-      return tl_test_command(cmd.argc, cmd.argv);
+      return tl_test_command(cmd.argc, cmd.argv, cmd.options.native);
     case TL_ACTION_VERSION:
       return print_version(&cmd);
     case TL_ACTION_HELP:

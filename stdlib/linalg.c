@@ -111,11 +111,17 @@ bool tl_matrices_finite(tl_vm *vm, const char *function,
   const tl_array *a = s->slot.array;
   const bool narrow = tl_real_dtype(s->compute) == TL_FLOAT32;
   int64_t parts = a->size * (tl_dtype_is_complex(s->compute) ? 2 : 1);
+  enum { PIECE = 1 << 20 };
   double sum = 0;  // 0 times what is not finite is NaN
-  if (narrow)
-    for (int64_t i = 0; i < parts; i++) sum += 0 * ((float *)a->data)[i];
-  else
-    for (int64_t i = 0; i < parts; i++) sum += 0 * ((double *)a->data)[i];
+  for (int64_t from = 0; from < parts; from += PIECE) {
+    const int64_t to = parts - from < PIECE ? parts : from + PIECE;
+    if (from > 0 && !tl_poll(vm, 0))
+      return false;
+    if (narrow)
+      for (int64_t i = from; i < to; i++) sum += 0 * ((float *)a->data)[i];
+    else
+      for (int64_t i = from; i < to; i++) sum += 0 * ((double *)a->data)[i];
+  }
   if (sum == 0)
     return true;
   return tl_fail(vm, TALLY_ERR_DOMAIN,

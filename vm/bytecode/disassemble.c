@@ -127,8 +127,6 @@ static void put_path(listing *l, uint32_t index) {
     }
     tl_text_putc(l->out, ']');
   }
-  if (path->is_column)
-    tl_text_puts(l->out, " side by side");
 }
 
 // Whether what is called is written in front of the operands: f(a, b).
@@ -288,6 +286,29 @@ const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
       return &p->handlers[i];
   }
   return NULL;
+}
+
+// A handler within a landing pad's range does not hide it.
+static bool has_pad(const tl_prototype *p, uint32_t pc) {
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    const tl_ins *ins = &p->code[h->handler];
+    if (h->start <= pc && pc < h->end && ins->op == TL_BC_CATCH &&
+        tl_ins_extra(*ins) == TL_CATCHES_PAD)
+      return true;
+  }
+  return false;
+}
+
+// Outside of scripts nothing is known.
+bool tl_has_taken(const tl_vm *vm) {
+  if (vm->frame < vm->frames)
+    return true;
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    if (f->function != NULL &&
+        has_pad(f->function, (uint32_t)(f->pc - f->function->code)))
+      return true;
+  return false;
 }
 
 uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {

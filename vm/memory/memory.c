@@ -229,7 +229,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   if (cap != 0) {
     if (cap <= SIZE_MAX - vm->memory->reserve)
       cap += vm->memory->reserve;
-    uint64_t all = live + stats->ext_bytes;
+    uint64_t all = live + stats->ext_bytes + vm->memory->code_bytes;
     if (live < nbytes || all > cap)
       return false;
     if (all + vm->memory->cached_bytes > cap)
@@ -259,9 +259,25 @@ void tl_unaccount(tl_vm *vm, size_t nbytes) {
   vm->stats.live_bytes -= nbytes;
 }
 
-// The limit holds for both kinds of memory together.
+// What cached blocks take is not given back for it: code can be done without.
+bool tl_account_code(tl_vm *vm, size_t nbytes) {
+  size_t cap = vm->options.memory_limit;
+  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes +
+                 vm->memory->code_bytes + vm->memory->cached_bytes;
+  if (cap != 0 && (nbytes > cap || all > cap - nbytes))
+    return false;
+  vm->memory->code_bytes += nbytes;
+  return true;
+}
+
+void tl_unaccount_code(tl_vm *vm, size_t nbytes) {
+  vm->memory->code_bytes -= nbytes;
+}
+
+// The limit holds for all kinds of memory together.
 bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
-  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
+  uint64_t all =
+      vm->stats.live_bytes + vm->stats.ext_bytes + vm->memory->code_bytes;
   size_t cap = vm->options.memory_limit;
   if ((cap != 0 && (nbytes > cap || all > cap - nbytes)) || is_over(vm, nbytes))
     return tl_fail_memory(vm, nbytes, "memory of the host's");
@@ -411,6 +427,13 @@ static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
   return moved;
 }
 
+// Takes back what was accounted for a block that the allocator did not give: it
+// was never alive, so that the peak is that from before, too.
+static void take_back(tl_vm *vm, size_t nbytes, uint64_t peak) {
+  vm->stats.live_bytes -= nbytes;
+  vm->stats.peak_bytes = peak;
+}
+
 // Accounts first, so that a limit is met before the allocator is asked.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
@@ -418,11 +441,12 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
     return NULL;
   // The sanitizer ends the program where an allocator would return NULL.
   size_t most = TL_BLOCKS_ALONE ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
+  const uint64_t peak = vm->stats.peak_bytes;
   if (nbytes > most || !tl_account(vm, nbytes))
     return NULL;
   void *block = block_new(vm, nbytes);
   if (block == NULL)
-    vm->stats.live_bytes -= nbytes;
+    take_back(vm, nbytes, peak);
   else if (vm->watch != NULL)
     vm->observer->alloc(vm, block, nbytes);
   return block;
@@ -488,6 +512,7 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
 static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
                           size_t new_nbytes) {
   struct tl_memory *memory = vm->memory;
+  const uint64_t peak = vm->stats.peak_bytes;
   bool grows = new_nbytes > old_nbytes;
   if (grows && memory->fail_at != 0 && --memory->fail_at == 0)
     return NULL;
@@ -496,7 +521,7 @@ static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
   void *moved = block_resize(vm, block, old_nbytes, new_nbytes);
   if (moved == NULL) {
     if (grows)
-      vm->stats.live_bytes -= new_nbytes - old_nbytes;
+      take_back(vm, new_nbytes - old_nbytes, peak);
     return NULL;
   }
   if (!grows)

@@ -69,6 +69,8 @@ struct tl_memory {
   size_t largest_freed;
   size_t cache_limit;  // an eighth of memory and of the cap; 0: unknown
 
+  size_t code_bytes;  // pages of machine code: under the limit, and not live
+
   bool system;        // the default allocator: blocks may be mapped
   uint64_t fail_at;   // allocations until one fails; 0: none will
   char message[600];  // of an error that found no memory
@@ -95,6 +97,10 @@ void tl_memory_close(tl_vm *vm);
 bool tl_account(tl_vm *vm, size_t nbytes);
 // Takes such a count back; [nbytes] is what was counted.
 void tl_unaccount(tl_vm *vm, size_t nbytes);
+
+// The same for pages of machine code, which no script sees.
+bool tl_account_code(tl_vm *vm, size_t nbytes);
+void tl_unaccount_code(tl_vm *vm, size_t nbytes);
 
 // Blocks that move from one VM to another (parcel.c). Whether a block of
 // [nbytes] stands by itself, so that it may.

@@ -582,8 +582,6 @@ static void put_code(const tl_explainer *e, const tl_explained *o) {
     }
   } else if (tl_explain_is_elementwise(&o->d)) {
     put_may(e, o->pc, o->pc + o->d.words);
-  } else if (o->d.op == TL_BC_INDEX && e->unit->paths[o->d.extra].is_column) {
-    tl_text_puts(e->out, "once, before the loop: its items side by side");
   } else {
     tl_text_puts(e->out, "only a run can tell");
   }

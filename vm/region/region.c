@@ -229,13 +229,8 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   if (status != TL_REGION_DONE)
     return status;
   g->view_words = view_words;
-  if (keep) {
-    tl_region_cached *k = tl_region_cache(g, where, pc);
-    if (k != NULL && tl_region_may_iterate(k)) {
-      k->iterations = true;
-      k->is_short = false;
-    }
-  }
+  if (keep)
+    tl_region_cache(g, where, pc);
   commit(g, results);
   return status;
 }
@@ -315,16 +310,7 @@ typedef struct outcome {
   tl_slot results[TL_REGION_RESULTS];
   uint32_t end;  // where to go on
   bool together;
-  int iterations;  // of the loop around it
 } outcome;
-
-// The iterations from this one on of a loop that does nothing else: how many, 0
-// where this one is to run alone.
-static int run_iterations(tl_region_cached *k, outcome *out) {
-  int iterations = k->iterations ? tl_region_iterations(k, out->results) : 0;
-  for (int i = 0; i < iterations; i++) commit(&k->graph, out->results);
-  return iterations;
-}
 
 // All checks of run_cached have been answered when the graph was cached.
 static tl_region_status run_short(tl_region_cached *k, outcome *out) {
@@ -334,15 +320,13 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   return TL_REGION_DONE;
 }
 
-// From the cheapest try to the dearest: a cached graph, several iterations of
-// it, its plan; then, if it is time, reading anew, with the regions behind this
+// From the cheapest try to the dearest: a cached graph and its plan; then, if it is time, reading anew, with the regions behind this
 // one and without.
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
   bool other;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
-  out->iterations = 1;
   out->together = false;
   if (cached != NULL) {
     if (other) {
@@ -354,11 +338,6 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     out->end = cached->graph.end;
     if (tl_region_runs_short(cached))
       return run_short(cached, out);
-    int iterations = run_iterations(cached, out);
-    if (iterations > 0)
-      out->iterations = iterations;
-    if (iterations != 0)
-      return iterations > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
     tl_region_status status = run_cached(cached, out->results);
     out->end = cached->graph.end;
     out->together = cached->graph.consumer == TL_CONSUMER_MULTI;
@@ -418,8 +397,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)
-      vm->observer->fused(vm, at, *next, written(out.results[0]), out.together,
-                          (uint64_t)out.iterations);
+      vm->observer->fused(vm, at, *next, written(out.results[0]), out.together);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.
@@ -486,4 +464,5 @@ static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
 const struct tl_fusion_ops tl_fusion_ops = {
     .forget = tl_region_forget,
     .apply_rows = apply_rows,
+    .has_taken = tl_has_taken,
 };
