@@ -244,9 +244,6 @@ text 'l = ()\nfor i in 0..3 {\n  k = l\n  l = append(l, i)\n}\nl = append(l, 9)\
 run explain "$dir/script.tly"
 expect 0 'ran: copied 3 times, .* bytes: l is held by k, too$' 'explain: a list that is copied'
 expect 0 'ran: in place of l once$' 'explain: a list that grows'
-text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
-run explain "$dir/script.tly"
-expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
 text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
 run explain --static "$dir/script.tly"
 expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
@@ -254,6 +251,9 @@ text 'fn f(x) {\n  y = x + 1\n  sort(exp(y) * y)\n}\nfn g(x, n) = exp(x) * zeros
 run explain --peak "$dir/script.tly"
 expect 0 '#:peak 8 . x.size [+] 8 . n$' 'explain --peak: a formula'
 expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'explain --peak: what is not known'
+text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
+run explain "$dir/script.tly"
+expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

@@ -70,6 +70,9 @@ typedef struct walk {
   uint32_t why_pc;
 } walk;
 
+// Notes why the function cannot be bounded; the first reason stays. [name] is
+// what it is about, or empty: both are put in front of [why]. Returns false, so
+// that callers can return it.
 static bool fail(walk *w, uint32_t pc, const char *name, const char *why) {
   if (w->why == NULL) {
     w->why = why;
@@ -93,6 +96,8 @@ static bool is_counted(const walk *w, uint32_t slot, uint32_t block) {
   return false;
 }
 
+// The bytes that are alive now: each block once, whoever owns it, and what ends
+// with the instruction or region under way.
 static tl_sum sum_live(const walk *w) {
   tl_sum sum = {.count = 0};
   uint32_t count = w->p->slot_count;
@@ -131,6 +136,7 @@ static void note(walk *w, uint32_t pc, const tl_sum *sum,
 
 // --- Blocks ------------------------------------------------------------------
 
+// Whether something that is alive has a block of that number.
 static bool is_in_use(const walk *w, uint32_t block) {
   bool used = is_counted(w, w->p->slot_count, block);
   for (int i = 0; i < w->pending_count; i++)
@@ -156,6 +162,7 @@ static bool make(walk *w, uint32_t pc, tl_peak_value *v, bool reuses) {
   v->is_view = v->is_virtual = false;
   v->since = pc;
   v->owns = !w->is_silent;
+  // In a region of the caller's the result is the region's.
   if (w->is_silent)
     return true;
   tl_peak_value *x = reuses ? find_reusable(w, v) : NULL;
@@ -170,6 +177,7 @@ static bool make(walk *w, uint32_t pc, tl_peak_value *v, bool reuses) {
   tl_sum sum = sum_live(w);
   tl_sum_add(&sum, &v->held);
   note(w, pc, &sum, &v->held);
+  // The array of the last turn may still be there: two are told apart.
   v->block = 2 * pc + is_in_use(w, 2 * pc);
   return !is_in_use(w, v->block) ||
          fail(w, pc, "", "more arrays of it are alive than can be told apart");
@@ -188,6 +196,8 @@ static bool end(walk *w, uint32_t pc, tl_peak_value *v) {
   return true;
 }
 
+// Whether operand [i] ends here, if it owns. What it owned in the caller is the
+// caller's, and was never counted.
 static bool ends(const tl_decoded *d, uint32_t i) {
   return d->modes[i] == TL_MODE_CONSUME || d->modes[i] == TL_MODE_EITHER;
 }
@@ -270,6 +280,9 @@ static bool end_operation(walk *w, uint32_t pc, const tl_decoded *d,
   return true;
 }
 
+// An elementwise operation: its operands are broadcast and promoted as the
+// engine does it. A choice takes its shape from the condition, too, but not its
+// dtype.
 static bool operate(walk *w, uint32_t pc, const tl_decoded *d, tl_op op) {
   tl_peak_value all = tl_peak_plain;
   bool any = false;
@@ -446,6 +459,7 @@ static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
 // x[i] = v in its own block, or in a copy where somebody else has the array.
 static bool update(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value target = w->now[d->operands[0]];
+  // A parameter may be the caller's, and a view shows what others have.
   bool in_place = target.owns && !target.is_view && ends(d, 0);
   if (target.kind == TL_PEAK_UNKNOWN)
     return fail(w, pc, "", no_shape);
@@ -510,6 +524,7 @@ static const struct {
 static const char *const plain[] = {"len",   "print", "typeof", "error",
                                     "float", "int",   "bool",   "str"};
 
+// A call of one of the makers. A dtype that is not given is float64.
 static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
   const tl_peak_value *args = &w->now[d->window];
   const tl_peak_value *shape = &args[makers[which].shape];
@@ -616,6 +631,8 @@ static bool begin_promise(walk *w, uint32_t pc, const tl_decoded *d) {
   return plain_result(w, pc, d);
 }
 
+// What the library's function needs: by its trait, where regions know it, or by
+// its name. All others are not known, and the report says which.
 static bool call_library(walk *w, uint32_t pc, const tl_decoded *d) {
   const tl_builtin *builtin = w->p->constants[d->extra].pointer;
   tl_region_step step = tl_region_call(builtin);
@@ -660,11 +677,14 @@ static bool take_result(walk *w, uint32_t pc, const tl_peak_value *args,
     v->block = args[v->block - OF_ARGUMENT].block;
     return true;
   }
+  // The array of the last turn may still be there: two are told apart.
   v->block = 2 * pc + is_in_use(w, 2 * pc);
   return !is_in_use(w, v->block) ||
          fail(w, pc, "", "more arrays of it are alive than can be told apart");
 }
 
+// Bounds the callee with what is known of the arguments, which move into it. In
+// a region it is read for the shape of its result alone.
 static bool call_script(walk *w, uint32_t pc, const tl_decoded *d) {
   const tl_prototype *p = tl_region_find_callee(&w->writers, pc, d);
   if (p == NULL || p->param_count != d->window_count)
@@ -705,6 +725,8 @@ static bool call_script(walk *w, uint32_t pc, const tl_decoded *d) {
 
 // --- Other instructions ------------------------------------------------------
 
+// What is known of a constant. An array among them is the program's, and never
+// made: it has a shape, but owns nothing.
 static tl_peak_value constant_of(tl_slot s) {
   tl_peak_value v = tl_peak_plain;
   if (tl_is_none(s))
@@ -822,6 +844,7 @@ static void next_item(walk *w, const tl_decoded *d) {
   put(w, d, v);
 }
 
+// A moved value takes its ownership with it, a borrowed one has none.
 static bool move(walk *w, const tl_decoded *d) {
   tl_peak_value *from = &w->now[d->operands[0]], v = *from;
   if (d->op == TL_BC_MOV)
@@ -843,6 +866,7 @@ static bool is_plain_op(int op) {
          result == TL_DEF_NONE;
 }
 
+// The result of the function: what any of its returns may give.
 static bool give_back(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value v = w->now[d->operands[0]];
   w->now[d->operands[0]] = (tl_peak_value){.kind = TL_PEAK_UNSET};
@@ -853,6 +877,8 @@ static bool give_back(walk *w, uint32_t pc, const tl_decoded *d) {
          fail(w, pc, "", "the shape of its result is not known");
 }
 
+// Any instruction. What is not in the list below either is plain (is_plain_op)
+// or ends the search: no bound is better than a wrong one.
 static bool step(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_op op = tl_region_op(d->op, d->extra);
   if (op != TL_OP_COUNT)
@@ -919,6 +945,7 @@ static bool step(walk *w, uint32_t pc, const tl_decoded *d) {
 
 // --- A function --------------------------------------------------------------
 
+// The bytes of the values of all slots.
 static size_t values_size(const walk *w) {
   return (size_t)w->p->slot_count * sizeof *w->now;
 }
@@ -937,6 +964,7 @@ static bool wait_at(walk *w, uint32_t pc) {
   for (uint32_t i = 0; i < w->p->slot_count; i++) {
     tl_peak_value all = (*saved)[i];
     if (!tl_peak_join(&all, &w->now[i], OF_JOIN + i)) {
+      // What is not known and owns cannot be counted.
       if (all.owns || w->now[i].owns)
         return fail(w, pc, "", "an array has other shapes on other ways");
       all = (tl_peak_value){.kind = TL_PEAK_UNKNOWN};
@@ -983,6 +1011,8 @@ static bool pass(walk *w) {
   return true;
 }
 
+// Makes the tables of a function: false without memory, and close_walk frees
+// what there is.
 static bool open_walk(walk *w) {
   size_t words = tl_writers_size(w->p);
   w->now = tl_alloc_zeroed(w->vm, values_size(w), "an explanation");
@@ -996,6 +1026,7 @@ static bool open_walk(walk *w) {
   return true;
 }
 
+// Frees the tables. Blocks of values need no end: they are only numbers.
 static void close_walk(walk *w) {
   for (uint32_t i = 0; w->saved != NULL && i <= w->p->code_count; i++)
     tl_free(w->vm, w->saved[i], values_size(w));
@@ -1023,6 +1054,8 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
   }
   bool ok = true;
   w->changed = true;
+  // Values at jump targets only become less known, so this ends; the sums that
+  // were noted in an earlier pass are of states that the later ones cover.
   for (int i = 0; ok && w->changed && i < PASSES; i++) {
     w->changed = false;
     w->pending_count = 0;
@@ -1039,6 +1072,7 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
 
 // --- The report --------------------------------------------------------------
 
+// "line 4, `a * b`".
 static void put_source(tl_text *out, const walk *w, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(w->p, pc);
   tl_text_printf(out, "line %" PRIu32, tl_line_at(w->p, pc));
@@ -1067,6 +1101,7 @@ static void put_most(tl_text *out, const walk *w) {
   tl_text_puts(out, " there\n");
 }
 
+// The formula and where it comes from, or the reason why there is none.
 static void put_bound(tl_text *out, const walk *w) {
   if (w->why != NULL) {
     tl_text_puts(out, "  not known, in ");
@@ -1084,6 +1119,7 @@ static void put_bound(tl_text *out, const walk *w) {
     put_most(out, w);
 }
 
+// Whether the formula has the symbol.
 static bool has_symbol(const tl_sum *sum, int symbol) {
   for (int i = 0; i < sum->count; i++)
     if (sum->terms[i].power[symbol] > 0)
@@ -1105,6 +1141,8 @@ static void put_assumed(tl_text *out, const walk *w) {
     tl_text_puts(out, "\n");
 }
 
+// Bounds and reports one function, its parameters being what their types say.
+// False: no memory.
 static bool bound_one(tl_text *out, const tl_prototype *p) {
   tl_peak_symbols symbols = {.count = 0};
   tl_peak_value args[TL_MAX_PARAMS];

@@ -6,6 +6,8 @@
 
 #include "vm/observe/peak_internal.h"
 
+// Names are compared as texts: a parameter and a variable from outside may have
+// one name in a function, but then they are one variable.
 int tl_peak_symbol_of(tl_peak_symbols *s, const tl_string *name, int axis) {
   for (int i = 0; i < s->count; i++)
     if (s->of[i].axis == axis && strcmp(s->of[i].name->text, name->text) == 0)
@@ -45,6 +47,8 @@ void tl_sum_add(tl_sum *sum, const tl_product *p) {
     sum->lost = true;
 }
 
+// Term by term. The sum is at least as large as both, and larger than the
+// larger one where each has more of another product.
 void tl_sum_max(tl_sum *sum, const tl_sum *other) {
   for (int i = 0; i < other->count; i++) {
     tl_product *term = add_term(sum, &other->terms[i]);
@@ -54,6 +58,7 @@ void tl_sum_max(tl_sum *sum, const tl_sum *other) {
   sum->lost = sum->lost || other->lost;
 }
 
+// In floating point, as nothing but an order is asked for.
 double tl_sum_weigh(const tl_sum *sum) {
   double all = 0;
   for (int i = 0; i < sum->count; i++) {

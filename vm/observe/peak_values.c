@@ -13,11 +13,12 @@ static bool same_length(tl_length a, tl_length b) {
   return a.symbol == b.symbol && (a.symbol >= 0 || a.number == b.number);
 }
 
-// How many lengths are meant.
+// How many lengths are meant: of an array of any rank one, its number of items.
 static int length_count(const tl_peak_value *v) {
   return v->ndim < 0 ? 1 : v->ndim;
 }
 
+// Lengths that are symbols are counted as powers, numbers are multiplied.
 bool tl_peak_bytes(const tl_peak_value *v, tl_product *out) {
   *out = (tl_product){.by = tl_itemsize(v->dtype)};
   for (int i = 0; i < length_count(v); i++) {
@@ -52,6 +53,8 @@ static bool broadcast_length(tl_length a, tl_length b, tl_length *out) {
          (a.symbol < 0) != (b.symbol < 0);
 }
 
+// Arrays of any rank go with themselves and with numbers alone: of two nobody
+// knows which has more axes.
 bool tl_peak_broadcast(tl_peak_value *a, const tl_peak_value *b,
                        const char **why) {
   *why =
@@ -91,6 +94,9 @@ static bool join_length(tl_length *a, tl_length b) {
   return true;
 }
 
+// Blocks of two ways become one of a number of its own, which is as large as
+// the larger of them; a view keeps its block, whose bytes then have to be of
+// one formula.
 static bool join_arrays(tl_peak_value *a, const tl_peak_value *b,
                         uint32_t block) {
   bool one = a->ndim == b->ndim;
