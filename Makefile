@@ -55,7 +55,7 @@ DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
-             starved ulps)
+             scalars starved ulps)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -235,6 +235,7 @@ fuzz:
 	tests/fuzz/search replay build/audit/tests/fuzz/targets \
 	  $$(($(PROGRAMS) / 100))
 	build/audit/tests/fuzz/pure $(PROGRAMS) $(FIRST)
+	build/audit/tests/fuzz/scalars $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/starved $$(($(PROGRAMS) / 500)) $(FIRST) \
 	  tests/counting/*.tly tests/lang/*.tly tests/lib/*.tly examples/*.tly
 

@@ -65,6 +65,17 @@ enum {  // tally_options.capabilities: what a script may do
   TALLY_MAY_ALL = 7,
 };
 
+// tally_options.native: whether loops and functions that run long become machine
+// code. Results, errors, budgets and deadlines are the same either way.
+typedef enum tally_native_code {
+  // Where the processor is known (x86-64) and the system gives executable pages;
+  // else the interpreter does all, and says nothing.
+  TALLY_NATIVE_USUAL,
+  TALLY_NATIVE_OFF,
+  // For tests: wherever code may be entered, also if that does not pay.
+  TALLY_NATIVE_ALWAYS,
+} tally_native_code;
+
 // What a host decides about a VM. Start from tally_default_options().
 typedef struct tally_options {
   size_t size;  // sizeof(tally_options), set by tally_default_options
@@ -107,6 +118,9 @@ typedef struct tally_options {
   // NULL: the system's clocks. It may call tally_interrupt, but else not use
   // the VM.
   double (*clock)(void *context);
+  // Code memory counts against memory_limit; it is written first and made
+  // executable then, never both at once.
+  tally_native_code native;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -128,6 +142,10 @@ TALLY_API size_t tally_close(tally_vm *vm);
 TALLY_API void tally_interrupt(tally_vm *vm);
 
 TALLY_API const char *tally_version(void);
+
+// Whether this build makes machine code and the system lets it run (see
+// tally_native_code): 1 or 0.
+TALLY_API int tally_has_native_code(void);
 
 // --- Running ----------------------------------------------------------------
 
@@ -398,6 +416,21 @@ TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
 // Gives a value back. A handle that was released already, or is {0, 0}, is left
 // alone.
 TALLY_API void tally_release(tally_vm *vm, tally_value v);
+// Frames of handles: tally_end gives back what was made since the tally_begin
+// that returned [frame], and was not released since, as if by one tally_release
+// of each. The [count] values of [kept] are handed on: they live on in the
+// frame around it, if there is one. Frames may nest; the end of one ends those
+// in it. Values that live where tally_begin is called are left alone, and so is
+// one that was retained: it has another owner. A frame that was ended is
+// ignored.
+//
+//     tally_frame f = tally_begin(vm);
+//     … tally_from_int, tally_call, tally_item …       no tally_release
+//     tally_end(vm, f, 1, &result);
+typedef uint32_t tally_frame;
+TALLY_API tally_frame tally_begin(tally_vm *vm);
+TALLY_API void tally_end(tally_vm *vm, tally_frame frame, size_t count,
+                         const tally_value *kept);
 // Whether v is a value of this VM that has not been released.
 TALLY_API int tally_is_live(tally_vm *vm, tally_value v);
 
@@ -669,6 +702,12 @@ TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 enum {
   TALLY_EXPLAIN_JSON = 1,    // as an object with an array "operations"
   TALLY_EXPLAIN_STATIC = 2,  // only compile, do not run
+  // Instead, the typed operations of all loops and functions that became machine
+  // code: what `tally dis --native` prints. Empty where there are none.
+  TALLY_EXPLAIN_NATIVE = 4,
+  // Instead a bound of the peak memory of each function, as a formula in the
+  // shapes of its parameters, or what it would need to know; runs nothing.
+  TALLY_EXPLAIN_PEAK = 8,
 };
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,

@@ -312,6 +312,8 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   tl_arena_close(&arena);
   if (ok)
     return unit;
+  // The table of functions went with the arena.
+  unit->prototype_count = 0;
   tl_unit_free(vm, unit);
   return NULL;
 }

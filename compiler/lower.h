@@ -414,6 +414,7 @@ void tl_lower_for(tl_lower *l, tl_ast *ast);
 // What follows a return in its block is lowered too, into a block that nothing
 // reaches.
 void tl_lower_return(tl_lower *l, tl_ast *ast);
+void tl_lower_peak(tl_lower *l, tl_ast *ast);
 // `break` and `continue`.
 void tl_lower_leave(tl_lower *l, tl_ast *ast);
 // A list, array or record made by `for`.

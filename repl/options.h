@@ -17,7 +17,7 @@ typedef enum tl_action {
   TL_ACTION_RUN,
   TL_ACTION_CODE,  // -e CODE
   TL_ACTION_DIS,   // dis FILE
-  // explain [--json] [--static] FILE [ARG ...]
+  // explain [--json] [--static] FILE [ARG ...], dis --native FILE
   TL_ACTION_EXPLAIN,
   TL_ACTION_DOC,     // doc [--check] [NAME]
   TL_ACTION_FORMAT,  // fmt [--check] FILE ...

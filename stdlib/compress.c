@@ -68,31 +68,46 @@ static tl_shared_library zlib_library = {
 
 // --- Zstandard --------------------------------------------------------------
 
-// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout. The state that
-// Zstandard makes for itself does not come from the VM's memory: its stable
-// interface takes no allocator.
+// ZSTD_inBuffer and ZSTD_outBuffer, which have one layout.
 typedef struct zstd_buffer {
   void *data;
   size_t nbytes, at;
 } zstd_buffer;
 
+// ZSTD_customMem.
+typedef struct zstd_memory {
+  void *(*alloc)(void *opaque, size_t nbytes);
+  void (*free)(void *opaque, void *block);
+  void *opaque;
+} zstd_memory;
+
+// The few constants of zstd.h that are used, by its values.
+enum { ZSTD_LEVEL = 100, ZSTD_GO_ON = 0, ZSTD_END = 2 };
+static const size_t ZSTD_NO_MEMORY = (size_t)-64;
+
 static struct {
-  void *(*open)(void);
+  void *(*open)(zstd_memory memory);
   size_t (*close)(void *stream);
   size_t (*expand)(void *stream, zstd_buffer *out, zstd_buffer *in);
   unsigned (*is_error)(size_t code);
   const char *(*error_name)(size_t code);
   size_t (*bound)(size_t nbytes);
-  size_t (*compress)(void *out, size_t room, const void *data, size_t nbytes,
-                     int level);
+  void *(*maker)(zstd_memory memory);
+  size_t (*maker_close)(void *maker);
+  size_t (*set)(void *maker, int parameter, int value);
+  size_t (*set_size)(void *maker, unsigned long long nbytes);
+  size_t (*make)(void *maker, zstd_buffer *out, zstd_buffer *in, int end);
 } zstd;
 
 // The functions in the order of the fields above.
-#define ZSTD(X)            \
-  X(ZSTD_createDStream)    \
-  X(ZSTD_freeDStream)      \
-  X(ZSTD_decompressStream) \
-  X(ZSTD_isError) X(ZSTD_getErrorName) X(ZSTD_compressBound) X(ZSTD_compress)
+#define ZSTD(X)                                                          \
+  X(ZSTD_createDStream_advanced)                                         \
+  X(ZSTD_freeDStream)                                                    \
+  X(ZSTD_decompressStream)                                               \
+  X(ZSTD_isError)                                                        \
+  X(ZSTD_getErrorName) X(ZSTD_compressBound) X(ZSTD_createCCtx_advanced) \
+      X(ZSTD_freeCCtx) X(ZSTD_CCtx_setParameter)                         \
+          X(ZSTD_CCtx_setPledgedSrcSize) X(ZSTD_compressStream2)
 #ifdef TALLY_WITH_ZSTD
 ZSTD(TL_LIBRARY_DECLARE)
 #endif
@@ -134,6 +149,11 @@ static bool damaged(const expansion *e, const char *why) {
                  e->what, e->path, why);
 }
 
+// The library had no memory for its state.
+static bool no_memory(const expansion *e) {
+  return tl_fail_memory(e->vm, 1 << 17, "a library's work");
+}
+
 // Makes room for more bytes, behind which a NUL fits. False after tl_fail:
 // memory is short or [most] is reached.
 static bool make_room(expansion *e) {
@@ -158,22 +178,18 @@ static bool make_room(expansion *e) {
 
 // --- Expanding --------------------------------------------------------------
 
-// zlib's allocator. zlib frees without a size, so that the size stands before
-// the block.
+// zlib's allocator.
 static void *z_alloc(void *opaque, unsigned items, unsigned size) {
-  size_t nbytes = (size_t)items * size + 16;
-  size_t *block = tl_alloc(opaque, nbytes, "zlib's state");
-  if (!block)
-    return NULL;
-  *block = nbytes;
-  return (char *)block + 16;
+  return tl_library_alloc(opaque, (size_t)items * size);
 }
 
-// Frees a block of z_alloc.
 static void z_free(void *opaque, void *block) {
-  // 16 bytes, so that the block is aligned for anything.
-  char *start = (char *)block - 16;
-  tl_free(opaque, start, *(size_t *)(void *)start);
+  tl_library_free(opaque, block);
+}
+
+// Zstandard's.
+static void *zstd_alloc(void *opaque, size_t nbytes) {
+  return tl_library_alloc(opaque, nbytes);
 }
 
 // zlib's window bits, which say the format too.
@@ -190,7 +206,7 @@ static unsigned piece_of(size_t nbytes) {
 static bool inflate_one(expansion *e, tl_packing packing) {
   z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = e->vm};
   if (zlib.inflate_init(&z, window_of(packing), "1", (int)sizeof z) != Z_OK)
-    return tl_failed(e->vm) ? false : damaged(e, "cannot be read");
+    return no_memory(e);
   int status = Z_OK;
   bool ok = true;
   while (ok && status != Z_STREAM_END) {
@@ -227,11 +243,22 @@ static bool inflate_all(expansion *e, tl_packing packing) {
   return true;
 }
 
+// One of Zstandard's errors.
+static bool zstd_failed(const expansion *e, size_t code) {
+  return code == ZSTD_NO_MEMORY ? no_memory(e)
+                                : damaged(e, zstd.error_name(code));
+}
+
+// Where Zstandard takes its work from.
+static zstd_memory memory_of(tl_vm *vm) {
+  return (zstd_memory){zstd_alloc, z_free, vm};
+}
+
 // Expands all frames of Zstandard.
 static bool unzstd(expansion *e) {
-  void *stream = zstd.open();
+  void *stream = zstd.open(memory_of(e->vm));
   if (!stream)
-    return tl_fail_memory(e->vm, 1 << 17, "Zstandard's state");
+    return no_memory(e);
   // The stream does not write to its input, whatever its type says.
   zstd_buffer in = {(void *)(uintptr_t)e->data, e->nbytes, 0};
   size_t left = 1;
@@ -248,7 +275,7 @@ static bool unzstd(expansion *e) {
     left = zstd.expand(stream, &out, &in);
     to->nbytes += zstd.is_error(left) ? 0 : out.at;
     if (zstd.is_error(left))
-      ok = damaged(e, zstd.error_name(left));
+      ok = zstd_failed(e, left);
     else if (left != 0 && out.at == 0 && in.at == before)
       ok = damaged(e, "end early");
   }
@@ -301,21 +328,48 @@ static bool deflate_all(z_stream *z, expansion *e) {
   return status == Z_STREAM_END || damaged(e, "cannot be made");
 }
 
-// Compresses at once into room for the worst case. Nothing polls meanwhile, as
-// the library's simple call does not come back before its end.
+// Compresses piece by piece, between which it polls, into room for the worst
+// case. False after tl_fail.
+static bool feed_zstd(void *maker, expansion *e) {
+  enum { PIECE = 1 << 16 };
+  tl_bytes *to = e->out;
+  for (size_t left = 1; left != 0;) {
+    size_t more = e->nbytes - e->at < PIECE ? e->nbytes - e->at : PIECE;
+    zstd_buffer in = {(void *)(uintptr_t)(e->data + e->at), more, 0};
+    zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes, 0};
+    const bool ends = e->at + more == e->nbytes;
+    if (!tl_poll(e->vm, 64))
+      return false;
+    left = zstd.make(maker, &out, &in, ends ? ZSTD_END : ZSTD_GO_ON);
+    if (zstd.is_error(left))
+      return zstd_failed(e, left);
+    e->at += in.at;
+    to->nbytes += out.at;
+    // What is left to be flushed is known only at the end.
+    if (!ends)
+      left = 1;
+  }
+  return true;
+}
+
 static bool compress_zstd(expansion *e, int level) {
   tl_bytes *out = e->out;
+  void *maker = zstd.maker(memory_of(e->vm));
   out->capacity = zstd.bound(e->nbytes) + 1;
+  if (maker == NULL)
+    return no_memory(e);
   out->data = tl_alloc(e->vm, out->capacity, "compressed data");
-  if (!out->data)
-    return false;
-  out->nbytes =
-      zstd.compress(out->data, out->capacity, e->data, e->nbytes, level);
-  if (!zstd.is_error(out->nbytes))
-    return true;
-  const char *why = zstd.error_name(out->nbytes);
-  tl_bytes_free(e->vm, out);
-  return damaged(e, why);
+  bool ok = false;
+  if (out->data != NULL) {
+    // The size goes into the header, and makes the tables as large as needed.
+    zstd.set(maker, ZSTD_LEVEL, level);
+    zstd.set_size(maker, e->nbytes);
+    ok = feed_zstd(maker, e);
+    if (!ok)
+      tl_bytes_free(e->vm, out);
+  }
+  zstd.maker_close(maker);
+  return ok;
 }
 
 // The buffer grows as for expanding; Zstandard gives a bound in advance.
@@ -332,7 +386,7 @@ bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
   z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = vm};
   if (zlib.deflate_init(&z, level, 8, window_of(packing), 8, 0, "1",
                         (int)sizeof z) != Z_OK)
-    return tl_failed(vm) ? false : damaged(&e, "cannot be made");
+    return no_memory(&e);
   bool ok = deflate_all(&z, &e);
   zlib.deflate_end(&z);
   if (!ok)

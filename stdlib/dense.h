@@ -69,8 +69,8 @@ extern const tl_dense tl_dense_complex;  // complex128
 
 // The table for matrices of [dtype] whose smaller side has [side] items, and
 // the dtype it takes them in (*dtype is changed: integers become float64, and
-// without LAPACK narrow items wide ones). By the size alone, so that the same
-// script takes the same code each time.
+// without LAPACK narrow items wide ones). By the size and by whether the VM has
+// limits, so that the same script takes the same code each time.
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype);
 
 // LAPACK's table for float32, float64, complex64 or complex128; NULL where

@@ -96,7 +96,7 @@ static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
     T shift = steps % 10 == 0 ? s->h[hi * n + hi] + ABS1(s->h[hi * n + hi - 1])
                               : wilkinson(s, hi);
     T f = s->h[lo * n + lo] - shift, g = s->h[(lo + 1) * n + lo];
-    for (int64_t k = lo; k < hi; k++) {
+    for (int64_t k = lo; k < hi && poll_row(vm, k); k++) {
       step_rotation(s, k, hi, f, g);
       if (k > lo)
         s->h[(k + 1) * n + k - 1] = 0;
@@ -104,17 +104,17 @@ static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
       g = k + 2 <= hi ? s->h[(k + 2) * n + k] : 0;
     }
   }
-  return TL_DENSE_DONE;
+  return tl_failed(vm) ? TL_DENSE_STOPPED : TL_DENSE_DONE;
 }
 
 // The eigenvector of the triangle t for its item k, by substitution from
 // below. Where two eigenvalues are equal they are taken to differ by a
 // rounding error.
-static void triangle_vector(const T *t, int64_t n, int64_t k, double least,
-                            T *x) {
+static void triangle_vector(tl_vm *vm, const T *t, int64_t n, int64_t k,
+                            double least, T *x) {
   for (int64_t i = k + 1; i < n; i++) x[i] = 0;
   x[k] = 1;
-  for (int64_t i = k - 1; i >= 0; i--) {
+  for (int64_t i = k - 1; i >= 0 && poll_row(vm, i); i--) {
     T sum = 0, gap = t[i * n + i] - t[k * n + k];
     for (int64_t j = i + 1; j <= k; j++) sum += t[i * n + j] * x[j];
     if (ABS1(gap) < least)
@@ -138,20 +138,20 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   T *rows = need_matrix(&s, n, n);
   bool ok = need_room(&s, n, n, &r);
   double most = 0;
-  for (int64_t i = 0; ok && i < n; i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
     for (int64_t j = i; j < n; j++) most = fmax(most, ABS1(t[i * n + j]));
   // The least gap between eigenvalues that a division may see.
   double least = fmax(EPSILON * most, DBL_MIN / EPSILON);
   for (int64_t k = 0; ok && k < n; k++) {
     ok = poll_items(vm, k * k);
     T *x = rows + k * n;
-    triangle_vector(t, n, k, least, x);
+    triangle_vector(vm, t, n, k, least, x);
     double length = length_of(x, 1, n);
     for (int64_t i = 0; i < n; i++) x[i] /= length;
   }
   operand left = {(const T *)turn, n, 1}, right = {rows, 1, n};
   ok = ok && product(&r, (T *)v, n, left, right, n, n, n, false);
-  return leave_with(&s, ok);
+  return leave_with(&s, ok && !tl_failed(vm));
 }
 
 // See tl_dense.
@@ -164,12 +164,14 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!space.failed) {
     // As in dense_real.c: undone at the end.
-    double *scale = (double *)(work + 3 * n), all = scale_matrix(a, n * n);
+    double *scale = (double *)(work + 3 * n), all = scale_matrix(vm, a, n * n);
     schur s = {a, rows, n};
-    balance(a, n, scale);
-    if (reduce_to_hessenberg(vm, a, n, work, work + n, rows))
+    if (balance(vm, a, n, scale) &&
+        reduce_to_hessenberg(vm, a, n, work, work + n, rows))
       result = complex_schur(vm, &s);
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
+      if (!poll_row(vm, i))
+        result = TL_DENSE_STOPPED;
       w[i] = h[i * n + i] * all;
       for (int64_t j = 0; v && j < n; j++) z[i * n + j] = rows[j * n + i];
     }

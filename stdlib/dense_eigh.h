@@ -254,8 +254,8 @@ static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
 }
 
 // Fills the upper half from the lower one, and makes the diagonal real.
-static void complete_hermitian(T *a, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+static void complete_hermitian(tl_vm *vm, T *a, int64_t n) {
+  for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
     a[i * n + i] = REAL(a[i * n + i]);
     for (int64_t j = 0; j < i; j++) a[j * n + i] = CONJ(a[i * n + j]);
   }
@@ -271,13 +271,14 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
   reflections r;
   T *q = need_matrix(&s, n, n);
   bool ok = q && (n < 2 || need_reflections(&s, n - 1, n - 1, n - 1, &r));
-  for (int64_t i = 0; ok && i < n * n; i++) q[i] = i % (n + 1) == 0 ? 1 : 0;
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
+    for (int64_t j = 0; j < n; j++) q[i * n + j] = i == j ? 1 : 0;
   ok = ok && (n < 2 || form_product(&r, a + n, n, n - 1, n - 1, tau, q + n + 1,
                                     n, n - 1));
-  for (int64_t i = 0; ok && i < n; i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
     for (int64_t j = 0; j < n; j++) z[j * n + i] = q[i * n + j];
   leave(&s);
-  return ok;
+  return ok && !tl_failed(vm);
 }
 
 // See tl_dense. Vectors are rows while they are rotated, and columns of the
@@ -292,9 +293,9 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
   if (!s.failed) {
     double *e = d + n + 1;
     int64_t *order = (int64_t *)(void *)(e + n + 1);
-    complete_hermitian(a, n);
+    complete_hermitian(vm, a, n);
     // Values are scaled back; vectors do not change.
-    double scale = scale_matrix(a, n * n);
+    double scale = scale_matrix(vm, a, n * n);
     if (reduce_to_tridiagonal(vm, a, n, d, e, tau) &&
         (!z || start_vectors(vm, a, n, tau, z)))
       result = solve_tridiagonal(vm, d, e, z, n);
@@ -302,6 +303,8 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
         !tl_argsort_items(vm, TL_FLOAT64, order, d, n, false))
       result = TL_DENSE_STOPPED;
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
+      if (!poll_row(vm, i))
+        result = TL_DENSE_STOPPED;
       w[i] = d[order[i]] * scale;
       for (int64_t k = 0; z && k < n; k++) v[k * n + i] = z[order[i] * n + k];
     }

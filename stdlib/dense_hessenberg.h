@@ -3,13 +3,15 @@
 
 // Scales rows and columns by powers of two until they are about as long as
 // each other: a becomes D^-1 a D, whose D goes to [scale]. Eigenvalues stay,
-// and their errors are smaller.
-static void balance(T *a, int64_t n, double *scale) {
+// and their errors are smaller. False where the VM was stopped.
+static bool balance(tl_vm *vm, T *a, int64_t n, double *scale) {
   for (int64_t i = 0; i < n; i++) scale[i] = 1;
   for (bool again = true; again;) {
     again = false;
     for (int64_t i = 0; i < n; i++) {
       double row = 0, column = 0, f = 1;
+      if (!poll_items(vm, n))
+        return false;
       for (int64_t j = 0; j < n; j++) {
         if (j == i)
           continue;
@@ -32,6 +34,7 @@ static void balance(T *a, int64_t n, double *scale) {
       for (int64_t j = 0; j < n; j++) a[j * n + i] *= f;
     }
   }
+  return true;
 }
 
 // a becomes Q^H a Q with zeros below its second diagonal; the rows of z, if it
@@ -50,18 +53,19 @@ static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
     tau[k] = reflect(column, n, m);
     if (!poll_items(vm, m * n * 3))
       return false;
-    apply_reflection(column + 1, n, m, m, column, n, CONJ(tau[k]), w);
+    apply_reflection(vm, column + 1, n, m, m, column, n, CONJ(tau[k]), w);
     for (int64_t i = 0; i < m; i++) v[i] = i == 0 ? 1 : CONJ(column[i * n]);
     // From the right, row by row: row -= tau (row v) v^H.
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
       T *row = a + i * n + k + 1;
       add_row(row, -tau[k] * inner(row, v, m), v, m);
     }
   }
   bool ok = !z || start_vectors(vm, a, n, tau, z);
-  for (int64_t i = 2; i < n; i++)
+  ok = ok && !tl_failed(vm);
+  for (int64_t i = 2; ok && i < n && poll_row(vm, i); i++)
     for (int64_t j = 0; j < i - 1; j++) a[i * n + j] = 0;
-  return ok;
+  return ok && !tl_failed(vm);
 }
 
 // --- What follows it: QR steps to Schur's form -------------------------------

@@ -53,8 +53,8 @@ static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
 }
 
 // The rows [from, end) of U to the right of the panel.
-static void finish_rows(T *a, int64_t n, int64_t from, int64_t end) {
-  for (int64_t i = from + 1; i < end; i++)
+static void finish_rows(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end) {
+  for (int64_t i = from + 1; i < end && poll_long(vm, n); i++)
     for (int64_t k = from; k < i; k++)
       add_row(a + i * n + end, -a[i * n + k], a + k * n + end, n - end);
 }
@@ -72,7 +72,7 @@ static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
     int panel = 1;
     ok = factor_panel(vm, a, n, k, end, pivot, &panel);
     so_far *= panel;
-    finish_rows(a, n, k, end);
+    finish_rows(vm, a, n, k, end);
     operand left = {a + end * n + k, n, 1}, right = {a + k * n + end, n, 1};
     ok = ok && product(&r, a + end * n + end, n, left, right, n - end, n - end,
                        end - k, true);
@@ -104,6 +104,8 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
       for (int64_t q = 0; q < p; q++) {
         int64_t k = lower ? from + q : from + count - 1 - q;
         add_row(b + i * m, -a[i * n + k], b + k * m, m);
+        if (!poll_long(vm, m))
+          break;
       }
       for (int64_t j = 0; !unit && j < m; j++) b[i * m + j] /= a[i * n + i];
     }
@@ -149,7 +151,8 @@ static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
   T *b = need_matrix(&s, n, n);
   if (!b)
     return TL_DENSE_STOPPED;
-  for (int64_t i = 0; i < n * n; i++) b[i] = i % (n + 1) == 0 ? 1 : 0;
+  for (int64_t i = 0; i < n && poll_row(vm, i); i++)
+    for (int64_t j = 0; j < n; j++) b[i * n + j] = i == j ? 1 : 0;
   tl_dense_result result = solve(vm, a, n, b, n);
   if (result == TL_DENSE_DONE)
     memcpy(a, b, (size_t)(n * n) * sizeof(T));
@@ -207,8 +210,8 @@ static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
     definite = !ok || cholesky_panel(a, n, k, end);
     ok = ok && definite && cholesky_rest(&r, a, n, k, end, adjoint);
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n && poll_row(vm, i); i++)
     for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
-  tl_dense_result result = leave_with(&s, ok);
+  tl_dense_result result = leave_with(&s, ok && !tl_failed(vm));
   return definite ? result : TL_DENSE_SINGULAR;
 }

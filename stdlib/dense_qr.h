@@ -27,15 +27,15 @@ static T reflect(T *x, int64_t step, int64_t n) {
 
 // a := (I - f v v^H) a for m rows of n items; v as reflect leaves it, [w] has
 // room for n.
-static void apply_reflection(T *a, int64_t a_row, int64_t m, int64_t n,
-                             const T *v, int64_t step, T f, T *w) {
+static void apply_reflection(tl_vm *vm, T *a, int64_t a_row, int64_t m,
+                             int64_t n, const T *v, int64_t step, T f, T *w) {
   if (f == 0)
     return;
   memcpy(w, a, (size_t)n * sizeof(T));
-  for (int64_t i = 1; i < m; i++)
+  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
     add_row(w, CONJ(v[i * step]), a + i * a_row, n);
   add_row(a, -f, w, n);
-  for (int64_t i = 1; i < m; i++)
+  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
     add_row(a + i * a_row, -f * v[i * step], w, n);
 }
 
@@ -67,7 +67,8 @@ static bool need_reflections(space *s, int64_t m, int64_t n, int64_t count,
 // rows below one another.
 static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t k, const T *tau) {
-  for (int64_t i = 0; i < m; i++) {
+  tl_vm *vm = r->products.vm;
+  for (int64_t i = 0; i < m && poll_row(vm, i); i++) {
     for (int64_t j = 0; j < k; j++) {
       T item = i == j ? 1 : i < j ? 0 : a[i * a_row + j];
       r->v[i * k + j] = item;
@@ -81,6 +82,8 @@ static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
       for (int64_t i = j; i < m; i++)
         sum += r->adjoint[p * m + i] * r->v[i * k + j];
       r->w[p] = sum;
+      if (!poll_long(vm, m))
+        return;
     }
     for (int64_t p = 0; p < k; p++) t[p * k + j] = 0;
     for (int64_t p = 0; p < j; p++)
@@ -106,7 +109,8 @@ static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
     if (adjoint)
       on_diagonal = CONJ(on_diagonal);
     for (int64_t j = 0; j < n; j++) row[j] *= on_diagonal;
-    for (int64_t q = adjoint ? 0 : i + 1; q < (adjoint ? i : k); q++)
+    for (int64_t q = adjoint ? 0 : i + 1;
+         q < (adjoint ? i : k) && poll_long(r->products.vm, n); q++)
       add_row(row, adjoint ? CONJ(t[q * k + i]) : t[i * k + q], r->w + q * n,
               n);
   }
@@ -132,8 +136,8 @@ static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
       tau[j] = reflect(at, n, m - j);
       if (!poll_items(vm, (m - j) * width))
         return false;
-      apply_reflection(at + 1, n, m - j, k + width - j - 1, at, n, CONJ(tau[j]),
-                       r->w);
+      apply_reflection(vm, at + 1, n, m - j, k + width - j - 1, at, n,
+                       CONJ(tau[j]), r->w);
     }
     T *at = a + k * n + k;
     if (k + width == n)
@@ -151,7 +155,7 @@ static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
 static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t count, const T *tau, T *q, int64_t q_row,
                          int64_t p) {
-  for (int64_t i = 0; i < m; i++)
+  for (int64_t i = 0; i < m && poll_row(r->products.vm, i); i++)
     for (int64_t j = 0; j < p; j++) q[i * q_row + j] = i == j ? 1 : 0;
   for (int64_t k = (count - 1) / BLOCK * BLOCK; count > 0 && k >= 0;
        k -= BLOCK) {
@@ -178,7 +182,7 @@ static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
       need_reflections(&s, m, wide, count, &work) &&
       reduce_to_triangle(&work, a, m, n, tau) &&
       (q == NULL || form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p));
-  for (int64_t i = 0; ok && i < p; i++)
+  for (int64_t i = 0; ok && i < p && poll_row(vm, i); i++)
     for (int64_t j = 0; j < n; j++) r[i * n + j] = i <= j ? a[i * n + j] : 0;
-  return leave_with(&s, ok);
+  return leave_with(&s, ok && !tl_failed(vm));
 }

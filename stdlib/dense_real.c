@@ -76,13 +76,13 @@ static void reflection_of(const double *x, int count, double *v) {
 // One double step on rows and columns lo to hi; [sum] and [product] are those
 // of the two shifts. The first reflection makes a bulge below the diagonal,
 // which the others chase down.
-static void francis_step(schur *s, int64_t lo, int64_t hi, double sum,
-                         double product) {
+static void francis_step(tl_vm *vm, schur *s, int64_t lo, int64_t hi,
+                         double sum, double product) {
   const int64_t n = s->n;
   const double *h = s->h + lo * n + lo;
   double x[3] = {h[0] * h[0] + h[1] * h[n] - sum * h[0] + product,
                  h[n] * (h[0] + h[n + 1] - sum), h[n] * h[2 * n + 1]};
-  for (int64_t k = lo; k < hi; k++) {
+  for (int64_t k = lo; k < hi && poll_row(vm, k); k++) {
     int count = k + 2 <= hi ? 3 : 2;
     double v[3];
     reflection_of(x, count, v);
@@ -145,9 +145,9 @@ static tl_dense_result real_schur(tl_vm *vm, schur *s) {
       sum = 2 * middle;
       product = middle * middle + 0.4375 * away * away;
     }
-    francis_step(s, lo, hi, sum, product);
+    francis_step(vm, s, lo, hi, sum, product);
   }
-  return TL_DENSE_DONE;
+  return tl_failed(vm) ? TL_DENSE_STOPPED : TL_DENSE_DONE;
 }
 
 // The eigenvalues, from the blocks on the diagonal: pairs have equal real
@@ -226,14 +226,14 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
   tl_c128 *z = need_words(&work, 2 * n * n + 1, "a matrix");
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
       for (int64_t j = 0; j < n; j++) {
         t[i * n + j] = (tl_c128){s->h[i * n + j], 0};
         z[i * n + j] = (tl_c128){s->z[j * n + i], 0};
       }
     }
     for (int64_t k = 0; k + 1 < n; k++)
-      if (w[k].im != 0) {
+      if (w[k].im != 0 && poll_row(vm, k)) {
         split_pair(t, z, n, k, w[k]);
         k++;
       }
@@ -254,10 +254,10 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
   if (!space.failed) {
     // Scaling and balancing are undone at the end: values by one factor,
     // vectors by that of each row.
-    double *scale = work + 3 * n, all = scale_matrix(a, n * n);
+    double *scale = work + 3 * n, all = scale_matrix(vm, a, n * n);
     schur s = {a, z, n};
-    balance(a, n, scale);
-    if (reduce_to_hessenberg(vm, a, n, work, work + n, z))
+    if (balance(vm, a, n, scale) &&
+        reduce_to_hessenberg(vm, a, n, work, work + n, z))
       result = real_schur(vm, &s);
     if (result == TL_DENSE_DONE) {
       block_values(&s, w);
@@ -265,6 +265,8 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
         result = real_vectors(vm, &s, w, v);
     }
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
+      if (!poll_row(vm, i))
+        result = TL_DENSE_STOPPED;
       w[i] = (tl_c128){w[i].re * all, w[i].im * all};
       for (int64_t j = 0; v && j < n; j++) {
         v[i * n + j].re *= scale[i];

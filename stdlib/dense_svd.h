@@ -4,8 +4,9 @@
 // left. See dense_work.h.
 
 // to (columns by rows) = the adjoint of from (rows by columns).
-static void adjoint_into(T *to, const T *from, int64_t rows, int64_t columns) {
-  for (int64_t i = 0; i < rows; i++)
+static void adjoint_into(tl_vm *vm, T *to, const T *from, int64_t rows,
+                         int64_t columns) {
+  for (int64_t i = 0; i < rows && poll_row(vm, i); i++)
     for (int64_t j = 0; j < columns; j++)
       to[j * rows + i] = CONJ(from[i * columns + j]);
 }
@@ -23,12 +24,12 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
   // the sweeps repair.
   operand rows = {x, n, 1}, columns = {adjoint, n, 1}, turns = {j, n, 1};
   if (ok)
-    adjoint_into(adjoint, x, n, n);
+    adjoint_into(vm, adjoint, x, n, n);
   ok = ok && product(&r, products, n, rows, columns, n, n, n, false);
   tl_dense_result result =
       ok ? eigh(vm, products, n, values, vectors) : TL_DENSE_STOPPED;
   // Without eigenvectors the rotations begin from nothing.
-  for (int64_t i = 0; ok && i < n; i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
     for (int64_t k = 0; k < n; k++)
       j[i * n + k] = result == TL_DENSE_DONE ? CONJ(vectors[k * n + n - 1 - i])
                                              : (T)(i == k);
@@ -107,15 +108,17 @@ static tl_dense_result make_orthogonal(tl_vm *vm, T *x, int64_t n, T *j,
     // A sweep in which nothing was rotated proves that all rows are
     // orthogonal.
     bool rotated = false;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && poll_row(vm, i); i++)
       square[i] = REAL(inner(x + i * n, x + i * n, n));
     for (int64_t p = 0; p < n; p++) {
       if (!poll_items(vm, n * n * 4))
         return TL_DENSE_STOPPED;
-      for (int64_t q = p + 1; q < n; q++)
+      for (int64_t q = p + 1; q < n && poll_row(vm, q); q++)
         rotated |= turn_rows(x + p * n, x + q * n, n, j ? j + p * n : NULL,
                              j ? j + q * n : NULL, &square[p], &square[q]);
     }
+    if (tl_failed(vm))
+      return TL_DENSE_STOPPED;
     if (!rotated)
       return TL_DENSE_DONE;
   }
@@ -203,7 +206,7 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
   j.length = need_words(&work, n, "the values");
   j.order = need_words(&work, n, "the pivots");
   // The values are scaled back at the end.
-  double scale = scale_matrix(a, m * n);
+  double scale = scale_matrix(vm, a, m * n);
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed)
     result = qr(vm, a, m, n, p, j.q, j.r);
@@ -235,13 +238,13 @@ static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
   T *right = u ? need_matrix(&work, m, m) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed) {
-    adjoint_into(tall, a, m, n);
+    adjoint_into(vm, tall, a, m, n);
     result = svd_tall(vm, tall, n, m, p, left, s, right);
   }
   if (result == TL_DENSE_DONE && u) {
-    adjoint_into(u, right, m, m);
-    adjoint_into(vh, left, n, p);
+    adjoint_into(vm, u, right, m, m);
+    adjoint_into(vm, vh, left, n, p);
   }
   leave(&work);
-  return result;
+  return tl_failed(vm) ? TL_DENSE_STOPPED : result;
 }

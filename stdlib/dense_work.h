@@ -14,9 +14,21 @@ enum { BLOCK = 48, STRIP = 128 };
 // Half the distance from 1 to the next double: what rounding may be off by.
 static const double EPSILON = 0x1p-53;
 
-// Polls for the work of n multiplications.
+// Polls for the work of n multiplications. False too where a loop before was
+// stopped that could not say so (poll_row).
 static bool poll_items(tl_vm *vm, int64_t n) {
-  return tl_poll(vm, (uint64_t)n / 1024 + 1);
+  return !tl_failed(vm) && tl_poll(vm, (uint64_t)n / 1024 + 1);
+}
+
+// Within work that has been polled for, at row i of long ones. False where the
+// VM was stopped: what follows need not be done, and the next poll says so.
+static bool poll_row(tl_vm *vm, int64_t i) {
+  return i % 64 != 63 || (!tl_failed(vm) && tl_poll(vm, 0));
+}
+
+// The same after a row of so many items, where it is long.
+static bool poll_long(tl_vm *vm, int64_t items) {
+  return poll_row(vm, items < 1024 ? 0 : 63);
 }
 
 // The memory of one step, freed together: once memory was short, [failed] is
@@ -153,9 +165,12 @@ static double length_of(const T *x, int64_t step, int64_t n) {
 // vanish; returns the factor that results are to be multiplied with. In two
 // steps of half the exponent each, as one factor could itself be too large for
 // a double.
-static double scale_matrix(T *a, int64_t items) {
+static double scale_matrix(tl_vm *vm, T *a, int64_t items) {
+  enum { PIECE = 4096 };
   double most = 0;
-  for (int64_t i = 0; i < items; i++) most = fmax(most, ABS1(a[i]));
+  for (int64_t i = 0; i < items && poll_row(vm, i / PIECE); i += PIECE)
+    for (int64_t j = i; j < items && j < i + PIECE; j++)
+      most = fmax(most, ABS1(a[j]));
   if (most == 0 || (most > 1e-70 && most < 1e70))
     return 1;
   int exponent;

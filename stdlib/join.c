@@ -341,10 +341,32 @@ static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
   return join(vm, parts, dtype, axis, ndim, shape, true, out);
 }
 
+// stack of the rows of an array: the same items with the first axis at another
+// place. Not row by row, since an array may have very many.
+static bool stack_rows(tl_vm *vm, tl_slot x, tl_slot axis_slot, tl_slot *out) {
+  const int ndim = tl_ndim(x.array);
+  int axis, order[TL_MAX_DIMS];
+  if (!tl_arg_axis(vm, "stack", axis_slot, ndim, 0, &axis))
+    return false;
+  for (int k = 0, next = 1; k < ndim; k++) order[k] = k == axis ? 0 : next++;
+  tl_slot base = tl_borrow(x), moved;
+  if (!tl_permute(vm, &base, order, &moved))
+    return false;
+  const tl_array *from = moved.array;
+  tl_array *a = tl_array_new(vm, tl_array_dtype(from), ndim, tl_shape(from));
+  const bool ok = a != NULL && tl_assign_part(vm, a, a->data, ndim, tl_shape(a),
+                                              tl_strides(a), from);
+  tl_drop(vm, moved);
+  return tl_array_finish(vm, ok, a, out);
+}
+
 // stack(arrays, axis), with nested parts by ragged_join.c.
 static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_nested(args[0]))
     return tl_nested_stack(vm, stack, args[0].list, args[1], out);
+  if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0 &&
+      tl_shape(args[0].array)[0] > 0)
+    return stack_rows(vm, args[0], args[1], out);
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "stack", args[0], &parts))
     return false;

@@ -17,7 +17,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/engine/blas.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -109,11 +111,17 @@ bool tl_matrices_finite(tl_vm *vm, const char *function,
   const tl_array *a = s->slot.array;
   const bool narrow = tl_real_dtype(s->compute) == TL_FLOAT32;
   int64_t parts = a->size * (tl_dtype_is_complex(s->compute) ? 2 : 1);
+  enum { PIECE = 1 << 20 };
   double sum = 0;  // 0 times what is not finite is NaN
-  if (narrow)
-    for (int64_t i = 0; i < parts; i++) sum += 0 * ((float *)a->data)[i];
-  else
-    for (int64_t i = 0; i < parts; i++) sum += 0 * ((double *)a->data)[i];
+  for (int64_t from = 0; from < parts; from += PIECE) {
+    const int64_t to = parts - from < PIECE ? parts : from + PIECE;
+    if (from > 0 && !tl_poll(vm, 0))
+      return false;
+    if (narrow)
+      for (int64_t i = from; i < to; i++) sum += 0 * ((float *)a->data)[i];
+    else
+      for (int64_t i = from; i < to; i++) sum += 0 * ((double *)a->data)[i];
+  }
   if (sum == 0)
     return true;
   return tl_fail(vm, TALLY_ERR_DOMAIN,
@@ -495,6 +503,14 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
+// The library for large matrices, by its file.
+static bool blas(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  const char *name = tl_blas_name(vm);
+  *out = tl_none();
+  return name == NULL || tl_string_give(tl_string_from(vm, name), out);
+}
+
 const tl_builtin tl_linalg_module[] = {
     /// The determinant of each square matrix, by LU with partial pivoting: one
     /// for a matrix, an array of the leading axes for a stack, 1 for 0 rows.
@@ -540,5 +556,10 @@ const tl_builtin tl_linalg_module[] = {
     /// of x2, dtypes and errors are as for solve.
     ///     linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]
     {"solve_banded", "x1, x2, bands", solve_banded},
+    /// The BLAS and LAPACK that large matrices go to, a string: the name of its
+    /// file; none where Tally's own code does them all, whose results have the
+    /// same bits with any number of threads.
+    ///     linalg.blas == none or len(linalg.blas) > 0    # true
+    {"blas", NULL, blas},
     {.name = NULL},
 };

@@ -30,6 +30,11 @@ static struct {
   size_t *(*places)(void *data);
   void *(*context_new)(void *general);
   void (*context_free)(void *context);
+  void *(*general_new)(void *(*alloc)(size_t nbytes, void *vm),
+                       void (*free)(void *block, void *vm), void *vm);
+  void (*general_free)(void *general);
+  void *(*compiler_new)(void *general);
+  void (*compiler_free)(void *compiler);
   int (*set_match_limit)(void *context, uint32_t limit);
   int (*set_heap_limit)(void *context, uint32_t kibibytes);
   int (*info)(const void *code, uint32_t what, void *where);
@@ -46,6 +51,10 @@ static struct {
   X(pcre2_get_ovector_pointer_8)            \
   X(pcre2_match_context_create_8)           \
   X(pcre2_match_context_free_8)             \
+  X(pcre2_general_context_create_8)         \
+  X(pcre2_general_context_free_8)           \
+  X(pcre2_compile_context_create_8)         \
+  X(pcre2_compile_context_free_8)           \
   X(pcre2_set_match_limit_8)                \
   X(pcre2_set_heap_limit_8)                 \
   X(pcre2_pattern_info_8)                   \
@@ -82,10 +91,15 @@ enum {
   MACHINE_COMPLETE = 1,
   NO_MATCH = -1,
   NO_MACHINE_STACK = -46,
+  NO_MEMORY = -48,
+  NO_MEMORY_TO_COMPILE = 121,
   MATCH_LIMIT = 2000000,  // steps of backtracking
   HEAP_LIMIT = 65536,     // KiB
   INFO_CAPTURES = 4,
-  PATTERNS = 16,         // that the VM holds
+  PATTERNS = 16,  // that the VM holds
+  // Bytes of a pattern: PCRE2 has read all of a longer one before it says that
+  // it is too large, and cannot be stopped.
+  LONGEST = 1 << 20,
   MACHINE_FROM = 16384,  // bytes matched; machine code takes as long to make
 };
 
@@ -95,9 +109,10 @@ typedef struct compiled {
   struct tl_kept kept;
   struct compiled *next;  // in the VM
   size_t matched;         // bytes of text, and some for each match
-  tl_string *pattern;  // counted
+  tl_string *pattern;     // counted
   bool ignore_case;
   void *code, *data, *context;
+  void *general;  // through which PCRE2 allocates
 } compiled;
 
 // One call of a function: the text, the pattern, and the last match.
@@ -112,10 +127,26 @@ typedef struct matcher {
   bool empty;  // the last match was
 } matcher;
 
+// PCRE2's allocator.
+static void *pcre_alloc(size_t nbytes, void *vm) {
+  return tl_library_alloc(vm, nbytes);
+}
+
+static void pcre_free(void *block, void *vm) {
+  tl_library_free(vm, block);
+}
+
+// Memory was short.
+static bool no_memory(const matcher *m) {
+  return tl_fail_memory(m->vm, 4096, "a pattern");
+}
+
 // Fails with PCRE2's message; -47 and -63 are its limits of steps and memory
 // (kind limit).
 static bool matcher_fail(const matcher *m, int error) {
   char text[160] = "";
+  if (error == NO_MEMORY)
+    return no_memory(m);
   pcre.message(error, text, sizeof text);
   return tl_fail(
       m->vm, error == -47 || error == -63 ? TALLY_ERR_LIMIT : TALLY_ERR_VALUE,
@@ -130,6 +161,8 @@ static void compiled_free(tl_vm *vm, compiled *c) {
     pcre.context_free(c->context);
   if (c->code)
     pcre.code_free(c->code);
+  if (c->general)
+    pcre.general_free(c->general);
   tl_drop(vm, tl_own_string(c->pattern));
   tl_free(vm, c, sizeof *c);
 }
@@ -161,12 +194,23 @@ static bool compile(matcher *m, compiled *c) {
   int error;
   size_t at;
   const tl_string *pattern = c->pattern;
+  if (pattern->length > LONGEST)
+    return tl_fail(m->vm, TALLY_ERR_VALUE,
+                   "%s: the pattern has %zu bytes, but may have at most %d",
+                   m->function, (size_t)pattern->length, LONGEST);
   // Classes such as \d are Unicode's; \C, which splits code points, is
   // forbidden.
   uint32_t options = OPTION_UTF | OPTION_UCP | OPTION_NEVER_BACKSLASH_C |
                      (c->ignore_case ? OPTION_CASELESS : 0);
-  c->code =
-      pcre.compile(pattern->text, pattern->length, options, &error, &at, NULL);
+  c->general = pcre.general_new(pcre_alloc, pcre_free, m->vm);
+  void *compiler = c->general ? pcre.compiler_new(c->general) : NULL;
+  if (!compiler)
+    return no_memory(m);
+  c->code = pcre.compile(pattern->text, pattern->length, options, &error, &at,
+                         compiler);
+  pcre.compiler_free(compiler);
+  if (!c->code && error == NO_MEMORY_TO_COMPILE)
+    return no_memory(m);
   if (!c->code) {
     char why[160] = "";
     pcre.message(error, why, sizeof why);
@@ -174,11 +218,10 @@ static bool compile(matcher *m, compiled *c) {
                    "%s: the pattern \"%s\" is wrong at byte %zu: %s",
                    m->function, pattern->text, at, why);
   }
-  c->data = pcre.data_of(c->code, NULL);
-  c->context = pcre.context_new(NULL);
+  c->data = pcre.data_of(c->code, c->general);
+  c->context = pcre.context_new(c->general);
   if (!c->data || !c->context)
-    return tl_fail_memory(m->vm, 4096, "a pattern");
-  // PCRE2 allocates outside of the VM's limit, so it has limits of its own.
+    return no_memory(m);
   pcre.set_match_limit(c->context, MATCH_LIMIT);
   pcre.set_heap_limit(c->context, HEAP_LIMIT);
   return true;

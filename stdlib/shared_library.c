@@ -13,6 +13,7 @@
 
 #include "vm/engine/dl.h"
 #include "vm/error.h"
+#include "vm/memory/memory_internal.h"
 
 // Writes the address of every symbol to its place; false where one is missing:
 // another version.
@@ -57,4 +58,25 @@ bool tl_shared_library_need(tl_vm *vm, const char *function,
   return loaded ||
          tl_fail(vm, TALLY_ERR_IO, "%s: needs %s, which is not installed",
                  function, library->about);
+}
+
+// Libraries free without a size, so that the size stands before the block: 16
+// bytes, for a block that is aligned for anything.
+enum { BEFORE = 16 };
+
+void *tl_library_alloc(tl_vm *vm, size_t nbytes) {
+  size_t all;
+  size_t *block =
+      tl_add_overflows(nbytes, BEFORE, &all) ? NULL : tl_alloc_quiet(vm, all);
+  if (block == NULL)
+    return NULL;
+  *block = all;
+  return (char *)block + BEFORE;
+}
+
+void tl_library_free(tl_vm *vm, void *block) {
+  if (block == NULL)
+    return;
+  char *start = (char *)block - BEFORE;
+  tl_free(vm, start, *(size_t *)(void *)start);
 }

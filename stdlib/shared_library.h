@@ -40,4 +40,11 @@ typedef struct tl_shared_library {
 bool tl_shared_library_need(tl_vm *vm, const char *function,
                             tl_shared_library *library);
 
+// Memory of the VM's for a library that takes an allocator: counted, limited
+// and owned by the library. NULL: there is none, and no error is set, as the
+// library may do without.
+void *tl_library_alloc(tl_vm *vm, size_t nbytes);
+// Frees such a block; NULL is allowed.
+void tl_library_free(tl_vm *vm, void *block);
+
 #endif

@@ -98,7 +98,7 @@ static int64_t boundary(const parts *p, int64_t i, int64_t count) {
 // Runs a step on [chunks] pieces of all items; false where it was stopped.
 static bool run(parts *p, int64_t chunks, tl_pool_work *work) {
   uint64_t cost = (uint64_t)(p->n / chunks) / 1024;
-  return tl_pool_run(p->vm, chunks, work, p, true, cost) &&
+  return tl_pool_run(p->vm, chunks, work, p, TL_STOPS_PAID, cost) &&
          !atomic_load(&p->stopped);
 }
 

@@ -60,12 +60,34 @@ absent() {
 # --- Options ----------------------------------------------------------------
 
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
+expect 0 '^machine code: (available|not available here)$' '--version says what runs'
+run --version;              expect 0 '^BLAS: .' '--version: which BLAS'
+run --no-blas --version
+expect 0 "^BLAS: none, Tally's own code$" '--version: no BLAS'
+run --no-blas -e 'import linalg; linalg.blas == none'; expect 0 '^true$' 'linalg.blas'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
 for word in dis doc fmt explain check; do
   run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
   run $word --help;         expect 0 'tally FILE' "$word --help"
 done
+run dis --native --nosuch;  expect 2 'dis has no option --nosuch' 'dis --native: a second option'
+run dis --native;           expect 2 'usage: tally dis' 'dis --native without a FILE'
+run --native=usual -e 1;    expect 2 '--native wants always' '--native of another word'
+text 's = 0\nfor i in 0..5000 { s += i }\nprint(s)\n'
+run --native=always "$dir/script.tly"; expect 0 '^12497500$' '--native=always'
+run --no-native "$dir/script.tly"; expect 0 '^12497500$' '--no-native'
+run --no-native dis --native "$dir/script.tly"
+absent 'native' 'dis --native: nothing without machine code'
+run explain --static "$dir/script.tly"
+absent '^native' 'explain --static: no run, no machine code'
+if "$tally" --version | grep -q 'machine code: available'; then
+  run dis --native "$dir/script.tly"; expect 0 '^ +s = add s, i$' 'dis --native: an operation'
+  run explain "$dir/script.tly"
+  expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
+  run --sandbox explain "$dir/script.tly"
+  absent '^native' '--sandbox: no machine code'
+fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'
 run -e '1 + 1';             expect 0 '^2$' '-e prints a value'
@@ -228,6 +250,10 @@ expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
 text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
 run explain --static "$dir/script.tly"
 expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
+text 'fn f(x) {\n  y = x + 1\n  sort(exp(y) * y)\n}\nfn g(x, n) = exp(x) * zeros(n)[0]\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 8 . x.size [+] 8 . n$' 'explain --peak: a formula'
+expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'explain --peak: what is not known'
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

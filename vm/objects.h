@@ -83,6 +83,8 @@ struct tl_fusion_ops {
   // false after tl_fail; *done stays false where the general path has to do it.
   bool (*apply_rows)(tl_vm *vm, int op, int arity, tl_slot *slots, tl_slot *out,
                      bool *done);
+  // Whether an error now would put something back; see tl_has_taken.
+  bool (*has_taken)(const tl_vm *vm);
 };
 
 // Called with a function's module (NULL: none is needed) and its name.

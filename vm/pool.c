@@ -196,7 +196,7 @@ static void close_job(tl_pool *pool) {
 // a job is done even if no worker is woken in time. Polling happens only in
 // between its own chunks, since workers may not touch the VM.
 bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
-                 bool may_stop, uint64_t cost) {
+                 tl_stops stops, uint64_t cost) {
   tl_pool *pool = &vm->pool;
   start_workers(vm);
   atomic_store(&pool->next, 0);
@@ -216,12 +216,14 @@ bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
     // are paid for.
     uint64_t part = total < 2 * cost ? total : 2 * cost;
     total -= part;  // what the others do is paid for too
-    ok = !may_stop || tl_poll(vm, part);
+    ok = stops == TL_STOPS_PAID     ? tl_poll(vm, part)
+         : stops == TL_STOPS_UNSEEN ? tl_poll_over(vm)
+                                    : true;
   }
   if (!ok)
     atomic_store(&pool->stopped, true);
   close_job(pool);
-  return ok && (!may_stop || total == 0 || tl_poll(vm, total));
+  return ok && (stops != TL_STOPS_PAID || total == 0 || tl_poll(vm, total));
 }
 
 // A job without its first chunk.
@@ -247,7 +249,7 @@ bool tl_pool_spread(tl_vm *vm, int64_t chunks, tl_pool_work *work,
     return false;
   rest r = {work, context};
   if (tl_pool_pays(vm, each * (double)(chunks - 1)))
-    return tl_pool_run(vm, chunks - 1, run_rest, &r, true, cost);
+    return tl_pool_run(vm, chunks - 1, run_rest, &r, TL_STOPS_PAID, cost);
   for (int64_t i = 1; i < chunks; i++) {
     work(context, i);
     if (!tl_poll(vm, cost))

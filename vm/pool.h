@@ -65,12 +65,20 @@ int tl_pool_threads(tl_vm *vm);
 // threads, considering whether workers have to be woken.
 bool tl_pool_pays(tl_vm *vm, double seconds);
 
-// Runs all chunks, in no particular order. With [may_stop] the VM is polled for
-// [cost] (see tl_poll) after each chunk of the caller's; false means that
-// tl_fail was called and some chunks were not run. Without, it always returns
-// true.
+// Whether a job may be stopped between chunks: never; by a poll that each chunk
+// is charged to; or by one that is not charged, where nobody will see the half
+// (tl_poll_over).
+typedef enum tl_stops {
+  TL_NEVER_STOPS,
+  TL_STOPS_PAID,
+  TL_STOPS_UNSEEN
+} tl_stops;
+
+// Runs all chunks, in no particular order. The VM is polled, if at all, after
+// each chunk of the caller's, for [cost] (see tl_poll); false means that
+// tl_fail was called and some chunks were not run.
 bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
-                 bool may_stop, uint64_t cost);
+                 tl_stops stops, uint64_t cost);
 
 // As tl_pool_run, where it is not known whether it pays: the caller runs the
 // first chunk and measures it. The VM is polled for [cost] a chunk.

@@ -303,14 +303,20 @@ static uint64_t come_back(tl_object *object, tl_object **parent) {
   return note->tag;
 }
 
+bool tl_free_later(tl_vm *vm, tl_object *object) {
+  if (vm->unfreed_count == TL_UNFREED || !tl_is_awaited(vm))
+    return false;
+  vm->unfreed[vm->unfreed_count++] = object;
+  return true;
+}
+
 // Notes how far a nest is freed, if somebody waits for control; false: go on.
 static bool set_aside(tl_vm *vm, tl_object *object, uint64_t index,
                       tl_object *parent) {
   vm->freed = 0;
-  if (vm->unfreed_count == TL_UNFREED || !tl_is_awaited(vm))
+  if (!tl_free_later(vm, object))
     return false;
   *item_at(items_of(object), 0) = (tl_slot){.tag = index, .object = parent};
-  vm->unfreed[vm->unfreed_count++] = object;
   return true;
 }
 
@@ -362,8 +368,12 @@ static void free_nest(tl_vm *vm, tl_object *object, uint64_t index,
 void tl_free_rest(tl_vm *vm, bool all) {
   for (int before; (before = vm->unfreed_count) > 0;) {
     tl_object *parent, *object = vm->unfreed[--vm->unfreed_count];
-    uint64_t index = come_back(object, &parent);
-    free_nest(vm, object, index, parent);
+    if (object->kind == TL_KIND_ARRAY) {
+      free_leaf(vm, object);
+    } else {
+      uint64_t index = come_back(object, &parent);
+      free_nest(vm, object, index, parent);
+    }
     if (!all && vm->unfreed_count == before)
       return;
   }

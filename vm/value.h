@@ -319,10 +319,14 @@ static inline tl_slot tl_own_range(tl_range *range) {
 // Gives up what [s] owns, if anything: the last owner frees the object and its
 // items in order, without recursion. The slot's bits are not changed.
 void tl_drop(tl_vm *vm, tl_slot s);
-// Nests that may be set aside at once. While an interrupt, a deadline or the
-// error that says so is pending, a large one is freed only in part, so that
-// control comes back soon; the rest goes when the host calls the next time.
+// Nests and arrays of strings that may be set aside at once. While an
+// interrupt, a deadline or the error that says so is pending, a large one is
+// freed only in part, so that control comes back soon; the rest goes when the
+// host calls the next time.
 enum { TL_UNFREED = 16 };
+// Sets an object aside whose freeing has begun, if somebody waits for control.
+// An array's items are gone from [size] on. False: go on.
+bool tl_free_later(tl_vm *vm, tl_object *object);
 // Frees what was set aside: [all], or until somebody waits again.
 void tl_free_rest(tl_vm *vm, bool all);
 

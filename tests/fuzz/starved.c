@@ -3,13 +3,15 @@
 // and leaves the VM usable (E5).
 //
 //   starved [--calls] [--onwards] POINTS FIRST FILE ...
+//   starved cap FILE ...       runs each part under a memory limit of the peak
+//                              that it reports, which has to suffice, and of one
+//                              byte less, which has not
 //
 //   POINTS     of a part with more requests than these as many of them, spread
 //              evenly; which ones is FIRST's to say
 //   --calls    requests are calls of the system (open, read, mmap, …) instead
-//   of
-//              allocations; no file may stay open, no temporary one lie about,
-//              and where a script asserts that a file is whole it is
+//              of allocations; no file may stay open, no temporary one lie
+//              about, and where a script asserts that a file is whole it is
 //   --onwards  and all that follow are refused too
 //   --sites    with --calls: prints the places that calls were refused from
 //
@@ -75,9 +77,10 @@ typedef struct progress {
   uint64_t next, passed, failed;
 } progress;
 
+// [at]: the request that was refused, or the peak.
 static bool report(const part *p, uint64_t at, const char *what,
                    const char *more) {
-  printf("FAILED: %s:%d, without its request %llu: %s%s\n", p->path, p->line,
+  printf("FAILED: %s:%d, %llu: %s%s\n", p->path, p->line,
          (unsigned long long)at, what, more);
   return false;
 }
@@ -172,6 +175,75 @@ static bool perform(const part *p, uint64_t at, uint64_t *count) {
   return ok;
 }
 
+// --- Limits -----------------------------------------------------------------
+
+// How a part ended under a limit: a digest of what it wrote, and its peak.
+typedef struct outcome {
+  tally_status status;
+  uint64_t written;
+  size_t peak, outside;  // bytes; outside: of the host's
+  char report[512];
+} outcome;
+
+// FNV-1a.
+static int write_digest(void *context, const char *text, size_t nbytes) {
+  uint64_t *digest = context;
+  for (size_t i = 0; i < nbytes; i++)
+    *digest = (*digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  return 0;
+}
+
+// Runs the part under the limit (0: none). False: the VM did not open.
+static bool run_under(const part *p, size_t limit, outcome *o) {
+  *o = (outcome){.written = UINT64_C(0xcbf29ce484222325)};
+  tally_options options = tally_default_options();
+  options.write = write_digest;
+  options.context = &o->written;
+  options.memory_limit = limit;
+  options.threads = 1;
+  options.time_limit = 60;
+  options.no_blas = 1;
+  options.seeded = 1;
+  tally_vm *vm = NULL;
+  if (tally_open(&options, &vm) != TALLY_OK)
+    return false;
+  o->status = tally_run_source(vm, p->path, p->source, p->nbytes, 0, NULL);
+  if (o->status != TALLY_OK)
+    snprintf(o->report, sizeof o->report, "%s", tally_error(vm)->report);
+  tally_stats stats;
+  tally_get_stats(vm, &stats);
+  o->peak = (size_t)stats.peak_bytes;
+  o->outside = (size_t)stats.ext_peak_bytes;
+  tally_close(vm);
+  return true;
+}
+
+static bool is_same(const outcome *a, const outcome *b) {
+  return a->status == b->status && a->written == b->written;
+}
+
+// Whether the part's peak is the limit that it needs. What compiles and what
+// tells of an error may take 256 KiB more than the limit (tally.h): a peak
+// there is needed but for that. Parts that measure memory or run out of it, or
+// of which two runs differ, say nothing.
+static bool is_capped(const part *p) {
+  enum { RESERVE = 256 << 10 };
+  outcome loose, again, at, below;
+  if (!run_under(p, 0, &loose) || !run_under(p, 0, &again) ||
+      !is_same(&loose, &again) || loose.peak != again.peak ||
+      loose.outside != 0 || loose.status == TALLY_ERR_MEMORY ||
+      strstr(p->source, "memory.") != NULL)
+    return true;
+  if (!run_under(p, loose.peak, &at) || !is_same(&loose, &at))
+    return report(p, loose.peak,
+                  "a limit of the peak is too little: ", at.report);
+  if (run_under(p, loose.peak - 1, &below) && is_same(&loose, &below) &&
+      loose.peak > 2 * RESERVE &&
+      run_under(p, loose.peak - 1 - RESERVE, &below) && is_same(&loose, &below))
+    return report(p, loose.peak, "less than the peak suffices", "");
+  return true;
+}
+
 // Number [i] of at most [points] of [count] allocations, from 1 on.
 static uint64_t choose(uint64_t i, uint64_t points, uint64_t count,
                        uint64_t first) {
@@ -185,6 +257,12 @@ static uint64_t choose(uint64_t i, uint64_t points, uint64_t count,
 static void work(const part *p, progress *shared, uint64_t points,
                  uint64_t first) {
   uint64_t count = 0, unused;
+  if (points == 0) {
+    bool ok = is_capped(p);
+    shared->passed += ok;
+    shared->failed += !ok;
+    return;
+  }
   if (!perform(p, 0, &count)) {
     shared->failed++;
     return;
@@ -305,10 +383,11 @@ int main(int argc, char **argv) {
     onwards |= strcmp(argv[1], "--onwards") == 0;
     show_sites |= strcmp(argv[1], "--sites") == 0;
   }
-  if (argc < 4) {
+  const bool caps = argc > 2 && strcmp(argv[1], "cap") == 0;
+  if (argc < 4 && !caps) {
     fputs(
-        "usage: starved [--calls] [--onwards] [--sites] POINTS FIRST FILE "
-        "...\n",
+        "usage: starved [--calls] [--onwards] [--sites] POINTS FIRST FILE ...\n"
+        "       starved cap FILE ...\n",
         stderr);
     return 2;
   }
@@ -323,9 +402,9 @@ int main(int argc, char **argv) {
       !link_data(here, folder) || !keep_sites()) {
     return 2;
   }
-  uint64_t points = strtoull(argv[1], NULL, 10);
-  uint64_t first = strtoull(argv[2], NULL, 10);
-  for (int i = 3; i < argc; i++) {
+  uint64_t points = caps ? 0 : strtoull(argv[1], NULL, 10);
+  uint64_t first = caps ? 0 : strtoull(argv[2], NULL, 10);
+  for (int i = caps ? 2 : 3; i < argc; i++) {
     char path[8192];
     snprintf(path, sizeof path, "%s%s%s", argv[i][0] == '/' ? "" : here,
              argv[i][0] == '/' ? "" : "/", argv[i]);

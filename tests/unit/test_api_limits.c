@@ -326,6 +326,28 @@ static void test_a_statement_that_is_stopped_changes_nothing(void **state) {
   check_value(h, "(done, r)", "(0, (a: [1, 2]))");
 }
 
+// A pass over an operand's own memory is stopped at its next poll where that
+// operand ends with the run, and goes on where it would be put back.
+static void test_a_pass_over_an_operand_stops_unseen(void **state) {
+  host *h = *state;
+  open_polled(h);
+  run_ok(h,
+         "x = full(700000, 2.5)\n"
+         "fn f(a) {\n  for _ in 0..3 { a = floor(a) + a }\n  a\n}");
+  // Each pass takes 11 polls, and those of f come after that of x + 1.
+  static const uint64_t times[] = {3, 15, 25};
+  static const char *const sources[] = {"y = f(x + 1)", "x[:] += f(x + 1) * 2"};
+  for (int i = 0; i < 6; i++) {
+    h->polls = 0;
+    h->interrupt_at = times[i % 3];
+    CHECK_ERROR(h, tally_eval(h->vm, sources[i / 3], NULL), TALLY_ERR_INTERRUPT,
+                "interrupted");
+    assert_true(i >= 3 || h->polls <= times[i % 3] + 1);
+    h->interrupt_at = 0;
+    check_value(h, "all(x == 2.5)", "true");
+  }
+}
+
 static void test_interrupt_of_none(void **state) {
   host *h = *state;
   tally_interrupt(NULL);
@@ -633,6 +655,8 @@ int main(void) {
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
+      cmocka_unit_test_setup_teardown(test_a_pass_over_an_operand_stops_unseen,
+                                      host_set_up, host_tear_down),
       HOST_TEST(test_interrupt_of_none),
       cmocka_unit_test_setup_teardown(test_long_lists_and_texts_poll,
                                       host_set_up, host_tear_down),

@@ -139,6 +139,7 @@ static tally_status use_the_prompt(host *h) {
   TRY(tally_complete(h->vm, "x", &names));
   tally_release(h->vm, names);
   TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
+  TRY(tally_interact(h->vm, "s = 0\nfor i in 0..3000 { s += i }", 31));
   tally_value said;
   TRY(tally_interact(h->vm, "## says\nfn f(a, b: 1) = a", 40));
   TRY(tally_describe(h->vm, "f", &said));

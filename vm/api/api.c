@@ -27,6 +27,7 @@
 #include "vm/memory/mapping.h"
 #include "vm/bytecode/module.h"
 #include "vm/api/open.h"
+#include "vm/native/jit.h"
 #include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
@@ -492,6 +493,10 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   tl_text_close(&text);
   tl_unit_free(vm, unit);
   return ok ? TALLY_OK : tl_report(vm);
+}
+
+int tally_has_native_code(void) {
+  return tl_jit_is_available();
 }
 
 // Gives the host a string that [make] makes of a script's text.

@@ -8,7 +8,9 @@
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/array/describe.h"
+#include "vm/native/jit.h"
 #include "vm/observe/explain.h"
+#include "vm/observe/peak_bound.h"
 #include "vm/io.h"
 #include "vm/bytecode/module.h"
 
@@ -185,13 +187,20 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
   return unit;
 }
 
-// Writes what the code may do and, unless static, what the run did.
+// Writes what the code may do and, unless static, what the run did; or what
+// became machine code.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const tl_notes *notes =
-      (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes;
+      (flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0
+          ? NULL
+          : vm->watched->notes;
   tl_text_open(text, vm);
-  if ((flags & TALLY_EXPLAIN_JSON) != 0)
+  if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
+    text->failed |= !tl_jit_list_units(vm, text);
+  else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
+    tl_explain_peak(text, unit);
+  else if ((flags & TALLY_EXPLAIN_JSON) != 0)
     tl_explain_json(text, unit, notes, error);
   else
     tl_explain_text(text, unit, notes, error);
@@ -207,6 +216,7 @@ static tally_status explain_run(tl_vm *vm, const tl_unit *before,
                                 tally_status status, unsigned flags,
                                 tally_value *out) {
   tl_text text;
+  tl_jit_while_counting(vm, false);
   tl_watch_stop(vm);
   const tl_unit *unit = vm->main->units;
   if (unit == before || unit == NULL)
@@ -229,7 +239,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
     return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
-  if ((flags & TALLY_EXPLAIN_STATIC) != 0) {
+  if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
     tl_unit *unit = compile_file(vm, path);
     if (unit == NULL)
       return tl_report(vm);
@@ -241,6 +251,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
     return status;
+  tl_jit_while_counting(vm, true);
   status = tally_run(vm, path, argc, argv);
   return explain_run(vm, before, status, flags, out);
 }
@@ -256,6 +267,7 @@ tally_status tally_explain_source(tally_vm *vm, const char *source,
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
     return status;
+  tl_jit_while_counting(vm, true);
   status = tally_eval(vm, source, NULL);
   return explain_run(vm, before, status, flags, out);
 }

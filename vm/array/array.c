@@ -63,8 +63,11 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
     tl_fail_memory(vm, nbytes, "an array");
     return NULL;
   }
-  tl_array *a = zeros ? zeroed_object(vm, total)
-                      : tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
+  // A string item is freed with the array, so it must be valid from the
+  // beginning: zeros are the empty text.
+  tl_array *a = zeros || dtype == TL_STRING
+                    ? zeroed_object(vm, total)
+                    : tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
   if (a == NULL) {
     return NULL;
   }
@@ -76,10 +79,6 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
     memcpy(tl_shape(a), shape, (size_t)ndim * sizeof(int64_t));
     tl_shape_strides(ndim, shape, itemsize, tl_strides(a));
   }
-  if (dtype == TL_STRING)
-    // A string item is freed with the array, so it must be valid from the
-    // beginning.
-    tl_string_items_clear(tl_string_items(a), size);
   // Observers of memory count it from here on.
   tl_made_fresh(vm, a);
   return a;
@@ -137,6 +136,20 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
   return a;
 }
 
+// Drops the items from the last on, of which [size] are left. False where
+// somebody waits for control: the array is freed later (tl_free_rest).
+static bool drop_strings(tl_vm *vm, tl_array *a) {
+  enum { AT_ONCE = 1 << 16 };
+  while (a->size > 0) {
+    const int64_t n = a->size < AT_ONCE ? a->size : AT_ONCE;
+    a->size -= n;
+    tl_string_items_drop(vm, tl_string_items(a) + a->size, n);
+    if (a->size > 0 && tl_free_later(vm, &a->head))
+      return false;
+  }
+  return true;
+}
+
 // The order matters in each case: what a view or an external block leads to is
 // released after the header.
 void tl_array_free(tl_vm *vm, tl_array *a) {
@@ -157,8 +170,8 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
       tl_drop(vm, tl_own_array(owner));
     return;
   }
-  if (a->head.dtype == TL_STRING)
-    tl_string_items_drop(vm, tl_string_items(a), a->size);
+  if (a->head.dtype == TL_STRING && !drop_strings(vm, a))
+    return;
   if ((a->head.flags & TL_EXTERNAL) != 0) {
     tl_array_extra *more = tl_array_more(a);
     void *data = a->data;

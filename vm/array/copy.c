@@ -172,6 +172,15 @@ typedef struct mover {
 
 enum { POLL_ITEMS = 1 << 17 };
 
+// Items that lie pages apart: each may cost a page that the system has to
+// clear, or a large one for a few of them.
+enum { FAR = 4096, POLL_FAR = 64 };
+
+// Whether items that lie so many bytes apart are far ones.
+static bool is_far(int64_t step) {
+  return step >= FAR || -step >= FAR;
+}
+
 // Accounts for [n] items that are to be moved, and polls now and then; false
 // after tl_fail.
 static bool may_move(mover *m, int64_t n) {
@@ -186,11 +195,13 @@ static bool may_move(mover *m, int64_t n) {
 
 // Copies run by run; a long run goes in pieces, between which it polls.
 static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
+  const bool far = is_far(walk->step[0]);
+  const int64_t most = far && m->vm != NULL ? POLL_FAR : POLL_ITEMS;
   for (; !walk->done; tl_walk_next(walk)) {
     int64_t n = 0;
     for (int64_t i = 0; i < walk->length; i += n) {
-      n = walk->length - i < POLL_ITEMS ? walk->length - i : POLL_ITEMS;
-      if (!may_move(m, n))
+      n = walk->length - i < most ? walk->length - i : most;
+      if (!may_move(m, n) || (most == POLL_FAR && !tl_poll(m->vm, 0)))
         return false;
       copy_run(walk->data[0] + i * walk->step[0], walk->step[0],
                walk->data[1] + i * walk->step[1], walk->step[1], (size_t)n,
@@ -323,21 +334,28 @@ static bool move_items(mover *m, tl_array *to, const tl_array *from,
 
 // --- Strings ----------------------------------------------------------------
 
-// Copies string items one by one, each of which counts its text.
-static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
-                         const int64_t *from_strides) {
+// Copies string items one by one, each of which counts its text. [may_stop] as
+// for copy_items.
+static bool move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
+                         const int64_t *from_strides, bool may_stop) {
   tl_walk walk;
   tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
                 (char *[]){to->data, from->data},
                 (const int64_t *[]){tl_strides(to), from_strides});
+  const int64_t weight = is_far(walk.step[0]) ? 4096 / POLL_FAR : 1;
+  int64_t moved = 0;
   for (; !walk.done; tl_walk_next(&walk)) {
     char *at = walk.data[0], *source = walk.data[1];
     for (int64_t i = 0; i < walk.length; i++) {
+      moved += weight;
+      if (may_stop && (moved & 0xfff) == 0 && !tl_poll(vm, 0))
+        return false;
       tl_string_item_copy(vm, tl_string_item_at(at), tl_string_item_at(source));
       at += walk.step[0];
       source += walk.step[1];
     }
   }
+  return true;
 }
 
 // --- Whole arrays -----------------------------------------------------------
@@ -351,8 +369,7 @@ static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
   tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
   if (to->head.dtype != TL_STRING)
     return move_items(&m, to, from, strides);
-  move_strings(vm, to, from, strides);
-  return true;
+  return move_strings(vm, to, from, strides, may_stop);
 }
 
 // Contiguous in rows whatever the source's layout is: the callers go on

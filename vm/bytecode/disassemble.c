@@ -288,6 +288,29 @@ const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
   return NULL;
 }
 
+// A handler within a landing pad's range does not hide it.
+static bool has_pad(const tl_prototype *p, uint32_t pc) {
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    const tl_ins *ins = &p->code[h->handler];
+    if (h->start <= pc && pc < h->end && ins->op == TL_BC_CATCH &&
+        tl_ins_extra(*ins) == TL_CATCHES_PAD)
+      return true;
+  }
+  return false;
+}
+
+// Outside of scripts nothing is known.
+bool tl_has_taken(const tl_vm *vm) {
+  if (vm->frame < vm->frames)
+    return true;
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    if (f->function != NULL &&
+        has_pad(f->function, (uint32_t)(f->pc - f->function->code)))
+      return true;
+  return false;
+}
+
 uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(p, pc);
   return place == NULL || p->unit->line_count == 0

@@ -148,6 +148,15 @@ typedef struct tl_handler {
   const uint16_t *kept, *own;
 } tl_handler;
 
+// The extra of the CATCH that a handler begins with. A landing pad is the
+// compiler's own: it undoes something and goes on unwinding. An unnamed `catch`
+// does not look at the error.
+typedef enum tl_catches {
+  TL_CATCHES_NAMED,
+  TL_CATCHES_PAD,
+  TL_CATCHES_UNNAMED
+} tl_catches;
+
 // A parameter of a script function; [pattern] is the type after its colon, or
 // NULL.
 typedef struct tl_function_param {
@@ -272,6 +281,9 @@ typedef struct tl_prototype {
   uint8_t joins;
   // The instruction that is the reason why not.
   uint32_t joins_not;
+  // Machine code of its loops and of itself (vm/native/jit.h), or NULL; it ends
+  // with the unit.
+  struct tl_kept *machine_code;
   // Audit builds: for each pc the set of slots that own, as bits.
   uint64_t *owners_at;
   // The whole definition in the source, as byte offsets.
@@ -488,6 +500,10 @@ const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
 // The handler that an error of the instruction goes to, which is the innermost;
 // NULL: none. Borrowed from the function.
 const tl_handler *tl_handler_at(const tl_prototype *function, uint32_t pc);
+// Whether an error now would put something back that a frame had taken out of
+// its place: an update such as x[i] += f(y) is under way. True too where no
+// script runs.
+bool tl_has_taken(const tl_vm *vm);
 // The line, from 1, that holds the byte at [at] of the unit's text.
 uint32_t tl_line_of(const tl_unit *unit, uint32_t at);
 // The source line of an instruction, counted from 1; 0: unknown.

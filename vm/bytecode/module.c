@@ -167,9 +167,15 @@ static void unlink_unit(tl_unit *unit) {
     *at = unit->next;
 }
 
-// Cached plans of fused regions point into the code, so they go first.
+// Cached plans of fused regions point into the code, as machine code does, so
+// they go first.
 void tl_unit_free(tl_vm *vm, tl_unit *unit) {
   vm->fusion->forget(vm, unit);
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    tl_prototype *p = unit->prototypes[i];
+    if (p != NULL && p->machine_code != NULL)
+      p->machine_code->free(vm, p->machine_code);
+  }
   unlink_unit(unit);
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
     make_mortal(a);

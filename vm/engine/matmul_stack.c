@@ -22,7 +22,11 @@
 // Multiplications between two polls, some tens of milliseconds: of a product
 // with a vector, which waits for memory, of a product of matrices of floats,
 // and of one of integers or complex numbers.
-enum { VECTOR_WORK = 1 << 25, REAL_WORK = 1 << 30, OTHER_WORK = 1 << 28 };
+enum { VECTOR_WORK = 1 << 23, REAL_WORK = 1 << 29, OTHER_WORK = 1 << 27 };
+
+// A result's item costs at least as much as so many multiplications: writing
+// fresh memory takes longer than to multiply.
+enum { LEAST_TERMS = 512 };
 
 // The least rows and columns of a block that is not the whole: never so few
 // that packing the operands anew for each block would count.
@@ -68,7 +72,8 @@ static void plan_blocks(task *t) {
   const bool real = tl_dtype_is_real(t->dtype);
   const double share = is_symmetric(t) ? 2 : 1;  // half of it is computed
   const double work = share * (real ? REAL_WORK : OTHER_WORK);
-  const double least = real ? LEAST_REAL : LEAST_OTHER, k = (double)t->k + 1;
+  const double least = real ? LEAST_REAL : LEAST_OTHER;
+  const double k = t->k < LEAST_TERMS ? LEAST_TERMS : (double)t->k;
   t->rows = part_of(t->m, work / ((double)t->n * k), least);
   t->columns = part_of(t->n, work / ((double)t->rows * k), least);
 }
@@ -152,7 +157,7 @@ static void run_parts(piece *p, tl_pool_work *work) {
   if (p->parts == 1)
     work(p, 0);
   else
-    tl_pool_run(p->task->vm, p->parts, work, p, false, 0);
+    tl_pool_run(p->task->vm, p->parts, work, p, TL_NEVER_STOPS, 0);
 }
 
 // Computes rows from i on and columns from j on of the result, at most a block
@@ -207,14 +212,17 @@ static bool is_worth_halving(const task *t) {
          (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
 }
 
-// Copies the part below the diagonal to its place above, tile by tile.
-static void mirror(task *t) {
+// Copies the part below the diagonal to its place above, tile by tile. False
+// where the VM was stopped.
+static bool mirror(task *t) {
   enum { TILE = 16 };
   const size_t itemsize = tl_itemsize(t->dtype);
   const int64_t item = (int64_t)itemsize, row = t->n * item, n = t->n;
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
   for (int64_t i = 0; i < n; i += TILE) {
     const int64_t height = smaller(n - i, TILE);
+    if (!tl_poll(t->vm, 0))
+      return false;
     for (int64_t j = 0; j < i; j += TILE)
       pack(t->out + j * row + i * item, row, t->out + i * row + j * item, item,
            row, TILE, (size_t)height);
@@ -223,6 +231,7 @@ static void mirror(task *t) {
         memcpy(t->out + q * row + p * item, t->out + p * row + q * item,
                itemsize);
   }
+  return true;
 }
 
 // A block on the diagonal: by syrk, which computes half of it, or as a whole.
@@ -251,8 +260,7 @@ static bool symmetric_product(task *t) {
     if (!diagonal_block(t, i, rows))
       return false;
   }
-  mirror(t);
-  return true;
+  return mirror(t);
 }
 
 // --- With a vector -----------------------------------------------------------

@@ -212,11 +212,13 @@ typedef struct runner {
 // Counts work in items and polls once for POLL_ITEMS, in units of 1024; false:
 // stop.
 static bool poll(runner *r, int64_t items) {
-  if (!r->may_stop)
-    return true;
   r->unpolled += items;
   if (r->unpolled < POLL_ITEMS)
     return true;
+  if (!r->may_stop) {
+    r->unpolled = 0;
+    return r->vm == NULL || tl_poll_over(r->vm);
+  }
   uint64_t work = (uint64_t)r->unpolled / 1024;
   r->unpolled = 0;
   return tl_poll(r->vm, work);
@@ -638,9 +640,9 @@ static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
 static bool run_delayed(tl_vm *vm, tl_plan *plan) {
   if (!tl_delay_open(vm, plan->delay))
     return false;
-  run_units(vm, plan, 0, plan->shape[0], false);
+  const bool ok = run_units(vm, plan, 0, plan->shape[0], false);
   tl_delay_close(vm, plan, plan->delay);
-  return true;
+  return ok;
 }
 
 // A loop of the host's has no business in the VM, and is in one thread.
@@ -683,6 +685,7 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     return run_units(vm, plan, part, units, may_stop);
   spread s = {plan, part, items};
   int64_t parts = (units - 1) / part;
-  return tl_pool_run(vm, parts, run_part, &s, may_stop,
+  return tl_pool_run(vm, parts, run_part, &s,
+                     may_stop ? TL_STOPS_PAID : TL_STOPS_UNSEEN,
                      (uint64_t)(part * items) / 1024);
 }

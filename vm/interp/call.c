@@ -28,6 +28,7 @@
 #include "vm/values/list.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/memory/mapping.h"
+#include "vm/memory/reserve.h"
 #include "vm/poll.h"
 #include "vm/events.h"
 #include "vm/values/record.h"
@@ -838,6 +839,8 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   // All calls have ended: values that assigned module variables had may go.
   if (vm->waiting != NULL && vm->frame < vm->frames)
     tl_drop_waiting(vm);
+  if (vm->frame < vm->frames)
+    tl_end_promises(vm);
   return ok;
 }
 

@@ -106,6 +106,33 @@
       TRY(tl_refuel(vm));          \
   } while (0)
 
+// Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
+#define ENTER(target) \
+  do {                \
+    ins = (target);   \
+    goto enter;       \
+  } while (0)
+
+// The poll of a jump back to [target].
+#define POLL_TO(target)              \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      ENTER(target);                 \
+    }                                \
+  } while (0)
+
+// The poll of an instruction that machine code may begin with: it is done from
+// the start, as is the poll, which therefore counts once.
+#define POLL_HERE()                  \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      vm->fuel++;                    \
+      ENTER(ins);                    \
+    }                                \
+  } while (0)
+
 #ifdef TALLY_AUDIT
 // In audit builds everything is recounted before each instruction.
 #define AUDIT()        \
@@ -464,15 +491,17 @@ static inline bool takes_one(const tl_slot *s) {
 
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
 // next word.
-#define JUMP_SHORT()                       \
-  do {                                     \
-    ins += (ptrdiff_t)(int16_t)ins->c + 1; \
-    DISPATCH;                              \
+#define SHORT_TARGET (ins + (ptrdiff_t)(int16_t)ins->c + 1)
+#define LONG_TARGET (ins + (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1)
+#define JUMP_SHORT()    \
+  do {                  \
+    ins = SHORT_TARGET; \
+    DISPATCH;           \
   } while (0)
-#define JUMP_LONG()                                    \
-  do {                                                 \
-    ins += (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1; \
-    DISPATCH;                                          \
+#define JUMP_LONG()    \
+  do {                 \
+    ins = LONG_TARGET; \
+    DISPATCH;          \
   } while (0)
 
 // Jumps if the condition holds, else goes on. Backward jumps close loops, so
@@ -481,7 +510,7 @@ static inline bool takes_one(const tl_slot *s) {
   do {                         \
     if (condition) {           \
       if ((int16_t)ins->c < 0) \
-        POLL();                \
+        POLL_TO(SHORT_TARGET); \
       JUMP_SHORT();            \
     }                          \
     NEXT;                      \
@@ -554,5 +583,39 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
     r += c->i;
   }
   PUT_I64(a, remainder ? r : q, b->tag & c->tag);
+  return true;
+}
+
+// The next iteration of a range: false behind the last. The hidden slots are the
+// next value, iterations left, and step. Counting the iterations down cannot
+// overflow, which comparing with the end could.
+__attribute__((always_inline)) static inline bool next_in_range(
+    tl_slot *hidden, tl_slot *variable) {
+  if (__builtin_expect(--hidden[1].u == 0, 0))
+    return false;
+  int64_t i = (int64_t)(hidden->u + hidden[2].u);
+  hidden->i = i;
+  PUT_I64(variable, i, TL_TAG_I64 | TL_WEAK);
+  return true;
+}
+
+// Makes the record behind [frame] that of a call of [callee], whose [count]
+// arguments are its first slots from [base] on. False after tl_fail: there is no
+// room. Apart, for calls that are rare.
+static __attribute__((noinline)) bool push_call(tl_vm *vm, tl_frame *frame,
+                                                tl_slot *base,
+                                                tl_prototype *callee,
+                                                uint32_t count) {
+  if (!tl_slots_reserve(vm, base + callee->slot_count, frame + 1))
+    return false;
+  frame[1].base = base;
+  frame[1].function = callee;
+  frame[1].closure = NULL;
+  frame[1].flags = 0;
+#ifdef TALLY_AUDIT
+  for (uint32_t i = count; i < callee->slot_count; i++) base[i] = tl_unset();
+#else
+  (void)count;
+#endif
   return true;
 }

@@ -137,17 +137,15 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   tl_text_close(&text);
 }
 
-// Handlers by the extra of the CATCH that they begin with. A landing pad is the
-// compiler's own: it undoes something and goes on unwinding. An unnamed `catch`
-// does not look at the error.
-enum { NAMED, PAD, UNNAMED, NO_HANDLER };
+// What tl_handler_at found besides the kinds of handlers (tl_catches).
+enum { NO_HANDLER = TL_CATCHES_UNNAMED + 1 };
 
 // Which of them the handler is; NULL where the frame has none at its pc.
 static int kind_of(const tl_prototype *function, const tl_handler *handler) {
   if (handler == NULL)
     return NO_HANDLER;
   const tl_ins *ins = &function->code[handler->handler];
-  return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : NAMED;
+  return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : TL_CATCHES_NAMED;
 }
 
 // A module read from a file has a path, even if it bears a library module's
@@ -174,7 +172,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                           ? NO_HANDLER
                           : kind_of(function, tl_handler_at(function, pc));
   // Nobody will ask where it was.
-  if (handler == UNNAMED)
+  if (handler == TL_CATCHES_UNNAMED)
     return;
   if (tl_is_library(vm, function->unit)) {
     vm->error.left[0] = 0;
@@ -197,7 +195,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
   vm->error.file = tl_retain(vm, file).string;
   // The record of a `catch` has no excerpt.
-  if (handler != NAMED)
+  if (handler != TL_CATCHES_NAMED)
     write_excerpt(vm, function->unit, place, where);
 }
 
@@ -309,11 +307,11 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
   const int kind = kind_of(function, handler);
-  if (kind == PAD)
+  if (kind == TL_CATCHES_PAD)
     return true;
   if (vm->error.is_final)
     return false;
-  if (kind == NAMED)
+  if (kind == TL_CATCHES_NAMED)
     return tl_error_take(vm, &vm->caught);
   tl_error_clear(vm);
   return true;
@@ -327,7 +325,7 @@ tl_call_mode tl_call_restores(const tl_prototype *function,
     return TL_CALL_RESTORES;
   const tl_handler *handler =
       tl_handler_at(function, (uint32_t)(ins - function->code));
-  bool seen = kind_of(function, handler) == PAD;
+  bool seen = kind_of(function, handler) == TL_CATCHES_PAD;
   return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
 

@@ -464,4 +464,5 @@ static bool apply_rows(tl_vm *vm, int op, int arity, tl_slot *slots,
 const struct tl_fusion_ops tl_fusion_ops = {
     .forget = tl_region_forget,
     .apply_rows = apply_rows,
+    .has_taken = tl_has_taken,
 };
