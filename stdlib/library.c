@@ -46,6 +46,7 @@
 // What the same module has in C stands under the topic of its family instead.
 static const tl_module_topic topics[] = {
     {"global/correlation", STATISTICS},
+    {"global/dtypes", DTYPES},
     {"global/einsum", LINEAR},
     {"global/grids", CREATING},
     {"global/missing", REDUCTIONS},
@@ -136,6 +137,7 @@ static const tl_family families[] = {
     // For modules written in Tally; the name is not meant for scripts.
     {"_arguments", tl_checks_module, VALUES},
     {"_arguments", tl_divisors_module, VALUES},
+    {"_arguments", tl_described_module, VALUES},
     {NULL, tl_pack_builtins, MEMORY},
     {"plot", tl_plot_module, PLOT},
     {NULL, NULL, NULL},
