@@ -382,7 +382,7 @@ dispatch:
     OP(GETEL) {
       if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
-      if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_rare(RA, RB, RC))
+      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC, ins))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -555,7 +555,7 @@ dispatch:
     OP(CALLB) {
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
-      if (builtin->at_once != NULL) {
+      if (UNLIKELY(builtin->at_once != NULL)) {
         SAVE();
         const tl_ins *next = tl_call_at_once(vm, builtin, R, ins);
         if (LIKELY(next != NULL)) {

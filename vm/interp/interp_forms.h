@@ -266,12 +266,14 @@ static bool get_value(tl_slot *a, const tl_slot *b, const tl_slot *c) {
 }
 
 // tl_item_get out of line, for values of records, characters, and indices that
-// are no int64.
+// are no int64. The mode of [c] is read here: one value more in the dispatch
+// loop would push the table of handlers out of its register.
 static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
-                                               const tl_slot *c) {
+                                               const tl_slot *c,
+                                               const tl_ins *ins) {
   tl_slot wide;
   if (tl_is_record(*b))
-    return get_value(a, b, c);
+    return STAYS(c, MODE_C) && get_value(a, b, c);
   return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
 }
 static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
