@@ -169,7 +169,7 @@ TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
 // Calls a function value, or by name a function of the main module, the host
-// or the library. Borrows args but those marked by tally_take; *out returns
+// or the library ("sqrt", "linalg.det": no import is needed). Borrows args but those marked by tally_take; *out returns
 // owned; NULL: dropped. count: at most 64. From inside a function of the
 // host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
 // deadline of the outermost.
@@ -694,6 +694,10 @@ enum {
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,
                                      tally_value *out);
+// The same for a text that runs as tally_eval does; not with
+// TALLY_EXPLAIN_STATIC.
+TALLY_API tally_status tally_explain_source(tally_vm *vm, const char *source,
+                                            unsigned flags, tally_value *out);
 
 // The bytecode of a script, with each operand's ownership, through the write
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
@@ -707,6 +711,16 @@ TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
 TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            const char *source, size_t nbytes,
                                            tally_value *out);
+
+// Compiles a script without running it. *out is a list, returns owned: a record
+// for each error and each warning (of a variable that nothing reads, a statement
+// that is never reached), with kind ("syntax", "name", …, "warning"), message,
+// line, column, begin and end as byte offsets, and report, which is all of it as
+// errors are shown. At most 20 of either. NULL source: reads the file [name].
+// TALLY_ERR_SYNTAX: the text is not UTF-8.
+TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
+                                          const char *source, size_t nbytes,
+                                          tally_value *out);
 
 // The documentation of a built-in or a module, NULL if there is none, or no
 // memory to unpack it; returns borrowed. tally_documented(i) enumerates the

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "repl/lsp.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
@@ -35,6 +36,10 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_doc(session, cmd);
     case TL_ACTION_FORMAT:
       return tl_run_format(session, cmd);
+    case TL_ACTION_LSP:
+      return tl_run_lsp(session);
+    case TL_ACTION_CHECK:
+      return tl_run_check(session, cmd);
     default:
       return tl_prompt_run(session);
   }

@@ -30,6 +30,8 @@ static const char help[] =
     "any\n"
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
+    "  tally check FILE ...     errors and warnings, without running anything\n"
+    "  tally lsp                a language server for editors\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
@@ -326,6 +328,23 @@ static int read_format(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally check FILE ...
+static int read_check_files(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_CHECK;
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
+  if (cmd->argc == 0)
+    return wrong("usage: tally check FILE ...", "");
+  return is_option(argv[1]) ? no_option(argv[0], argv[1]) : 0;
+}
+
+// tally lsp; clients add options of their own, such as --stdio.
+static int read_lsp(tl_command *cmd, int argc, char **argv) {
+  (void)argc, (void)argv;
+  cmd->action = TL_ACTION_LSP;
+  return 0;
+}
+
 // tally test ..., whose arguments are read in test.c.
 static int read_test(tl_command *cmd, int argc, char **argv) {
   cmd->action = TL_ACTION_TEST;  // which reads its own options
@@ -340,9 +359,14 @@ typedef struct worded {
   int (*read)(tl_command *cmd, int argc, char **argv);
 } worded;
 
-static const worded words[] = {{"test", read_test},       {"dis", read_dis},
-                               {"doc", read_doc},         {"fmt", read_format},
-                               {"explain", read_explain}, {NULL, NULL}};
+static const worded words[] = {{"test", read_test},
+                               {"dis", read_dis},
+                               {"doc", read_doc},
+                               {"fmt", read_format},
+                               {"explain", read_explain},
+                               {"check", read_check_files},
+                               {"lsp", read_lsp},
+                               {NULL, NULL}};
 
 // Reads the FILE or word and all behind it.
 static int read_word(tl_command *cmd, int argc, char **argv) {

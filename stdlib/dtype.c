@@ -7,6 +7,7 @@
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
+#include "vm/engine/scalars.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/nested/ragged.h"
@@ -58,6 +59,14 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_arg_dtype(vm, "astype", args[1], TL_FLOAT64, &dtype) &&
          tl_arg_bool(vm, "astype", "copy", args[2], &copy) &&
          tl_cast(vm, &args[0], dtype, out);
+}
+
+// A number as one of a plain type.
+static bool astype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  return tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_DTYPE &&
+         tl_is_bool(args[2]) && !tl_is_heap(args[0]) &&
+         tl_scalar_cast(&args[0], args[1].type->dtype, out);
 }
 
 // The dtype that an argument is or has, whether items are missing or in rows.
@@ -275,7 +284,7 @@ const tl_builtin tl_dtype_builtins[] = {
     /// (kind value), complex to real another (type).
     ///     astype([1.7, -1.7], int32)    # [1, -1]
     {"astype", "x, dtype, copy: true", astype, .result = TL_RETURNS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST, .at_once = astype_at_once},
     /// Whether every value of a dtype (or of an array's) is kept by another.
     /// Values that have no dtype are an error (kind type).
     ///     can_cast(int32, float64)    # true

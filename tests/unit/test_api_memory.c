@@ -347,6 +347,9 @@ static tally_status run_and_watch(host *h) {
   TRY(tally_run(h->vm, "docs/geometry.tly", 0, NULL));
   TRY(tally_explain(h->vm, "docs/geometry.tly", 0, NULL, TALLY_EXPLAIN_JSON,
                     &text));
+  tally_release(h->vm, text);
+  text = (tally_value){0, 0};
+  TRY(tally_explain_source(h->vm, "q = ones(9); q = q + (q + 1)", 0, &text));
 done:
   tally_release(h->vm, text);
   return status;

@@ -202,6 +202,25 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
   return !text->failed;
 }
 
+// What a run tells whose records are being kept, and what became of it; the
+// unit before it was [before].
+static tally_status explain_run(tl_vm *vm, const tl_unit *before,
+                                tally_status status, unsigned flags,
+                                tally_value *out) {
+  tl_text text;
+  tl_jit_while_counting(vm, false);
+  tl_watch_stop(vm);
+  const tl_unit *unit = vm->main->units;
+  if (unit == before || unit == NULL)
+    return status;  // it did not compile
+  const tally_error_info *info = tally_error(vm);
+  char error[300];
+  snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
+           info->message);
+  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
+  return give_text(vm, &text, out);
+}
+
 // Runs the script while its operations are noted, or only compiles it. An error
 // of the script is part of the explanation.
 // Where it did not compile the status is the error's and *out is untouched.
@@ -229,15 +248,21 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
     return status;
   tl_jit_while_counting(vm, true);
   status = tally_run(vm, path, argc, argv);
-  tl_jit_while_counting(vm, false);
-  tl_watch_stop(vm);
-  const tl_unit *unit = vm->main->units;
-  if (unit == before || unit == NULL)
-    return status;  // it did not compile
-  const tally_error_info *info = tally_error(vm);
-  char error[300];
-  snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
-           info->message);
-  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
-  return give_text(vm, &text, out);
+  return explain_run(vm, before, status, flags, out);
+}
+
+// The unit of the text is the newest one: it is kept while it is watched.
+tally_status tally_explain_source(tally_vm *vm, const char *source,
+                                  unsigned flags, tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_may_run(vm) || !tl_given(vm, source, "the source") ||
+      !tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  const tl_unit *before = vm->main->units;
+  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
+  if (status != TALLY_OK)
+    return status;
+  tl_jit_while_counting(vm, true);
+  status = tally_eval(vm, source, NULL);
+  return explain_run(vm, before, status, flags, out);
 }

@@ -437,6 +437,13 @@ void tl_modules_clear(tl_vm *vm) {
   }
 }
 
+void tl_module_free(tl_vm *vm, tl_module *module) {
+  tl_module **at = &vm->modules;
+  while (*at != module) at = &(*at)->next;
+  *at = module->next;
+  free_module(vm, module);
+}
+
 // The variables of all modules go first, since values may refer to functions of
 // other modules.
 void tl_modules_close(tl_vm *vm) {

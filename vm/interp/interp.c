@@ -382,9 +382,7 @@ dispatch:
     OP(GETEL) {
       if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
-      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC))
-        NEXT;
-      if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_value(RA, RB, RC))
+      if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_rare(RA, RB, RC))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -439,7 +437,7 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC, MODE_C))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
@@ -557,6 +555,14 @@ dispatch:
     OP(CALLB) {
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
+      if (builtin->at_once != NULL) {
+        SAVE();
+        const tl_ins *next = tl_call_at_once(vm, builtin, R, ins);
+        if (LIKELY(next != NULL)) {
+          ins = next;
+          DISPATCH;
+        }
+      }
       // The call may be the begin of a region over large arrays.
       if (tl_builtin_begins(builtin))
         ASK_REGION(a + 1);

@@ -98,13 +98,8 @@
 // Whether what the instruction of two words makes is what the function returns.
 #define IS_LAST() (ins[2].op == TL_BC_RET || ins[2].op == TL_BC_OWN)
 
-// Counts down the fuel, and asks for interrupts, deadline and budget when it is
-// used up (poll.h).
-#define POLL()                     \
-  do {                             \
-    if (UNLIKELY(--vm->fuel == 0)) \
-      TRY(tl_refuel(vm));          \
-  } while (0)
+// Polls count down the fuel, and ask for interrupts, deadline and budget when it
+// is used up (poll.h). Where they do, machine code may be entered, too.
 
 // Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
 #define ENTER(target) \
@@ -254,10 +249,24 @@ static __attribute__((noinline)) bool compare_at_once(
          compare_apart(op, b, b_mode, c, c_mode, truth);
 }
 
-// tl_item_get out of line, for characters and for indices that are no int64.
+// a = record[key], borrowed, where the key is there.
+static bool get_value(tl_slot *a, const tl_slot *b, const tl_slot *c) {
+  const tl_slot *value =
+      tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
+  if (value == NULL)
+    return false;
+  tl_slot borrowed = tl_borrow(*value);
+  tl_copy_slot(a, &borrowed);
+  return true;
+}
+
+// tl_item_get out of line, for values of records, characters, and indices that
+// are no int64.
 static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
                                                const tl_slot *c) {
   tl_slot wide;
+  if (tl_is_record(*b))
+    return get_value(a, b, c);
   return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
 }
 static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
@@ -267,22 +276,21 @@ static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
   return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
                          tl_index_widen(d, &other) ? &other : d);
 }
-static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c) {
-  tl_slot wide;
-  return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
-}
 
-// a = record[key], borrowed, where the key is there and is no list.
-static __attribute__((noinline)) bool get_value(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c) {
-  if (!tl_is_record(*b) || !tl_key_is_plain(*c))
+// The item of b[c] for an update, where it is a number: of an array, by an
+// index that is no int64, or of a record.
+static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c,
+                                                unsigned c_mode) {
+  tl_slot wide;
+  if (!tl_is_record(*b))
+    return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
+  if (!STAYS(c, c_mode) || !tl_key_allowed(*c))
     return false;
   const tl_slot *value = tl_record_get_key(b->record, *c);
-  if (value == NULL)
+  if (value == NULL || !tl_is_scalar(*value))
     return false;
-  tl_slot borrowed = tl_borrow(*value);
-  tl_copy_slot(a, &borrowed);
+  tl_copy_slot(a, value);
   return true;
 }
 

@@ -256,13 +256,12 @@ static void json_operation(const tl_explainer *e, const tl_explained *o) {
     tl_observed s = tl_explain_observe(e, o);
     tl_text_printf(out,
                    ", \"ran\": {\"fused\": %" PRIu64 ", \"together\": %" PRIu64
-                   ", \"turns\": %" PRIu64 ", \"inplace\": %" PRIu64
+                   ", \"inplace\": %" PRIu64
                    ", \"fresh\": %" PRIu64 ", \"bytes\": %" PRIu64
                    ", \"copies\": %" PRIu64 ", \"changed\": %" PRIu64
                    ", \"made\": %" PRIu64 ", \"made_bytes\": %" PRIu64,
                    s.fused, o->note == NULL ? 0 : o->note->together,
-                   o->note == NULL ? 0 : o->note->iterations, s.inplace,
-                   s.fresh, s.nbytes, s.copies, s.changed, s.made,
+                   s.inplace, s.fresh, s.nbytes, s.copies, s.changed, s.made,
                    s.made_bytes);
     static const char *const names[TL_REJECTION_COUNT] = {
         "live", "shared", "shape", "dtype", "external"};
