@@ -207,9 +207,6 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
   return !text->failed;
 }
 
-// Runs the script while its operations are noted, or only compiles it. An error
-// of the script is part of the explanation.
-// Where it did not compile the status is the error's and *out is untouched.
 // What a run tells whose records are being kept, and what became of it; the
 // unit before it was [before].
 static tally_status explain_run(tl_vm *vm, const tl_unit *before,
@@ -229,6 +226,9 @@ static tally_status explain_run(tl_vm *vm, const tl_unit *before,
   return give_text(vm, &text, out);
 }
 
+// Runs the script while its operations are noted, or only compiles it. An error
+// of the script is part of the explanation.
+// Where it did not compile the status is the error's and *out is untouched.
 tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                            const char *const *argv, unsigned flags,
                            tally_value *out) {

@@ -98,13 +98,8 @@
 // Whether what the instruction of two words makes is what the function returns.
 #define IS_LAST() (ins[2].op == TL_BC_RET || ins[2].op == TL_BC_OWN)
 
-// Counts down the fuel, and asks for interrupts, deadline and budget when it is
-// used up (poll.h).
-#define POLL()                     \
-  do {                             \
-    if (UNLIKELY(--vm->fuel == 0)) \
-      TRY(tl_refuel(vm));          \
-  } while (0)
+// Polls count down the fuel, and ask for interrupts, deadline and budget when it
+// is used up (poll.h). Where they do, machine code may be entered, too.
 
 // Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
 #define ENTER(target) \

@@ -15,10 +15,12 @@ typedef struct checking {
   tl_jit_type now[TL_JIT_SLOTS];
 } checking;
 
+// An integer or a bool, which registers for integers hold.
 static bool is_whole(tl_jit_type t) {
   return tl_jit_is_int(t) || t == TL_TYPE_BOOL;
 }
 
+// A register beside an array that the unit uses: its address or a length.
 static bool is_fact(const checking *c, int r) {
   return r >= TL_JIT_FACTS &&
          r < TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)c->unit->array_count;
@@ -28,11 +30,15 @@ static bool is_fact(const checking *c, int r) {
 static bool has_whole(const checking *c, int r) {
   return (r >= 0 && r < TL_JIT_FLOAT && is_whole(c->now[r])) || is_fact(c, r);
 }
+// The same for a float: it has a register of its own, and never a fact.
 static bool has_float(const checking *c, int r) {
   return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS &&
          tl_jit_is_float(c->now[r - TL_JIT_FLOAT]);
 }
 
+// An array of the rank and dtype that the operation says, whose items lie in
+// rows and which nothing has touched since the entry. What is stored into has
+// to be owned by its slot alone; that the count is 1 is tested at the entry.
 static bool is_array(const checking *c, int k, const tl_typed *t) {
   if (k < 0 || k >= (int)c->unit->array_count)
     return false;
@@ -87,6 +93,7 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   return true;
 }
 
+// Leaving before the exit's own instruction: all that lives there is right.
 static bool is_exit(const checking *c, int32_t number) {
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
@@ -179,6 +186,7 @@ static const char *check_rest(checking *c, const tl_typed *t) {
   }
 }
 
+// The operations with a target, and those that control does not go on behind.
 static bool jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
          op == TL_TYPED_STEP;
@@ -189,6 +197,8 @@ static bool ends(int op) {
          op == TL_TYPED_FRETURN;
 }
 
+// One operation: its operands, what is particular to it, and then what it
+// writes and where it jumps. NULL: all is well.
 static const char *check_one(checking *c, const tl_typed *t) {
   const tl_typed_info *info = &tl_typed_ops[t->op];
   const int16_t operands[] = {t->a, t->b, t->c};

@@ -59,6 +59,9 @@ typedef struct emitter {
 
 // --- Places of registers ----------------------------------------------------
 
+// The home of a register is [base + displacement]: both kinds of a slot share
+// its payload, so a value must be read before its slot is written as the other
+// kind.
 static bool is_float(int r) {
   return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS;
 }
@@ -69,6 +72,7 @@ static int32_t home(int r) {
   return r < TL_JIT_FACTS ? r % TL_JIT_SLOTS * 16 + 8 : (r - TL_JIT_FACTS) * 8;
 }
 
+// Between a register of the processor and a home.
 static void load(emitter *e, int to, int r) {
   tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
             is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
@@ -111,6 +115,7 @@ static void assign(emitter *e) {
 
 // --- Jumps ------------------------------------------------------------------
 
+// Leaves 32 bits open for where a jump goes.
 static void add_fix(emitter *e, fix_kind kind, int32_t to) {
   if (e->fix_count == e->fix_capacity) {
     e->as.is_full = true;
@@ -121,6 +126,7 @@ static void add_fix(emitter *e, fix_kind kind, int32_t to) {
   tl_x64_word(&e->as, 0);
 }
 
+// Jumps of 32 bits, always or on a condition.
 static void jump(emitter *e, fix_kind kind, int32_t to) {
   tl_x64_byte(&e->as, 0xe9);
   add_fix(e, kind, to);
@@ -134,6 +140,7 @@ static void jump_if(emitter *e, int condition, fix_kind kind, int32_t to) {
 static void jump_to(emitter *e, int condition, int32_t to) {
   jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
 }
+// To the exit of an operation that turned out not to be plain.
 static void leave_if(emitter *e, int condition, const tl_typed *t) {
   jump_if(e, condition, FIX_EXIT, t->exit);
 }
@@ -148,6 +155,7 @@ static int get_int(emitter *e, const tl_typed *t, int scratch) {
   return scratch;
 }
 
+// Whether the constant c fits the 32 bits that instructions have for one.
 static bool has_short_constant(const tl_typed *t) {
   return t->c < 0 && t->imm == (int32_t)t->imm;
 }
@@ -166,6 +174,7 @@ static int compare_ints(emitter *e, const tl_typed *t) {
   return codes[t->condition];
 }
 
+// A float from its bits. 0.0 needs no constant; others go by rax.
 static void float_constant(emitter *e, int to, int64_t bits) {
   if (bits == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
@@ -209,6 +218,8 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   return codes[t->condition];
 }
 
+// Equality of floats needs two tests: NaN sets the parity, and is equal to
+// nothing.
 static void jump_on_floats(emitter *e, const tl_typed *t) {
   parity parity;
   int condition = compare_floats(e, t, &parity);
@@ -223,6 +234,7 @@ static void jump_on_floats(emitter *e, const tl_typed *t) {
   jump_to(e, condition, t->to);
 }
 
+// The result of a comparison as 0 or 1.
 static void set_truth(emitter *e, const tl_typed *t) {
   parity parity = PARITY_NO;
   int condition = t->op == TL_TYPED_FSET ? compare_floats(e, t, &parity)
@@ -272,6 +284,7 @@ static void with_constant(emitter *e, const tl_typed *t, int digit) {
   put(e, t->a, a);
 }
 
+// a = b times a constant of 32 bits, in one instruction.
 static void times_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
@@ -279,6 +292,7 @@ static void times_constant(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
+// Which instruction is which operation, with a register or a constant.
 static void arithmetic(emitter *e, const tl_typed *t) {
   bool is_short = has_short_constant(t);
   switch ((tl_typed_op)t->op) {
@@ -303,6 +317,7 @@ static void arithmetic(emitter *e, const tl_typed *t) {
   }
 }
 
+// Shifts by a constant amount; digit 4 is to the left, 7 to the right.
 static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -311,6 +326,8 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   put(e, t->a, a);
 }
 
+// Shifts by more than 63 are not plain; the processor would take them modulo
+// 64.
 static void shift(emitter *e, const tl_typed *t) {
   int digit = t->op == TL_TYPED_SHL ? 4 : 7;
   if (t->c < 0) {
@@ -439,6 +456,7 @@ static void step(emitter *e, const tl_typed *t) {
   tl_x64_here(as, over);
 }
 
+// Copies, or changes the sign, or negates a bool.
 static void one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -451,23 +469,22 @@ static void one_int(emitter *e, const tl_typed *t) {
 
 // --- Floats -----------------------------------------------------------------
 
-static void two_floats(emitter *e, const tl_typed *t, int opcode,
-                       bool commutes) {
+// a = b op c. The order of operands decides which of two NaNs is the result, so
+// they are not swapped where a is c.
+static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
   int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
-  if (a == c && a != b && commutes) {
-    c = b;
-  } else if (a == c && a != b) {
+  if (a == c && a != b) {
     tl_x64_move_float(&e->as, 1, c);
     c = 1;
-    tl_x64_move_float(&e->as, a, b);
-  } else {
-    tl_x64_move_float(&e->as, a, b);
   }
+  tl_x64_move_float(&e->as, a, b);
   tl_x64_rr(&e->as, TL_X64_SD, opcode, a, c);
   put(e, t->a, a);
 }
 
+// Roots are the processor's, correctly rounded. Signs change by masks, as C
+// does.
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
@@ -509,6 +526,7 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return TL_AX;
 }
 
+// Bools are bytes; all other items have 8.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
@@ -522,6 +540,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
+// An integer that goes into an array of floats is converted on the way.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts);
@@ -548,6 +567,7 @@ static int32_t find_variable(emitter *e, const tl_typed *t) {
   return (int32_t)t->imm * 16;
 }
 
+// Leaves where the variable has another tag than the type says.
 static void get_variable(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FGET;
   int32_t at = find_variable(e, t);
@@ -560,6 +580,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
+// Leaves where the variable owns what it has, which would have to be dropped.
 static void put_variable(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FPUT;
   int32_t at = find_variable(e, t);
@@ -586,6 +607,7 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
   }
 }
 
+// One poll: the fuel counts down; what happens at 0 stands behind the code.
 static void poll(emitter *e, int32_t exit) {
   tl_x64_rr(&e->as, 0, 0xff, 1, TL_R15);
   jump_if(e, TL_CC_E, FIX_POLL, exit);
@@ -639,6 +661,7 @@ static void go_back(emitter *e) {
   tl_x64_byte(&e->as, 0xc3);
 }
 
+// The result goes where callers look, with 0 for "it has one".
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_FRETURN)
     tl_x64_move_float(&e->as, 0, get(e, t->a, 0));
@@ -650,6 +673,7 @@ static void give_result(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
+// Dispatch by operation. A jump to the label that comes next is left out.
 static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   int a;
   switch ((tl_typed_op)t->op) {
@@ -723,16 +747,16 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       one_float(e, t);
       break;
     case TL_TYPED_FADD:
-      two_floats(e, t, 0x58, true);
+      two_floats(e, t, 0x58);
       break;
     case TL_TYPED_FSUB:
-      two_floats(e, t, 0x5c, false);
+      two_floats(e, t, 0x5c);
       break;
     case TL_TYPED_FMUL:
-      two_floats(e, t, 0x59, true);
+      two_floats(e, t, 0x59);
       break;
     case TL_TYPED_FDIV:
-      two_floats(e, t, 0x5e, false);
+      two_floats(e, t, 0x5e);
       break;
     case TL_TYPED_LOAD:
     case TL_TYPED_FLOAD:
@@ -765,6 +789,8 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 
 // --- Entry and exits --------------------------------------------------------
 
+// Facts go home as well as into their registers: after a call they come from
+// there.
 static void prologue(emitter *e) {
   tl_assembler *as = &e->as;
   const tl_jit_unit *u = e->unit;
@@ -815,6 +841,7 @@ static void leave(emitter *e, const tl_jit_exit *exit) {
   go_back(e);
 }
 
+// The exit's code, made when it is first jumped to.
 static uint32_t emit_exit(emitter *e, int32_t number) {
   uint32_t *at = &e->exit_at[number];
   if (*at != 0)
@@ -906,6 +933,7 @@ static uint32_t target_of(emitter *e, const fix *f) {
   }
 }
 
+// One block for all tables of the emitter; false: no memory.
 static bool open_emitter(emitter *e, tl_jit_code *code) {
   uint32_t labels = code->label_count, exits = code->exit_count;
   *e = (emitter){.code = code,
@@ -926,6 +954,8 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
   return true;
 }
 
+// Operations first, then what they jump to that is not there yet. Exits may
+// jump to exits, so the table grows while it is walked.
 bool tl_jit_emit(tl_jit_code *code) {
   emitter e;
   if (!open_emitter(&e, code))

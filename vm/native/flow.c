@@ -6,6 +6,7 @@
 #include "vm/memory/memory.h"
 #include "vm/native/typed.h"
 
+// A set of slots with one of them.
 static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }

@@ -27,6 +27,7 @@ enum {
 
 // --- Making -----------------------------------------------------------------
 
+// Frees a list of units with their code.
 static void free_units(tl_vm *vm, tl_jit_unit *unit) {
   while (unit != NULL) {
     tl_jit_unit *next = unit->next;
@@ -125,6 +126,7 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
   return unit;
 }
 
+// Whether the function's unit was made for arguments of those types.
 static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
   for (uint32_t i = 0; i < unit->function->param_count; i++)
     if (tl_jit_type_of(unit->tags[i]) != types[i])
@@ -213,6 +215,8 @@ static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
          !vm->every_poll;
 }
 
+// Runs the unit in the frame. Before it all fuel is put together, so that the
+// unit counts down one number; behind it the fuel is split again.
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
   const tl_ins *entry = frame->pc;
@@ -284,6 +288,7 @@ void tl_jit_close(tl_vm *vm) {
 
 // --- Telling ----------------------------------------------------------------
 
+// Functions are told of in the order in which they were first asked for.
 static const tl_jit_function *oldest(const tl_vm *vm) {
   const tl_jit_function *f = vm->jit == NULL ? NULL : vm->jit->functions;
   while (f != NULL && f->next != NULL) f = f->next;

@@ -14,6 +14,7 @@ static void put_slot(tl_text *out, const tl_prototype *p, uint32_t slot) {
     tl_text_printf(out, "t%u", slot);
 }
 
+// A slot by its name; a fact by that of its array: x.items, x.length.
 static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
   static const char *const facts[] = {"items", "length", "columns"};
   if (r < TL_JIT_FACTS) {
@@ -35,6 +36,7 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind) {
     tl_text_printf(out, "%lld", (long long)t->imm);
 }
 
+// x[i] or x[i, j].
 static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   put_slot(out, u->function, u->arrays[t->c].slot);
   tl_text_puts(out, "[");
@@ -46,6 +48,7 @@ static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   tl_text_puts(out, "]");
 }
 
+// An operation's name, in small letters as bytecode has them.
 static void put_name(tl_text *out, const char *name) {
   for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
 }
@@ -76,6 +79,7 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   }
 }
 
+// f(a, b), with the slots that hold the arguments.
 static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   uint32_t a = (uint32_t)t->a % TL_JIT_SLOTS;
   tl_text_printf(out, " %s(", t->callee->function->name->text);
@@ -94,6 +98,7 @@ static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
     tl_text_putc(out, (char)('a' + label->version));
 }
 
+// -> 17, or -> exit 17 where the way there leaves.
 static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
   tl_text_puts(out, " -> ");
   if (to >= 0)
@@ -102,6 +107,8 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
     tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
 }
 
+// One line: what is written, the operation, what it reads, where it goes, and
+// the instruction before which it may leave.
 static void put_operation(tl_text *out, const tl_jit_code *code,
                           const tl_typed *t) {
   const tl_jit_unit *u = code->unit;

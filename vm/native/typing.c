@@ -13,13 +13,15 @@ static uint64_t bit(uint32_t slot) {
 
 // --- Leaving ----------------------------------------------------------------
 
-static void leave(tl_typing *x) {
+// The unit ends here; the interpreter does the instruction under way.
+static void leave(tl_typing_pass *x) {
   int32_t exit = tl_typing_exit(x);
   tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
       exit;
 }
 
-static void poll(tl_typing *x) {
+// A poll, which leaves before the instruction under way if the VM is to stop.
+static void poll(tl_typing_pass *x) {
   int32_t exit = tl_typing_exit(x);
   tl_typing_put(x, TL_TYPED_POLL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
       exit;
@@ -27,7 +29,8 @@ static void poll(tl_typing *x) {
 
 // --- Where control goes -----------------------------------------------------
 
-static void mark(tl_typing *x, uint32_t pc) {
+// Notes that a block of [pc] is to be typed.
+static void mark(tl_typing_pass *x, uint32_t pc) {
   x->pending[pc / 64] |= UINT64_C(1) << pc % 64;
   if (pc / 64 < x->first)
     x->first = pc / 64;
@@ -36,7 +39,7 @@ static void mark(tl_typing *x, uint32_t pc) {
 // The body of a loop over a range that only its step jumps to begins with the
 // move into the variable, so that an iteration needs one jump. Returns the
 // step's instruction; NULL: the block begins otherwise.
-static const tl_ins *round_at(const tl_typing *x, uint32_t pc,
+static const tl_ins *round_at(const tl_typing_pass *x, uint32_t pc,
                               const tl_jit_type *types) {
   int32_t at = x->flow->rounds[pc];
   const tl_ins *ins = at < 0 ? NULL : &x->p->code[at];
@@ -49,7 +52,7 @@ static const tl_ins *round_at(const tl_typing *x, uint32_t pc,
 }
 
 // A new label of [pc] gets the types of what lives there. Returns its number.
-static int32_t add_label(tl_typing *x, uint32_t pc) {
+static int32_t add_label(tl_typing_pass *x, uint32_t pc) {
   tl_jit_code *code = x->code;
   if (code->label_count == code->label_capacity) {
     x->is_full = true;
@@ -72,7 +75,7 @@ static int32_t add_label(tl_typing *x, uint32_t pc) {
 }
 
 // Whether the types of all that lives at the label are those of now.
-static bool has_types_of(const tl_typing *x, const tl_jit_label *label) {
+static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
   const tl_ins *round = round_at(x, label->pc, label->types);
   uint64_t compared = x->flow->live[label->pc];
   if (round != NULL)
@@ -85,7 +88,7 @@ static bool has_types_of(const tl_typing *x, const tl_jit_label *label) {
 
 // Where a jump to [pc] goes: to the label there that has the types of now, or
 // to a new one; where there are too many, to an exit.
-static int32_t edge(tl_typing *x, uint32_t pc) {
+static int32_t edge(tl_typing_pass *x, uint32_t pc) {
   const tl_jit_code *code = x->code;
   int32_t newest = code->label_at[pc];
   for (int32_t i = newest; i >= 0; i = code->labels[i].next)
@@ -97,7 +100,7 @@ static int32_t edge(tl_typing *x, uint32_t pc) {
 }
 
 // Appends a jump to [pc]; returns where it goes.
-static int32_t jump(tl_typing *x, uint32_t pc) {
+static int32_t jump(tl_typing_pass *x, uint32_t pc) {
   int32_t to = edge(x, pc);
   tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
       to;
@@ -105,13 +108,13 @@ static int32_t jump(tl_typing *x, uint32_t pc) {
 }
 
 // Which operation it was, to set its target after others were made.
-static uint32_t index_of(const tl_typing *x, const tl_typed *t) {
+static uint32_t index_of(const tl_typing_pass *x, const tl_typed *t) {
   return (uint32_t)(t - x->code->ops);
 }
 
 // A branch on a bool, or on two operands. One that goes back polls once it is
 // taken, so there the opposite jumps on.
-static tl_typing_step branch(tl_typing *x, const tl_ins *ins,
+static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
                              const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   bool back = d->target <= x->pc;
@@ -137,7 +140,7 @@ static tl_typing_step branch(tl_typing *x, const tl_ins *ins,
 // --- Loops over ranges ------------------------------------------------------
 
 // The number of iterations takes the place of the end.
-static tl_typing_step begin_range(tl_typing *x, const tl_ins *ins,
+static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   for (uint32_t i = 0; i < 3; i++)
@@ -170,7 +173,7 @@ static tl_typing_step begin_range(tl_typing *x, const tl_ins *ins,
 
 // The step back into the body. An edge that leaves has to leave with the
 // variable moved on, as one into another body than round_at's has.
-static tl_typing_step next_iteration(tl_typing *x, const tl_ins *ins,
+static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
                                      const tl_decoded *d) {
   uint32_t a = ins->a >> 4, variable = ins->b >> 4;
   for (uint32_t i = 0; i < 3; i++)
@@ -199,7 +202,8 @@ static tl_typing_step next_iteration(tl_typing *x, const tl_ins *ins,
 // The number of the array in the slot, whose items are used; -1: it is none
 // whose items lie in rows, or there are too many. What it is has to be known at
 // the entry: its facts are read there.
-static int array_in(tl_typing *x, uint32_t slot, uint32_t rank, bool written) {
+static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
+                    bool written) {
   tl_jit_unit *u = x->unit;
   uint64_t tag = u->tags[slot];
   if (x->now[slot] != TL_TYPE_ENTRY || !tl_is_of_rank(tag, rank) ||
@@ -229,7 +233,7 @@ static tl_jit_type item_type(uint64_t tag) {
 }
 
 // value = array[first] or array[first, second] (-1: there is none).
-static tl_typing_step load(tl_typing *x, uint32_t value, uint32_t array,
+static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
                            uint32_t first, int second) {
   if (!tl_jit_is_int(x->now[first]) ||
       (second >= 0 && !tl_jit_is_int(x->now[second])))
@@ -252,7 +256,7 @@ static tl_typing_step load(tl_typing *x, uint32_t value, uint32_t array,
 
 // array[first] = value or array[first, second] = value. Integers become floats
 // in an array of these.
-static tl_typing_step store(tl_typing *x, uint32_t value, uint32_t array,
+static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             uint32_t first, int second) {
   if (!tl_jit_is_int(x->now[first]) ||
       (second >= 0 && !tl_jit_is_int(x->now[second])))
@@ -276,7 +280,8 @@ static tl_typing_step store(tl_typing *x, uint32_t value, uint32_t array,
   return TL_TYPING_GOES_ON;
 }
 
-static tl_typing_step item(tl_typing *x, const tl_ins *ins) {
+// Reads and writes of items, by opcode.
+static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t d = ins[1].a >> 4;
   // An array that ends here, and is owned, is to be dropped.
@@ -300,7 +305,7 @@ static tl_typing_step item(tl_typing *x, const tl_ins *ins) {
 // --- Iterating over arrays --------------------------------------------------
 
 // While the position is below the length, on into the body.
-static tl_typing_step has_more(tl_typing *x, const tl_ins *ins,
+static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   int k = tl_jit_is_int(x->now[a + 1]) ? array_in(x, a, 1, false) : -1;
@@ -317,7 +322,7 @@ static tl_typing_step has_more(tl_typing *x, const tl_ins *ins,
 }
 
 // The item at the position, which moves on.
-static tl_typing_step next_item(tl_typing *x, const tl_ins *ins) {
+static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t position = (ins->b >> 4) + 1u;
   tl_jit_type type = x->now[position];
   tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, position, -1);
@@ -329,7 +334,9 @@ static tl_typing_step next_item(tl_typing *x, const tl_ins *ins) {
 
 // --- Values and variables ---------------------------------------------------
 
-static tl_typing_step copy(tl_typing *x, uint32_t a, uint32_t b) {
+// A move of a scalar, whether it ends where it was or not. What is known stays
+// so.
+static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   tl_jit_type type = x->now[b];
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
@@ -341,7 +348,8 @@ static tl_typing_step copy(tl_typing *x, uint32_t a, uint32_t b) {
   return TL_TYPING_GOES_ON;
 }
 
-static tl_typing_step constant(tl_typing *x, uint32_t a, tl_slot value) {
+// A constant that is a number or a bool.
+static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   if (!tl_jit_is_scalar(tl_jit_type_of(value.tag)))
     return TL_TYPING_LEAVES;
   tl_typing_set_constant(x, a, value);
@@ -350,7 +358,7 @@ static tl_typing_step constant(tl_typing *x, uint32_t a, tl_slot value) {
 
 // A module variable has the type that it has now; if it gets another one, the
 // unit leaves.
-static tl_typing_step get_variable(tl_typing *x, const tl_ins *ins) {
+static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
   const tl_module *module = x->p->unit->module;
   uint32_t index = tl_ins_extra(*ins);
   tl_jit_type type = tl_jit_type_of(module->variables[index].tag);
@@ -365,7 +373,8 @@ static tl_typing_step get_variable(tl_typing *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
-static tl_typing_step put_variable(tl_typing *x, const tl_ins *ins) {
+// Stores a scalar in a variable of the module, unless that owns an object.
+static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   tl_jit_type type = x->now[a];
   if (!tl_jit_is_scalar(type))
@@ -384,7 +393,7 @@ static tl_typing_step put_variable(tl_typing *x, const tl_ins *ins) {
 
 // A call of a known function whose arguments are scalars. While its result is
 // not known, other paths come first: one of them will say it.
-static tl_typing_step call(tl_typing *x, const tl_ins *ins) {
+static tl_typing_step call(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
   tl_jit_type types[TL_JIT_SLOTS] = {0};
@@ -418,7 +427,9 @@ static tl_typing_step call(tl_typing *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
-static tl_typing_step give_result(tl_typing *x, uint32_t a) {
+// Functions return to their caller's machine code; a frame that the interpreter
+// entered returns by the interpreter.
+static tl_typing_step give_result(tl_typing_pass *x, uint32_t a) {
   tl_jit_unit *u = x->unit;
   tl_jit_type type = x->now[a];
   if (!u->is_function || !tl_jit_is_scalar(type) ||
@@ -433,7 +444,7 @@ static tl_typing_step give_result(tl_typing *x, uint32_t a) {
 // --- Blocks -----------------------------------------------------------------
 
 // Operations on ownership have nothing to do for scalars.
-static bool is_idle(const tl_typing *x, const tl_ins *ins) {
+static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
   bool a = tl_jit_is_scalar(x->now[ins->a >> 4]);
   switch (ins->op) {
     case TL_BC_DROP:
@@ -453,7 +464,8 @@ static bool is_idle(const tl_typing *x, const tl_ins *ins) {
   }
 }
 
-static tl_typing_step step(tl_typing *x, const tl_ins *ins,
+// One instruction of the bytecode: those that units know, by opcode.
+static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   if (is_idle(x, ins))
@@ -506,7 +518,7 @@ static tl_typing_step step(tl_typing *x, const tl_ins *ins,
 // The rest of the block, from the instruction under way on, is typed later;
 // what was appended from [start] on goes. [number] is the block's label where
 // nothing is left of it; else -1.
-static void defer(tl_typing *x, uint32_t start, int32_t number) {
+static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
   x->code->op_count = start;
   if (number < 0) {
     number = jump(x, x->pc);
@@ -519,7 +531,7 @@ static void defer(tl_typing *x, uint32_t start, int32_t number) {
 }
 
 // From the label on to where control ends or another label is.
-static void type_block(tl_typing *x, int32_t number) {
+static void type_block(tl_typing_pass *x, int32_t number) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   uint32_t start = x->code->op_count;
   tl_jit_label *label = &x->code->labels[number];
@@ -559,7 +571,7 @@ static void type_block(tl_typing *x, int32_t number) {
 
 // Takes a block that is pending, of the first pc that has one; -1: there is
 // none.
-static int32_t take_pending(tl_typing *x) {
+static int32_t take_pending(tl_typing_pass *x) {
   for (; x->first < x->pending_count; x->first++) {
     uint64_t *word = &x->pending[x->first];
     for (; *word != 0; *word &= *word - 1) {
@@ -575,7 +587,7 @@ static int32_t take_pending(tl_typing *x) {
 
 // Blocks until none is pending; then those that were deferred, whose calls now
 // find what their functions give, or leave.
-static void type_blocks(tl_typing *x) {
+static void type_blocks(tl_typing_pass *x) {
   int32_t next;
   for (;;) {
     while (!x->is_full && (next = take_pending(x)) >= 0) type_block(x, next);
@@ -593,12 +605,12 @@ static void type_blocks(tl_typing *x) {
 
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   tl_jit_unit *u = code->unit;
-  tl_typing x = {.code = code,
-                 .unit = u,
-                 .p = u->function,
-                 .flow = code->flow,
-                 .find = find,
-                 .weight = 1};
+  tl_typing_pass x = {.code = code,
+                      .unit = u,
+                      .p = u->function,
+                      .flow = code->flow,
+                      .find = find,
+                      .weight = 1};
   x.pending_count = u->function->code_count / 64 + 1;
   size_t nbytes = x.pending_count * sizeof *x.pending;
   x.pending = tl_spare_alloc(code->vm, nbytes);

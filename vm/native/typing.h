@@ -13,7 +13,7 @@
 #include "vm/native/typed.h"
 
 // The pass over one unit.
-typedef struct tl_typing {
+typedef struct tl_typing_pass {
   tl_jit_code *code;
   tl_jit_unit *unit;
   const tl_prototype *p;
@@ -35,7 +35,7 @@ typedef struct tl_typing {
   // Blocks that were deferred are typed now.
   bool defers;
   bool is_full;
-} tl_typing;
+} tl_typing_pass;
 
 // What became of an instruction.
 typedef enum tl_typing_step {
@@ -56,32 +56,32 @@ typedef struct tl_typing_operand {
   tl_slot value;
 } tl_typing_operand;
 
-tl_typing_operand tl_typing_slot(const tl_typing *x, uint32_t slot);
+tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot);
 // Constant number k; as the operand of a float, where an integer has its float
 // beside it.
-tl_typing_operand tl_typing_constant(const tl_typing *x, uint32_t k,
+tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
                                      bool with_float);
 
 // Appends an operation. The result is good until the next one; where there is
 // no room, it is a place that nobody reads.
-tl_typed *tl_typing_put(tl_typing *x, tl_typed_op op, int a, int b, int c);
+tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b, int c);
 // The same, whose result is the slot's; which then has the type.
-tl_typed *tl_typing_set(tl_typing *x, tl_typed_op op, uint32_t slot,
+tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c);
 // Appends the constant.
-void tl_typing_set_constant(tl_typing *x, uint32_t slot, tl_slot value);
+void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value);
 // A new exit before the instruction under way; or before that at [pc], where
 // the scalars among [live] are written back.
-int32_t tl_typing_exit(tl_typing *x);
-int32_t tl_typing_exit_with(tl_typing *x, uint32_t pc, uint64_t live);
+int32_t tl_typing_exit(tl_typing_pass *x);
+int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
 
 // Types an operator, a comparison or a branch on one. [to] is where the branch
 // goes, set later by the caller through *jump, which gets the operation.
-tl_typing_step tl_typing_compute(tl_typing *x, const tl_ins *ins,
+tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d);
 // Types the condition of a jump of two operands into *jump, whose target is not
 // set yet; [negated] is for the jump on its opposite. False: not plain.
-bool tl_typing_condition_of(tl_typing *x, const tl_ins *ins, bool negated,
+bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump);
 
 #endif

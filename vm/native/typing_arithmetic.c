@@ -7,12 +7,15 @@
 
 #include "vm/engine/elementwise.h"
 
+// Constants of floats stand in operations as their bits.
 static int64_t float_bits(double f) {
   int64_t bits;
   memcpy(&bits, &f, sizeof bits);
   return bits;
 }
 
+// Kinds of operands. A bool is no number: arithmetic on bools has rules of its
+// own.
 static bool is_int(const tl_typing_operand *o) {
   return tl_jit_is_int(o->type);
 }
@@ -36,8 +39,9 @@ static int register_of(const tl_typing_operand *o) {
 }
 
 // Of integers a value that is known stands in the operation.
-static void put_int(tl_typing *x, tl_typed_op op, uint32_t a, tl_jit_type type,
-                    const tl_typing_operand *b, const tl_typing_operand *c) {
+static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
+                    tl_jit_type type, const tl_typing_operand *b,
+                    const tl_typing_operand *c) {
   bool leaves = op == TL_TYPED_SHL || op == TL_TYPED_SAR ||
                 op == TL_TYPED_FLOORDIV || op == TL_TYPED_MOD;
   int32_t exit = leaves && !c->is_known ? tl_typing_exit(x) : -1;
@@ -47,7 +51,9 @@ static void put_int(tl_typing *x, tl_typed_op op, uint32_t a, tl_jit_type type,
   t->exit = exit;
 }
 
-static void put_float(tl_typing *x, tl_typed_op op, uint32_t a,
+// Of floats only a constant of the bytecode stands in the operation: what is
+// known of a slot is in a register already.
+static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                       tl_jit_type type, const tl_typing_operand *b,
                       const tl_typing_operand *c) {
   double f = c->slot >= 0 ? 0 : is_float(c) ? c->value.f : (double)c->value.i;
@@ -56,8 +62,8 @@ static void put_float(tl_typing *x, tl_typed_op op, uint32_t a,
 }
 
 // Squares, which the interpreter multiplies, too.
-static bool put_square(tl_typing *x, uint32_t a, const tl_typing_operand *b,
-                       const tl_typing_operand *c) {
+static bool put_square(tl_typing_pass *x, uint32_t a,
+                       const tl_typing_operand *b, const tl_typing_operand *c) {
   bool by_int = c->is_known && is_int(c) && c->value.i == 2;
   bool by_float = c->is_known && is_float(c) && c->value.f == 2.0;
   if (is_float(b) && by_int && (c->type & TL_TYPE_WEAK) != 0)
@@ -75,7 +81,7 @@ static bool put_square(tl_typing *x, uint32_t a, const tl_typing_operand *b,
 }
 
 // Sums, differences, products and quotients of numbers.
-static bool put_arithmetic(tl_typing *x, int op, uint32_t a,
+static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
                            const tl_typing_operand *b,
                            const tl_typing_operand *c) {
   if (!is_number(b) || !is_number(c))
@@ -99,7 +105,7 @@ static bool put_arithmetic(tl_typing *x, int op, uint32_t a,
 
 // Operations of integers alone; a divisor or a shift that is known to be out of
 // the way is not plain.
-static bool put_integer(tl_typing *x, int op, uint32_t a,
+static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
   bool bits = op == TL_BC_BITAND || op == TL_BC_BITOR || op == TL_BC_BITXOR;
@@ -123,7 +129,8 @@ static bool put_integer(tl_typing *x, int op, uint32_t a,
   return true;
 }
 
-static bool put_binary(tl_typing *x, int op, uint32_t a,
+// Any operator with two operands.
+static bool put_binary(tl_typing_pass *x, int op, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
   switch (op) {
     case TL_BC_ADD:
@@ -139,7 +146,7 @@ static bool put_binary(tl_typing *x, int op, uint32_t a,
 }
 
 // x + 3: the number stands in the instruction, and the result is as weak as x.
-static bool put_immediate(tl_typing *x, const tl_ins *ins) {
+static bool put_immediate(tl_typing_pass *x, const tl_ins *ins) {
   tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
   tl_typing_operand c = {.slot = -1,
                          .type = TL_TYPE_INT | TL_TYPE_WEAK,
@@ -149,7 +156,9 @@ static bool put_immediate(tl_typing *x, const tl_ins *ins) {
                         ins->a >> 4, &b, &c);
 }
 
-static bool put_unary(tl_typing *x, uint32_t a, uint32_t slot, uint32_t op) {
+// Signs, roots and absolute values.
+static bool put_unary(tl_typing_pass *x, uint32_t a, uint32_t slot,
+                      uint32_t op) {
   tl_typing_operand b = tl_typing_slot(x, slot);
   if (is_int(&b) && op == TL_OP_NEGATIVE)
     tl_typing_set(x, TL_TYPED_NEG, a, b.type, b.slot, TL_JIT_NONE);
@@ -177,8 +186,8 @@ static tl_typed_condition for_ints(tl_typed_condition condition) {
 
 // Appends the comparison of b and c; [a] is the slot that gets the truth, or
 // TL_JIT_NONE for a jump. NULL: not two integers and not two floats.
-static tl_typed *put_compare(tl_typing *x, tl_typed_condition condition, int a,
-                             const tl_typing_operand *b,
+static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
+                             int a, const tl_typing_operand *b,
                              const tl_typing_operand *c) {
   bool ints = is_int(b) && is_int(c), floats = is_float(b) && is_float(c);
   if (!ints && !floats)
@@ -221,6 +230,7 @@ static tl_typed_condition branch_condition(int op) {
   }
 }
 
+// What holds where the condition does not, for NaN too.
 static tl_typed_condition negation(tl_typed_condition condition) {
   static const uint8_t other[] = {TL_IF_NLT, TL_IF_NLE, TL_IF_NGT, TL_IF_NGE,
                                   TL_IF_NE,  TL_IF_EQ,  TL_IF_LT,  TL_IF_LE,
@@ -228,7 +238,8 @@ static tl_typed_condition negation(tl_typed_condition condition) {
   return (tl_typed_condition)other[condition];
 }
 
-bool tl_typing_condition_of(tl_typing *x, const tl_ins *ins, bool negated,
+// The right operand is a slot or, in opcodes that end in K, a constant.
+bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump) {
   tl_typing_operand b = tl_typing_slot(x, ins->a >> 4);
   tl_typing_operand c = tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP
@@ -263,7 +274,8 @@ static int operator_of(int op) {
   }
 }
 
-static bool put_truth(tl_typing *x, const tl_ins *ins) {
+// A comparison whose result is a bool in a slot.
+static bool put_truth(tl_typing_pass *x, const tl_ins *ins) {
   static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
                                        TL_IF_LE, TL_IF_GT, TL_IF_GE};
   tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
@@ -272,7 +284,8 @@ static bool put_truth(tl_typing *x, const tl_ins *ins) {
                      ins->a >> 4, &b, &c) != NULL;
 }
 
-static bool put_not(tl_typing *x, const tl_ins *ins) {
+// not, of a bool; anything else is an error that the interpreter tells.
+static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   if (x->now[ins->b >> 4] != TL_TYPE_BOOL)
     return false;
   tl_typing_set(x, TL_TYPED_NOT, ins->a >> 4, TL_TYPE_BOOL, ins->b >> 4,
@@ -280,7 +293,7 @@ static bool put_not(tl_typing *x, const tl_ins *ins) {
   return true;
 }
 
-tl_typing_step tl_typing_compute(tl_typing *x, const tl_ins *ins,
+tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   int op = operator_of(ins->op);

@@ -5,6 +5,7 @@
 
 #include "vm/memory/memory.h"
 
+// A set of slots with one of them.
 static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }
@@ -19,7 +20,7 @@ const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
 };
 
 // Counts the uses of a register, or of an array's facts.
-static void weigh(tl_typing *x, int kind, int operand) {
+static void weigh(tl_typing_pass *x, int kind, int operand) {
   float *weights = x->code->weights;
   if (kind == TL_OPERAND__ || operand < 0)
     return;
@@ -31,7 +32,8 @@ static void weigh(tl_typing *x, int kind, int operand) {
   for (int i = 0; i < 2; i++) weights[facts + i] += x->weight;
 }
 
-tl_typed *tl_typing_put(tl_typing *x, tl_typed_op op, int a, int b, int c) {
+tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
+                        int c) {
   tl_jit_code *code = x->code;
   if (code->op_count == code->op_capacity) {
     x->is_full = true;
@@ -52,7 +54,7 @@ tl_typed *tl_typing_put(tl_typing *x, tl_typed_op op, int a, int b, int c) {
   return t;
 }
 
-tl_typed *tl_typing_set(tl_typing *x, tl_typed_op op, uint32_t slot,
+tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c) {
   tl_typed *t = tl_typing_put(x, op, tl_jit_register(slot, type), b, c);
   t->type = type;
@@ -61,7 +63,7 @@ tl_typed *tl_typing_set(tl_typing *x, tl_typed_op op, uint32_t slot,
   return t;
 }
 
-void tl_typing_set_constant(tl_typing *x, uint32_t slot, tl_slot value) {
+void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   tl_jit_type type = tl_jit_type_of(value.tag);
   tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FCONST : TL_TYPED_CONST,
                 slot, type, TL_JIT_NONE, TL_JIT_NONE)
@@ -71,7 +73,7 @@ void tl_typing_set_constant(tl_typing *x, uint32_t slot, tl_slot value) {
 }
 
 // The scalars among [live] are written back.
-int32_t tl_typing_exit_with(tl_typing *x, uint32_t pc, uint64_t live) {
+int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_code *code = x->code;
   if (code->exit_count == code->exit_capacity) {
     x->is_full = true;
@@ -87,13 +89,13 @@ int32_t tl_typing_exit_with(tl_typing *x, uint32_t pc, uint64_t live) {
   return (int32_t)code->exit_count++;
 }
 
-int32_t tl_typing_exit(tl_typing *x) {
+int32_t tl_typing_exit(tl_typing_pass *x) {
   return tl_typing_exit_with(x, x->pc, x->flow->live[x->pc]);
 }
 
 // --- Operands and room ------------------------------------------------------
 
-tl_typing_operand tl_typing_slot(const tl_typing *x, uint32_t slot) {
+tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
   bool known = (x->known & bit(slot)) != 0;
   return (tl_typing_operand){.slot = (int)slot,
                              .type = x->now[slot],
@@ -101,7 +103,7 @@ tl_typing_operand tl_typing_slot(const tl_typing *x, uint32_t slot) {
                              .value = known ? x->values[slot] : tl_none()};
 }
 
-tl_typing_operand tl_typing_constant(const tl_typing *x, uint32_t k,
+tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
                                      bool with_float) {
   tl_slot value = x->p->constants[k];
   tl_jit_type type = tl_jit_type_of(value.tag);
