@@ -254,6 +254,7 @@ expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'expl
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
+printf 'x = ones((300, 40))\nprint(sum(x))\n' >"$dir/script.tly"
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"

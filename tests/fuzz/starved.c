@@ -77,10 +77,10 @@ typedef struct progress {
   uint64_t next, passed, failed;
 } progress;
 
-// [at]: the allocation that failed, or the peak.
+// [at]: the request that was refused, or the peak.
 static bool report(const part *p, uint64_t at, const char *what,
                    const char *more) {
-  printf("FAILED: %s:%d, without its request %llu: %s%s\n", p->path, p->line,
+  printf("FAILED: %s:%d, %llu: %s%s\n", p->path, p->line,
          (unsigned long long)at, what, more);
   return false;
 }
