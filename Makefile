@@ -54,7 +54,8 @@ MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure starved)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
+             scalars starved ulps)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -65,7 +66,7 @@ endif
 SUBMAKE = @+$(MAKE) --no-print-directory
 
 .PHONY: all programs tests threaded docs demo house test check check-threads \
-  check-arm64 one-file audit fuzz bench bench-check bench-record format install \
+  check-arm64 one-file audit fuzz torture coverage bench bench-check bench-record format install \
   uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -94,7 +95,7 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),,$(SMALLER)) \
+	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),,$(SMALLER) $(HARDENED)) \
 	  $(if $(filter vm/%,$<),$(APART)) $(call own_flags,$<) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
@@ -111,6 +112,10 @@ CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)
 SPEED := vm vm/array vm/bytecode vm/engine vm/index vm/interp vm/memory \
   vm/region vm/values
 SMALLER := $(if $(filter -O2 -Os,$(CFLAGS)),$(lastword -Os $(call accepts,-Oz)))
+# What is built for size reads what strangers wrote: its frames are guarded and its
+# copies checked. In loops over items the guards would cost more than is free.
+HARDENED := $(call accepts,-fstack-protector-strong) $(if $(SMALLER),\
+  $(if $(findstring sanitize,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 marked = $(shell grep -l '^// $(1)' $(SOURCES))
 FAST := $(foreach folder,$(SPEED),$(wildcard $(folder)/*.c))
 FAST := $(filter-out $(call marked,Built for size),$(FAST)) \
@@ -124,11 +129,30 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \
 	  $(CMOCKA_LIBS) $(LDFLAGS) $(LIBS)
 
-FUZZ_PARTS = $(wildcard tests/fuzz/writer*.c) tests/fuzz/host.c
-$(FUZZ): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) \
-  $(wildcard tests/fuzz/*.h) $(BUILD)/libtally.a
+FUZZ_PARTS = $(wildcard tests/fuzz/writer*.c) tests/fuzz/host.c \
+  tests/fuzz/system_calls.c
+$(filter-out %/targets,$(FUZZ)): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c \
+  $(FUZZ_PARTS) $(wildcard tests/fuzz/*.h) $(BUILD)/libtally.a
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< $(FUZZ_PARTS) $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
+	$(COMPILE) $(if $(filter %/ulps,$@),$(MPFR)) -o $@ $< $(FUZZ_PARTS) \
+	  $(BUILD)/libtally.a $(WRAPPED) $(LDFLAGS) $(LIBS) \
+	  $(if $(filter %/ulps,$@),$(MPFR_LIBS))
+MPFR_LIBS := $(call pkg,--libs,mpfr)
+MPFR := $(if $(MPFR_LIBS),-DHAVE_MPFR $(call pkg,--cflags,mpfr))
+
+# Calls of the system go by way of tests/fuzz/system_calls.c, which refuses some.
+ifeq ($(shell uname -s),Linux)
+WRAPPED := $(shell sed -n 's/^WRAP.[^,]*, \([a-z_]*\),.*/-Wl,--wrap=\1/p' \
+  tests/fuzz/system_calls.c) -Wl,--wrap=close
+endif
+
+# All targets in one program, which libFuzzer or its own main runs.
+TARGET_PARTS = $(wildcard tests/fuzz/targets/*.c) $(FUZZ_PARTS)
+$(BUILD)/tests/fuzz/targets: $(TARGET_PARTS) $(wildcard tests/fuzz/*.h) \
+  $(wildcard tests/fuzz/targets/*.h) $(BUILD)/libtally.a
+	@mkdir -p $(@D)
+	$(COMPILE) $(FUZZ_SEARCH) -o $@ $(TARGET_PARTS) $(BUILD)/libtally.a \
+	  $(WRAPPED) $(LDFLAGS) $(LIBS)
 
 # The hosts in C++, where there is a compiler for it.
 $(BUILD)/examples/%_cpp: examples/%.cpp tally.h $(BUILD)/libtally.a
@@ -208,10 +232,40 @@ fuzz:
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	build/audit/tests/fuzz/programs $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
-	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
+	tests/fuzz/search replay build/audit/tests/fuzz/targets \
+	  $$(($(PROGRAMS) / 100))
 	build/audit/tests/fuzz/pure $(PROGRAMS) $(FIRST)
+	build/audit/tests/fuzz/scalars $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/starved $$(($(PROGRAMS) / 500)) $(FIRST) \
 	  tests/counting/*.tly tests/lang/*.tly tests/lib/*.tly examples/*.tly
+
+# libFuzzer, the library and the kernels with coverage and sanitizers. Needs clang.
+FUZZING = BUILD=build/fuzzing CC=clang KERNEL_OPT=-O1 SPELLED_OUT=-O1 WERROR= \
+  FUZZ_SEARCH='-DFUZZ_SEARCH -fsanitize=fuzzer' \
+  CFLAGS='-O1 -gline-tables-only -fsanitize=fuzzer-no-link,address,undefined \
+  -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+## fuzz-NAME random bytes for SECONDS (60) to a target, one of those that
+##           tests/fuzz/search names: fuzz-source, fuzz-npy, …
+SECONDS ?= 60
+fuzz-%:
+	$(SUBMAKE) $(FUZZING) build/fuzzing/tests/fuzz/targets
+	@tests/fuzz/search fuzz build/fuzzing/tests/fuzz/targets $* $(SECONDS)
+
+## torture   all of `make fuzz` and fuzz-…, each allocation and call of the
+##           system refused, errors of functions in ulps: MINUTES (10) of each
+MINUTES ?= 10
+torture:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
+	@tests/torture build/audit $(MINUTES)
+
+# Not optimised, so that lines and branches are those of the sources.
+## coverage  which lines and branches of vm/ and compiler/ the tests reach
+coverage:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) BUILD=build/coverage KERNEL_OPT=-O0 SPELLED_OUT=-O0 \
+	  CFLAGS='-O0 --coverage' tests
+	@tools/coverage build/coverage
 
 ## docs      the reference of all built-in functions; pages in build/docs
 docs: programs

@@ -65,6 +65,17 @@ enum {  // tally_options.capabilities: what a script may do
   TALLY_MAY_ALL = 7,
 };
 
+// tally_options.native: whether loops and functions that run long become machine
+// code. Results, errors, budgets and deadlines are the same either way.
+typedef enum tally_native_code {
+  // Where the processor is known (x86-64) and the system gives executable pages;
+  // else the interpreter does all, and says nothing.
+  TALLY_NATIVE_USUAL,
+  TALLY_NATIVE_OFF,
+  // For tests: wherever code may be entered, also if that does not pay.
+  TALLY_NATIVE_ALWAYS,
+} tally_native_code;
+
 // What a host decides about a VM. Start from tally_default_options().
 typedef struct tally_options {
   size_t size;  // sizeof(tally_options), set by tally_default_options
@@ -107,6 +118,9 @@ typedef struct tally_options {
   // NULL: the system's clocks. It may call tally_interrupt, but else not use
   // the VM.
   double (*clock)(void *context);
+  // Code memory counts against memory_limit; it is written first and made
+  // executable then, never both at once.
+  tally_native_code native;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -128,6 +142,10 @@ TALLY_API size_t tally_close(tally_vm *vm);
 TALLY_API void tally_interrupt(tally_vm *vm);
 
 TALLY_API const char *tally_version(void);
+
+// Whether this build makes machine code and the system lets it run (see
+// tally_native_code): 1 or 0.
+TALLY_API int tally_has_native_code(void);
 
 // --- Running ----------------------------------------------------------------
 
@@ -151,7 +169,7 @@ TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
 // Calls a function value, or by name a function of the main module, the host
-// or the library. Borrows args but those marked by tally_take; *out returns
+// or the library ("sqrt", "linalg.det": no import is needed). Borrows args but those marked by tally_take; *out returns
 // owned; NULL: dropped. count: at most 64. From inside a function of the
 // host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
 // deadline of the outermost.
@@ -398,6 +416,21 @@ TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
 // Gives a value back. A handle that was released already, or is {0, 0}, is left
 // alone.
 TALLY_API void tally_release(tally_vm *vm, tally_value v);
+// Frames of handles: tally_end gives back what was made since the tally_begin
+// that returned [frame], and was not released since, as if by one tally_release
+// of each. The [count] values of [kept] are handed on: they live on in the
+// frame around it, if there is one. Frames may nest; the end of one ends those
+// in it. Values that live where tally_begin is called are left alone, and so is
+// one that was retained: it has another owner. A frame that was ended is
+// ignored.
+//
+//     tally_frame f = tally_begin(vm);
+//     … tally_from_int, tally_call, tally_item …       no tally_release
+//     tally_end(vm, f, 1, &result);
+typedef uint32_t tally_frame;
+TALLY_API tally_frame tally_begin(tally_vm *vm);
+TALLY_API void tally_end(tally_vm *vm, tally_frame frame, size_t count,
+                         const tally_value *kept);
 // Whether v is a value of this VM that has not been released.
 TALLY_API int tally_is_live(tally_vm *vm, tally_value v);
 
@@ -669,10 +702,20 @@ TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 enum {
   TALLY_EXPLAIN_JSON = 1,    // as an object with an array "operations"
   TALLY_EXPLAIN_STATIC = 2,  // only compile, do not run
+  // Instead, the typed operations of all loops and functions that became machine
+  // code: what `tally dis --native` prints. Empty where there are none.
+  TALLY_EXPLAIN_NATIVE = 4,
+  // Instead a bound of the peak memory of each function, as a formula in the
+  // shapes of its parameters, or what it would need to know; runs nothing.
+  TALLY_EXPLAIN_PEAK = 8,
 };
 TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                                      const char *const *argv, unsigned flags,
                                      tally_value *out);
+// The same for a text that runs as tally_eval does; not with
+// TALLY_EXPLAIN_STATIC.
+TALLY_API tally_status tally_explain_source(tally_vm *vm, const char *source,
+                                            unsigned flags, tally_value *out);
 
 // The bytecode of a script, with each operand's ownership, through the write
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
@@ -687,9 +730,19 @@ TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            const char *source, size_t nbytes,
                                            tally_value *out);
 
+// Compiles a script without running it. *out is a list, returns owned: a record
+// for each error and each warning (of a variable that nothing reads, a statement
+// that is never reached), with kind ("syntax", "name", …, "warning"), message,
+// line, column, begin and end as byte offsets, and report, which is all of it as
+// errors are shown. At most 20 of either. NULL source: reads the file [name].
+// TALLY_ERR_SYNTAX: the text is not UTF-8.
+TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
+                                          const char *source, size_t nbytes,
+                                          tally_value *out);
+
 // The documentation of a built-in or a module, NULL if there is none, or no
 // memory to unpack it; returns borrowed. tally_documented(i) enumerates the
-// names, NULL at the end.
+// names, NULL at the end; each is valid until the next call on this VM.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
 // The parameters of a built-in as the language writes them, such as
 // "x, axis: none, keepdims: false"; NULL for a constant, and where there is

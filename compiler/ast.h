@@ -67,6 +67,7 @@
   X(DEFINE, "define", tl_ast_define, define) /* fn name(…) … */      \
   X(GLOBAL, "global", tl_ast_idents, idents)                             \
   X(RETURN, "return", tl_ast_return, result)                             \
+  X(PEAK, "#:peak", tl_ast_items, items) /* bytes; begin, end of it */   \
   X(BREAK, "break", tl_ast_nothing, nothing)                             \
   X(CONTINUE, "continue", tl_ast_nothing, nothing)                       \
   X(IMPORT, "import", tl_ast_import, import)

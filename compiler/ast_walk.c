@@ -132,6 +132,7 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
     case TL_AST_LIST:
     case TL_AST_ARRAY:
     case TL_AST_BLOCK:
+    case TL_AST_PEAK:
       return each_of(ast->items.items, ast->items.count, visit, context);
     case TL_AST_RECORD:
       return each_entry(&ast->record, visit, context);

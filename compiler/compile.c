@@ -12,10 +12,13 @@
 #include "compiler/layout.h"
 #include "compiler/pragmas.h"
 #include "compiler/parser.h"
+#include "compiler/warnings.h"
 #include "vm/text/signature.h"
 #include "vm/memory/memory.h"
 #include "vm/bytecode/module.h"
 #include "vm/memory/reserve.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 
 // The arena's memory goes through the VM's allocator, so that it counts
 // against the memory limit and can be made to fail in tests.
@@ -196,13 +199,52 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
   return tree;
 }
 
+// Adds what was found in the text to b->found, a record each: see
+// tl_check_source. False after tl_fail.
+static bool keep_findings(tl_builder *b, tl_source *source,
+                          tl_diagnostics *list) {
+  tl_vm *vm = b->vm;
+  sort_diagnostics(list);
+  for (uint32_t i = 0; i < list->count; i++) {
+    const tl_diagnostic *d = &list->items[i];
+    tl_place place = tl_source_place(source, d->span.at);
+    tl_record *record = tl_record_new(vm, 7);
+    tl_text report;
+    tl_slot value;
+    tl_record_put_text(
+        vm, &record, "kind",
+        d->kind == TALLY_OK ? "warning" : tl_error_kind_name(d->kind));
+    tl_record_put_text(vm, &record, "message", d->message);
+    tl_record_put_int(vm, &record, "line", place.line);
+    tl_record_put_int(vm, &record, "column", place.column);
+    tl_record_put_int(vm, &record, "begin", d->span.begin);
+    tl_record_put_int(vm, &record, "end", d->span.end);
+    tl_text_open(&report, vm);
+    tl_diagnostic_render(d, source, &report);
+    tl_string *text = tl_text_finish(&report);
+    if (text != NULL)
+      tl_record_put(vm, &record, "report", tl_own_string(text));
+    else
+      tl_record_put_nothing(vm, &record);
+    if (!tl_record_put_end(record, &value) ||
+        !tl_list_push_own(vm, b->found, value))
+      return false;
+  }
+  return true;
+}
+
 // Runs all stages into b->unit; false after tl_fail. After syntax errors
 // nothing else is looked at: what follows from a broken tree would be noise.
 static bool compile_into(tl_builder *b, const char *name, const char *text,
                          size_t nbytes, unsigned mode) {
   tl_vm *vm = b->vm;
   front f;
+  f.diagnostics.total = 0;
   tl_ast *program = parse(vm, b->arena, &f, name, text, nbytes);
+  if (program == NULL && b->found != NULL && f.diagnostics.total > 0) {
+    tl_error_clear(vm);
+    return keep_findings(b, &f.source, &f.diagnostics);
+  }
   if (program == NULL)
     return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "the compiler");
   b->names = &f.names;
@@ -215,7 +257,12 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
   b->resolver = &resolver;
-  bool ok = tl_resolve(&resolver, program) && tl_lower_program(b, program);
+  bool ok = tl_resolve(&resolver, program);
+  tl_diagnostics warnings;
+  tl_diagnostics_open(&warnings, b->arena);
+  if (ok && b->found != NULL)
+    tl_find_warnings(&resolver, program, &warnings);
+  ok = ok && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
   if (!ok && f.diagnostics.total > 0 && !b->failed &&
@@ -223,8 +270,15 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
     tl_lower_program(b, program);
   }
   // Pragmas are found before the back end, since they are places in the source,
-  // and checked behind it, on the modes in the bytecode.
-  ok = ok && tl_find_pragmas(b) && back_end(b) && tl_check_pragmas(b);
+  // and checked behind it, on the modes in the bytecode. It finds no errors
+  // otherwise, so that a check of a script without pragmas does without.
+  ok = ok && tl_find_pragmas(b);
+  if (b->found == NULL || b->unit->contract_count > 0)
+    ok = ok && back_end(b) && tl_check_pragmas(b);
+  if (b->found != NULL && !tl_failed(vm)) {
+    return keep_findings(b, &f.source, &f.diagnostics) &&
+           keep_findings(b, &f.source, &warnings);
+  }
   // An error of the VM itself (memory, a limit) comes before what was reported
   // because of it.
   if (f.diagnostics.total > 0 && !tl_failed(vm)) {
@@ -241,7 +295,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 // [is_conservative], only slots borrow.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_conservative) {
+                             bool is_conservative, tl_list **found) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
@@ -249,12 +303,17 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   tl_arena_open(&arena, resize, vm);
   tl_cfg_program program = {.arena = &arena,
                             .is_conservative = is_conservative};
-  tl_builder builder = {
-      .vm = vm, .arena = &arena, .unit = unit, .program = &program};
+  tl_builder builder = {.vm = vm,
+                        .arena = &arena,
+                        .unit = unit,
+                        .program = &program,
+                        .found = found};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok)
     return unit;
+  // The table of functions went with the arena.
+  unit->prototype_count = 0;
   tl_unit_free(vm, unit);
   return NULL;
 }
@@ -288,7 +347,8 @@ static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
 static tl_unit *compile_proved(tl_vm *vm, tl_module *module, const char *name,
                                const char *text, size_t nbytes, unsigned mode) {
   bool failed = false;
-  tl_unit *unit = compile_once(vm, module, name, text, nbytes, mode, false);
+  tl_unit *unit =
+      compile_once(vm, module, name, text, nbytes, mode, false, NULL);
   if (unit == NULL)
     return NULL;
   bool refused = is_refused(vm, unit, &failed);
@@ -304,7 +364,7 @@ static tl_unit *compile_proved(tl_vm *vm, tl_module *module, const char *name,
     tl_error_clear(vm);
   return failed && !refused
              ? NULL
-             : compile_once(vm, module, name, text, nbytes, mode, true);
+             : compile_once(vm, module, name, text, nbytes, mode, true, NULL);
 }
 
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
@@ -313,6 +373,24 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
   tl_unit *unit = compile_proved(vm, module, name, text, nbytes, mode);
   tl_reserve(vm, before);
   return unit;
+}
+
+// In a module of its own, so that no name of the main module counts, nor stays
+// behind.
+bool tl_check_source(tl_vm *vm, const char *name, const char *text,
+                     size_t nbytes, tl_slot *out) {
+  tl_module *module = tl_module_new(vm, "main", NULL);
+  tl_list *found = module == NULL ? NULL : tl_list_new(vm, 4);
+  tl_unit *unit = found == NULL
+                      ? NULL
+                      : compile_once(vm, module, name, text, nbytes,
+                                     TL_UNIT_SCRIPT, false, &found);
+  bool ok = unit != NULL;
+  if (ok)
+    tl_unit_free(vm, unit);
+  if (module != NULL)
+    tl_module_free(vm, module);
+  return tl_list_give(vm, found, ok, out);
 }
 
 // --- Layout -----------------------------------------------------------------

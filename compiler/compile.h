@@ -12,6 +12,7 @@
 //   tree    (ast.h)
 //    │ resolver.c      which variable each name is; captures of closures
 //   tree + scopes  (resolver.h)
+//    │ warnings.c      what is hardly meant, for `tally check`
 //    │ lower*.c        expressions to instructions; constants, names, paths
 //    │ definite.c      variables are set where they are read
 //   graph   (cfg.h)
@@ -52,6 +53,13 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 // and empty lines in order. False after tl_fail: the text does not parse.
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out);
+
+// Compiles a script and sets [out] to a new list: its errors and then its
+// warnings (warnings.h), each a record of kind ("name", …, "warning"), message,
+// line, column, begin and end as byte offsets, and report, all of it as errors
+// are shown. False after tl_fail: the text is not UTF-8, or memory failed.
+bool tl_check_source(tl_vm *vm, const char *name, const char *text,
+                     size_t nbytes, tl_slot *out);
 
 // Sets [out] to a new string: signature and ## lines of the functions and
 // variables of a script. False after tl_fail, likewise.

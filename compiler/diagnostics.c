@@ -56,9 +56,11 @@ void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
                           tl_text *out) {
   uint32_t at = diagnostic->span.at;
   tl_place place = tl_source_place(source, at);
-  tl_text_printf(out, "%s:%u:%u: %s error: %s\n", source->name, place.line,
-                 place.column, tl_error_kind_name(diagnostic->kind),
-                 diagnostic->message);
+  bool is_error = diagnostic->kind != TALLY_OK;
+  tl_text_printf(out, "%s:%u:%u: %s%s: %s\n", source->name, place.line,
+                 place.column,
+                 is_error ? tl_error_kind_name(diagnostic->kind) : "",
+                 is_error ? " error" : "warning", diagnostic->message);
   tl_text_excerpt(out, source->text, (int)place.line, place.line_begin,
                   place.line_end, at > place.line_end ? place.line_end : at);
 }

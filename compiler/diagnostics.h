@@ -22,7 +22,7 @@
 // So many errors are shown in full; the parser gives up at this number.
 #define TL_DIAGNOSTICS_MAX 20
 
-// One error. Its message lives in the arena or is a literal.
+// One error, or a warning (kind TALLY_OK). Its message lives in the arena or is a literal.
 typedef struct tl_diagnostic {
   tally_status kind;
   tl_span span;

@@ -269,6 +269,22 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   return n;
 }
 
+// Whether a unit computes something that it reads again after another
+// operation: one by one both results would exist.
+static bool saves(const tl_fusion *f, const tl_fused_unit *u) {
+  for (int32_t i = u->first; i < u->last; i++) {
+    const tl_fused_step *s = &f->steps[i];
+    for (int32_t k = i + 1;
+         tl_fused_is_operation(s) && k < s->consumer && k <= u->last; k++) {
+      bool consumes;
+      if (tl_fused_is_operation(&f->steps[k]) &&
+          reads(&f->steps[k].d, s->d.result, &consumes))
+        return true;
+    }
+  }
+  return false;
+}
+
 // The regions of one run, in four passes over its steps:
 //
 //   find_consumers     who uses up which result
@@ -292,17 +308,41 @@ static bool find_in_run(tl_fusion *f) {
     tl_region region = {.start = f->steps[u->first].pc,
                         .end = f->steps[u->last].end,
                         .together = f->steps[units[u->group_end].last].end,
-                        .is_part = u->part};
+                        .is_part = u->part,
+                        .saves = saves(f, u)};
     if (!add_region(f, region))
       return false;
   }
   return true;
 }
 
-// One step alone is no region.
-static bool end_run(tl_fusion *f) {
+// Where a run that is too long is cut: the last place behind which one result
+// at most is still to be read, so that no array more is made; else its end.
+// What lies before the middle is not looked at, as each run has to get on.
+static int32_t find_cut(tl_fusion *f) {
+  find_consumers(f);
+  for (int32_t cut = f->count; cut > TL_FUSED_RUN / 2; cut--) {
+    int32_t left = 0;
+    for (int32_t i = 0; i < cut && left < 2; i++)
+      left += f->steps[i].d.result >= 0 && f->steps[i].kind != TL_STEP_LOAD &&
+              (f->steps[i].consumer < 0 || f->steps[i].consumer >= cut);
+    if (left < 2)
+      return cut;
+  }
+  return f->count;
+}
+
+// One step alone is no region. Of a run that is [cut] what lies behind the cut
+// begins the next one.
+static bool end_run(tl_fusion *f, bool cut) {
+  int32_t all = f->count;
+  f->count = cut ? find_cut(f) : all;
+  int32_t begin = f->count;
   bool ok = f->count < 2 || find_in_run(f);
-  f->count = 0;
+  f->count = all - begin;
+  memmove(f->steps, f->steps + begin, (size_t)f->count * sizeof *f->steps);
+  memmove(f->results, f->results + begin,
+          (size_t)f->count * sizeof *f->results);
   return ok;
 }
 
@@ -391,10 +431,9 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     tl_decoded d;
     tl_decode(function, pc, &d);
     tl_region_step kind = step_of(&f, pc, &d);
-    if ((kind == TL_STEP_NONE || f.leads[pc] || f.count == TL_FUSED_RUN) &&
-        !end_run(&f)) {
+    bool ends = kind == TL_STEP_NONE || f.leads[pc];
+    if ((ends || f.count == TL_FUSED_RUN) && !end_run(&f, !ends))
       return false;
-    }
     f.results[f.count] = d.result;
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
@@ -402,7 +441,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
           -1, -1,           false};
     pc += d.words;
   }
-  if (!end_run(&f))
+  if (!end_run(&f, false))
     return false;
   return cache_regions(&f);
 }

@@ -360,7 +360,11 @@ static void lex_unknown(tl_lexer *lexer) {
 // names, the format of a hole before the sign `:`, and .5 before the sign `.`.
 static void lex_token(tl_lexer *lexer) {
   char byte = lexer->text[lexer->at];
-  if (byte == '"') {
+  if (byte == '#') {
+    uint32_t begin = lexer->at;
+    lexer->at += 6;
+    tl_lexer_add(lexer, TL_TOKEN_PEAK, begin);
+  } else if (byte == '"') {
     tl_lexer_string(lexer);
   } else if (byte == 'r' && byte_at(lexer, lexer->at + 1) == '"') {
     tl_lexer_raw_string(lexer);
@@ -396,12 +400,24 @@ static void skip_comment(tl_lexer *lexer) {
   lexer->at = end ? (uint32_t)(end - lexer->text) : lexer->nbytes;
 }
 
+// Whether a #:peak stands here, first on its line. Alone of all pragmas it is
+// followed by an expression, which is code of the script.
+static bool peak_starts(const tl_lexer *lexer) {
+  static const char mark[] = "#:peak";
+  size_t n = sizeof mark - 1, left = lexer->nbytes - lexer->at;
+  return lexer->is_first && left >= n &&
+         memcmp(lexer->text + lexer->at, mark, n) == 0 &&
+         (left == n || strchr(" \t\r\n", lexer->text[lexer->at + n]) != NULL);
+}
+
 // Skips blanks, comments and ends of lines up to the next token. A blank line
 // separates the ## lines above it from what follows.
 static void skip_space(tl_lexer *lexer) {
   bool is_blank = lexer->is_first;
   for (; lexer->at < lexer->nbytes;) {
     char byte = lexer->text[lexer->at];
+    if (byte == '#' && peak_starts(lexer))
+      return;
     if (byte == '#') {
       skip_comment(lexer);
       is_blank = false;

@@ -75,6 +75,7 @@ typedef enum tl_level {
   X(ERROR, "an error")              /* code: tl_lex_error */                 \
   X(NEWLINE, "the end of the line") /* never stored, see tl_token */         \
   X(SEMICOLON, ";")                                                          \
+  X(PEAK, "#:peak") /* an expression and a statement follow */               \
   X(NAME, "a name")                                                          \
   X(NUMBER, "a number")                                                      \
   X(STRING, "a string") /* whole, without holes; raw ones too */             \

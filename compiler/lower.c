@@ -55,6 +55,7 @@ static const tl_lowering lowerings[TL_AST_KIND_COUNT] = {
     [TL_AST_DEFINE] = {.run = tl_lower_define},
     [TL_AST_GLOBAL] = {.run = lower_nothing},
     [TL_AST_RETURN] = {.run = tl_lower_return},
+    [TL_AST_PEAK] = {.run = tl_lower_peak},
     [TL_AST_BREAK] = {.run = tl_lower_leave},
     [TL_AST_CONTINUE] = {.run = tl_lower_leave},
     [TL_AST_IMPORT] = {.run = tl_lower_import},

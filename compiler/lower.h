@@ -49,6 +49,7 @@ typedef struct tl_builder {
   tl_names *names;
   tl_diagnostics *diagnostics;
   tl_resolver *resolver;
+  tl_list **found;  // gets errors and warnings as values; NULL: a run
   tl_source *source;
   tl_unit *unit;
   tl_cfg_program *program;
@@ -64,13 +65,6 @@ typedef struct tl_builder {
   uint32_t item_path;  // + 1: the path of x[i]; 0: not made yet
   bool failed;         // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
-
-// A column that is in a slot already, while a loop's body is lowered.
-typedef struct tl_column {
-  const tl_ast *index;
-  int32_t slot;
-  struct tl_column *outer;
-} tl_column;
 
 // The loop that `break` and `continue` leave or repeat.
 typedef struct tl_loop {
@@ -91,7 +85,6 @@ typedef struct tl_lower {
   // they leave the function.
   int32_t handler;
   tl_loop *loop;
-  tl_column *columns;  // read before the loops around, or NULL
   // For each variable the block in which it is known to be set, or -1: reads in
   // that block need no CHECKSET.
   int32_t *assigned_in;
@@ -368,17 +361,10 @@ int32_t tl_lower_select(tl_lower *l, tl_ast *ast, int32_t want);
 // assign the variable.
 int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
 
-// --- Indices and places (lower_place.c, lower_column.c, lower_take.c) -------
+// --- Indices and places (lower_place.c, lower_take.c) ----------------------
 
 // object[items].
 int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
-// An index that is the same in all iterations, copied side by side.
-void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want);
-// The slot of such a column, or -1.
-int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast);
-// Reads the columns that [loop], a FOR, would read first in every iteration,
-// and puts them on l->columns; false: there are none.
-bool tl_columns_begin(tl_lower *l, tl_ast *loop);
 
 // Whether [ast] is the old value of the place that is being set: then it is
 // moved out of its container by tl_lower_taken instead of read.
@@ -428,6 +414,7 @@ void tl_lower_for(tl_lower *l, tl_ast *ast);
 // What follows a return in its block is lowered too, into a block that nothing
 // reaches.
 void tl_lower_return(tl_lower *l, tl_ast *ast);
+void tl_lower_peak(tl_lower *l, tl_ast *ast);
 // `break` and `continue`.
 void tl_lower_leave(tl_lower *l, tl_ast *ast);
 // A list, array or record made by `for`.

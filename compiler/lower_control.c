@@ -238,42 +238,19 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_enter_block(l, w->done);
 }
 
-// What stands in the current block is done in the first iteration only; the
-// others enter behind it. Used for hoisted columns, since a loop without
-// iterations must not read them.
-static void begin_iterations(tl_lower *l, tl_ast_for *loop, walk *w,
-                             tl_span span) {
-  int32_t again = tl_new_block(l), body = tl_new_block(l);
-  tl_jump(l, body, span);
-  tl_enter_block(l, again);
-  bind_walk(l, loop->names, loop->name_count, loop->value, w, span);
-  tl_jump(l, body, span);
-  tl_enter_block(l, body);
-  // end_walk lets the loop go on there.
-  w->body = again;
-}
-
-// Columns are read behind the first binding of the loop's names, so only when
-// there is an iteration; the loop then goes on behind them.
 void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
   int32_t mark = l->top;
   walk w;
   begin_walk(l, loop->value, loop->name_count, &w, ast->span);
   bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
-  // Columns of loops around this one stay known within.
-  tl_column *columns = l->columns;
-  if (w.is_range && tl_columns_begin(l, ast))
-    begin_iterations(l, loop, &w, ast->span);
   tl_loop inner = {.outer = l->loop, .again = w.again, .done = w.done};
   l->loop = &inner;
-  // Hidden slots and columns live as long as the loop; temporaries of the body
-  // do not.
+  // Hidden slots live as long as the loop; temporaries of the body do not.
   int32_t body_mark = l->top;
   tl_lower_block(l, loop->body, TL_NO_VALUE);
   l->top = body_mark;
   l->loop = inner.outer;
-  l->columns = columns;
   end_walk(l, &w, ast->span);
   l->top = mark;
 }
@@ -469,6 +446,16 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
                       : tl_lower_expr(l, ast->result.value, -1);
   tl_emit1(l, TL_BC_RET, -1, value, ast->span);
   tl_enter_block(l, tl_new_block(l));
+}
+
+// #:peak: a call that begins the promise.
+void tl_lower_peak(tl_lower *l, tl_ast *ast) {
+  const tl_builtin *begin =
+      tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
+  int32_t mark = l->top, base = tl_temp(l);
+  tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
+                  tl_add_constant(l, tl_builtin_slot(begin)), base, ast->span);
+  l->top = mark;
 }
 
 // `break` or `continue`: a jump, then likewise.

@@ -169,9 +169,9 @@ static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
 
 // object[items]: GETEL and GETEL2 for one or two plain indices, else INDEX
 // with a path and a window.
-static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
-                           bool is_column) {
+int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_index *index = &ast->index;
+  want = tl_into(l, want);
   if (too_many_items(l, index->count, ast->span))
     return want;
   int32_t mark = l->top;
@@ -210,34 +210,10 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
   }
   ins->window = window;
   ins->extra = index_path(l, index->items, index->count, parts);
-  if (is_column && ins->extra < l->b->unit->path_count)
-    l->b->unit->paths[ins->extra].is_column = true;
   // [want] may be a variable, which is not in the window.
   tl_emit1(l, TL_BC_MOV, want, window, ast->span);
   l->top = mark;
   return want;
-}
-
-// Columns are found by comparing trees, as the same index may be written
-// several times in a loop's body; innermost loops come first.
-int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast) {
-  for (const tl_column *c = l->columns; c != NULL; c = c->outer) {
-    if (tl_ast_is_same(ast, c->index))
-      return c->slot;
-  }
-  return -1;
-}
-
-// An index that a loop has hoisted is in a slot already.
-int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
-  int32_t column = tl_column_slot(l, ast);
-  if (column < 0)
-    return lower_index(l, ast, tl_into(l, want), false);
-  return tl_lower_into(l, want, column, ast->span);
-}
-
-void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want) {
-  lower_index(l, ast, want, true);
 }
 
 // --- Targets ----------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include "compiler/parser.h"
 
+#include <string.h>
 
 #include "compiler/parser_internal.h"
 
@@ -53,6 +54,17 @@ static bool has_lex_error(const tl_tokens *tokens) {
   return false;
 }
 
+// Whether the last line that is not blank is a pragma: the statement that it
+// stands above is still to come.
+static bool ends_in_pragma(const tl_source *source) {
+  uint32_t end = source->nbytes;
+  while (end > 0 && strchr(" \t\r\n", source->text[end - 1]) != NULL) end--;
+  uint32_t begin = end;
+  while (begin > 0 && source->text[begin - 1] != '\n') begin--;
+  while (begin < end && strchr(" \t", source->text[begin]) != NULL) begin++;
+  return end - begin >= 2 && memcmp(source->text + begin, "#:", 2) == 0;
+}
+
 // The status of a text that is at least UTF-8. While a bracket is open, what
 // stands in it cannot be judged: more lines may make parameters of it. But a
 // character that begins no token is wrong for good.
@@ -65,6 +77,8 @@ static tl_parse_status judge(tl_parser *parser, const tl_source *source) {
     return has_lex_error(&parser->tokens) ? TL_PARSE_ERROR
                                           : TL_PARSE_INCOMPLETE;
   }
+  if (ends_in_pragma(source))
+    return TL_PARSE_INCOMPLETE;
   uint32_t count = parser->tokens.count;
   const tl_token *end = &parser->tokens.items[count - 1];
   // Lines that begin with ## document what follows them, so the next statement

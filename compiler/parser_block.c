@@ -152,7 +152,10 @@ tl_ast *tl_parse_program(tl_parser *parser, tl_token_kind end, uint32_t begin) {
   while (parser->kind != end && parser->kind != TL_TOKEN_END &&
          !is_over(parser)) {
     size_t kept = parser->scratch_used;
-    tl_ast *statement = statement_with_end(parser, end);
+    bool promises = parser->kind == TL_TOKEN_PEAK;
+    tl_ast *peak = promises ? tl_parse_peak(parser, end) : NULL;
+    tl_ast *statement =
+        promises && peak == NULL ? NULL : statement_with_end(parser, end);
     // A failed statement may have left items on the stack, and levels of
     // recursion that were never left.
     parser->scratch_used = kept;
@@ -164,7 +167,8 @@ tl_ast *tl_parse_program(tl_parser *parser, tl_token_kind end, uint32_t begin) {
       if (end == TL_TOKEN_END && parser->kind == TL_TOKEN_BRACE_END) {
         tl_parser_advance(parser);
       }
-    } else if (!tl_parser_push(parser, &statement, sizeof statement)) {
+    } else if ((promises && !tl_place_peak(parser, peak, statement)) ||
+               !tl_parser_push(parser, &statement, sizeof statement)) {
       return NULL;
     }
     skip_separators(parser);

@@ -190,6 +190,13 @@ tl_ast *tl_parse_block(tl_parser *parser);
 tl_ast *tl_parser_report_no_block(tl_parser *parser);
 // One statement, without what ends it.
 tl_ast *tl_parse_statement(tl_parser *parser);
+// At `#:peak`: the number of bytes, up to the statement that it is for; [end]
+// is what the block around them ends in. NULL after a report.
+tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end);
+// Puts a promise where it begins: into the body of the function that the
+// statement defines, or on the stack before the statement itself. False: no
+// memory.
+bool tl_place_peak(tl_parser *parser, tl_ast *peak, tl_ast *statement);
 // An item of a list or an array: an expression, or a SPREAD node.
 tl_ast *tl_parse_list_item(tl_parser *parser);
 // A name, in its normal form; [what] says in a report what it was to be.

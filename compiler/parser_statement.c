@@ -606,3 +606,58 @@ tl_ast *tl_parse_statement(tl_parser *parser) {
   }
   return statement;
 }
+
+// --- #:peak ---
+
+static tl_ast *integer_node(tl_parser *parser, uint64_t value, uint32_t at) {
+  tl_ast node = {.kind = TL_AST_INT, .integer = {value}};
+  return tl_parser_node(parser, &node, at, at);
+}
+
+// `#:peak` and the number of bytes, up to the end of its line. What it is for
+// is filled in by place_peak.
+tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ast node = {.kind = TL_AST_PEAK, .items = {.count = 3}};
+  tl_parser_advance(parser);
+  node.items.items = TL_ARENA_ARRAY(parser->arena, tl_ast *, 3);
+  tl_ast *nbytes = tl_parse_expr(parser);
+  if (nbytes == NULL || node.items.items == NULL)
+    return NULL;
+  node.items.items[0] = nbytes;
+  tl_ast *peak = tl_parser_node(parser, &node, begin, begin);
+  while (parser->kind == TL_TOKEN_NEWLINE || parser->kind == TL_TOKEN_SEMICOLON)
+    tl_parser_advance(parser);
+  if (peak != NULL && (parser->kind == end || parser->kind == TL_TOKEN_END))
+    return tl_parser_fail(parser, peak->span,
+                          "#:peak stands above no statement");
+  return peak;
+}
+
+// A promise of a function begins its body; that of another statement stands
+// before it, and is for the part of the text that is the statement's.
+bool tl_place_peak(tl_parser *parser, tl_ast *peak, tl_ast *statement) {
+  bool defines = statement->kind == TL_AST_DEFINE;
+  tl_ast_items *parts = &peak->items;
+  tl_span span = statement->span;
+  parts->items[1] = integer_node(parser, defines ? 0 : span.begin, span.begin);
+  parts->items[2] =
+      integer_node(parser, defines ? UINT32_MAX : span.end, span.begin);
+  if (parts->items[1] == NULL || parts->items[2] == NULL)
+    return false;
+  if (!defines)
+    return tl_parser_push(parser, &peak, sizeof peak);
+  tl_ast *function = statement->define.function;
+  tl_ast block = {.kind = TL_AST_BLOCK, .items = {.count = 2}};
+  block.items.items = TL_ARENA_ARRAY(parser->arena, tl_ast *, 2);
+  if (block.items.items == NULL)
+    return false;
+  block.items.items[0] = peak;
+  block.items.items[1] = function->function.body;
+  tl_ast *body = tl_parser_node(parser, &block, span.begin, span.begin);
+  if (body == NULL)
+    return false;
+  body->span = function->function.body->span;
+  function->function.body = body;
+  return true;
+}

@@ -18,7 +18,7 @@
 // --- Finding ----------------------------------------------------------------
 
 // The words that may follow #:.
-static const char *const words[] = {"inplace"};
+static const char *const words[] = {"inplace", "peak"};
 
 static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
@@ -117,7 +117,7 @@ static bool find_all(tl_builder *b, const tl_tokens *tokens, uint32_t mark) {
     while (i < tokens->count && tokens->items[i].end <= mark) i++;
     const tl_token *t =
         &tokens->items[i < tokens->count ? i : tokens->count - 1];
-    // A line of a string that begins with #: is text.
+    // A line of a string that begins with #: is text, and #:peak a statement.
     if (t->begin <= mark && t->kind != TL_TOKEN_END)
       continue;  // inside a string
     if (!check_word(b, mark)) {

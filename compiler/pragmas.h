@@ -1,10 +1,13 @@
 // Pragmas: comments that begin with #: on a line of their own and say
-// something about the statement or function below them. There is one,
-// #:inplace, an in-place contract: results of what it stands above are
-// computed in the memory of operands.
+// something about the statement or function below them. #:inplace is an
+// in-place contract: results of what it stands above are computed in the memory
+// of operands.
 //
 //   #:inplace
 //   x += y        fails to compile if x is shared here
+//
+// #:peak, the promise of peak memory, is followed by an expression; so it is a
+// token and a statement (parser_block.c), and only its word is known here.
 //
 // tl_find_pragmas runs on the source, before the back end; tl_check_pragmas on
 // the bytecode, when it is known which operands are consumed.

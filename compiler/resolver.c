@@ -197,6 +197,7 @@ static bool resolve(tl_ast *ast, void *resolver);
 //
 //   fn f(n) { fn g() { () => n }; g }     the lambda captures n, and so does g
 static void use(tl_resolver *r, tl_variable *variable) {
+  variable->is_read = true;
   tl_scope *home = variable->scope->function;
   tl_scope *scope = r->scope->function;
   // Its own variable, or one of a comprehension in it.

@@ -33,6 +33,7 @@ typedef struct tl_variable {
   // must outlive the module's own code.
   bool is_read_below;
   bool is_shared;  // of a module: some function declares it global
+  bool is_read;    // somewhere, by its name
   int32_t index;   // slot, or index of the module variable; -1: not yet
   // Places that assign it as a whole. Whatever makes its value unpredictable
   // counts twice, so that 1 means: this value and no other.

@@ -5,6 +5,7 @@
 // Order: loading, completion with Tab, keys, opening and reading.
 #include "repl/editor.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -13,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "repl/commands.h"
 #include "repl/signs.h"
 
 // --- libedit, of its header what is used here -------------------------------
@@ -172,6 +175,59 @@ static void add_signs(const char *part, choices *c) {
   }
 }
 
+// Commands of the prompt, for a colon and what follows it.
+static void add_commands(const char *part, choices *c) {
+  const char *name;
+  for (int i = 0; (name = tl_command_name(i)) != NULL; i++) {
+    if (strncmp(name, part, strlen(part)) == 0)
+      add_choice(c, name);
+  }
+}
+
+// Files whose names go on from a path; those of folders end with a slash.
+// Hidden ones only where a point was written.
+static void add_files(const char *path, choices *c) {
+  const char *slash = strrchr(path, '/'), *part = slash ? slash + 1 : path;
+  char folder[1024], name[300];
+  int n = snprintf(folder, sizeof folder, "%.*s", (int)(part - path), path);
+  DIR *dir = n < 0 || (size_t)n >= sizeof folder
+                 ? NULL
+                 : opendir(n > 0 ? folder : ".");
+  if (dir == NULL)
+    return;
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    if (strncmp(entry->d_name, part, strlen(part)) != 0 ||
+        (entry->d_name[0] == '.' && part[0] != '.'))
+      continue;
+    struct stat what;
+    bool is_folder = fstatat(dirfd(dir), entry->d_name, &what, 0) == 0 &&
+                     S_ISDIR(what.st_mode);
+    snprintf(name, sizeof name, "%s%s", entry->d_name, is_folder ? "/" : "");
+    add_choice(c, name);
+  }
+  closedir(dir);
+}
+
+// Where a string begins that is open at the text's end; NULL: none is. A
+// backslash hides the sign behind it.
+static const char *open_string(const char *text) {
+  const char *begin = NULL;
+  for (; *text != 0; text++) {
+    if (*text == '\\' && begin != NULL && text[1] != 0)
+      text++;
+    else if (*text == '"')
+      begin = begin == NULL ? text + 1 : NULL;
+  }
+  return begin;
+}
+
+// The file name that a command is given; NULL: it is given none.
+static const char *file_of_command(const char *text) {
+  bool takes =
+      strncmp(text, ":load ", 6) == 0 || strncmp(text, ":save ", 6) == 0;
+  return takes ? text + 6 + strspn(text + 6, " ") : NULL;
+}
+
 // How much of the name stands at the text's end already.
 static size_t typed_length(const char *text, const char *name) {
   size_t end = strlen(text), n = strlen(name);
@@ -255,8 +311,10 @@ static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
     return CC_REFRESH;
   }
   choices c = {.names = NULL};
-  const char *slash = strrchr(text, '\\');
+  const char *slash = strrchr(text, '\\'), *file = open_string(text);
   int result;
+  if (file == NULL)
+    file = file_of_command(text);
   // A backslash with a name behind it: a sign.
   if (slash != NULL && strpbrk(slash, " \t\"") == NULL) {
     add_signs(slash + 1, &c);
@@ -265,7 +323,12 @@ static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
                      : put_sign(e, edit, slash + 1))
       result = CC_REFRESH;
   } else {
-    add_words(e, text, &c);
+    if (file != NULL)
+      add_files(file, &c);
+    else if (text[0] == ':' && strchr(text, ' ') == NULL)
+      add_commands(text + 1, &c);
+    else
+      add_words(e, text, &c);
     result = use_choices(e, edit, text, &c);
   }
   free_choices(&c);

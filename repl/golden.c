@@ -45,11 +45,12 @@ static int capture(void *context, const char *from, size_t nbytes) {
 }
 
 // A VM in a world of its own; ends the command where there is no memory.
-static tally_vm *open_vm(world *w) {
+static tally_vm *open_vm(const tl_golden *golden, world *w) {
   tally_options options = tally_default_options();
   options.resize = resize;
   options.write = capture;
   options.context = w;
+  options.native = golden->native;
   tally_vm *vm;
   *w = (world){0};
   if (tally_open(&options, &vm) == TALLY_OK)
@@ -116,7 +117,7 @@ static void run_part(tl_golden *golden, tl_part *p) {
     return;
   }
   world w;
-  tally_vm *vm = open_vm(&w);
+  tally_vm *vm = open_vm(golden, &w);
   unsigned long before = golden->passed + golden->failed;
   tally_status status =
       tally_run_source(vm, p->path, p->source.data, p->source.n, 0, NULL);
@@ -241,7 +242,7 @@ static void run_file_examples(tl_golden *golden, const char *path,
       continue;
     line = trim_left(skip(line, 2));
     if (!vm) {
-      vm = open_vm(&w);
+      vm = open_vm(golden, &w);
       if (tally_eval(vm, source->data, NULL) != TALLY_OK) {
         tl_golden_fail(golden, path, number, "%s", tally_error(vm)->report);
         break;
@@ -264,7 +265,7 @@ static void run_documentation(tl_golden *golden, const char *name,
   if (!strstr(documentation, "  # "))
     return;
   world w;
-  tally_vm *vm = open_vm(&w);
+  tally_vm *vm = open_vm(golden, &w);
   const char *dot = strchr(name, '.');
   if (dot) {
     char import[256];
@@ -291,7 +292,7 @@ void tl_golden_library(tl_golden *golden) {
     return;
   }
   world w;
-  tally_vm *vm = open_vm(&w);
+  tally_vm *vm = open_vm(golden, &w);
   const char *name;
   for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
     if (golden->filter && !strstr(name, golden->filter))

@@ -30,10 +30,13 @@
 
 #include <stdio.h>
 
+#include "tally.h"
+
 // The counts of a test run, and where failures are reported.
 typedef struct tl_golden {
   const char *filter;  // NULL, or run only parts whose "file: name" has this
   FILE *report;        // a line for each failure and each part skipped
+  tally_native_code native;  // of each VM
   unsigned long passed, failed;  // expectations
 } tl_golden;
 

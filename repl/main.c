@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "repl/lsp.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
@@ -35,9 +36,36 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_doc(session, cmd);
     case TL_ACTION_FORMAT:
       return tl_run_format(session, cmd);
+    case TL_ACTION_LSP:
+      return tl_run_lsp(session);
+    case TL_ACTION_CHECK:
+      return tl_run_check(session, cmd);
     default:
       return tl_prompt_run(session);
   }
+}
+
+// Which version this is, and which library large matrices go to.
+static int print_version(const tl_command *cmd) {
+  tl_session session;
+  tally_value blas;
+  const char *text;
+  size_t nbytes;
+  printf("tally %s\nmachine code: %s\n", tally_version(),
+         tally_has_native_code() ? "available" : "not available here");
+  if (!tl_session_open(&session, cmd))
+    return TL_FAILED;
+  tally_status status =
+      tally_eval(session.vm,
+                 "import linalg\n"
+                 "if linalg.blas == none { \"none, Tally's own code\" } "
+                 "else { linalg.blas }",
+                 &blas);
+  if (status == TALLY_OK)
+    status = tally_to_string(session.vm, blas, &text, &nbytes);
+  if (status == TALLY_OK)
+    printf("BLAS: %.*s\n", (int)nbytes, text);
+  return tl_session_close(&session, TL_DONE);
 }
 
 // Commands that need no VM are done first.
@@ -49,10 +77,9 @@ int main(int argc, char **argv) {
     return status;
   switch (cmd.action) {
     case TL_ACTION_TEST:
-      return tl_test_command(cmd.argc, cmd.argv);
+      return tl_test_command(cmd.argc, cmd.argv, cmd.options.native);
     case TL_ACTION_VERSION:
-      printf("tally %s\n", tally_version());
-      return 0;
+      return print_version(&cmd);
     case TL_ACTION_HELP:
       tl_command_help();
       return 0;

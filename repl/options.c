@@ -20,15 +20,20 @@ static const char help[] =
     "  tally -e 'CODE'          run CODE and print its value\n"
     "  tally test [PATH ...]    run golden tests and documented examples\n"
     "  tally dis FILE           the bytecode, with each operand's ownership\n"
+    "  tally dis --native FILE  run it, and list what became machine code\n"
     "  tally explain FILE       what each operation's result lives in, and "
     "why;\n"
-    "                           --json, --static: without running it\n"
+    "                           --json, --static: without running it;\n"
+    "                           --peak: how much memory each function may "
+    "need\n"
     "  tally doc [NAME]         documentation; without NAME, all by topics\n"
     "  tally doc FILE.tly       what the ## lines say of its functions\n"
     "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
     "any\n"
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
+    "  tally check FILE ...     errors and warnings, without running anything\n"
+    "  tally lsp                a language server for editors\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
@@ -40,6 +45,7 @@ static const char help[] =
     "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
     "                           -: on standard error; FILE.json: as data\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
+    "  --no-native              make no machine code of loops and functions\n"
     "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
     "  --version, --help\n"
     "\n"
@@ -138,6 +144,14 @@ static int set_threads(tl_command *cmd, const char *text) {
   return wrong("--threads wants a number from 1 to 1024, not ", text);
 }
 
+// For tests: "always" enters machine code at every poll.
+static int set_native(tl_command *cmd, const char *text) {
+  cmd->options.native = TALLY_NATIVE_ALWAYS;
+  if (strcmp(text, "always") == 0)
+    return 0;
+  return wrong("--native wants always, not ", text);
+}
+
 // Any integer of 64 bits with a sign, as random.seed takes it.
 static int set_seed(tl_command *cmd, const char *text) {
   char *end;
@@ -183,6 +197,7 @@ static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"--limit-time", set_time},
                                     {"--threads", set_threads},
                                     {"--seed", set_seed},
+                                    {"--native", set_native},
                                     {"--memory-plot", set_plot},
                                     {"-e", set_code},
                                     {NULL, NULL}};
@@ -205,8 +220,11 @@ static bool set_flag(tl_command *cmd, const char *arg) {
     cmd->options.no_reuse = 1;
   } else if (strcmp(arg, "--no-blas") == 0) {
     cmd->options.no_blas = 1;
+  } else if (strcmp(arg, "--no-native") == 0) {
+    cmd->options.native = TALLY_NATIVE_OFF;
   } else if (strcmp(arg, "--sandbox") == 0) {
     cmd->options.capabilities = 0;
+    cmd->options.native = TALLY_NATIVE_OFF;
   } else {
     return false;
   }
@@ -247,7 +265,7 @@ static bool is_option(const char *arg) {
   return arg != NULL && arg[0] == '-' && arg[1] != 0;
 }
 
-// tally explain [--json] [--static] FILE [ARG ...]
+// tally explain [--json] [--static] [--peak] FILE [ARG ...]
 static int read_explain(tl_command *cmd, int argc, char **argv) {
   int i = 1;
   for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
@@ -255,11 +273,14 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
       cmd->explain |= TALLY_EXPLAIN_JSON;
     else if (strcmp(argv[i], "--static") == 0)
       cmd->explain |= TALLY_EXPLAIN_STATIC;
+    else if (strcmp(argv[i], "--peak") == 0)
+      cmd->explain |= TALLY_EXPLAIN_PEAK;
     else
       return no_option(argv[0], argv[i]);
   }
   if (i == argc)
-    return wrong("usage: tally explain [--json] [--static] FILE [ARG ...]", "");
+    return wrong(
+        "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", "");
   cmd->action = TL_ACTION_EXPLAIN;
   cmd->subject = argv[i];
   cmd->argc = argc - i - 1;
@@ -267,13 +288,18 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
-// tally dis FILE
+// tally dis [--native] FILE
 static int read_dis(tl_command *cmd, int argc, char **argv) {
-  if (is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  cmd->action = TL_ACTION_DIS;
-  cmd->subject = argv[1];
-  return argc == 2 ? 0 : wrong("usage: tally dis FILE", "");
+  bool native = argc > 1 && strcmp(argv[1], "--native") == 0;
+  int i = native ? 2 : 1;
+  if (i < argc && is_option(argv[i]))
+    return no_option(argv[0], argv[i]);
+  cmd->action = native ? TL_ACTION_EXPLAIN : TL_ACTION_DIS;
+  cmd->explain = native ? TALLY_EXPLAIN_NATIVE : 0;
+  if (argc != i + 1)
+    return wrong("usage: tally dis [--native] FILE", "");
+  cmd->subject = argv[i];
+  return 0;
 }
 
 // Takes --check from behind the word; returns how many words it was.
@@ -307,6 +333,23 @@ static int read_format(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally check FILE ...
+static int read_check_files(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_CHECK;
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
+  if (cmd->argc == 0)
+    return wrong("usage: tally check FILE ...", "");
+  return is_option(argv[1]) ? no_option(argv[0], argv[1]) : 0;
+}
+
+// tally lsp; clients add options of their own, such as --stdio.
+static int read_lsp(tl_command *cmd, int argc, char **argv) {
+  (void)argc, (void)argv;
+  cmd->action = TL_ACTION_LSP;
+  return 0;
+}
+
 // tally test ..., whose arguments are read in test.c.
 static int read_test(tl_command *cmd, int argc, char **argv) {
   cmd->action = TL_ACTION_TEST;  // which reads its own options
@@ -321,9 +364,14 @@ typedef struct worded {
   int (*read)(tl_command *cmd, int argc, char **argv);
 } worded;
 
-static const worded words[] = {{"test", read_test},       {"dis", read_dis},
-                               {"doc", read_doc},         {"fmt", read_format},
-                               {"explain", read_explain}, {NULL, NULL}};
+static const worded words[] = {{"test", read_test},
+                               {"dis", read_dis},
+                               {"doc", read_doc},
+                               {"fmt", read_format},
+                               {"explain", read_explain},
+                               {"check", read_check_files},
+                               {"lsp", read_lsp},
+                               {NULL, NULL}};
 
 // Reads the FILE or word and all behind it.
 static int read_word(tl_command *cmd, int argc, char **argv) {

@@ -17,10 +17,12 @@ typedef enum tl_action {
   TL_ACTION_RUN,
   TL_ACTION_CODE,  // -e CODE
   TL_ACTION_DIS,   // dis FILE
-  // explain [--json] [--static] FILE [ARG ...]
+  // explain [--json] [--static] FILE [ARG ...], dis --native FILE
   TL_ACTION_EXPLAIN,
   TL_ACTION_DOC,     // doc [--check] [NAME]
   TL_ACTION_FORMAT,  // fmt [--check] FILE ...
+  TL_ACTION_CHECK,   // check FILE ...
+  TL_ACTION_LSP,     // lsp
   TL_ACTION_TEST,    // test ...
   TL_ACTION_VERSION,
   TL_ACTION_HELP,
@@ -38,9 +40,10 @@ typedef struct tl_command {
   tl_action action;
   // The FILE, CODE or NAME; NULL where there is none.
   const char *subject;
-  // What stands behind it: the script's arguments, or those of test and fmt.
+  // What stands behind it: the script's arguments, or those of test, fmt and
+  // check.
   int argc;
-  char **argv;  // those of test and fmt
+  char **argv;
   tl_stats_form stats;
   bool check;        // of doc and fmt: --check
   unsigned explain;  // TALLY_EXPLAIN_...

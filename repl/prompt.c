@@ -1,7 +1,7 @@
 // The prompt: reads lines, runs each whole input, shows its value.
 //
 //     run_all ─ read_input ─ prompt_line …   until tally_check_input says whole
-//             ─ run_input  ─ tally_interact  or ?NAME: documentation
+//             ─ run_input  ─ tally_interact, ?NAME: documentation, or a command
 //
 // The input so far and what was read ahead of it lie in one buffer.
 
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "repl/commands.h"
 #include "repl/editor.h"
 #include "repl/run.h"
 
@@ -22,6 +23,7 @@ typedef struct reader {
   bool is_terminal;
   char *data;  // [0, used) is the input so far, [used, filled) is read ahead
   size_t used, filled, capacity;
+  tl_inputs inputs;  // those that ran
 } reader;
 
 // --- Lines ------------------------------------------------------------------
@@ -118,6 +120,8 @@ static int run_input(tl_session *session, reader *in) {
   tally_status status = tally_interact(session->vm, in->data, terminal_width());
   int result = tl_session_end(session, status);
   in->data[in->used] = behind;
+  if (result == TL_DONE)
+    tl_inputs_add(&in->inputs, session->vm, in->data, in->used);
   return result;
 }
 
@@ -134,7 +138,8 @@ static void answer(tl_session *session, const reader *in) {
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
   if (name[0] == 0)
-    puts("?NAME shows the documentation of NAME, ?linalg what a module has");
+    puts("?NAME shows the documentation of NAME, ?linalg what a module has;\n"
+         ":help lists the commands");
   else
     tl_show_doc(session->vm, name);
   fflush(stdout);
@@ -197,7 +202,8 @@ static tl_reading read_input(tl_session *session, reader *in) {
     tl_reading result = prompt_line(in);
     if (result != TL_READ_LINE)
       return result;
-    if (is_question(in) || is_complete(session, in)) {
+    if (is_question(in) || tl_is_command(in->data, in->used) ||
+        is_complete(session, in)) {
       remember(in);
       return TL_READ_LINE;
     }
@@ -235,7 +241,9 @@ static int run_all(tl_session *session, reader *in) {
       answer(session, in);
       continue;
     }
-    int failed = run_input(session, in);
+    int failed = tl_is_command(in->data, in->used)
+                     ? tl_run_command(session, in->data, in->used, &in->inputs)
+                     : run_input(session, in);
     if (session->ended)
       return failed;
     if (in->is_terminal)
@@ -251,12 +259,13 @@ static int run_all(tl_session *session, reader *in) {
 int tl_prompt_run(tl_session *session) {
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {
-    printf("Tally %s: ?NAME explains, Ctrl-C stops, Ctrl-D leaves\n",
+    printf("Tally %s: ?NAME explains, :help lists commands, Ctrl-D leaves\n",
            tally_version());
     in.editor = tl_editor_open(session->vm);
   }
   int status = run_all(session, &in);
   tl_editor_close(in.editor);
+  tl_inputs_free(&in.inputs);
   free(in.data);
   return status;
 }

@@ -86,3 +86,48 @@ int tl_run_explain(tl_session *session, const tl_command *cmd) {
   }
   return tl_session_end(session, status);
 }
+
+// --- check ------------------------------------------------------------------
+
+// Prints the report of one finding.
+static void print_report(tally_vm *vm, tally_value found, size_t at) {
+  tally_value item, report;
+  const char *text;
+  size_t nbytes;
+  if (tally_item(vm, found, at, &item) != TALLY_OK)
+    return;
+  if (tally_field(vm, item, "report", &report) == TALLY_OK) {
+    if (tally_to_string(vm, report, &text, &nbytes) == TALLY_OK)
+      printf("%.*s\n", (int)nbytes, text);
+    tally_release(vm, report);
+  }
+  tally_release(vm, item);
+}
+
+// What is found goes to standard output; TL_FAILED where there is anything.
+static int check_file(tl_session *session, const char *path) {
+  tally_value found;
+  if (strcmp(path, "-") == 0)
+    path = "/dev/stdin";
+  tl_session_begin();
+  tally_status status = tally_check_source(session->vm, path, NULL, 0, &found);
+  if (status != TALLY_OK)
+    return tl_session_end(session, status);
+  size_t count = tally_length(session->vm, found);
+  for (size_t i = 0; i < count; i++) print_report(session->vm, found, i);
+  tally_release(session->vm, found);
+  int result = tl_session_end(session, status);
+  return count > 0 ? TL_FAILED : result;
+}
+
+int tl_run_check(tl_session *session, const tl_command *cmd) {
+  int result = TL_DONE;
+  for (int i = 0; i < cmd->argc; i++) {
+    int status = check_file(session, cmd->argv[i]);
+    if (status == TL_INTERRUPTED)
+      return status;
+    if (status != TL_DONE)
+      result = status;
+  }
+  return result;
+}

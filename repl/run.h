@@ -12,10 +12,12 @@ int tl_run_file(tl_session *session, const tl_command *cmd);
 int tl_run_code(tl_session *session, const tl_command *cmd);
 // Prints the bytecode of a file.
 int tl_run_dis(tl_session *session, const tl_command *cmd);
-// Prints what each operation's result lives in.
+// Prints what each operation's result lives in, or what became machine code.
 int tl_run_explain(tl_session *session, const tl_command *cmd);
 // Lays out the files given, or with --check names those that are not.
 int tl_run_format(tl_session *session, const tl_command *cmd);
+// Prints what is wrong with the files given, errors and warnings.
+int tl_run_check(tl_session *session, const tl_command *cmd);
 // Prints documentation, or with --check what it lacks.
 int tl_run_doc(tl_session *session, const tl_command *cmd);
 // Prints what is known of a name: its documentation, what a module of that name

@@ -81,29 +81,18 @@ bool tl_session_was_interrupted(void) {
   return asked;
 }
 
-// An interrupt that came when the run had just ended would stop the next one: a
-// loop without effect takes it.
-static void swallow_interrupt(tally_vm *vm) {
-  // Long enough to poll, and without effect.
-  tally_eval(vm, "for _ in 0..10000 { }", NULL);
-}
-
-// An interrupt that came too late for this run must not stop the next one.
+// An interrupt that comes too late for this run is forgotten when the next one
+// begins.
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = 0;
-  bool asked = tl_session_was_interrupted();
-  if (status == TALLY_OK) {
-    if (asked)
-      swallow_interrupt(session->vm);
+  tl_session_was_interrupted();
+  if (status == TALLY_OK)
     return TL_DONE;
-  }
   bool ended = status == TALLY_ERR_EXIT;
   int exit_status = tally_error(session->vm)->exit_status;
   session->ended = ended;
   if (!ended)
     tl_session_report(session);
-  if (asked && status != TALLY_ERR_INTERRUPT)
-    swallow_interrupt(session->vm);
   if (ended)
     return exit_status;
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;

@@ -39,6 +39,7 @@ typedef struct command {
   const char *filter;
   long parallel, timeout;  // timeout in seconds, of each file
   bool verbose;
+  tally_native_code native;
   unsigned long passed, failed;
 } command;
 
@@ -145,7 +146,9 @@ static void find_tests(command *cmd, const char *path, bool asked) {
 static void run_child(const command *cmd, const job *test) {
   if (test->folder[0] != 0)
     setenv("TMPDIR", test->folder, 1);
-  tl_golden golden = {.filter = cmd->filter, .report = test->report};
+  tl_golden golden = {.filter = cmd->filter,
+                      .report = test->report,
+                      .native = cmd->native};
   alarm((unsigned)cmd->timeout);
   if (test->path) {
     tl_golden_file(&golden, test->path);
@@ -282,8 +285,9 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
 }
 
 // Without paths: everything below the working directory, and the library.
-int tl_test_command(int argc, char **argv) {
-  command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN),
+int tl_test_command(int argc, char **argv, tally_native_code native) {
+  command cmd = {.native = native,
+                 .parallel = sysconf(_SC_NPROCESSORS_ONLN),
                  .timeout = SECONDS_PER_FILE};
   if (cmd.parallel < 1)
     cmd.parallel = 1;

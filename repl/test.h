@@ -3,8 +3,11 @@
 #ifndef TALLY_REPL_TEST_H
 #define TALLY_REPL_TEST_H
 
+#include "tally.h"
+
 // Runs `tally test` with the arguments after that word. Returns the exit
-// status: 0, 1 if an expectation failed, 2 for wrong usage.
-int tl_test_command(int argc, char **argv);
+// status: 0, 1 if an expectation failed, 2 for wrong usage. [native] is of each
+// VM.
+int tl_test_command(int argc, char **argv, tally_native_code native);
 
 #endif

@@ -6,11 +6,14 @@
 // message of what it refuses names the function that was called, and the
 // parameter of it that is given behind (vm/interp/named_errors.c).
 
+#include <math.h>
+
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
+#include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
@@ -137,6 +140,24 @@ static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// #:peak begins a promise of so many bytes for the part of the caller's source
+// between two offsets. A float is rounded up.
+static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double nbytes;
+  int64_t begin, end;
+  if (!tl_arg_float(vm, "#:peak", "nbytes", args[0], &nbytes) ||
+      !tl_arg_int(vm, "#:peak", "begin", args[1], &begin) ||
+      !tl_arg_int(vm, "#:peak", "end", args[2], &end))
+    return false;
+  if (!(nbytes >= 0))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "#:peak: %.17g bytes cannot be promised", nbytes);
+  *out = tl_none();
+  return tl_peak_contract_begin(
+      vm, nbytes >= 0x1p63 ? UINT64_MAX : (uint64_t)ceil(nbytes),
+      (uint32_t)begin, (uint32_t)end);
+}
+
 const tl_builtin tl_checks_module[] = {
     // x as an array of numbers or bools.
     {"numbers", "x", numbers, .result = TL_RETURNS},
@@ -158,5 +179,7 @@ const tl_builtin tl_checks_module[] = {
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // p, an axis of structs, of pointers their values.
     {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS},
+    // #:peak nbytes above what stands at the bytes [begin, end) of the source.
+    {"peak", "nbytes, begin, end", peak, TL_EFFECT},
     {.name = NULL},
 };

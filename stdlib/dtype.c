@@ -1,12 +1,12 @@
 // Asking about dtypes, and converting between them.
 
-#include <float.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
+#include "vm/engine/scalars.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/nested/ragged.h"
@@ -58,6 +58,14 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_arg_dtype(vm, "astype", args[1], TL_FLOAT64, &dtype) &&
          tl_arg_bool(vm, "astype", "copy", args[2], &copy) &&
          tl_cast(vm, &args[0], dtype, out);
+}
+
+// A number as one of a plain type.
+static bool astype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  return tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_DTYPE &&
+         tl_is_bool(args[2]) && !tl_is_heap(args[0]) &&
+         tl_scalar_cast(&args[0], args[1].type->dtype, out);
 }
 
 // The dtype that an argument is or has, whether items are missing or in rows.
@@ -195,75 +203,15 @@ static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- finfo and iinfo --------------------------------------------------------
 
-// A field of the record that finfo and iinfo give.
-typedef struct fact {
-  const char *name;
-  tl_slot value;
-} fact;
-
-// Memory may be short at any of the puts: the record is then NULL and so it
-// stays, which the last call reports.
-static bool facts_record(tl_vm *vm, const fact *facts, int count,
-                         tl_slot *out) {
-  tl_record *record = tl_record_new(vm, count);
-  for (int i = 0; i < count; i++)
-    tl_record_put(vm, &record, facts[i].name, facts[i].value);
-  return tl_record_put_end(record, out);
-}
-
-// Of complex dtypes, of their parts. Values are weak float64, so that they
-// follow the dtype that they are used with.
-static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
+// The dtype that they tell about (stdlib/global/dtypes.tly).
+static bool described(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
-  if (!dtype_of(vm, "finfo", args[0], &dtype))
-    return false;
-  if (dtype == TL_COMPLEX64)
-    dtype = TL_FLOAT32;
-  if (dtype == TL_COMPLEX128)
-    dtype = TL_FLOAT64;
-  if (!tl_dtype_is_real(dtype))
-    return tl_fail(vm, TALLY_ERR_TYPE, "finfo: %s is no floating dtype",
-                   tl_dtypes[dtype].name);
-  bool single = dtype == TL_FLOAT32;
-  tl_type *type = tl_type_of_dtype(vm, dtype);
-  if (!type)
-    return false;
-  fact facts[] = {
-      {"bits", tl_weak_int(single ? 32 : 64)},
-      {"eps", tl_weak_float(single ? (double)FLT_EPSILON : DBL_EPSILON)},
-      {"max", tl_weak_float(single ? (double)FLT_MAX : DBL_MAX)},
-      {"min", tl_weak_float(single ? -(double)FLT_MAX : -DBL_MAX)},
-      {"smallest_normal", tl_weak_float(single ? (double)FLT_MIN : DBL_MIN)},
-      {"dtype", tl_type_slot(type)},
-  };
-  return facts_record(vm, facts, 6, out);
-}
-
-// [top] is the largest value: all bits of the dtype, less that of the sign.
-static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_dtype dtype;
-  if (!dtype_of(vm, "iinfo", args[0], &dtype))
-    return false;
-  if (!tl_dtype_is_integer(dtype))
-    return tl_fail(vm, TALLY_ERR_TYPE, "iinfo: %s is no integer dtype",
-                   tl_dtypes[dtype].name);
-  int bits = (int)tl_itemsize(dtype) * 8;
-  bool is_signed = tl_dtypes[dtype].kind == 'I';
-  uint64_t top = UINT64_MAX >> (64 - bits) >> (is_signed ? 1 : 0);
-  tl_slot max = tl_weak_int((int64_t)top);
-  // No weak integer is as large as this one.
-  if (dtype == TL_UINT64)
-    max = tl_scalar_load(TL_UINT64, &top);
-  tl_type *type = tl_type_of_dtype(vm, dtype);
-  if (!type)
-    return false;
-  fact facts[] = {
-      {"bits", tl_weak_int(bits)},
-      {"max", max},
-      {"min", tl_weak_int(is_signed ? -(int64_t)top - 1 : 0)},
-      {"dtype", tl_type_slot(type)},
-  };
-  return facts_record(vm, facts, 4, out);
+  tl_type *type = dtype_of(vm, "described", args[0], &dtype)
+                      ? tl_type_of_dtype(vm, dtype)
+                      : NULL;
+  if (type != NULL)
+    *out = tl_type_slot(type);
+  return type != NULL;
 }
 
 // --- The table --------------------------------------------------------------
@@ -275,22 +223,12 @@ const tl_builtin tl_dtype_builtins[] = {
     /// (kind value), complex to real another (type).
     ///     astype([1.7, -1.7], int32)    # [1, -1]
     {"astype", "x, dtype, copy: true", astype, .result = TL_RETURNS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST, .at_once = astype_at_once},
     /// Whether every value of a dtype (or of an array's) is kept by another.
     /// Values that have no dtype are an error (kind type).
     ///     can_cast(int32, float64)    # true
     ///     can_cast(float64, int64)    # false
     {"can_cast", "from, to", can_cast},
-    /// What a floating dtype can hold: bits, eps, max, min, smallest_normal.
-    /// Of a dtype, or an array or scalar of it. Others than floats and complex
-    /// ones are an error (kind type).
-    ///     finfo(float64).eps    # 2.220446049250313e-16
-    {"finfo", "type", finfo},
-    /// What an integer dtype can hold: bits, max, min.
-    /// Of a dtype, or an array or scalar of it. Others than integers are an
-    /// error (kind type).
-    ///     iinfo(int8).max    # 127
-    {"iinfo", "type", iinfo},
     /// Whether a dtype is of a kind: another dtype, "bool", "integral",
     /// "signed integer", "unsigned integer", "real floating",
     /// "complex floating", "numeric", "string", or one of a list of such.
@@ -301,5 +239,11 @@ const tl_builtin tl_dtype_builtins[] = {
     /// Values that have no dtype are an error (kind type).
     ///     result_type(int32, float32)    # float64
     {"result_type", "...arrays_and_dtypes", result_type},
+    {.name = NULL},
+};
+
+const tl_builtin tl_described_module[] = {
+    // The dtype that a value is or has.
+    {"described", "type", described},
     {.name = NULL},
 };

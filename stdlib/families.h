@@ -44,6 +44,7 @@ extern const tl_builtin tl_elementwise_builtins[];
 extern const tl_builtin tl_reduce_builtins[];
 extern const tl_builtin tl_checks_module[];
 extern const tl_builtin tl_divisors_module[];
+extern const tl_builtin tl_described_module[];
 extern const tl_builtin tl_functional_builtins[];
 // Making arrays, their shapes and orders.
 extern const tl_builtin tl_create_builtins[];

@@ -6,8 +6,11 @@
 #include "stdlib/families.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "vm/embedded.h"
+#include "vm/string.h"
+#include "vm/values/record.h"
 
 // The topics that `tally doc` lists together, in the order in which they come
 // below. A new function is listed where its family is.
@@ -43,6 +46,7 @@
 // What the same module has in C stands under the topic of its family instead.
 static const tl_module_topic topics[] = {
     {"global/correlation", STATISTICS},
+    {"global/dtypes", DTYPES},
     {"global/einsum", LINEAR},
     {"global/grids", CREATING},
     {"global/missing", REDUCTIONS},
@@ -133,6 +137,7 @@ static const tl_family families[] = {
     // For modules written in Tally; the name is not meant for scripts.
     {"_arguments", tl_checks_module, VALUES},
     {"_arguments", tl_divisors_module, VALUES},
+    {"_arguments", tl_described_module, VALUES},
     {NULL, tl_pack_builtins, MEMORY},
     {"plot", tl_plot_module, PLOT},
     {NULL, NULL, NULL},
@@ -180,6 +185,22 @@ static const tl_fused_calls fused_calls = {
 static tl_builtin_index builtin_index;
 
 // What tally_open hands to a VM.
+// A record with the fields of plot.tly's of_layer.
+static bool is_picture(tl_slot value) {
+  static const char *const fields[] = {
+      "layers",  "title",   "x_label", "y_label", "x_scale",
+      "y_scale", "x_range", "y_range", "width",   "height"};
+  enum { FIELDS = sizeof fields / sizeof *fields };
+  if (!tl_is_record(value) || value.record->length != FIELDS)
+    return false;
+  for (int i = 0; i < FIELDS; i++) {
+    const tl_string *key = tl_key_string(value.record->fields[i].key);
+    if (key == NULL || strcmp(key->text, fields[i]) != 0)
+      return false;
+  }
+  return true;
+}
+
 const tl_library tl_standard_library = {
     .families = families,
     .constants = constants,
@@ -187,4 +208,5 @@ const tl_library tl_standard_library = {
     .fused = &fused_calls,
     .index = &builtin_index,
     .embedded = &tl_embedded,
+    .is_picture = is_picture,
 };

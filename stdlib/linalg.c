@@ -17,7 +17,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/engine/blas.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -501,6 +503,14 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
+// The library for large matrices, by its file.
+static bool blas(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  const char *name = tl_blas_name(vm);
+  *out = tl_none();
+  return name == NULL || tl_string_give(tl_string_from(vm, name), out);
+}
+
 const tl_builtin tl_linalg_module[] = {
     /// The determinant of each square matrix, by LU with partial pivoting: one
     /// for a matrix, an array of the leading axes for a stack, 1 for 0 rows.
@@ -546,5 +556,10 @@ const tl_builtin tl_linalg_module[] = {
     /// of x2, dtypes and errors are as for solve.
     ///     linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]
     {"solve_banded", "x1, x2, bands", solve_banded},
+    /// The BLAS and LAPACK that large matrices go to, a string: the name of its
+    /// file; none where Tally's own code does them all, whose results have the
+    /// same bits with any number of threads.
+    ///     linalg.blas == none or len(linalg.blas) > 0    # true
+    {"blas", NULL, blas},
     {.name = NULL},
 };

@@ -12,6 +12,7 @@
 #include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/array/element.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
@@ -198,18 +199,25 @@ static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
                  tl_describe(args[0], xs, sizeof xs));
 }
 
-// append to a list: in place where it has room and no other owner, as nearly
-// all have.
-static bool append_to_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  // Nothing can fail here, so that nothing has to be put back.
+// To a list in place, where it has room and no other owner, as nearly all have.
+static bool append_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_list(args[0]) || !tl_is_unique(args[0]))
+    return false;
   tl_list *list = args[0].list;
-  if (tl_is_unique(args[0]) && list->length < list->capacity) {
-    tl_changed_in_place(vm, args[0]);
-    args[0].tag &= ~TL_OWNED;
-    tl_list_put(vm, list, &args[1]);
-    *out = tl_own_list(list);
+  if (list->length == list->capacity)
+    return false;
+  tl_changed_in_place(vm, args[0]);
+  tl_list_put(vm, list, &args[1]);
+  tl_copy_slot(out, &args[0]);
+  args[0].tag &= ~TL_OWNED;
+  return true;
+}
+
+// append to a list, which may have to grow or to be copied.
+static bool append_to_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_list *list;
+  if (append_at_once(vm, args, out))
     return true;
-  }
   if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
   bool ok = tl_list_push(vm, &list, &args[1]);
@@ -297,6 +305,51 @@ static bool fill_pair(tl_list *pair, tl_slot item, tl_slot rest, tl_slot *out) {
   return true;
 }
 
+// Moves item [at] out of a list that only the caller has. From the front or the
+// end nothing else has to move.
+static tl_slot take_item(tl_vm *vm, tl_list **list, int64_t at) {
+  tl_list *l = *list;
+  int64_t length = l->length;
+  tl_slot item = l->items[at];
+  l->items[at] = tl_none();
+  if (at > 0 && at < length - 1) {
+    memmove(&l->items[at], &l->items[at + 1],
+            (size_t)(length - 1 - at) * sizeof(tl_slot));
+    l->length--;
+  } else {
+    tl_list_narrow(vm, list, at == 0 && length > 1, length - 1);
+  }
+  return item;
+}
+
+// The same of a list, or of a record a value by a key that needs no walk, where
+// that is there and xs has one owner.
+static bool pop_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot xs = args[0], key = args[1], item;
+  if (!tl_is_heap(xs) || tl_is_owned(key) || !tl_is_unique(xs))
+    return false;
+  if (tl_is_list(xs)) {
+    int64_t at = tl_is_none(key) ? -1 : key.i;
+    if ((!tl_is_none(key) && tl_class(key) != TL_CLASS_I64) ||
+        !tl_index_wrap(&at, xs.list->length))
+      return false;
+    tl_changed_in_place(vm, xs);
+    item = take_item(vm, &xs.list, at);
+  } else {
+    int64_t at = tl_is_record(xs) && tl_key_is_plain(key)
+                     ? tl_record_find_key(xs.record, key)
+                     : -1;
+    if (at < 0)
+      return false;
+    tl_changed_in_place(vm, xs);
+    tl_record_remove(vm, &xs.record, at, &item);
+  }
+  args[0].tag &= ~TL_OWNED;
+  tl_copy_slot(&out[0], &item);
+  tl_copy_slot(&out[1], &xs);
+  return true;
+}
+
 // pop(xs, index) of a list: the item and the list without it. The pair is made
 // before the list is changed, so that nothing is lost where memory ends.
 static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -310,16 +363,7 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list, *pair = tl_list_new(vm, 2);
   if (pair == NULL || !tl_list_unique(vm, &args[0], 0, &list))
     return tl_list_give(vm, pair, false, out);
-  tl_slot item = list->items[at];
-  list->items[at] = tl_none();
-  // From the front or the end nothing has to move.
-  if (at > 0 && at < length - 1) {
-    memmove(&list->items[at], &list->items[at + 1],
-            (size_t)(length - 1 - at) * sizeof(tl_slot));
-    list->length--;
-  } else {
-    tl_list_narrow(vm, &list, at == 0 && length > 1, length - 1);
-  }
+  tl_slot item = take_item(vm, &list, at);
   return fill_pair(pair, item, tl_own_list(list), out);
 }
 
@@ -597,7 +641,7 @@ const tl_builtin tl_list_builtins[] = {
     ///     append((1, "a"), 2.5)    # (1, "a", 2.5)
     ///     append([1, 2], 3)    # [1, 2, 3]
     {"append", "xs, value", append, TL_GRIDS, .restores = TL_ALL,
-     .takes = TL_CONTAINERS},
+     .takes = TL_CONTAINERS, .at_once = append_at_once},
     /// The list xs with an item more, before the one at index.
     /// A position outside the list is an error (kind index).
     ///     insert((1, 3), 1, 2)    # (1, 2, 3)
@@ -610,7 +654,8 @@ const tl_builtin tl_list_builtins[] = {
     ///     pop((a: 1, b: 2), "a")    # (1, (b: 2))
     ///     last, others = pop((1, 2, 3))
     ///     last    # 3
-    {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL},
+    {"pop", "xs, key = none", pop, .result = TL_PAIR, .restores = TL_ALL,
+     .at_once = pop_at_once},
     /// The items of xs, each with its number, as a list of pairs. A loop with
     /// two names makes no pairs.
     /// Values without items are an error (kind type).

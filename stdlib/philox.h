@@ -69,13 +69,13 @@ typedef struct tl_draws {
   uint64_t words[4];
 } tl_draws;
 
-// A source that begins with [count] given words, which it borrows.
+// A source that begins with [count] given words, which it borrows; NULL: none.
 static inline tl_draws tl_draws_from(const tl_stream *stream, uint64_t item,
                                      const uint64_t *words, int count) {
   tl_draws s;
   s.stream = stream;
   s.next = words;
-  s.end = words + count;
+  s.end = words == NULL ? NULL : words + count;
   s.item = item;
   s.block = 0;
   return s;

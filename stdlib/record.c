@@ -135,6 +135,36 @@ static bool get(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Where record and key live on, whether the key is there: then it is one.
+static bool found_at_once(const tl_slot *args, tl_slot **found) {
+  if (!tl_is_record(args[0]) || tl_is_owned(args[0]) || tl_is_owned(args[1]) ||
+      !tl_key_allowed(args[1]))
+    return false;
+  *found = tl_record_get_key(args[0].record, args[1]);
+  return true;
+}
+
+static bool has_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  tl_slot *field;
+  if (!found_at_once(args, &field))
+    return false;
+  tl_slot made = tl_bool(field != NULL);
+  tl_copy_slot(out, &made);
+  return true;
+}
+
+static bool get_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot *field;
+  if (tl_is_owned(args[2]) || !found_at_once(args, &field))
+    return false;
+  tl_slot found = tl_borrow(field != NULL ? *field : args[2]);
+  if (tl_is_heap(found))
+    found = tl_escape(vm, &found, TL_CAUSE_CALL);
+  tl_copy_slot(out, &found);
+  return true;
+}
+
 // --- Changing ---------------------------------------------------------------
 
 // xs[key], as an index of one item.
@@ -234,12 +264,13 @@ const tl_builtin tl_record_builtins[] = {
     /// array of structs that column.
     /// Other values are an error (kind type).
     ///     has((a: 1), "a")    # true
-    {"has", "r, key", has},
+    {"has", "r, key", has, .at_once = has_at_once},
     /// The value at a key of a record, or default where it has no such key.
     /// A value r other than a record is an error (kind type).
     ///     get((a: 1), "a", 0)    # 1
     ///     get((a: 1), "b", 0)    # 0
-    {"get", "r, key, default", get, .takes = TL_CONTAINERS},
+    {"get", "r, key, default", get, .takes = TL_CONTAINERS,
+     .at_once = get_at_once},
     /// xs with a value put at a key or index: of a record, where a new key goes
     /// to the end, a list or an array. A dying xs is changed where it is.
     /// Values other than records are an error (kind type).

@@ -435,6 +435,17 @@ static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
   return true;
 }
 
+// Letters of ASCII are shared by all.
+static bool char_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  tl_slot code = args[0];
+  if (tl_class(code) != TL_CLASS_I64 || code.u >= TL_NO_LETTER)
+    return false;
+  tl_slot letter = tl_letter_slot((unsigned)code.u);
+  tl_copy_slot(out, &letter);
+  return true;
+}
+
 // char(code).
 static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t point;
@@ -523,6 +534,6 @@ const tl_builtin tl_string_builtins[] = {
     /// A number that is no code point is an error (kind value).
     ///     char(960)    # π
     ///     char([72, 105])    # Hi
-    {"char", "code", char_},
+    {"char", "code", char_, .at_once = char_at_once},
     {.name = NULL},
 };

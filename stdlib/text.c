@@ -30,13 +30,6 @@ bool tl_text_give(tl_text *text, tl_slot *out) {
   return tl_string_give(tl_text_finish(text), out);
 }
 
-// The list counts the item, so the count of the caller is dropped in any case.
-bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
-  bool ok = tl_list_push(vm, list, &item);
-  tl_drop(vm, item);
-  return ok;
-}
-
 // The list counts the new string; the caller never has it.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {
@@ -51,15 +44,6 @@ bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
   tl_slot string;
   return tl_string_cut(vm, s, begin, end, &string) &&
          tl_list_push_own(vm, list, string);
-}
-
-// A list that is not whole must not be seen.
-bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
 }
 
 // Unicode's separators besides the control characters that ASCII has for white

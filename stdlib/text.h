@@ -1,6 +1,5 @@
 // What the string functions of the library share: appending code
-// points, classes of them, and the ends of functions that give strings or
-// lists.
+// points, classes of them, and the ends of functions that give strings.
 #ifndef TALLY_STDLIB_TEXT_H
 #define TALLY_STDLIB_TEXT_H
 
@@ -16,17 +15,12 @@ bool tl_text_give(tl_text *text, tl_slot *out);
 // *out owns the string; false where it is NULL, for which there was no memory.
 bool tl_string_give(tl_string *string, tl_slot *out);
 
-// Appends an item that the caller owns, and gives it up.
-bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item);
 // Appends a string of these bytes, valid UTF-8, to *list, which may move.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes);
 // Appends bytes [begin, end) of a string, which are valid UTF-8, likewise.
 bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
                       size_t begin, size_t end);
-// *out owns the list if ok, else it is dropped (it may be NULL). Returns ok,
-// so that it can end a function.
-bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out);
 
 // Whether a code point is white space, as split and strip see it.
 bool tl_is_blank(int32_t point);

@@ -20,6 +20,7 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
+#include "vm/engine/scalars.h"
 #include "vm/interp/catch.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
@@ -131,6 +132,28 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        "an array, list, record, range or string", s);
   *out = tl_weak_int(length);
   return length >= 0;
+}
+
+// Of what lives on and knows its length.
+static bool len_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  tl_slot s = args[0];
+  int64_t length;
+  if (tl_is_owned(s))
+    return false;
+  if (tl_is_list(s))
+    length = s.list->length;
+  else if (tl_is_string(s) && tl_string_is_bytewise(s.string))
+    length = (int64_t)s.string->length;
+  else if (tl_is_record(s))
+    length = s.record->length;
+  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    length = tl_shape(s.array)[0];
+  else
+    return false;
+  tl_slot made = tl_weak_int(length);
+  tl_copy_slot(out, &made);
+  return true;
 }
 
 // typeof(x): types are interned and immortal, so the slot owns nothing.
@@ -368,6 +391,18 @@ static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return convert(vm, "int", &args[0], TL_INT64, out);
 }
 
+// Of a number.
+static bool int_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  return tl_class(args[1]) == TL_CLASS_I64 && args[1].i == 0 &&
+         !tl_is_heap(args[0]) && tl_scalar_cast(&args[0], TL_INT64, out);
+}
+
+static bool float_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  return !tl_is_heap(args[0]) && tl_scalar_cast(&args[0], TL_FLOAT64, out);
+}
+
 // float(x).
 static bool float_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0]))
@@ -520,7 +555,7 @@ const tl_builtin tl_value_builtins[] = {
     /// Values without items, such as numbers, are an error (kind type).
     ///     len([[1, 2], [3, 4], [5, 6]])    # 3
     ///     len("größe")    # 5
-    {"len", "x", len, .takes = TL_FORMS},
+    {"len", "x", len, .takes = TL_FORMS, .at_once = len_at_once},
     /// The type of x.
     /// Takes any value and never fails.
     ///     typeof([[1.0, 2.0]])    # 1 * 2 * float64
@@ -547,13 +582,14 @@ const tl_builtin tl_value_builtins[] = {
     ///     int("ff", base: 16)    # 255
     ///     int(["0b101", "0x1f", "-1_000"])    # [5, 31, -1000]
     {"int", "x, base = 0", int_, .result = TL_RETURNS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_INT},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_INT, .at_once = int_at_once},
     /// x as float64; a string is read as a number. Arrays item by item.
     /// Text that is no number is an error (kind value), a list one of kind type.
     ///     float("1.5")    # 1.5
     ///     float([1, 2])    # [1.0, 2.0]
     {"float", "x", float_, .result = TL_RETURNS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_FLOAT},
+     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_TO_FLOAT,
+     .at_once = float_at_once},
     /// Whether x is not 0; "true" and "false" are read. Arrays item by item.
     /// Other text is an error (kind value), a list one of kind type.
     ///     bool([0, 2])    # [false, true]

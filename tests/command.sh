@@ -60,12 +60,34 @@ absent() {
 # --- Options ----------------------------------------------------------------
 
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
+expect 0 '^machine code: (available|not available here)$' '--version says what runs'
+run --version;              expect 0 '^BLAS: .' '--version: which BLAS'
+run --no-blas --version
+expect 0 "^BLAS: none, Tally's own code$" '--version: no BLAS'
+run --no-blas -e 'import linalg; linalg.blas == none'; expect 0 '^true$' 'linalg.blas'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
-for word in dis doc fmt explain; do
+for word in dis doc fmt explain check; do
   run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
   run $word --help;         expect 0 'tally FILE' "$word --help"
 done
+run dis --native --nosuch;  expect 2 'dis has no option --nosuch' 'dis --native: a second option'
+run dis --native;           expect 2 'usage: tally dis' 'dis --native without a FILE'
+run --native=usual -e 1;    expect 2 '--native wants always' '--native of another word'
+text 's = 0\nfor i in 0..5000 { s += i }\nprint(s)\n'
+run --native=always "$dir/script.tly"; expect 0 '^12497500$' '--native=always'
+run --no-native "$dir/script.tly"; expect 0 '^12497500$' '--no-native'
+run --no-native dis --native "$dir/script.tly"
+absent 'native' 'dis --native: nothing without machine code'
+run explain --static "$dir/script.tly"
+absent '^native' 'explain --static: no run, no machine code'
+if "$tally" --version | grep -q 'machine code: available'; then
+  run dis --native "$dir/script.tly"; expect 0 '^ +s = add s, i$' 'dis --native: an operation'
+  run explain "$dir/script.tly"
+  expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
+  run --sandbox explain "$dir/script.tly"
+  absent '^native' '--sandbox: no machine code'
+fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'
 run -e '1 + 1';             expect 0 '^2$' '-e prints a value'
@@ -222,9 +244,17 @@ text 'l = ()\nfor i in 0..3 {\n  k = l\n  l = append(l, i)\n}\nl = append(l, 9)\
 run explain "$dir/script.tly"
 expect 0 'ran: copied 3 times, .* bytes: l is held by k, too$' 'explain: a list that is copied'
 expect 0 'ran: in place of l once$' 'explain: a list that grows'
+text 'fn f(x) {\n  u = x + 1\n  v = u * u\n  x * 2\n}\nprint(sum(f(ones(3000))))\n'
+run explain --static "$dir/script.tly"
+expect 0 'may: .*no use: nothing reads it$' 'explain: a value that nobody uses'
+text 'fn f(x) {\n  y = x + 1\n  sort(exp(y) * y)\n}\nfn g(x, n) = exp(x) * zeros(n)[0]\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 8 . x.size [+] 8 . n$' 'explain --peak: a formula'
+expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'explain --peak: what is not known'
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
+printf 'x = ones((300, 40))\nprint(sum(x))\n' >"$dir/script.tly"
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
 cp "$dir/script.tly" "$long/short.tly"
@@ -254,7 +284,7 @@ expect 0 'may: together with `x - y` .line 3.; fresh' 'explain: several results'
 expect 0 'ran: fused once, together once; in place of x or y 2 times' 'explain: that they ran together'
 text 'x = ones((300, 40))\nfor j in 1..40 { x[:, j] = x[:, j - 1] * 2 }\nprint(x[0, 39])\n'
 run explain "$dir/script.tly"
-expect 0 'ran: fused 38 times, with other turns of its loop 37 times; in place of x 39 times' 'explain: turns that ran together'
+expect 0 'ran: fused 38 times; in place of x 39 times' 'explain: columns in a loop'
 text 'x = float64(0..9000)\nl = (a: x)\nx[0] = 1\ny = reshape(x, (9000, 1))[0:2]\nz = float64(0..2)\nz = z + (y + 1.0)\nb = x > 3\nprint(b[0])\nb = b * 2.5\nprint(l.a[0], z, sum(b))\n'
 run explain "$dir/script.tly"
 expect 0 'x is shared with .a of a record .l in the script.' 'explain: who shares'
@@ -343,6 +373,70 @@ awk 'BEGIN {printf "x = \""; for (i = 0; i < 100000; i++) printf "0123456789"
 run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
+
+# tally check: errors as a run has them, warnings, nothing is run.
+printf 'import linalg\nfn f(x) {\n  y = 3\n  x\n}\nprint(f(1))\n' >"$dir/script.tly"
+run check "$dir/script.tly"
+expect 1 'script.tly:1:8: warning: linalg is never read' 'check warns of an import'
+expect 1 'script.tly:3:3: warning: y is never read' 'check warns of a variable'
+absent '^1$' 'check runs nothing'
+printf 'print(nope)\n' >"$dir/script.tly"
+run check "$dir/script.tly"; expect 1 'name error: nope is not' 'check finds errors'
+printf 'print(1)\n' >"$dir/script.tly"
+run check "$dir/script.tly"; expect 0 '' 'check of a script without fault'
+run check "$dir/none.tly"; expect 1 'cannot read' 'check of a file that is missing'
+run check; expect 2 'usage: tally check FILE' 'check without a file'
+
+# Commands of the prompt.
+text 'x = [1, 2]\nx + 1\nans * 10\nx\nans\nprint(3)\nans\n'; run
+expect 0 '20 +30' 'ans is the value that was shown last'
+text 'x = [1, 2]\nx + 1\nx\nans[0] = 7\nx\nans\n'; run
+expect 0 ' 7  3' 'a variable that is shown is not taken by ans'
+text 'import plot\nplot.line([1, 2])\nans.width\n'; run
+expect 0 '└──' 'a picture is drawn'
+expect 0 '^640$' 'and is a record all the same'
+text '(layers: 1, title: none, x_label: none, y_label: none, x_scale: 1, y_scale: 1, x_range: none, y_range: none, width: 1, height: 1)\n'; run
+expect 0 'layers: 1' 'a record that only looks like a picture'
+text ':time 1 + 1\n'; run
+expect 0 'the median of [0-9]* runs' ':time tells how long'
+text 'x = zeros(1000000)\n:time x + 1\n'; run
+expect 0 '1 array made, 8.0 MB; 8.0 MB more alive at the peak' ':time counts'
+text ':time error("no")\n1 + 1\n'; run
+expect 1 'value error: no' ':time reports what fails'
+expect 1 '^2$' 'and the prompt goes on'
+text 'x = zeros((2, 3))\n:type x.T\n'; run
+expect 0 '3 \* 2 \* float64, ' ':type shows type and bytes'
+text 'small = zeros(2)\nlarge = zeros(1000)\n:mem\n'; run
+expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
+expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
+text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
+expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
+text ':dis y = 1 + 1\n'; run
+expect 0 'y' ':dis shows bytecode'
+text "x = 2\n2 * x\nprint(x)\n:save $dir/saved.tly\n:reset\nx\n:load $dir/saved.tly\n"
+run
+expect 1 'x is not assigned yet' ':reset forgets variables'
+expect 1 '^4$' ':load runs what :save wrote'
+script_is='x = 2
+print(2 * x)
+print(x)'
+if [ "$(cat "$dir/saved.tly")" = "$script_is" ]; then passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: :save writes what was shown as printed'
+fi
+text ":save $dir/none/x.tly\n1 + 1\n"; run
+expect 1 'io error: .*none/x.tly cannot be written: No such' ':save names the file'
+text ":load $dir/none.tly\n"; run
+expect 1 'io error: cannot read' ':load names what is missing'
+text ':foo\n'; run
+expect 1 'no command :foo; :help lists them' 'an unknown command is told'
+text ':time\n'; run
+expect 1 'write :time CODE' 'a command without its argument says what it takes'
+text ':help\n'; run
+expect 0 ':reset .*forgets all variables' ':help lists the commands'
+text '1 + 1\n:quit\nprint("more")\n'; run
+absent 'more' ':quit leaves'
 
 # A name whose assignment failed hides nothing: one wrong line is one error.
 errors() {

@@ -48,6 +48,14 @@
 // tl_put_back, with the value it had.
 typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
+// A shorter way to the same result, which a call of a row that has one tries
+// first: for arguments with which nothing can fail, nothing is allocated and
+// nothing is left to drop. False: it is not so, and nothing has happened. What
+// it takes from an argument it takes as a tl_builtin_fn does. *out is owned, a
+// scalar or an immortal; of a function of TL_PAIR the two are written to out[0]
+// and out[1], which may be the arguments' own slots, and no list is made.
+typedef bool tl_builtin_at_once(tl_vm *vm, tl_slot *args, tl_slot *out);
+
 enum {  // tl_builtin.flags
   // Capabilities of the host that it needs.
   TL_FILES = TALLY_MAY_FILES,
@@ -180,7 +188,8 @@ typedef struct tl_builtin {
   //     for i, x in enumerate(xs, 1) { … }    1..len(xs) + 1, xs
   //     for x, y in zip(xs, ys) { … }         xs, ys
   const struct tl_builtin *walk;
-  const char *doc;  // of a host's
+  tl_builtin_at_once *at_once;  // NULL: there is no shorter way
+  const char *doc;              // of a host's
 } tl_builtin;
 
 // Whether a host runs it; else it is the library's, and has a C function.
@@ -357,6 +366,8 @@ typedef struct tl_library {
   const tl_fused_calls *fused;
   struct tl_builtin_index *index;  // of all rows by name; made when first asked
   const struct tl_embedded_library *embedded;  // what is in Tally (embedded.h)
+  // Whether a prompt draws the value, as the library's module "plot" does.
+  bool (*is_picture)(tl_slot value);
 } tl_library;
 
 enum { TL_BUILTIN_INDEX = 2048 };

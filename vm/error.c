@@ -160,7 +160,10 @@ bool tl_fail_memory(tl_vm *vm, size_t nbytes, const char *what) {
   write_bytes(live, sizeof live,
               (size_t)(vm->stats.live_bytes + vm->stats.ext_bytes));
   write_bytes(cap, sizeof cap, vm->options.memory_limit);
-  if (vm->options.memory_limit != 0)
+  if (memory->ceiling != 0 &&
+      memory->over(vm, nbytes, memory->message, sizeof memory->message))
+    ;  // says so itself
+  else if (vm->options.memory_limit != 0)
     snprintf(memory->message, sizeof memory->message,
              "no memory for %s: %s needed, %s in use, the limit is %s", what,
              need, live, cap);

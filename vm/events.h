@@ -43,9 +43,9 @@ struct tl_observer {
   void (*copied)(tl_vm *vm, tl_slot copy);
   // The instructions from [begin] to [end] ran as one region. [array] is its
   // result, NULL where it is none; [together]: it is one of several regions
-  // that ran together; [iterations]: how many of a loop ran in one go.
+  // that ran together.
   void (*fused)(tl_vm *vm, const struct tl_ins *begin, const struct tl_ins *end,
-                const tl_array *array, bool together, uint64_t iterations);
+                const tl_array *array, bool together);
 
   // In-place contracts (#:inplace, vm/observe/in_place_contract.h). Called only
   // where vm->has_contracts: then every operation says where it stands. Whether

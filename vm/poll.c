@@ -35,12 +35,9 @@ void tl_poll_begin(tl_vm *vm) {
   atomic_fetch_and(&vm->interrupted, ~TL_INTERRUPTED);
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
-  vm->fuel = TL_FUEL;
-  vm->budget = UINT64_MAX;
-  if (limit != 0) {
-    vm->fuel = limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
-    vm->budget = limit - (uint64_t)vm->fuel;
-  }
+  int32_t fuel = limit != 0 && limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
+  vm->budget = limit == 0 ? UINT64_MAX : limit - (uint64_t)fuel;
+  tl_give_fuel(vm, fuel, vm->every_poll);
   vm->deadline =
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
 }
@@ -74,6 +71,10 @@ static bool look(tl_vm *vm) {
 
 // The fuel is taken from the budget, so that both count down together.
 bool tl_refuel(tl_vm *vm) {
+  if (vm->fuel_aside > 0) {
+    tl_give_fuel(vm, vm->fuel_aside, vm->every_poll);
+    return true;
+  }
   // With fuel 1 the next poll looks again, if this one fails.
   vm->fuel = 1;
   if (!look(vm))
@@ -82,12 +83,12 @@ bool tl_refuel(tl_vm *vm) {
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   }
   if (vm->budget == UINT64_MAX) {
-    vm->fuel = TL_FUEL;
+    tl_give_fuel(vm, TL_FUEL, vm->every_poll);
     return true;
   }
   uint64_t grant = vm->budget < TL_FUEL ? vm->budget : TL_FUEL;
   vm->budget -= grant;
-  vm->fuel = (int32_t)grant;
+  tl_give_fuel(vm, (int32_t)grant, vm->every_poll);
   return true;
 }
 
@@ -105,16 +106,18 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
     return false;
   if (vm->budget == UINT64_MAX)
     return true;
-  uint64_t left = vm->budget + (uint64_t)(vm->fuel > 0 ? vm->fuel : 0);
+  uint64_t left = vm->budget + (uint64_t)(vm->fuel > 0 ? vm->fuel : 0) +
+                  (uint64_t)vm->fuel_aside;
   // The work is paid from budget and fuel together.
   if (work >= left) {
     vm->budget = 0;
-    vm->fuel = 1;
+    tl_give_fuel(vm, 1, false);
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   }
   left -= work;
-  vm->fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
-  vm->budget = left - (uint64_t)vm->fuel;
+  int32_t fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
+  vm->budget = left - (uint64_t)fuel;
+  tl_give_fuel(vm, fuel, vm->fuel_aside > 0 || vm->every_poll);
   return true;
 }
 

@@ -2,6 +2,8 @@
 //
 //     vm->fuel      counted down by loops and calls; at 0 tl_refuel looks
 //                   around
+//     fuel_aside    more of it, which tl_refuel hands out first: then it was
+//                   called for machine code alone, and looks at nothing
 //     vm->budget    instructions left beyond the fuel, which is taken from it
 //     vm->deadline  a time of the host's clock
 //     interrupted   set by another thread or a signal handler
@@ -18,6 +20,13 @@
 
 // Iterations or calls between two looks around.
 enum { TL_FUEL = 1024 };
+
+// The VM's fuel is [fuel]; of that all but one poll is set aside where the next
+// one is to come by the entry of machine code.
+static inline void tl_give_fuel(tl_vm *vm, int32_t fuel, bool comes_by) {
+  vm->fuel_aside = comes_by ? fuel - 1 : 0;
+  vm->fuel = fuel - vm->fuel_aside;
+}
 
 // The fuel ran out: looks around and refills vm->fuel. False after tl_fail
 // (kind interrupt or limit).

@@ -78,6 +78,9 @@ enum {  // tl_object.flags
   TL_MARKED = 2,    // string: it has marks (string.h), which have its hash
   TL_INDEXED = 4,   // string: its characters were counted once
   TL_OPERAND = 32,  // array: given to a call under an in-place contract
+  // View: of a place that a statement takes out and sets again, in a block that
+  // nobody else has. A result may be written through it while it has no hold.
+  TL_TAKEN = 32,
   // List, record: its block begins before it, by as many bytes as the size_t
   // there says (list.c, record.c).
   TL_GAP = 32,

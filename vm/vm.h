@@ -9,6 +9,7 @@
 //       ├ fuel, budget, deadline    polling                 poll.h
 //       ├ memory                    free lists and cache    memory/memory.h
 //       ├ modules ── units          compiled code           bytecode/module.h
+//       ├ jit                       machine code            native/jit.h
 //       ├ pool                      worker threads          pool.h
 //       └ handles, exports          values outside the VM   api/
 //
@@ -168,6 +169,11 @@ struct tally_vm {
   uint64_t budget;
   // Polls until the next look around; never below 1 while code runs.
   int32_t fuel;
+  // More of it, set aside so that the next poll comes by where machine code is
+  // entered (vm/native/jit.h).
+  int32_t fuel_aside;
+  // For tests: all but one poll is always set aside.
+  bool every_poll;
   // In seconds of the host's clock; 0: none.
   double deadline;
   // Looks at flag and deadline so far: old cached memory goes back now and
@@ -185,6 +191,8 @@ struct tally_vm {
   struct tl_region_cached *regions;
   struct tl_region_cached *oldest_region;
   int region_count;
+  struct tl_jit *jit;      // machine code (vm/native/jit.h), or NULL
+  tl_frame *native_end;    // while it runs: the last record that may call
   tl_pool pool;            // threads for long work on arrays
   struct tl_watch *watch;  // NULL: nobody watches
   // Depth of records within each other that are becoming an array.

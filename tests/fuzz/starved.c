@@ -1,22 +1,30 @@
-// Runs scripts once for each of their allocations, which fails, and asks that
+// Runs scripts once for each of their requests, which is refused, and asks that
 // each run ends as it would have, or with an error, holds nothing afterwards
 // and leaves the VM usable (E5).
 //
-//   starved POINTS FIRST FILE ...   of a part with more allocations than POINTS
-//                                   as many of them, spread evenly; which ones
-//                                   is FIRST's to say
-//   starved cap FILE ...            runs each part under a memory limit of the
-//                                   peak that it reports, which has to suffice,
-//                                   and of one byte less, which has not
+//   starved [--calls] [--onwards] POINTS FIRST FILE ...
+//   starved cap FILE ...       runs each part under a memory limit of the peak
+//                              that it reports, which has to suffice, and of one
+//                              byte less, which has not
+//
+//   POINTS     of a part with more requests than these as many of them, spread
+//              evenly; which ones is FIRST's to say
+//   --calls    requests are calls of the system (open, read, mmap, …) instead
+//              of allocations; no file may stay open, no temporary one lie
+//              about, and where a script asserts that a file is whole it is
+//   --onwards  and all that follow are refused too
+//   --sites    with --calls: prints the places that calls were refused from
 //
 // Files are cut into parts at lines that begin with "### ", as golden tests
 // are, and run in a folder of their own, in a child: where it dies, the part
-// and the allocation are reported, and the next part is taken. In a build with
+// and the request are reported, and the next part is taken. In a build with
 // TALLY_AUDIT every count is recounted all the while. The last line is the sum,
 // of runs, and the exit status 1 if anything failed.
 #define _DEFAULT_SOURCE 1  // for anonymous mappings and mkdtemp
 #define _DARWIN_C_SOURCE 1
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,10 +35,13 @@
 #include <unistd.h>
 
 #include "tally.h"
+#include "tests/fuzz/refuse.h"
+
+static bool of_calls, onwards, show_sites;
 
 typedef struct memory {
   int64_t bytes;  // allocated and not given back
-  uint64_t requests, fail_at;
+  refusals refused;
 } memory;
 
 static void *resize(void *context, void *block, size_t old_size,
@@ -41,7 +52,7 @@ static void *resize(void *context, void *block, size_t old_size,
     free(block);
     return NULL;
   }
-  if (++m->requests == m->fail_at)
+  if (!of_calls && is_refused(&m->refused))
     return NULL;
   void *moved = realloc(block, new_size);
   if (moved != NULL)
@@ -62,11 +73,11 @@ typedef struct part {
 } part;
 
 typedef struct progress {
-  uint64_t at;  // the allocation that fails; 0: none
+  uint64_t at;  // the request that is refused; 0: none
   uint64_t next, passed, failed;
 } progress;
 
-// [at]: the allocation that failed, or the peak.
+// [at]: the request that was refused, or the peak.
 static bool report(const part *p, uint64_t at, const char *what,
                    const char *more) {
   printf("FAILED: %s:%d, %llu: %s%s\n", p->path, p->line,
@@ -74,40 +85,93 @@ static bool report(const part *p, uint64_t at, const char *what,
   return false;
 }
 
-// Runs the part without its allocation number [at], of those after the VM has
-// opened; *count: how many it has made.
+// How many of the first descriptors are open.
+static int count_open(void) {
+  int count = 0;
+  for (int fd = 0; fd < 256; fd++) count += fcntl(fd, F_GETFD) != -1;
+  return count;
+}
+
+// Whether a writer's temporary file lies here or in a folder that a script has
+// made. Removes it.
+static bool has_temporary(const char *path) {
+  char name[512];
+  bool found = false;
+  DIR *folder = opendir(path);
+  if (folder == NULL)
+    return false;
+  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
+    snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+    if (strncmp(e->d_name, ".tally-", 7) == 0)
+      found |= unlink(name) == 0;
+    else if (e->d_type == DT_DIR && e->d_name[0] != '.')
+      found |= has_temporary(name);
+  }
+  closedir(folder);
+  return found;
+}
+
+static tally_options options_for(memory *m) {
+  tally_options options = tally_default_options();
+  // Pages come from the system where the host has no allocator of its own.
+  if (!of_calls)
+    options.resize = resize;
+  options.write = write_nothing;
+  options.context = m;
+  options.time_limit = 60;
+  options.threads = of_calls ? 2 : 1;
+  options.no_blas = !of_calls;  // which allocates for itself
+  return options;
+}
+
+// What must hold after each run of a script, whatever its end.
+static bool check_end(const part *p, uint64_t at, tally_vm *vm,
+                      tally_status status) {
+  if (status == TALLY_ERR_HOST ||
+      (status == TALLY_ERR_ASSERT &&
+       strstr(tally_error(vm)->message, "torn") != NULL))
+    return report(p, at, "ended with ", tally_error(vm)->report);
+  if (tally_eval(vm, "assert(sum(arange(100) * 2) == 9900)", NULL) != TALLY_OK)
+    return report(p, at, "the VM is not usable: ", tally_error(vm)->report);
+  return true;
+}
+
+// Runs the part without its request number [at]; allocations count from the
+// time when the VM has opened. *count: how many requests it has made.
 static bool perform(const part *p, uint64_t at, uint64_t *count) {
   memory m = {0};
-  tally_options options = tally_default_options();
-  options.resize = resize;
-  options.write = write_nothing;
-  options.context = &m;
-  options.time_limit = 60;
-  options.threads = 1;
-  options.no_blas = 1;  // which allocates for itself
+  tally_options options = options_for(&m);
   tally_vm *vm = NULL;
-  if (tally_open(&options, &vm) != TALLY_OK)
-    return report(p, at, "the VM did not open", "");
-  uint64_t before = m.requests;
-  m.fail_at = at == 0 ? 0 : before + at;
+  int open_before = count_open();
+  m.refused.onwards = onwards;
+  m.refused.fail_at = of_calls ? at : 0;
+  refused_calls = of_calls ? &m.refused : NULL;
+  if (tally_open(&options, &vm) != TALLY_OK) {
+    refused_calls = NULL;
+    return (of_calls && at != 0 && count_open() == open_before) ||
+           report(p, at, "the VM did not open", "");
+  }
+  uint64_t before = of_calls ? 0 : m.refused.requests;
+  m.refused.fail_at = at == 0 ? 0 : before + at;
   tally_status status =
       tally_run_source(vm, p->path, p->source, p->nbytes, 0, NULL);
-  *count = m.requests - before;
-  m.fail_at = 0;
-  char message[1024] = "";
-  bool ok = true;
-  if (status == TALLY_ERR_HOST) {
-    snprintf(message, sizeof message, "%s", tally_error(vm)->report);
-    ok = report(p, at, "ended with ", message);
-  }
-  if (tally_eval(vm, "assert(sum(arange(100) * 2) == 9900)", NULL) != TALLY_OK)
-    ok = report(p, at, "the VM is not usable: ", tally_error(vm)->report);
+  *count = m.refused.requests - before;
+  m.refused.fail_at = 0;
+  refused_calls = NULL;
+  bool ok = check_end(p, at, vm, status);
+  char message[128];
   size_t held = tally_close(vm);
-  if (held != 0 || m.bytes != 0) {
+  if (held != 0 || (!of_calls && m.bytes != 0)) {
     snprintf(message, sizeof message, "%lld bytes and %zu values",
              (long long)m.bytes, held);
     ok = report(p, at, "left behind ", message);
   }
+  // Two descriptors may stay: of a library that was loaded, of what it reads.
+  if (of_calls && count_open() > open_before + 2)
+    ok = report(p, at, "files are open", "");
+  bool temporary = of_calls && has_temporary(".");
+  if (temporary && !onwards)
+    ok = report(p, at, "a temporary file is left", "");
   return ok;
 }
 
@@ -283,17 +347,59 @@ static bool run_file(const char *path, progress *shared, uint64_t points,
   return ok;
 }
 
+// Scripts read files of the tests and examples by names from the root.
+static bool link_data(const char *here, const char *folder) {
+  static const char *const names[] = {"tests", "examples"};
+  char from[8192], to[160];
+  for (int i = 0; i < 2; i++) {
+    snprintf(from, sizeof from, "%s/%s", here, names[i]);
+    snprintf(to, sizeof to, "%s/%s", folder, names[i]);
+    if (symlink(from, to) != 0)
+      return false;
+  }
+  return true;
+}
+
+// Children keep what they refused where the parent sees it.
+static bool keep_sites(void) {
+  if (!show_sites)
+    return true;
+  refused_from = mmap(NULL, sizeof *refused_from, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return refused_from != MAP_FAILED;
+}
+
+// As addresses from the program's beginning, which the system chooses.
+static void print_sites(void) {
+  extern char __executable_start;
+  for (int i = 0; show_sites && i < refused_from->count; i++)
+    printf("site %lx\n", (unsigned long)((char *)refused_from->sites[i] -
+                                         &__executable_start));
+}
+
 int main(int argc, char **argv) {
+  for (; argc > 1 && strncmp(argv[1], "--", 2) == 0; argc--, argv++) {
+    of_calls |= strcmp(argv[1], "--calls") == 0;
+    onwards |= strcmp(argv[1], "--onwards") == 0;
+    show_sites |= strcmp(argv[1], "--sites") == 0;
+  }
   const bool caps = argc > 2 && strcmp(argv[1], "cap") == 0;
   if (argc < 4 && !caps) {
-    fputs("usage: starved POINTS FIRST FILE ... | cap FILE ...\n", stderr);
+    fputs(
+        "usage: starved [--calls] [--onwards] [--sites] POINTS FIRST FILE ...\n"
+        "       starved cap FILE ...\n",
+        stderr);
     return 2;
   }
-  char here[4096], folder[] = "/tmp/tally-starved-XXXXXX";
+  char here[4096], folder[64];
+  // In memory, where syncing costs nothing.
+  snprintf(folder, sizeof folder, "%s/tally-starved-XXXXXX",
+           access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   progress *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED || getcwd(here, sizeof here) == NULL ||
-      mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0) {
+      mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0 ||
+      !link_data(here, folder) || !keep_sites()) {
     return 2;
   }
   uint64_t points = caps ? 0 : strtoull(argv[1], NULL, 10);
@@ -305,10 +411,11 @@ int main(int argc, char **argv) {
     if (chdir(folder) != 0 || !run_file(path, shared, points, first))
       return 2;
   }
-  char clear[64];
+  char clear[80];
   snprintf(clear, sizeof clear, "rm -rf %s", folder);
   if (chdir(here) != 0 || system(clear) != 0)
     return 2;
+  print_sites();
   printf("%llu passed, %llu failed\n", (unsigned long long)shared->passed,
          (unsigned long long)shared->failed);
   return shared->failed == 0 ? 0 : 1;

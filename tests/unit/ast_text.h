@@ -404,6 +404,7 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
     case TL_AST_LIST:
     case TL_AST_ARRAY:
     case TL_AST_BLOCK:
+    case TL_AST_PEAK:
       for (uint32_t i = 0; i < ast->items.count; i++) {
         put_child(printer, ast->items.items[i]);
       }

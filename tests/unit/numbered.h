@@ -158,7 +158,7 @@ static inline bool set1(tl_vm *vm, tl_slot *base, tl_slot part, tl_slot value,
                         tl_slot *out) {
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false, false};
+  tl_path path = {1, 1, &step, false};
   return tl_path_set(vm, base, &path, &part, &value, out);
 }
 

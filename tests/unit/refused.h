@@ -319,6 +319,9 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_plot_memory(...) REFUSED_CALL(tally_plot_memory, __VA_ARGS__)
 #define tally_left(...) REFUSED_CALL(tally_left, __VA_ARGS__)
 #define tally_explain(...) REFUSED_CALL(tally_explain, __VA_ARGS__)
+#define tally_explain_source(...) \
+  REFUSED_CALL(tally_explain_source, __VA_ARGS__)
+#define tally_check_source(...) REFUSED_CALL(tally_check_source, __VA_ARGS__)
 #define tally_describe(...) REFUSED_CALL(tally_describe, __VA_ARGS__)
 #define tally_describe_source(...) \
   REFUSED_CALL(tally_describe_source, __VA_ARGS__)

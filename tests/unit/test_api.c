@@ -347,8 +347,42 @@ static void test_values_left_are_named(void **state) {
   tally_release(h->vm, small);
 }
 
+static void test_frames_release_what_was_made(void **state) {
+  host *h = *state;
+  tally_value before = eval(h, "ones(3)");
+  tally_frame outer = tally_begin(h->vm);
+  tally_value a = eval(h, "ones(4)"), kept = eval(h, "(1, \"a\")");
+  tally_value freed = eval(h, "ones(5)");
+  tally_release(h->vm, freed);
+  tally_frame inner = tally_begin(h->vm);
+  tally_value b = eval(h, "ones(6)"), handed = eval(h, "ones(7)");
+  tally_value more = tally_retain(h->vm, eval(h, "ones(8)"));
+  tally_end(h->vm, inner, 1, &handed);
+  assert_false(tally_is_live(h->vm, b));
+  assert_true(tally_is_live(h->vm, handed) && tally_is_live(h->vm, a));
+  assert_true(tally_is_live(h->vm, more));
+  tally_release(h->vm, more);
+  assert_false(tally_is_live(h->vm, more));
+  tally_end(h->vm, inner, 0, NULL);
+  assert_true(tally_is_live(h->vm, a));
+  tally_begin(h->vm);
+  b = eval(h, "ones(9)");
+  tally_value all[] = {kept, before};
+  tally_end(h->vm, outer, 2, all);
+  assert_false(tally_is_live(h->vm, a) || tally_is_live(h->vm, b) ||
+               tally_is_live(h->vm, handed));
+  assert_true(tally_is_live(h->vm, kept) && tally_is_live(h->vm, before));
+  tally_release(h->vm, kept);
+  tally_release(h->vm, before);
+  tally_value left = eval(h, "ones(3)");
+  tally_end(h->vm, outer, 0, NULL);
+  assert_true(tally_is_live(h->vm, left));
+  tally_release(h->vm, left);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      HOST_TEST(test_frames_release_what_was_made),
       HOST_TEST(test_eval_gives_the_last_value),
       HOST_TEST(test_values_go_in_and_come_out),
       HOST_TEST(test_other_keys_are_seen_by_position),

@@ -56,6 +56,8 @@ static tally_vm *const no_vm;
   X(tally_watch(vm, 0))                             \
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
+  X(tally_explain_source(vm, "x", 0, &v))           \
+  X(tally_check_source(vm, "x", "1", 1, &v))        \
   X(tally_describe(vm, "x", &v))                    \
   X(tally_describe_source(vm, "x", "1", 1, &v))     \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
@@ -152,9 +154,13 @@ static void test_nothing_given(void **state) {
   REFUSED(tally_describe(vm, "f", NULL));
   REFUSED(tally_describe_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_describe_source(vm, "s", "1", 1, NULL));
+  REFUSED(tally_check_source(vm, NULL, "1", 1, &out));
+  REFUSED(tally_check_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_format_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_format_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_explain(vm, NULL, 0, NULL, 0, &out));
+  REFUSED(tally_explain_source(vm, NULL, 0, &out));
+  REFUSED(tally_explain_source(vm, "1", 0, NULL));
   CHECK_ERROR(h, tally_from_list(vm, SIZE_MAX, items, &out), TALLY_ERR_MEMORY,
               "");
   CHECK_ERROR(h, tally_from_record(vm, SIZE_MAX, keys, items, &out),

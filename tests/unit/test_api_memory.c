@@ -139,6 +139,7 @@ static tally_status use_the_prompt(host *h) {
   TRY(tally_complete(h->vm, "x", &names));
   tally_release(h->vm, names);
   TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
+  TRY(tally_interact(h->vm, "s = 0\nfor i in 0..3000 { s += i }", 31));
   tally_value said;
   TRY(tally_interact(h->vm, "## says\nfn f(a, b: 1) = a", 40));
   TRY(tally_describe(h->vm, "f", &said));
@@ -346,6 +347,9 @@ static tally_status run_and_watch(host *h) {
   TRY(tally_run(h->vm, "docs/geometry.tly", 0, NULL));
   TRY(tally_explain(h->vm, "docs/geometry.tly", 0, NULL, TALLY_EXPLAIN_JSON,
                     &text));
+  tally_release(h->vm, text);
+  text = (tally_value){0, 0};
+  TRY(tally_explain_source(h->vm, "q = ones(9); q = q + (q + 1)", 0, &text));
 done:
   tally_release(h->vm, text);
   return status;

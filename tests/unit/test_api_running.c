@@ -447,7 +447,9 @@ static void test_words_are_completed(void **state) {
   expect_names(h, "r.n", "(\"next\", \"north\")");
   expect_names(h, "print(r.next.", "(\"name\", \"nodes\")");
   expect_names(h, "r.x", "()");
-  expect_names(h, "p.", "(\"x\", \"y\")");
+  expect_names(h, "p.",
+               "(\"T\", \"dtype\", \"imag\", \"mT\", \"nbytes\", \"ndim\", "
+               "\"real\", \"shape\", \"size\", \"x\", \"y\")");
   expect_names(h, "nothing.x", "()");
   expect_names(h, "import stri", "(\"strings\",)");
   expect_names(h, "linalg.sl", "()");
@@ -455,6 +457,13 @@ static void test_words_are_completed(void **state) {
   expect_names(h, "linalg.sl", "(\"slogdet\",)");
   expect_names(h, "s.var", "(\"variance\",)");
   expect_names(h, "s.need", "()");  // a helper of the module's own
+  run(h, "v = zeros(3)\nfn f(x, other_one) = x");
+  expect_names(h, "v.s", "(\"shape\", \"size\")");
+  expect_names(h, "f(1, oth", "(\"other_one:\",)");
+  expect_names(h, "sum(f([1], 2), keep", "(\"keepdims:\",)");
+  expect_names(h, "linalg.norm(v, ord", "(\"ord:\",)");
+  expect_names(h, "sum(v)[keep", "()");
+  expect_names(h, "(keep", "()");
 }
 
 // --- Seeing it --------------------------------------------------------------
@@ -467,6 +476,16 @@ static void test_listings(void **state) {
   assert_non_null(strstr(h->output, "s.tly"));
   h->length = 0;
   CHECK_ERROR(h, tally_disassemble(h->vm, "s", "1 +", 3), TALLY_ERR_SYNTAX, "");
+  tally_value told;
+  const char *text;
+  run(h, "x = ones(3)");
+  assert_int_equal(tally_explain_source(h->vm, "x = x + (x + x)", 0, &told),
+                   TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, told, &text, NULL), TALLY_OK);
+  assert_non_null(strstr(text, "`x + (x + x)`"));
+  tally_release(h->vm, told);
+  CHECK_ERROR(h, tally_explain_source(h->vm, "1 +", 0, &told), TALLY_ERR_SYNTAX,
+              "");
   CHECK_ERROR(h, tally_disassemble(h->vm, "/nosuch.tly", NULL, 0), TALLY_ERR_IO,
               "nosuch");
 }
@@ -494,6 +513,58 @@ static void test_layout(void **state) {
               TALLY_ERR_SYNTAX, "UTF-8");
   CHECK_ERROR(h, tally_format_source(h->vm, "/nosuch.tly", NULL, 0, &laid),
               TALLY_ERR_IO, "nosuch");
+}
+
+static void expect_findings(host *h, const char *source, const char *expected) {
+  tally_value found, shown, item;
+  char all[500] = "";
+  assert_int_equal(
+      tally_check_source(h->vm, "w.tly", source, strlen(source), &found),
+      TALLY_OK);
+  for (size_t i = 0; i < tally_length(h->vm, found); i++) {
+    const char *fields[] = {"kind",  "line", "column",
+                            "begin", "end",  "message"};
+    assert_int_equal(tally_item(h->vm, found, i, &item), TALLY_OK);
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+      tally_value field;
+      const char *text;
+      assert_int_equal(tally_field(h->vm, item, fields[k], &field), TALLY_OK);
+      assert_int_equal(tally_format(h->vm, field, &shown), TALLY_OK);
+      assert_int_equal(tally_to_string(h->vm, shown, &text, NULL), TALLY_OK);
+      snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", text,
+               k == 5 ? "; " : " ");
+      tally_release(h->vm, shown);
+      tally_release(h->vm, field);
+    }
+    tally_release(h->vm, item);
+  }
+  tally_release(h->vm, found);
+  assert_string_equal(all, expected);
+}
+
+static void test_findings(void **state) {
+  host *h = *state;
+  expect_findings(
+      h,
+      "import linalg\nfn f(x) {\n  y = 3\n  return x\n  print(x)\n}\n"
+      "fn g(a) {\n  _b = 1\n  c = 2\n  () => c\n}\nz = 1\n",
+      "warning 1 8 7 13 linalg is never read; "
+      "warning 3 3 26 27 y is never read; "
+      "warning 5 3 45 53 this is never reached; ");
+  expect_findings(h, "print(1)", "");
+  expect_findings(h, "x = nosuch\ny = sin(1, 2)\n",
+                  "name 1 5 4 10 nosuch is not defined; "
+                  "type 2 12 22 23 sin takes 1 argument by position (x); ");
+  expect_findings(h, "x = (1", "syntax 1 5 4 5 this `(` is never closed; ");
+  // Names of other texts do not count.
+  run(h, "other = 1");
+  expect_findings(h, "wholly = 1", "");
+  expect_findings(h, "x = wholly + other",
+                  "name 1 5 4 10 wholly is not defined; "
+                  "name 1 14 13 18 other is not defined; ");
+  tally_value found;
+  CHECK_ERROR(h, tally_check_source(h->vm, "w", "\xff", 1, &found),
+              TALLY_ERR_SYNTAX, "UTF-8");
 }
 
 static void test_everything_is_documented(void **state) {
@@ -565,6 +636,7 @@ int main(void) {
       HOST_TEST(test_words_are_completed),
       HOST_TEST(test_listings),
       HOST_TEST(test_layout),
+      HOST_TEST(test_findings),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
       HOST_TEST(test_trim_gives_memory_back),

@@ -504,7 +504,7 @@ static void test_random_writes(void **state) {
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
     tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
-    tl_path path = {1, (uint16_t)q.part_count, &step, false, false};
+    tl_path path = {1, (uint16_t)q.part_count, &step, false};
     tl_slot value = any_value(vm, target, dtype, r.ndim, r.shape), out;
     expect(vm, &r, target.array, value, numbers);
     // Somebody else has it, or nobody.
@@ -543,7 +543,7 @@ static void test_writes_without_memory(void **state) {
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
     tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
-    tl_path path = {1, (uint16_t)q.part_count, &step, false, false};
+    tl_path path = {1, (uint16_t)q.part_count, &step, false};
     tl_slot value = any_value(vm, target, dtype, r.ndim, r.shape), out;
     expect(vm, &(reference){.ndim = 1}, target.array, value, numbers);
     uint64_t n = 0;
@@ -655,7 +655,7 @@ static void test_overlapping_writes(void **state) {
     tl_slot value = tl_borrow(tl_own_array(part)), out;
     expect(vm, &r, target.array, value, numbers);
     tl_step step = {.item_count = 2, .items = q.items};
-    tl_path path = {1, 2, &step, false, false};
+    tl_path path = {1, 2, &step, false};
     assert_true(tl_path_set(vm, &target, &path, q.parts, &value, &out));
     check_numbers(vm, out.array, numbers);
     tl_drop(vm, tl_own_array(part));
@@ -673,7 +673,7 @@ static void test_positions_in_the_target(void **state) {
   tl_slot target = tl_own_array(a), borrowed = tl_borrow(target), out;
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false, false};
+  tl_path path = {1, 1, &step, false};
   tl_array *v = tl_array_new(vm, TL_INT64, 1, SHAPE(4));
   memcpy(v->data, SHAPE(10, 11, 12, 13), 32);
   tl_slot value = tl_own_array(v);

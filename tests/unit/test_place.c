@@ -290,7 +290,7 @@ static void make_nest(tl_vm *vm, nest *n, int64_t i, int64_t j) {
   n->steps[2] = n->steps[1];
   n->parts[0] = tl_weak_int(i);
   n->parts[1] = tl_weak_int(j);
-  n->path = (tl_path){3, 2, n->steps, false, false};
+  n->path = (tl_path){3, 2, n->steps, false};
 }
 
 static tl_slot nested_record(tl_vm *vm) {
@@ -353,7 +353,7 @@ static void test_array_steps(void **state) {
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step steps[] = {{.item_count = 1, .items = &item},
                      {.item_count = 1, .items = &item}};
-  tl_path path = {2, 2, steps, false, false};
+  tl_path path = {2, 2, steps, false};
   tl_slot parts[] = {tl_int(1), tl_int(2)}, value = tl_weak_int(70);
   uint64_t copies = vm->stats.copies;
   assert_true(tl_path_set(vm, &x, &path, parts, &value, &out));
@@ -380,7 +380,7 @@ static void test_attribute_steps(void **state) {
   tl_slot name = text_slot(vm, "T");
   tl_index_item item = {TL_ITEM_VALUE, 0};
   tl_step steps[] = {{.field = name.string}, {.item_count = 1, .items = &item}};
-  tl_path path = {2, 1, steps, false, false};
+  tl_path path = {2, 1, steps, false};
   tl_slot part = tl_int(1), value = tl_weak_int(9);
   assert_true(tl_path_set(vm, &x, &path, &part, &value, &out));
   assert_int_equal(number_at(vm, out.array, SHAPE(0, 1)), 9);
@@ -388,7 +388,7 @@ static void test_attribute_steps(void **state) {
   tl_drop(vm, name);
   name = text_slot(vm, "imag");
   steps[0].field = name.string;
-  path = (tl_path){1, 0, steps, false, false};
+  path = (tl_path){1, 0, steps, false};
   value = tl_weak_float(0.5);
   assert_true(tl_path_set(vm, &out, &path, &part, &value, &x));
   assert_true(((tl_c128 *)(void *)x.array->data)[5].im == 0.5);

@@ -200,7 +200,7 @@ static void what_lost_an_item_is_not_returned(void **state) {
        RETURN(0));
   tl_index_item item = {.kind = TL_ITEM_VALUE};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step, false, false};
+  tl_path path = {1, 1, &step, false};
   p.unit.paths = &path;
   p.unit.path_count = 1;
   owns(&p, 2, 3, 0);

@@ -27,6 +27,7 @@
 #include "vm/memory/mapping.h"
 #include "vm/bytecode/module.h"
 #include "vm/api/open.h"
+#include "vm/native/jit.h"
 #include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
@@ -340,6 +341,18 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   return true;
 }
 
+// The function of the host or the library, with its module's name before a
+// point or without one; NULL: there is none.
+static const tl_builtin *find_named(const tl_vm *vm, const char *name) {
+  const char *point = strchr(name, '.');
+  if (point == NULL)
+    return tl_function_find(vm, NULL, name, strlen(name));
+  const char *module = tl_native_module(vm, name, (size_t)(point - name));
+  return module == NULL
+             ? NULL
+             : tl_function_find(vm, module, point + 1, strlen(point + 1));
+}
+
 // A variable of the main module goes before a built-in of the same name.
 tally_status tally_call(tally_vm *vm, const char *name, int count,
                         const tally_value *args, tally_value *out) {
@@ -352,8 +365,7 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
     tl_drop(vm, held);
     return status;
   }
-  const tl_builtin *builtin =
-      name == NULL ? NULL : tl_function_find(vm, NULL, name, strlen(name));
+  const tl_builtin *builtin = name == NULL ? NULL : find_named(vm, name);
   if (builtin == NULL)
     return refuse_call(vm, count, args);
   // The name is no variable's, but a built-in's: that was no error.
@@ -483,6 +495,10 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+int tally_has_native_code(void) {
+  return tl_jit_is_available();
+}
+
 // Gives the host a string that [make] makes of a script's text.
 // [make] gives an owned string, or false after tl_fail.
 static tally_status from_source(tally_vm *vm, const char *name,
@@ -512,6 +528,14 @@ tally_status tally_format_source(tally_vm *vm, const char *name,
                                  tally_value *out) {
   TL_ENTER(vm);
   return from_source(vm, name, source, nbytes, tl_format_source, out);
+}
+
+// What a script is warned of; its errors are reported as by a run.
+tally_status tally_check_source(tally_vm *vm, const char *name,
+                                const char *source, size_t nbytes,
+                                tally_value *out) {
+  TL_ENTER(vm);
+  return from_source(vm, name, source, nbytes, tl_check_source, out);
 }
 
 // What the script's own functions say of themselves, without running it.

@@ -2,12 +2,16 @@
 // script's own functions say of themselves (tally_describe).
 //
 //     "sq"          names: variables, functions, words of the language
-//     "r.na"        members of the value r: fields, or a module's names
+//     "r.na"        members of the value r: fields, attributes of an array, or
+//     a
+//                   module's names
+//     "f(x, ax"     names, and the parameters of f that may be named: axis:
 //     "import li"   modules
 //
 // Nothing is run or compiled: what stands before the word is looked up among
 // values that there are, so f(x).a offers nothing.
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +91,15 @@ static void offer_modules(offers *o) {
   }
 }
 
-// The members of a value: fields of a record or a struct, names of a module.
+// The members of a value: fields of a record or a struct, attributes of an
+// array, names of a module.
 static void offer_members(offers *o, tl_slot value) {
+  for (int i = 0; tl_is_nested(value) || tl_has_attributes(value); i++) {
+    const char *name = tl_attribute_at(i);
+    if (name == NULL)
+      break;
+    offer(o, name);
+  }
   if (tl_is_record(value)) {
     for (int64_t i = 0; i < value.record->length; i++) {
       const tl_string *key = tl_key_string(value.record->fields[i].key);
@@ -182,6 +193,64 @@ static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
   return find_member(object, text + begin, end - begin, out);
 }
 
+// Where the call begins whose arguments the text at [end] is among: its open
+// parenthesis. Brackets within strings count as brackets, which offers less.
+// false: there is none.
+static bool find_call(const char *text, size_t end, size_t *at) {
+  int depth = 0;
+  for (size_t i = end; i-- > 0;) {
+    if (strchr(")]}", text[i]) != NULL)
+      depth++;
+    else if (strchr("([{", text[i]) != NULL && depth-- == 0)
+      return *at = i, text[i] == '(';
+  }
+  return false;
+}
+
+// A parameter as it is named in a call: "axis:".
+static void offer_parameter(offers *o, const char *name, size_t nbytes) {
+  char text[80];
+  int n = snprintf(text, sizeof text, "%.*s:", (int)nbytes, name);
+  if (n > 0 && (size_t)n < sizeof text && text[0] != '_')
+    offer_text(o, text, (size_t)n);
+}
+
+// The parameters of a library function that have a default: "x, axis: none".
+static void offer_signature(offers *o, const char *params) {
+  int depth = 0;
+  for (const char *from = params, *at = params; *at != 0; at++) {
+    depth += (strchr("([{`", *at) != NULL) - (strchr(")]}", *at) != NULL);
+    if (depth == 0 && *at == ':')
+      offer_parameter(o, from, (size_t)(at - from));
+    if (depth == 0 && (*at == ',' || *at == ':'))
+      from = at + 1 + strspn(at + 1, " ");
+  }
+}
+
+// The parameters of the function whose name ends before the parenthesis.
+static void offer_parameters(offers *o, const char *text, size_t paren) {
+  char name[80];
+  tl_slot value;
+  size_t begin = name_begin(text, paren);
+  while (begin > 0 && text[begin - 1] == '.')
+    begin = name_begin(text, begin - 1);
+  snprintf(name, sizeof name, "%.*s", (int)(paren - begin), text + begin);
+  if (find_named(o->vm, text, paren, &value)) {
+    if (!tl_is_kind(value, TL_KIND_FUNCTION) &&
+        !tl_is_kind(value, TL_KIND_CLOSURE))
+      return;
+    const tl_prototype *p = tl_function_prototype(value);
+    for (uint32_t i = 0; i < p->param_count; i++) {
+      offer_parameter(o, p->params[i].name->text,
+                      (size_t)p->params[i].name->length);
+    }
+    return;
+  }
+  const char *params = begin < paren ? tally_signature(o->vm, name) : NULL;
+  if (params != NULL)
+    offer_signature(o, params);
+}
+
 // Whether the word is a module's name behind `import`.
 static bool follows_import(const char *text, size_t begin) {
   static const char word[] = "import";
@@ -231,6 +300,9 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   } else if (follows_import(text, begin)) {
     offer_modules(&o);
   } else {
+    size_t paren;
+    if (find_call(text, begin, &paren))
+      offer_parameters(&o, text, paren);
     offer_names(&o);
   }
   tidy(vm, o.list);

@@ -8,7 +8,9 @@
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/array/describe.h"
+#include "vm/native/jit.h"
 #include "vm/observe/explain.h"
+#include "vm/observe/peak_bound.h"
 #include "vm/io.h"
 #include "vm/bytecode/module.h"
 
@@ -185,17 +187,43 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
   return unit;
 }
 
-// Writes what the code may do and, unless static, what the run did.
+// Writes what the code may do and, unless static, what the run did; or what
+// became machine code.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const tl_notes *notes =
-      (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes;
+      (flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0
+          ? NULL
+          : vm->watched->notes;
   tl_text_open(text, vm);
-  if ((flags & TALLY_EXPLAIN_JSON) != 0)
+  if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
+    text->failed |= !tl_jit_list_units(vm, text);
+  else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
+    tl_explain_peak(text, unit);
+  else if ((flags & TALLY_EXPLAIN_JSON) != 0)
     tl_explain_json(text, unit, notes, error);
   else
     tl_explain_text(text, unit, notes, error);
   return !text->failed;
+}
+
+// What a run tells whose records are being kept, and what became of it; the
+// unit before it was [before].
+static tally_status explain_run(tl_vm *vm, const tl_unit *before,
+                                tally_status status, unsigned flags,
+                                tally_value *out) {
+  tl_text text;
+  tl_jit_while_counting(vm, false);
+  tl_watch_stop(vm);
+  const tl_unit *unit = vm->main->units;
+  if (unit == before || unit == NULL)
+    return status;  // it did not compile
+  const tally_error_info *info = tally_error(vm);
+  char error[300];
+  snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
+           info->message);
+  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
+  return give_text(vm, &text, out);
 }
 
 // Runs the script while its operations are noted, or only compiles it. An error
@@ -211,7 +239,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
     return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
-  if ((flags & TALLY_EXPLAIN_STATIC) != 0) {
+  if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
     tl_unit *unit = compile_file(vm, path);
     if (unit == NULL)
       return tl_report(vm);
@@ -223,15 +251,23 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
     return status;
+  tl_jit_while_counting(vm, true);
   status = tally_run(vm, path, argc, argv);
-  tl_watch_stop(vm);
-  const tl_unit *unit = vm->main->units;
-  if (unit == before || unit == NULL)
-    return status;  // it did not compile
-  const tally_error_info *info = tally_error(vm);
-  char error[300];
-  snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
-           info->message);
-  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
-  return give_text(vm, &text, out);
+  return explain_run(vm, before, status, flags, out);
+}
+
+// The unit of the text is the newest one: it is kept while it is watched.
+tally_status tally_explain_source(tally_vm *vm, const char *source,
+                                  unsigned flags, tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_may_run(vm) || !tl_given(vm, source, "the source") ||
+      !tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  const tl_unit *before = vm->main->units;
+  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
+  if (status != TALLY_OK)
+    return status;
+  tl_jit_while_counting(vm, true);
+  status = tally_eval(vm, source, NULL);
+  return explain_run(vm, before, status, flags, out);
 }

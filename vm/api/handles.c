@@ -9,6 +9,14 @@
 // handle that was released or is another VM's is recognised, whatever stands in
 // the place now.
 //
+// Frames of the host (tally_begin) release what it forgets: places that were
+// opened in one are linked, the newest first, and the end of a frame gives up
+// an owner of each of them.
+//
+//     frame 2   5 ─▶ 7        tally_end(vm, 2, …) releases 5 and 7
+//     frame 1        └─▶ 3
+//     frame 0   all others, not linked
+//
 // A release hook may release handles, but their values are dropped only after
 // it has returned (deferred places): it runs in the middle of freeing something
 // else.
@@ -31,6 +39,9 @@ typedef struct place {
   uint32_t generation;
   uint32_t owners;
   uint32_t next_free;
+  // The frame of the host that it was opened in; 0: none. Others of frames: the
+  // next older one, and the next newer.
+  uint32_t frame, older, newer;
   // The value outlives the handle, and is not owned by it.
   bool is_borrowed;
 } place;
@@ -42,6 +53,8 @@ struct tl_handles {
   // Places released while a release hook ran, which are emptied afterwards.
   uint32_t first_deferred;
   bool draining;
+  // The host's innermost frame, and the newest place of any.
+  uint32_t frame, newest;
 };
 
 static const uint32_t NO_PLACE = UINT32_MAX;
@@ -53,13 +66,49 @@ bool tl_handles_open(tl_vm *vm) {
   if (vm->handles == NULL)
     return false;
   vm->handles->first_free = vm->handles->first_deferred = NO_PLACE;
+  vm->handles->newest = NO_PLACE;
   return true;
+}
+
+// --- Frames -----------------------------------------------------------------
+
+// The place at that end of a link; NULL: there is none.
+static place *linked(struct tl_handles *h, uint32_t at) {
+  return at == NO_PLACE ? NULL : &h->places[at];
+}
+
+// Puts the place into a frame, which none of those in it is newer than; 0: into
+// none.
+static void enter_frame(struct tl_handles *h, place *p, uint32_t frame) {
+  p->frame = frame;
+  if (frame == 0)
+    return;
+  p->older = h->newest;
+  p->newer = NO_PLACE;
+  if (linked(h, h->newest) != NULL)
+    linked(h, h->newest)->newer = (uint32_t)(p - h->places);
+  h->newest = (uint32_t)(p - h->places);
+}
+
+// Takes the place out of its frame.
+static void leave_frame(struct tl_handles *h, place *p) {
+  if (p->frame == 0)
+    return;
+  place *older = linked(h, p->older), *newer = linked(h, p->newer);
+  if (older != NULL)
+    older->newer = p->newer;
+  if (newer != NULL)
+    newer->older = p->older;
+  else
+    h->newest = p->older;
+  p->frame = 0;
 }
 
 // Ends a place: handles to it are recognised as released from now on.
 // The generation becomes even.
 static void free_place(tl_vm *vm, place *p) {
   struct tl_handles *h = vm->handles;
+  leave_frame(h, p);
   p->generation++;
   p->next_free = h->first_free;
   h->first_free = (uint32_t)(p - h->places);
@@ -124,6 +173,7 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
   }
   *out = h->count++;
   h->places[*out].generation = 0;
+  h->places[*out].frame = 0;
   return true;
 }
 
@@ -154,6 +204,7 @@ static bool open_place(tl_vm *vm, tl_slot value, bool is_borrowed,
   p->generation++;
   p->owners = 1;
   p->is_borrowed = is_borrowed;
+  enter_frame(vm->handles, p, vm->handles->frame);
   *out = (tally_value){index, check_of(vm, p)};
   return true;
 }
@@ -269,6 +320,7 @@ static void release(tl_vm *vm, tally_value v) {
   if (p == NULL || --p->owners > 0)
     return;
   if (vm->access == TL_ACCESS_NONE) {
+    leave_frame(vm->handles, p);
     p->generation++;
     p->next_free = vm->handles->first_deferred;
     vm->handles->first_deferred = (uint32_t)(p - vm->handles->places);
@@ -353,6 +405,38 @@ tally_value tally_retain(tally_vm *vm, tally_value v) {
 void tally_release(tally_vm *vm, tally_value v) {
   if (v.handle >> 32 != TL_PLAIN >> 32 && vm != NULL && vm->handles != NULL)
     release(vm, v);
+}
+
+// Frames may be opened in hooks, too: only a number changes.
+tally_frame tally_begin(tally_vm *vm) {
+  return vm == NULL || vm->handles == NULL ? 0 : ++vm->handles->frame;
+}
+
+// Places of the frame, and of those in it that were not ended, go. Those handed
+// on are taken out first, and come back as the newest of the frame around.
+void tally_end(tally_vm *vm, tally_frame frame, size_t count,
+               const tally_value *kept) {
+  if (vm == NULL || vm->handles == NULL || frame == 0 ||
+      frame > vm->handles->frame)
+    return;
+  struct tl_handles *h = vm->handles;
+  for (size_t i = 0; i < count; i++) {
+    place *p = find(vm, kept[i]);
+    if (p != NULL && p->frame >= frame)
+      leave_frame(h, p);
+  }
+  while (h->newest != NO_PLACE && h->places[h->newest].frame >= frame) {
+    place *p = &h->places[h->newest];
+    tally_value v = {h->newest, check_of(vm, p)};
+    leave_frame(h, p);
+    release(vm, v);
+  }
+  h->frame = frame - 1;
+  for (size_t i = 0; i < count; i++) {
+    place *p = find(vm, kept[i]);
+    if (p != NULL && p->frame == 0)
+      enter_frame(h, p, frame - 1);
+  }
 }
 
 // Scalars always are.

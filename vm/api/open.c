@@ -16,6 +16,7 @@
 #include "vm/io.h"
 #include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/native/jit.h"
 #include "vm/nested/nested.h"
 #include "vm/objects.h"
 #include "vm/observe/watch.h"
@@ -96,6 +97,7 @@ tl_vm *tl_vm_open(const tally_options *options,
     return NULL;
   }
   tl_pool_open(vm);
+  tl_jit_open(vm);
   if (tl_slots_open(vm)) {
     vm->main = tl_module_new(vm, "main", NULL);
     if (vm->main != NULL)
@@ -124,6 +126,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_docs_close(vm);
   tl_host_close(vm);
   tl_error_clear(vm);
+  tl_jit_close(vm);
   tl_slots_close(vm);
   tl_pool_close(vm);
   tl_memory_close(vm);

@@ -96,6 +96,13 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
 static inline __attribute__((always_inline)) void move_each(
     char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
     size_t n, size_t itemsize) {
+  char item[16];
+  if (from_step == 0 && itemsize <= sizeof item) {
+    // One item stays in a register: a load after each store would wait for it.
+    memcpy(item, from, itemsize);
+    for (; n > 0; n--, to += to_step) memcpy(to, item, itemsize);
+    return;
+  }
   for (; n > 0; n--, to += to_step, from += from_step) {
     memcpy(to, from, itemsize);
   }

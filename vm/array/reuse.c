@@ -11,10 +11,20 @@ static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
   return true;
 }
 
+// Whether it shows a place that is about to be set to what is made of it:
+// p.x += 1. One that was stored has a hold and is as any other view.
+static bool is_taken(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
+  const unsigned all = TL_VIEW | TL_HOLD | TL_TAKEN;
+  return tl_is_owned(s) &&
+         (s.array->head.flags & all) == (TL_VIEW | TL_TAKEN) &&
+         s.array->head.count == 1 && tl_array_dtype(s.array) == dtype &&
+         !vm->no_reuse;
+}
+
 // Three comparisons, cheapest first; the shape last, as it is a loop.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
-  return tl_is_array(s) && tl_is_dying(vm, s) &&
+  return tl_is_array(s) && (tl_is_dying(vm, s) || is_taken(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
          same_shape(s.array, ndim, shape);
 }

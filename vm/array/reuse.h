@@ -6,7 +6,8 @@
 // An operand gives its memory if
 //
 //   it ends          the instruction owns it and nobody else has it: count 1
-//   it is its own    no view, not read-only, no host's memory (TL_DIRECT)
+//   it is its own    no view, not read-only, no host's memory (TL_DIRECT); or
+//                    a view of the place that the result goes to (TL_TAKEN)
 //   it fits          items of the result's size, and the result's shape
 //   no one sees it   what is read while it is written lies elsewhere, or is
 //                    read item by item where it is written

@@ -127,8 +127,6 @@ static void put_path(listing *l, uint32_t index) {
     }
     tl_text_putc(l->out, ']');
   }
-  if (path->is_column)
-    tl_text_puts(l->out, " side by side");
 }
 
 // Whether what is called is written in front of the operands: f(a, b).

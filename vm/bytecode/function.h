@@ -109,6 +109,9 @@ typedef struct tl_region {
   bool was_small;
   // It is no region by itself, but only together with those behind it.
   bool is_part;
+  // A result in it is read several times: one by one more arrays would live at
+  // once, so that it is read and cached in its first run.
+  bool saves;
   // It may run together with the regions behind it, up to this pc: one pass
   // computes several results. If that last failed, it runs alone for
   // [disjoint] times, which grow with the failures in a row. A region that has
@@ -278,6 +281,9 @@ typedef struct tl_prototype {
   uint8_t joins;
   // The instruction that is the reason why not.
   uint32_t joins_not;
+  // Machine code of its loops and of itself (vm/native/jit.h), or NULL; it ends
+  // with the unit.
+  struct tl_kept *machine_code;
   // Audit builds: for each pc the set of slots that own, as bits.
   uint64_t *owners_at;
   // The whole definition in the source, as byte offsets.

@@ -167,9 +167,15 @@ static void unlink_unit(tl_unit *unit) {
     *at = unit->next;
 }
 
-// Cached plans of fused regions point into the code, so they go first.
+// Cached plans of fused regions point into the code, as machine code does, so
+// they go first.
 void tl_unit_free(tl_vm *vm, tl_unit *unit) {
   vm->fusion->forget(vm, unit);
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    tl_prototype *p = unit->prototypes[i];
+    if (p != NULL && p->machine_code != NULL)
+      p->machine_code->free(vm, p->machine_code);
+  }
   unlink_unit(unit);
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
     make_mortal(a);
@@ -429,6 +435,13 @@ void tl_modules_clear(tl_vm *vm) {
   for (tl_module *m = vm->modules; m != NULL; m = m->next) {
     tl_module_clear(vm, m);
   }
+}
+
+void tl_module_free(tl_vm *vm, tl_module *module) {
+  tl_module **at = &vm->modules;
+  while (*at != module) at = &(*at)->next;
+  *at = module->next;
+  free_module(vm, module);
 }
 
 // The variables of all modules go first, since values may refer to functions of

@@ -59,6 +59,8 @@ void tl_drop_waiting(tl_vm *vm);
 void tl_module_clear(tl_vm *vm, tl_module *module);
 // Must come before any module is freed: values refer to functions of others.
 void tl_modules_clear(tl_vm *vm);  // of all modules
+// Frees a module that has no values and that nothing refers to.
+void tl_module_free(tl_vm *vm, tl_module *module);
 // Frees all modules with their units. No value may refer to them any longer.
 void tl_modules_close(tl_vm *vm);
 

@@ -37,6 +37,7 @@ char tl_blas_letter(tl_dtype dtype) {
 // One library may lie in two files: products in the first, LAPACK in either.
 static struct {
   void *files[2];
+  const char *name;  // of the first file
   void (*set_threads)(int);
   void *gemm[4], *syrk[4];  // s, d, c, z
   int threads;  // set last; the library has one number for the process
@@ -70,6 +71,7 @@ static bool is_tuned(void *file) {
 // or, unless [trusted], only the reference library.
 static bool take(const char *file, const char *lapack, bool trusted) {
   loaded.files[0] = tl_dl_open(file);
+  loaded.name = file;
   if (!loaded.files[0])
     return false;
   if (lapack)
@@ -131,14 +133,19 @@ static void load(void) {
   }
 }
 
+// What TALLY_BLAS named is in the environment, which nobody changes.
+const char *tl_blas_name(tl_vm *vm) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (vm->options.no_blas || (vm->options.capabilities & TALLY_MAY_FILES) == 0)
+    return NULL;
+  pthread_once(&once, load);
+  return loaded.files[0] ? loaded.name : NULL;
+}
+
 // The number of threads belongs to the library, not to a VM: it is set again
 // when another VM wants another.
 bool tl_blas_ready(tl_vm *vm, int threads) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (vm->options.no_blas || (vm->options.capabilities & TALLY_MAY_FILES) == 0)
-    return false;
-  pthread_once(&once, load);
-  if (!loaded.files[0])
+  if (tl_blas_name(vm) == NULL)
     return false;
   if (loaded.set_threads && __atomic_exchange_n(&loaded.threads, threads,
                                                 __ATOMIC_RELAXED) != threads)

@@ -22,6 +22,11 @@ char tl_blas_letter(tl_dtype dtype);
 // The library uses [threads] threads from now on.
 bool tl_blas_ready(tl_vm *vm, int threads);
 
+// The file of the library that the VM uses for large matrices; NULL: Tally's
+// own code does them all. Loads it at the first call. Borrowed, as long as the
+// process lives.
+const char *tl_blas_name(tl_vm *vm);
+
 // The address of a function by its Fortran name without the letter ("getrf"),
 // or NULL. Only where tl_blas_ready.
 void *tl_blas_function(char letter, const char *name);

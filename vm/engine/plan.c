@@ -93,8 +93,10 @@ static int64_t magnitude(int64_t stride) {
 static void drop_short_axes(tl_plan *plan) {
   int kept = 0;
   for (int i = 0; i < plan->ndim; i++) {
+    plan->axis_of[i] = -1;
     if (plan->shape[i] == 1)
       continue;
+    plan->axis_of[i] = (int8_t)kept;
     plan->shape[kept] = plan->shape[i];
     for (int s = 0; s < plan->stream_count; s++) {
       plan->streams[s].strides[kept] = plan->streams[s].strides[i];
@@ -118,11 +120,17 @@ static void swap_axes(tl_plan *plan, int i, int j) {
 }
 
 // The output's largest strides outside, so that it is written in order.
-static void order_axes(tl_plan *plan) {
+static void order_axes(tl_plan *plan, int opened) {
   const int64_t *out = plan->streams[plan->output].strides;
   for (int i = 1; i < plan->ndim; i++) {
     for (int j = i; j > 0 && magnitude(out[j]) > magnitude(out[j - 1]); j--) {
       swap_axes(plan, j, j - 1);
+      for (int k = 0; k < opened; k++) {
+        int axis = plan->axis_of[k];
+        plan->axis_of[k] = (int8_t)(axis == j       ? j - 1
+                                    : axis == j - 1 ? j
+                                                    : axis);
+      }
     }
   }
 }
@@ -141,13 +149,17 @@ static bool can_merge(const tl_plan *plan, int outer, int inner) {
 
 // From outside in, so that a run of axes ends as one; the strides are those of
 // the innermost of them.
-static void merge_axes(tl_plan *plan) {
+static void merge_axes(tl_plan *plan, int opened) {
   int last = 0;
   for (int i = 1; i < plan->ndim; i++) {
     if (can_merge(plan, last, i)) {
       plan->shape[last] *= plan->shape[i];
     } else {
       plan->shape[++last] = plan->shape[i];
+    }
+    for (int k = 0; k < opened; k++) {
+      if (plan->axis_of[k] == i)
+        plan->axis_of[k] = (int8_t)last;
     }
     for (int s = 0; s < plan->stream_count; s++) {
       plan->streams[s].strides[last] = plan->streams[s].strides[i];
@@ -270,12 +282,13 @@ static void classify(tl_plan *plan, int s) {
 // Without an output the axes stay in row-major order, since the consumer takes
 // the items in that order; they are merged all the same.
 void tl_plan_arrange(tl_plan *plan, int output) {
+  int opened = plan->ndim;
   plan->output = output;
   drop_short_axes(plan);
   if (output >= 0)
-    order_axes(plan);
+    order_axes(plan, opened);
   if (plan->ndim > 1)
-    merge_axes(plan);
+    merge_axes(plan, opened);
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
     plan->shape[0] = 1;
@@ -290,6 +303,16 @@ void tl_plan_arrange(tl_plan *plan, int output) {
     classify(plan, s);
     if (!plan->values[s].constant && plan->streams[s].tile < 0)
       plan->moving[plan->moving_count++] = (int8_t)s;
+  }
+}
+
+void tl_plan_cut(tl_plan *plan, int ndim, const int64_t *shape) {
+  plan->size = 1;
+  for (int i = 0; i < plan->ndim; i++) plan->shape[i] = 1;
+  for (int i = 0; i < ndim; i++) {
+    plan->size *= shape[i];
+    if (plan->axis_of[i] >= 0)
+      plan->shape[plan->axis_of[i]] *= shape[i];
   }
 }
 

@@ -100,6 +100,9 @@ typedef struct tl_plan_room tl_plan_room;
 typedef struct tl_plan {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
+  // Of each axis that the plan was opened with, the one that it is part of now;
+  // -1: it has one item, and is walked by nobody.
+  int8_t axis_of[TL_MAX_DIMS];
   int64_t size;
   int stream_count, value_count, step_count, register_count;
   int tile_count;
@@ -172,6 +175,11 @@ int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
 // axes stay in order, for the consumer.
 void tl_plan_arrange(tl_plan *plan, int output);
 
+// Another shape, of as many axes as the plan was opened with, none longer than
+// it was then. An axis that was merged with the one around it keeps its length.
+// The streams' bases are the caller's to set.
+void tl_plan_cut(tl_plan *plan, int ndim, const int64_t *shape);
+
 // Steps; each returns the value it makes. Casts of a value to its own dtype
 // are left out.
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to);
@@ -223,8 +231,5 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 bool tl_plan_is_short(const tl_plan *plan);
 // Needs neither a VM nor memory, and cannot fail or stop.
 void tl_plan_run_short(tl_plan *plan);
-
-// The steps from one number to another, for [n] items of a block.
-void tl_plan_steps(tl_plan *plan, int from, int to, size_t n);
 
 #endif

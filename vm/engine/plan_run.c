@@ -70,8 +70,9 @@ static inline __attribute__((always_inline)) void call_step(
   }
 }
 
-// Values point at the items of the block by now; see load_streams.
-void tl_plan_steps(tl_plan *plan, int from, int to, size_t n) {
+// The steps from one number to another, for [n] items of a block. Values point
+// at the items of the block by now; see load_streams.
+static void run_steps(tl_plan *plan, int from, int to, size_t n) {
   for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
 }
 
@@ -175,7 +176,7 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
   if (plan->output < 0) {
-    tl_plan_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+    run_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
     if (plan->consume != NULL)
       feed_consumer(plan, nrows * ncols);
     return;
@@ -185,7 +186,7 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
   char *to = output->data + column * output->strides[plan->ndim - 1];
   if (plan->delay != NULL)
     value->at = tl_delay_begin(plan, plan->delay, to);
-  tl_plan_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+  run_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
   if (plan->delay != NULL) {
     tl_delay_end(plan, plan->delay, to, nrows, ncols);
   } else if (output->packed) {
@@ -269,7 +270,7 @@ static bool run_plain_row(runner *r) {
   for (int64_t at = 0;; n = r->block) {
     if (length - at < n)
       n = length - at;
-    tl_plan_steps(plan, plan->once_count, plan->step_count, (size_t)n);
+    run_steps(plan, plan->once_count, plan->step_count, (size_t)n);
     if (plan->consume != NULL)
       feed_consumer(plan, (size_t)n);
     if (!poll(r, n))
@@ -340,9 +341,10 @@ static bool run_plain_rows(runner *r) {
   for (int64_t row = 0;;) {
     if (plan->delay != NULL)
       values[plan->output].at = tl_delay_begin(plan, plan->delay, to);
-    tl_plan_steps(plan, plan->once_count, plan->step_count, length);
+    run_steps(plan, plan->once_count, plan->step_count, length);
     if (plan->delay != NULL) {
       tl_delay_end(plan, plan->delay, to, 1, length);
+      to += step;
     } else if (plan->consume != NULL) {
       feed_consumer(plan, length);
     }
@@ -350,7 +352,6 @@ static bool run_plain_rows(runner *r) {
       return false;
     if (++row == plan->shape[axis])
       return true;
-    to += step;
     for (int i = 0; i < count; i++) moving[i]->at += steps[i];
   }
 }
@@ -504,7 +505,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
       continue;
-    value->at = room[0] + value->where * nbytes;
+    value->at = (char *)room + value->where * nbytes;
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
@@ -518,7 +519,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
   r.block = (direct ? DIRECT_BYTES : nbytes) / (int64_t)plan->widest;
   // Constants are repeated over no more than a register.
-  tl_plan_steps(plan, 0, plan->once_count, (size_t)nbytes / plan->widest);
+  run_steps(plan, 0, plan->once_count, (size_t)nbytes / plan->widest);
   r.plain_rows = has_plain_rows(&r);
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
@@ -564,7 +565,7 @@ void tl_plan_run_short(tl_plan *plan) {
   size_t n = (size_t)plan->size;
   if (plan->packs)
     load_streams(plan, 0, 1, n);
-  tl_plan_steps(plan, 0, plan->step_count, n);
+  run_steps(plan, 0, plan->step_count, n);
   if (plan->consume != NULL) {
     feed_consumer(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {

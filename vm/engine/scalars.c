@@ -61,6 +61,9 @@ static inline const scalar_info *meet(const tl_slot *b, const scalar_info *x,
   if (x == y)
     return x;
   bool b_weak = tl_is_weak(*b), c_weak = tl_is_weak(*c);
+  // Of one kind the wider one holds both.
+  if (b_weak == c_weak && x->kind == y->kind)
+    return x->shift < y->shift ? x : y;
   if (b_weak == c_weak)
     return &infos[tl_dtype_promote(x->dtype, y->dtype)];
   if (x->is_integer && y->is_integer)
@@ -364,6 +367,25 @@ bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c,
   if (x != y || op == TL_OP_DIVIDE)
     return mixed(op, b, x, c, y, a);
   return integers(op, x, b->u, c->u, b->tag & c->tag, a);
+}
+
+// A real becomes an int64 if it is within 2^62, which both hold exactly.
+bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a) {
+  const scalar_info *from = info_of(s), *to = &infos[dtype];
+  const double bound = (double)(INT64_C(1) << 62);
+  tl_slot made = {.tag = to->tag, .u = s->u};
+  if (from->kind == 0 || from->kind == KIND_C)
+    return false;
+  if (dtype == TL_FLOAT64)
+    made.f = as_double(s, from);
+  else if (dtype == TL_INT64 && from->dtype == TL_FLOAT64 && s->f > -bound &&
+           s->f < bound)
+    made.i = (int64_t)s->f;
+  else if (!to->is_integer || from->kind == KIND_F || cut(to, s->u) != s->u ||
+           (from->kind != to->kind && s->i < 0))
+    return false;
+  tl_copy_slot(a, &made);
+  return true;
 }
 
 // Only items of 8 bytes are ever weak, and bools never.

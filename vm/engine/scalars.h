@@ -17,6 +17,9 @@
 bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c, tl_slot *a);
 // The same for one operand: what is weak stays weak where it has 8 bytes.
 bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a);
+// a = s as a typed number of [dtype], where that is exact or to float64, or is
+// a float64 cut to an int64.
+bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a);
 // A comparison, one of TL_OP_EQUAL to TL_OP_GREATER_EQUAL, of such slots.
 bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
                        bool *truth);

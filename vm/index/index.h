@@ -67,8 +67,7 @@ typedef struct tl_path {
   uint16_t step_count;
   uint16_t part_count;  // values that the indices take, over all steps
   const tl_step *steps;
-  bool is_column;  // read many times: better side by side
-  bool spreads;    // has a TL_ITEM_SPREAD: to be opened by tl_path_open
+  bool spreads;  // has a TL_ITEM_SPREAD: to be opened by tl_path_open
 } tl_path;
 
 // A path in which spread values are written out, each item as a value of its

@@ -7,6 +7,7 @@
 //                   tl_path_set ─ tl_place_store: the same way, v moves in
 
 #include "vm/array/element.h"
+#include "vm/array/nested.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
 #include "vm/values/record.h"
@@ -176,6 +177,21 @@ bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
   return true;
 }
 
+// A field of structs shows their block. Where that is theirs alone, what is
+// computed of the field may be written into it at once: the statement sets the
+// field to the result, or nobody asks for it again.
+static void mark_taken(tl_slot container, tl_slot *out) {
+  const uint64_t mine = TL_OWNED | TL_DIRECT;
+  if (!tl_is_form(container, TL_FORM_STRUCT) || !tl_is_array(*out) ||
+      !tl_is_owned(*out))
+    return;
+  const tl_slot *block = &container.nested->parts[0];
+  const unsigned flags = out->array->head.flags & (TL_VIEW | TL_HOLD);
+  if ((block->tag & mine) == mine && tl_is_unique(*block) && flags == TL_VIEW &&
+      tl_array_owner(out->array) == block->array)
+    out->array->head.flags |= TL_TAKEN;
+}
+
 // What can be moved out is left unset, which is how tl_path_give_back
 // recognises it. What nothing counts is read.
 bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
@@ -196,9 +212,13 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
       return true;
     }
   }
-  target = tl_borrow(target);
-  return tl_path_check_length(vm, path) &&
-         tl_path_get(vm, &target, path, parts, out);
+  tl_slot from = tl_borrow(target);
+  if (!tl_path_check_length(vm, path) ||
+      !tl_path_get(vm, &from, path, parts, out))
+    return false;
+  if (container != NULL)
+    mark_taken(*container, out);
+  return true;
 }
 
 // After the update stored another value there is nothing to put back.

@@ -22,11 +22,13 @@
 #include "vm/array/array.h"
 #include "vm/nested/indexed.h"
 #include "vm/host.h"
+#include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/lift.h"
 #include "vm/values/list.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/memory/mapping.h"
+#include "vm/memory/reserve.h"
 #include "vm/poll.h"
 #include "vm/events.h"
 #include "vm/values/record.h"
@@ -556,6 +558,21 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   return false;
 }
 
+// Code with in-place contracts is left to the general way, which asks them.
+const tl_ins *tl_call_at_once(tl_vm *vm, const tl_builtin *builtin,
+                              tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = tl_slot_at(base, ins->a), *out = a;
+  const tl_ins *then = ins + 2;
+  if (builtin->result == TL_PAIR) {
+    if (then->op != TL_BC_UNPACK || then->b != ins->a ||
+        tl_ins_extra(then[1]) != 2 || (then->modes & 3u) == TL_MODE_BORROW)
+      return NULL;
+    out = tl_slot_at(base, then->a);
+    then += 2;
+  }
+  return !vm->has_contracts && builtin->at_once(vm, a + 1, out) ? then : NULL;
+}
+
 // Drops arguments after a failure and returns false.
 static bool drop_failed(tl_vm *vm, uint32_t count, tl_slot *args) {
   tl_drop_all(vm, args, count);
@@ -822,6 +839,8 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   // All calls have ended: values that assigned module variables had may go.
   if (vm->waiting != NULL && vm->frame < vm->frames)
     tl_drop_waiting(vm);
+  if (vm->frame < vm->frames)
+    tl_end_promises(vm);
   return ok;
 }
 

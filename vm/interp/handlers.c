@@ -245,10 +245,6 @@ static bool set_by_narrow(const tl_slot *target, const tl_slot *value,
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
-  if (count == 1 && put_item(vm, target, value, i, modes))
-    return true;
-  if (set_by_narrow(target, value, count, i, j))
-    return true;
   if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
     tl_slot item = *value, key = *i;
     if ((modes >> 2 & 3u) == TL_MODE_BORROW)
@@ -258,6 +254,10 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
     tl_drop(vm, key);
     return true;
   }
+  if (count == 1 && put_item(vm, target, value, i, modes))
+    return true;
+  if (set_by_narrow(target, value, count, i, j))
+    return true;
   // The general path takes the index values as parts; borrowed ones without
   // their owned bit.
   tl_step step = {.item_count = count, .items = value_items};
@@ -333,12 +333,22 @@ bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_check_types(vm, vm->frame->function, base);
 }
 
-// The value is dropped only when it has been shown.
+// The value goes to `ans` when it has been shown. One that is lent, as by a
+// variable, does not: the next change of the variable would have to copy it.
 bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot value = taken(RA, MODE_A);
+  tl_slot value = *RA;
   if (!tl_do_show(vm, value))
     return false;
-  tl_drop(vm, value);
+  if (tl_is_none(value) || (tl_is_heap(value) && !tl_is_owned(value)))
+    return true;
+  int32_t ans = tl_module_variable(vm, vm->main, "ans", 3);
+  if (ans < 0) {
+    tl_drop(vm, taken(RA, MODE_A));
+    return false;
+  }
+  value = MODE_A == TL_MODE_BORROW ? tl_retain(vm, value)
+                                   : tl_escape(vm, &value, TL_CAUSE_GLOBAL);
+  tl_module_assign(vm, vm->main, (uint32_t)ans, value, false);
   return true;
 }
 

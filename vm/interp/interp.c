@@ -29,6 +29,7 @@
 #include "vm/interp/handlers.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
+#include "vm/native/jit.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/scalars.h"
@@ -381,9 +382,7 @@ dispatch:
     OP(GETEL) {
       if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
-      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC))
-        NEXT;
-      if (STAYS(RB, MODE_B) && STAYS(RC, MODE_C) && get_value(RA, RB, RC))
+      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC, ins))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -438,7 +437,7 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC, MODE_C))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
@@ -523,7 +522,16 @@ dispatch:
       if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
           F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
-      POLL();
+      // Not POLL_HERE, as a region is asked only once.
+      if (UNLIKELY(--vm->fuel == 0)) {
+        TRY(tl_refuel(vm));
+        if (!push_call(vm, F, RA + 1, callee, ins->b))
+          FAIL();
+        F++;
+        R = F->base;
+        K = callee->constants;
+        ENTER(callee->code);
+      }
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
       tl_slot *base = RA + 1;
@@ -547,6 +555,14 @@ dispatch:
     OP(CALLB) {
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
+      if (UNLIKELY(builtin->at_once != NULL)) {
+        SAVE();
+        const tl_ins *next = tl_call_at_once(vm, builtin, R, ins);
+        if (LIKELY(next != NULL)) {
+          ins = next;
+          DISPATCH;
+        }
+      }
       // The call may be the begin of a region over large arrays.
       if (tl_builtin_begins(builtin))
         ASK_REGION(a + 1);
@@ -633,7 +649,7 @@ dispatch:
     }
     // Backward: each iteration polls, so that every loop can be interrupted.
     OP(LOOP) {
-      POLL();
+      POLL_TO(LONG_TARGET);
       JUMP_LONG();
     }
     // Jumps if the condition is true. It has to be one bool.
@@ -647,7 +663,7 @@ dispatch:
       }
       if (truth) {
         if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL();
+          POLL_TO(LONG_TARGET);
         JUMP_LONG();
       }
       NEXT;
@@ -663,7 +679,7 @@ dispatch:
       }
       if (!truth) {
         if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL();
+          POLL_TO(LONG_TARGET);
         JUMP_LONG();
       }
       NEXT;
@@ -700,17 +716,15 @@ dispatch:
       NEXT;
     }
     OP(FORR) {
-      // The hidden slots are the next value, iterations left, and step.
-      // Counting the iterations down cannot overflow, which comparing with the
-      // end could.
       tl_slot *a = RA;
-      POLL();
-      if (LIKELY(--a[1].u != 0)) {
-        int64_t i = (int64_t)(a->u + a[2].u);
-        a->i = i;
-        PUT_I64(RB, i, TL_TAG_I64 | TL_WEAK);
-        JUMP_SHORT();
+      if (UNLIKELY(--vm->fuel == 0)) {
+        TRY(tl_refuel(vm));
+        if (next_in_range(a, RB))
+          ENTER(SHORT_TARGET);
+        NEXT;
       }
+      if (LIKELY(next_in_range(a, RB)))
+        JUMP_SHORT();
       NEXT;
     }
     // The loop's variable, where the body assigns it: the hidden counter is not
@@ -723,7 +737,7 @@ dispatch:
     OP(MORE) {
       tl_slot *a = RA;
       bool more;
-      POLL();
+      POLL_HERE();
       if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) != 0) {
         more = a[1].i < a->array->dims[0];
       } else if ((uint8_t)a->tag == TL_CLASS_LIST) {
@@ -898,10 +912,27 @@ dispatch:
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
     if (truth != slow_negate) {
       if ((int16_t)ins->c < 0)
-        POLL();
+        POLL_TO(SHORT_TARGET);
       JUMP_SHORT();
     }
     NEXT;
+  }
+  // On behind a poll that refilled the fuel: that one in many asks for machine
+  // code.
+  WAY(enter) {
+    if (vm->jit != NULL) {
+      SAVE();
+      tl_jit_status status = tl_jit_enter(vm, F);
+      if (status != TL_JIT_NOT) {
+        F = vm->frame;
+        R = F->base;
+        K = F->function->constants;
+        ins = F->pc;
+      }
+      if (UNLIKELY(status == TL_JIT_FAILED))
+        FAIL();
+    }
+    DISPATCH;
   }
 
   WAY(fail) {

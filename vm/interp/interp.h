@@ -284,6 +284,12 @@ typedef enum tl_call_mode {
 // gets the result.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out);
+// Runs the CALLB at [ins] of a function that has a shorter way (at_once), and
+// with it an UNPACK behind it that takes the two of a TL_PAIR apart. Cannot
+// fail. Returns where to go on; NULL: it is not so simple, and nothing has
+// happened.
+const tl_ins *tl_call_at_once(tl_vm *vm, const tl_builtin *builtin,
+                              tl_slot *base, const tl_ins *ins);
 // TL_CALL_RESTORES, or TL_CALL_FINISHES if a landing pad will look at the first
 // argument of the call at [ins].
 tl_call_mode tl_call_restores(const tl_prototype *function,

@@ -98,12 +98,34 @@
 // Whether what the instruction of two words makes is what the function returns.
 #define IS_LAST() (ins[2].op == TL_BC_RET || ins[2].op == TL_BC_OWN)
 
-// Counts down the fuel, and asks for interrupts, deadline and budget when it is
-// used up (poll.h).
-#define POLL()                     \
-  do {                             \
-    if (UNLIKELY(--vm->fuel == 0)) \
-      TRY(tl_refuel(vm));          \
+// Polls count down the fuel, and ask for interrupts, deadline and budget when it
+// is used up (poll.h). Where they do, machine code may be entered, too.
+
+// Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
+#define ENTER(target) \
+  do {                \
+    ins = (target);   \
+    goto enter;       \
+  } while (0)
+
+// The poll of a jump back to [target].
+#define POLL_TO(target)              \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      ENTER(target);                 \
+    }                                \
+  } while (0)
+
+// The poll of an instruction that machine code may begin with: it is done from
+// the start, as is the poll, which therefore counts once.
+#define POLL_HERE()                  \
+  do {                               \
+    if (UNLIKELY(--vm->fuel == 0)) { \
+      TRY(tl_refuel(vm));            \
+      vm->fuel++;                    \
+      ENTER(ins);                    \
+    }                                \
   } while (0)
 
 #ifdef TALLY_AUDIT
@@ -227,10 +249,26 @@ static __attribute__((noinline)) bool compare_at_once(
          compare_apart(op, b, b_mode, c, c_mode, truth);
 }
 
-// tl_item_get out of line, for characters and for indices that are no int64.
+// a = record[key], borrowed, where the key is there.
+static bool get_value(tl_slot *a, const tl_slot *b, const tl_slot *c) {
+  const tl_slot *value =
+      tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
+  if (value == NULL)
+    return false;
+  tl_slot borrowed = tl_borrow(*value);
+  tl_copy_slot(a, &borrowed);
+  return true;
+}
+
+// tl_item_get out of line, for values of records, characters, and indices that
+// are no int64. The mode of [c] is read here: one value more in the dispatch
+// loop would push the table of handlers out of its register.
 static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
-                                               const tl_slot *c) {
+                                               const tl_slot *c,
+                                               const tl_ins *ins) {
   tl_slot wide;
+  if (tl_is_record(*b))
+    return STAYS(c, MODE_C) && get_value(a, b, c);
   return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
 }
 static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
@@ -240,22 +278,21 @@ static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
   return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
                          tl_index_widen(d, &other) ? &other : d);
 }
-static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c) {
-  tl_slot wide;
-  return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
-}
 
-// a = record[key], borrowed, where the key is there and is no list.
-static __attribute__((noinline)) bool get_value(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c) {
-  if (!tl_is_record(*b) || !tl_key_is_plain(*c))
+// The item of b[c] for an update, where it is a number: of an array, by an
+// index that is no int64, or of a record.
+static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
+                                                const tl_slot *c,
+                                                unsigned c_mode) {
+  tl_slot wide;
+  if (!tl_is_record(*b))
+    return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
+  if (!STAYS(c, c_mode) || !tl_key_allowed(*c))
     return false;
   const tl_slot *value = tl_record_get_key(b->record, *c);
-  if (value == NULL)
+  if (value == NULL || !tl_is_scalar(*value))
     return false;
-  tl_slot borrowed = tl_borrow(*value);
-  tl_copy_slot(a, &borrowed);
+  tl_copy_slot(a, value);
   return true;
 }
 
@@ -451,15 +488,17 @@ static inline bool takes_one(const tl_slot *s) {
 
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
 // next word.
-#define JUMP_SHORT()                       \
-  do {                                     \
-    ins += (ptrdiff_t)(int16_t)ins->c + 1; \
-    DISPATCH;                              \
+#define SHORT_TARGET (ins + (ptrdiff_t)(int16_t)ins->c + 1)
+#define LONG_TARGET (ins + (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1)
+#define JUMP_SHORT()    \
+  do {                  \
+    ins = SHORT_TARGET; \
+    DISPATCH;           \
   } while (0)
-#define JUMP_LONG()                                    \
-  do {                                                 \
-    ins += (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1; \
-    DISPATCH;                                          \
+#define JUMP_LONG()    \
+  do {                 \
+    ins = LONG_TARGET; \
+    DISPATCH;          \
   } while (0)
 
 // Jumps if the condition holds, else goes on. Backward jumps close loops, so
@@ -468,7 +507,7 @@ static inline bool takes_one(const tl_slot *s) {
   do {                         \
     if (condition) {           \
       if ((int16_t)ins->c < 0) \
-        POLL();                \
+        POLL_TO(SHORT_TARGET); \
       JUMP_SHORT();            \
     }                          \
     NEXT;                      \
@@ -541,5 +580,39 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
     r += c->i;
   }
   PUT_I64(a, remainder ? r : q, b->tag & c->tag);
+  return true;
+}
+
+// The next iteration of a range: false behind the last. The hidden slots are the
+// next value, iterations left, and step. Counting the iterations down cannot
+// overflow, which comparing with the end could.
+__attribute__((always_inline)) static inline bool next_in_range(
+    tl_slot *hidden, tl_slot *variable) {
+  if (__builtin_expect(--hidden[1].u == 0, 0))
+    return false;
+  int64_t i = (int64_t)(hidden->u + hidden[2].u);
+  hidden->i = i;
+  PUT_I64(variable, i, TL_TAG_I64 | TL_WEAK);
+  return true;
+}
+
+// Makes the record behind [frame] that of a call of [callee], whose [count]
+// arguments are its first slots from [base] on. False after tl_fail: there is no
+// room. Apart, for calls that are rare.
+static __attribute__((noinline)) bool push_call(tl_vm *vm, tl_frame *frame,
+                                                tl_slot *base,
+                                                tl_prototype *callee,
+                                                uint32_t count) {
+  if (!tl_slots_reserve(vm, base + callee->slot_count, frame + 1))
+    return false;
+  frame[1].base = base;
+  frame[1].function = callee;
+  frame[1].closure = NULL;
+  frame[1].flags = 0;
+#ifdef TALLY_AUDIT
+  for (uint32_t i = count; i < callee->slot_count; i++) base[i] = tl_unset();
+#else
+  (void)count;
+#endif
   return true;
 }

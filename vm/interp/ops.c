@@ -59,7 +59,9 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found) {
   *found = false;
-  if (!tl_contains(vm, *b, *c, found))
+  if (tl_is_record(*c) && tl_key_allowed(*b))
+    *found = tl_record_find_key(c->record, *b) >= 0;
+  else if (!tl_contains(vm, *b, *c, found))
     return false;
   tl_drop(vm, tl_operand_read(b, modes & 3u));
   tl_drop(vm, tl_operand_read(c, modes >> 2 & 3u));
@@ -596,10 +598,27 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   return true;
 }
 
+// A picture as signs of the terminal.
+static bool draw(tl_vm *vm, tl_slot picture) {
+  tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width)}, drawn;
+  if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 2, args, &drawn))
+    return false;
+  bool ok = tl_write(vm, drawn.string->text, drawn.string->length);
+  tl_drop(vm, drawn);
+  return ok;
+}
+
 // The display ends with a newline, whatever the value's own text does.
 bool tl_do_show(tl_vm *vm, tl_slot value) {
   if (tl_is_none(value))
     return true;
+  if (vm->library->is_picture(value)) {
+    if (draw(vm, value))
+      return true;
+    if (vm->error.is_final)
+      return false;
+    tl_error_clear(vm);  // it only looks like one
+  }
   tl_text text;
   tl_text_open(&text, vm);
   bool ok = tl_format_display(vm, &text, value, vm->width);

@@ -79,33 +79,7 @@ bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
   return get(vm, a, base, modes & 3u, 2, parts);
 }
 
-// Bytes of a cache line, and of the largest column that is copied.
-enum { COLUMN_LINE = 64, COLUMN_MOST = 16 * 1024 };
-// A column that the compiler saw being read many times: copied so that its
-// items lie side by side, if each lies on a cache line of its own now and they
-// fit the nearest cache together with others. Where memory is short the view
-// stays.
-static void gather_column(tl_vm *vm, tl_slot *column) {
-  if (!tl_is_array(*column) || !tl_is_view(column->array) ||
-      tl_ndim(column->array) != 1)
-    return;
-  tl_array *view = column->array;
-  int64_t stride = tl_strides(view)[0];
-  tl_dtype dtype = tl_array_dtype(view);
-  if ((stride < COLUMN_LINE && stride > -COLUMN_LINE) || dtype >= TL_STRING ||
-      view->size > COLUMN_MOST / (int64_t)tl_itemsize(dtype) || view->size < 2)
-    return;
-  tl_array *copy = tl_array_copy(vm, view);
-  if (copy == NULL) {
-    tl_error_clear(vm);
-    return;
-  }
-  tl_drop(vm, *column);
-  *column = tl_own_array(copy);
-}
-
-// The same where index values are spread, as in x[...i]: the path is written
-// out first.
+// Where index values are spread, as in x[...i]: the path is written out first.
 static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
                             const tl_path *path, tl_slot *parts, tl_slot *out) {
   tl_open_path spread;
@@ -142,9 +116,6 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                 : tl_index_get(vm, &from, &path->steps[0], parts, &result);
   if (!ok || (asked && !vm->observer->contract_takes(vm, base, result)))
     return false;
-  // is_column is a hint of the compiler: the result is the same either way.
-  if (path->is_column)
-    gather_column(vm, &result);
   tl_drop_all(vm, parts, path->part_count);
   tl_drop(vm, from);
   tl_operand_put(out, result);

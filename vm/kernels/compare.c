@@ -91,17 +91,40 @@ MIXED_BOTH(less_equal, 1, <=, 0)
 MIXED_BOTH(greater, 0, >, 1)
 MIXED_BOTH(greater_equal, 0, >=, 1)
 
-// Choosing moves items; only their size counts.
-#define SELECT(size, T)                                             \
-  void TL_K(select_##size)(void *out, const void *a, const void *b, \
-                           const void *c, size_t n) {               \
-    T *to = out;                                                    \
-    const uint8_t *mask = a;                                        \
-    const T *from_b = b, *from_c = c;                               \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                        \
-      const T x = from_b[i], y = from_c[i];                         \
-      to[i] = mask[i] ? x : y;                                      \
-    }                                                               \
+// Whether none of so many items is selected.
+enum { MASK_RUN = 64 };
+static inline bool selects_none(const uint8_t *mask) {
+  uint64_t any = 0;
+  for (int i = 0; i < MASK_RUN; i += 8) {
+    uint64_t word;
+    memcpy(&word, mask + i, sizeof word);
+    any |= word;
+  }
+  return any == 0;
+}
+
+// Choosing moves items; only their size counts. What is written over what stays
+// (x[mask] = y) passes over items that all stay, since most masks select few;
+// of narrow items a vector is as fast as the look at the mask.
+#define SELECT(size, T)                                                    \
+  static inline void choose_##size(T *to, const uint8_t *mask, const T *b, \
+                                   const T *c, size_t n) {                 \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                               \
+      const T x = b[i], y = c[i];                                          \
+      to[i] = mask[i] ? x : y;                                             \
+    }                                                                      \
+  }                                                                        \
+  void TL_K(select_##size)(void *out, const void *a, const void *b,        \
+                           const void *c, size_t n) {                      \
+    T *to = out;                                                           \
+    const uint8_t *mask = a;                                               \
+    const T *from_b = b, *from_c = c;                                      \
+    size_t i = 0;                                                          \
+    for (; size >= 4 && out == c && i + MASK_RUN <= n; i += MASK_RUN) {    \
+      if (!selects_none(mask + i))                                         \
+        choose_##size(to + i, mask + i, from_b + i, to + i, MASK_RUN);     \
+    }                                                                      \
+    choose_##size(to + i, mask + i, from_b + i, from_c + i, n - i);        \
   }
 SELECT(1, tl_word1)
 SELECT(2, tl_word2)

@@ -209,16 +209,27 @@ size_t tl_memory_trim(tl_vm *vm) {
 
 // --- Accounting -------------------------------------------------------------
 
+// Whether [nbytes] more would break a promise of peak memory.
+static inline bool is_over(tl_vm *vm, size_t nbytes) {
+  const struct tl_memory *memory = vm->memory;
+  return memory->ceiling != 0 &&
+         nbytes + vm->stats.live_bytes + vm->stats.ext_bytes >
+             memory->ceiling &&
+         memory->over(vm, nbytes, NULL, 0);
+}
+
 // Whether there is room for [nbytes] more under the limit. Cached blocks count
 // as free: they are given back first.
 bool tl_account(tl_vm *vm, size_t nbytes) {
   tally_stats *stats = &vm->stats;
   uint64_t live = stats->live_bytes + nbytes;
   size_t cap = vm->options.memory_limit;
+  if (is_over(vm, nbytes))
+    return false;
   if (cap != 0) {
     if (cap <= SIZE_MAX - vm->memory->reserve)
       cap += vm->memory->reserve;
-    uint64_t all = live + stats->ext_bytes;
+    uint64_t all = live + stats->ext_bytes + vm->memory->code_bytes;
     if (live < nbytes || all > cap)
       return false;
     if (all + vm->memory->cached_bytes > cap)
@@ -236,17 +247,39 @@ size_t tl_reserve(tl_vm *vm, size_t nbytes) {
   return before;
 }
 
+// Their frames may have other code in them next time.
+void tl_end_promises(tl_vm *vm) {
+  vm->memory->contract_count = 0;
+  vm->memory->ceiling = 0;
+}
+
 // No block is freed: whoever calls this gives its memory back some other way.
 void tl_unaccount(tl_vm *vm, size_t nbytes) {
   TL_CHECK(vm->stats.live_bytes >= nbytes);
   vm->stats.live_bytes -= nbytes;
 }
 
-// The limit holds for both kinds of memory together.
-bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
-  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
+// What cached blocks take is not given back for it: code can be done without.
+bool tl_account_code(tl_vm *vm, size_t nbytes) {
   size_t cap = vm->options.memory_limit;
+  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes +
+                 vm->memory->code_bytes + vm->memory->cached_bytes;
   if (cap != 0 && (nbytes > cap || all > cap - nbytes))
+    return false;
+  vm->memory->code_bytes += nbytes;
+  return true;
+}
+
+void tl_unaccount_code(tl_vm *vm, size_t nbytes) {
+  vm->memory->code_bytes -= nbytes;
+}
+
+// The limit holds for all kinds of memory together.
+bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
+  uint64_t all =
+      vm->stats.live_bytes + vm->stats.ext_bytes + vm->memory->code_bytes;
+  size_t cap = vm->options.memory_limit;
+  if ((cap != 0 && (nbytes > cap || all > cap - nbytes)) || is_over(vm, nbytes))
     return tl_fail_memory(vm, nbytes, "memory of the host's");
   vm->stats.ext_bytes += nbytes;
   if (vm->stats.ext_bytes > vm->stats.ext_peak_bytes)
@@ -548,7 +581,8 @@ void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
 static inline void *listed_block(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
-      vm->options.memory_limit != 0 || vm->watch != NULL)
+      vm->options.memory_limit != 0 || vm->watch != NULL ||
+      memory->ceiling != 0)
     return NULL;
   void **list = &memory->lists[class_of(nbytes)], *block = *list;
   if (block == NULL)
@@ -617,6 +651,9 @@ void tl_memory_close(tl_vm *vm) {
   if (memory->chunks != NULL)
     tl_host_free(vm, memory->chunks,
                  memory->chunk_room * sizeof(tl_memory_chunk));
+  if (memory->contracts != NULL)
+    tl_host_free(vm, memory->contracts,
+                 memory->contract_room * sizeof *memory->contracts);
   tl_host_free(vm, memory, sizeof *memory);
   vm->memory = NULL;
 }

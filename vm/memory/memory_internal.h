@@ -42,6 +42,17 @@ typedef struct tl_memory_chunk {
   size_t dead;  // bytes on free lists; used while trimming
 } tl_memory_chunk;
 
+// A promise of peak memory (vm/observe/peak_contract.h).
+typedef struct tl_peak_contract {
+  uint64_t most;         // bytes that may be alive
+  uint64_t ceiling;      // the least [most] of it and those below
+  uint64_t nbytes;       // as it was promised
+  const void *function;  // of the frame that made it …
+  uint32_t frame;        // … and that frame's number
+  uint32_t begin, end;   // of the source that it is for
+  uint32_t line;         // where it stands
+} tl_peak_contract;
+
 // The memory of one VM: free lists of small blocks, the cache of large ones,
 // and what the limits need.
 struct tl_memory {
@@ -58,10 +69,21 @@ struct tl_memory {
   size_t largest_freed;
   size_t cache_limit;  // an eighth of memory and of the cap; 0: unknown
 
+  size_t code_bytes;  // pages of machine code: under the limit, and not live
+
   bool system;        // the default allocator: blocks may be mapped
   uint64_t fail_at;   // allocations until one fails; 0: none will
-  char message[256];  // of an error that found no memory
+  char message[600];  // of an error that found no memory
   size_t reserve;     // bytes above the limit (reserve.h)
+
+  // Promises of peak memory that may still hold, and bytes that may be alive by
+  // them; 0: there are none.
+  uint64_t ceiling;
+  tl_peak_contract *contracts;
+  uint32_t contract_count, contract_room;
+  // Whether [nbytes] more would break one; then says so in [message], if that
+  // is not NULL.
+  bool (*over)(tl_vm *vm, size_t nbytes, char *message, size_t size);
 };
 
 // Sets up vm->memory; vm->options are set before. False: no memory, with no
@@ -75,6 +97,10 @@ void tl_memory_close(tl_vm *vm);
 bool tl_account(tl_vm *vm, size_t nbytes);
 // Takes such a count back; [nbytes] is what was counted.
 void tl_unaccount(tl_vm *vm, size_t nbytes);
+
+// The same for pages of machine code, which no script sees.
+bool tl_account_code(tl_vm *vm, size_t nbytes);
+void tl_unaccount_code(tl_vm *vm, size_t nbytes);
 
 // Blocks that move from one VM to another (parcel.c). Whether a block of
 // [nbytes] stands by itself, so that it may.

@@ -12,4 +12,7 @@ enum { TL_RESERVE = 256 << 10 };
 // this function returned, which is the number from before.
 size_t tl_reserve(tl_vm *vm, size_t nbytes);
 
+// Ends all promises of peak memory (#:peak): no code runs any longer.
+void tl_end_promises(tl_vm *vm);
+
 #endif

@@ -42,6 +42,9 @@ bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 // fails (kind type) where the attribute cannot be set or does not exist.
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out);
+// The names of attributes, in the order in which they are shown; NULL behind the
+// last one. Nested arrays lack real and imag.
+const char *tl_attribute_at(int at);
 // Whether arrays have an attribute of that name.
 bool tl_is_attribute(const tl_string *name);
 // Whether the value has all of them.

@@ -27,7 +27,10 @@ static const char *const attributes[] = {
     "shape", "ndim", "size", "dtype", "nbytes", "T", "mT", "real", "imag"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
-// Of arrays in general: nested ones lack real and imag.
+const char *tl_attribute_at(int at) {
+  return at < ATTRIBUTES ? attributes[at] : NULL;
+}
+
 bool tl_is_attribute(const tl_string *name) {
   for (int i = 0; i < ATTRIBUTES; i++) {
     if (is_named(name, attributes[i]))

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/reuse.h"
 #include "vm/error.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
@@ -215,7 +216,11 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
                                  r->shape, r->strides);
     if (view == NULL)
       return false;
-    bool ok = tl_array_store_all(vm, view, value);
+    // A result that was written through a view of the field is there already.
+    bool is_there = tl_is_array(value) &&
+                    tl_array_dtype(value.array) == r->item->dtype &&
+                    tl_arrays_coincide(value.array, view);
+    bool ok = is_there || tl_array_store_all(vm, view, value);
     tl_drop(vm, tl_own_array(view));
     return ok;
   }

@@ -3,9 +3,11 @@
 // are never mixed.
 #include "vm/observe/explain.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/native/jit.h"
 #include "vm/observe/explain_internal.h"
 #include "vm/memory/memory.h"
 
@@ -140,6 +142,44 @@ static void explain_function(tl_explainer *e, uint32_t index) {
 }
 
 // Functions in the order of the source, each with its operations.
+// The places of a unit's code that ran as machine code.
+typedef struct machine_code {
+  tl_text *out;
+  const tl_unit *unit;
+  bool any;
+} machine_code;
+
+static void put_place(tl_text *out, const tl_prototype *p, uint32_t pc) {
+  const char *name = p->name->text;
+  tl_text_printf(out, "line %u", tl_line_at(p, pc));
+  if (*name != 0)
+    tl_text_printf(out, " in %s", name);
+}
+
+// Why it left is the instruction there: what it does, or for what values.
+static void explain_machine_code(void *context, const tl_jit_report *report) {
+  machine_code *m = context;
+  if (report->function->unit != m->unit)
+    return;
+  tl_text_puts(m->out, m->any ? "" : "\nnative: what ran as machine code\n");
+  m->any = true;
+  tl_text_puts(m->out, "  ");
+  put_place(m->out, report->function, report->pc);
+  if (report->runs == 1)
+    tl_text_puts(m->out, ": entered once, left last at ");
+  else
+    tl_text_printf(m->out, ": entered %llu times, left last at ",
+                   (unsigned long long)report->runs);
+  put_place(m->out, report->left_in, report->left_at);
+  tl_text_puts(m->out, " (");
+  for (const char *c =
+           tl_opcodes[report->left_in->code[report->left_at].op].name;
+       *c != 0; c++)
+    tl_text_putc(m->out, (char)tolower(*c));
+  tl_text_puts(m->out, report->is_given_up ? "); given up, it left too soon\n"
+                                           : ")\n");
+}
+
 void tl_explain_text(tl_text *out, const tl_unit *unit, const tl_notes *notes,
                      const char *error) {
   tl_text_puts(out,
@@ -153,6 +193,9 @@ void tl_explain_text(tl_text *out, const tl_unit *unit, const tl_notes *notes,
     explain_function(&e, i);
     close_function(&e);
   }
+  machine_code m = {.out = out, .unit = unit};
+  if (notes != NULL)
+    tl_jit_each(out->vm, explain_machine_code, &m);
   if (error != NULL)
     tl_text_printf(out, "\nThe run ended with an error: %s\n", error);
 }
@@ -213,13 +256,12 @@ static void json_operation(const tl_explainer *e, const tl_explained *o) {
     tl_observed s = tl_explain_observe(e, o);
     tl_text_printf(out,
                    ", \"ran\": {\"fused\": %" PRIu64 ", \"together\": %" PRIu64
-                   ", \"turns\": %" PRIu64 ", \"inplace\": %" PRIu64
+                   ", \"inplace\": %" PRIu64
                    ", \"fresh\": %" PRIu64 ", \"bytes\": %" PRIu64
                    ", \"copies\": %" PRIu64 ", \"changed\": %" PRIu64
                    ", \"made\": %" PRIu64 ", \"made_bytes\": %" PRIu64,
                    s.fused, o->note == NULL ? 0 : o->note->together,
-                   o->note == NULL ? 0 : o->note->iterations, s.inplace,
-                   s.fresh, s.nbytes, s.copies, s.changed, s.made,
+                   s.inplace, s.fresh, s.nbytes, s.copies, s.changed, s.made,
                    s.made_bytes);
     static const char *const names[TL_REJECTION_COUNT] = {
         "live", "shared", "shape", "dtype", "external"};

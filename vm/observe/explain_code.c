@@ -535,9 +535,25 @@ static void put_together(const tl_explainer *e, const tl_explained *o) {
   end_listed(e, count);
 }
 
+// Whether the result is dropped, and nothing has read it before.
+static bool is_unused(const tl_explainer *e, const tl_explained *o) {
+  tl_decoded d;
+  if (o->d.result < 0 || tl_explain_is_update(o->d.op))
+    return false;
+  for (uint32_t pc = o->pc + o->d.words; pc < e->p->code_count && !e->leads[pc];
+       pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    if (tl_explain_mode(&d, (uint32_t)o->d.result) >= 0)
+      return d.op == TL_BC_DROP;
+    if (!d.falls_through)
+      break;
+  }
+  return false;
+}
+
 // By what the operation is: an update, a part of a region, an elementwise
 // operation, or something else.
-void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
+static void put_code(const tl_explainer *e, const tl_explained *o) {
   if (tl_explain_is_update(o->d.op)) {
     int mode = tl_explain_mode(&o->d, (uint32_t)o->d.result);
     tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
@@ -566,11 +582,15 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
     }
   } else if (tl_explain_is_elementwise(&o->d)) {
     put_may(e, o->pc, o->pc + o->d.words);
-  } else if (o->d.op == TL_BC_INDEX && e->unit->paths[o->d.extra].is_column) {
-    tl_text_puts(e->out, "once, before the loop: its items side by side");
   } else {
     tl_text_puts(e->out, "only a run can tell");
   }
+}
+
+void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
+  put_code(e, o);
+  if (is_unused(e, o))
+    tl_text_puts(e->out, "; no use: nothing reads it");
 }
 
 // --- For #:inplace ----------------------------------------------------------

@@ -136,10 +136,6 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
       tl_text_puts(e->out, ", together ");
       put_times(e->out, o->note->together);
     }
-    if (o->note->iterations > 0 && !inner) {
-      tl_text_puts(e->out, ", with other turns of its loop ");
-      put_times(e->out, o->note->iterations);
-    }
   }
   // A range is written out as an array, and the result may lie in that:
   // together one new array.

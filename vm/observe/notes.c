@@ -165,7 +165,7 @@ void tl_notes_close(tl_vm *vm, tl_notes *notes) {
 
 // All results but the last are fused away; the last has counted its own memory.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
-                    const tl_array *array, bool together, uint64_t iterations) {
+                    const tl_array *array, bool together) {
   const tl_frame *frame = vm->frame;
   if (vm->watch->notes == NULL)
     return;
@@ -175,9 +175,8 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
     tl_note *note = note_at(vm, at);
     if (note == NULL)
       return;
-    note->fused += iterations;
+    note->fused++;
     note->together += together;
-    note->iterations += iterations > 1 ? iterations : 0;
     if (array != NULL)
       measure(note, array);
   }

@@ -95,8 +95,6 @@ typedef struct tl_note {
   uint64_t changed, made, made_bytes;
   // Fused runs with several results.
   uint64_t together;
-  // Iterations of its loop that were computed together in fused runs.
-  uint64_t iterations;
   uint64_t refused[TL_REJECTION_COUNT];
   // Of the first refusal of each kind: which slot (UINT32_MAX: unknown) and
   // what is to be said of it; NULL: no memory.
@@ -161,7 +159,7 @@ void tl_watch_inplace(tl_vm *vm, tl_slot result);
 void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
 void tl_watch_copied(tl_vm *vm, tl_slot copy);
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
-                    const tl_array *array, bool together, uint64_t iterations);
+                    const tl_array *array, bool together);
 extern const tl_observer tl_watch_observer;
 
 #endif

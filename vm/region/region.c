@@ -229,13 +229,8 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   if (status != TL_REGION_DONE)
     return status;
   g->view_words = view_words;
-  if (keep) {
-    tl_region_cached *k = tl_region_cache(g, where, pc);
-    if (k != NULL && tl_region_may_iterate(k)) {
-      k->iterations = true;
-      k->is_short = false;
-    }
-  }
+  if (keep)
+    tl_region_cache(g, where, pc);
   commit(g, results);
   return status;
 }
@@ -253,14 +248,18 @@ enum { WAIT_MOST = 10 };  // as a power of two
 
 // Whether the region, of which no cached run is good, is to be read and cached
 // now: the second time that it runs, and the rarer the more often the operands
-// were of other kinds each time.
+// were of other kinds each time. One that saves arrays is read the first time,
+// too.
 //
 //     run     1  2  3  4  5  6  7  8  9  10
 //     read    ·  x  ·  ·  x  ·  ·  ·  ·  x
 static bool is_time_to_read(tl_region *where) {
-  if (where->wait > 0 || where->runs == 0) {
-    where->wait -= where->wait > 0;
-    where->runs += where->runs == 0;
+  if (where->runs == 0) {
+    where->runs = 1;
+    return where->saves;
+  }
+  if (where->wait > 0) {
+    where->wait--;
     return false;
   }
   where->wait = 1u << where->runs;
@@ -311,16 +310,7 @@ typedef struct outcome {
   tl_slot results[TL_REGION_RESULTS];
   uint32_t end;  // where to go on
   bool together;
-  int iterations;  // of the loop around it
 } outcome;
-
-// The iterations from this one on of a loop that does nothing else: how many, 0
-// where this one is to run alone.
-static int run_iterations(tl_region_cached *k, outcome *out) {
-  int iterations = k->iterations ? tl_region_iterations(k, out->results) : 0;
-  for (int i = 0; i < iterations; i++) commit(&k->graph, out->results);
-  return iterations;
-}
 
 // All checks of run_cached have been answered when the graph was cached.
 static tl_region_status run_short(tl_region_cached *k, outcome *out) {
@@ -330,15 +320,13 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   return TL_REGION_DONE;
 }
 
-// From the cheapest try to the dearest: a cached graph, several iterations of
-// it, its plan; then, if it is time, reading anew, with the regions behind this
+// From the cheapest try to the dearest: a cached graph and its plan; then, if it is time, reading anew, with the regions behind this
 // one and without.
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
   bool other;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
-  out->iterations = 1;
   out->together = false;
   if (cached != NULL) {
     if (other) {
@@ -350,11 +338,6 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     out->end = cached->graph.end;
     if (tl_region_runs_short(cached))
       return run_short(cached, out);
-    int iterations = run_iterations(cached, out);
-    if (iterations > 0)
-      out->iterations = iterations;
-    if (iterations != 0)
-      return iterations > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
     tl_region_status status = run_cached(cached, out->results);
     out->end = cached->graph.end;
     out->together = cached->graph.consumer == TL_CONSUMER_MULTI;
@@ -414,8 +397,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)
-      vm->observer->fused(vm, at, *next, written(out.results[0]), out.together,
-                          (uint64_t)out.iterations);
+      vm->observer->fused(vm, at, *next, written(out.results[0]), out.together);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.

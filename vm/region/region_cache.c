@@ -377,8 +377,7 @@ static bool is_short(const tl_region_cached *k) {
 // that a selection has found, or that are transposed or rolled.
 static bool may_reshape(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
-  return g->consumer != TL_CONSUMER_SELECT && g->wrap_count == 0 &&
-         !k->iterations;
+  return g->consumer != TL_CONSUMER_SELECT && g->wrap_count == 0;
 }
 
 // The nodes' shapes and the plan after arrays have got other lengths: a plan of
@@ -401,7 +400,7 @@ static bool end_reshape(tl_region_cached *k) {
 
 // Where a guard fails, some values are already of this run: the graph is stale,
 // and all its numbers count as changed the next time.
-bool tl_region_take_again(tl_region_cached *k) {
+static bool take_again(tl_region_cached *k) {
   k->graph.view_words = k->view_words;
   if (take_all(k) && (!k->is_reshaped || end_reshape(k))) {
     k->any_length = k->is_reshaped;
@@ -441,7 +440,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
     k->graph.base = base;
     k->any_length = any_length && may_reshape(k);
     any_length = false;
-    if (tl_region_take_again(k)) {
+    if (take_again(k)) {
       *other = k->any_length;
       move_to_front(where, k);
       return k;
@@ -603,13 +602,12 @@ void tl_region_renew(tl_region_cached *k) {
 
 // One block of memory: the header, the graph's arrays, and the plan behind
 // them.
-tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
-                                  uint32_t pc) {
+void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   tl_vm *vm = g->vm;
   const tl_region_planned *planned = g->fresh;
   int view_words = g->view_words;
   if (g->uncacheable || g->rows != NULL)
-    return NULL;
+    return;
   cutter c = {NULL, 0};
   tl_region_graph unused;
   copy_graph(&c, g, view_words, &unused);
@@ -619,7 +617,7 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
   make_room(vm, where);
   tl_region_cached *k = tl_spare_alloc(vm, nbytes);
   if (k == NULL)
-    return NULL;
+    return;
   c = (cutter){(char *)k + header, 0};
   k->graph = *g;
   copy_graph(&c, g, view_words, &k->graph);
@@ -633,14 +631,10 @@ tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
   k->pc = pc;
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
-  k->iterations = false;
   k->any_length = k->is_reshaped = k->is_restrided = false;
-  k->iterations_refused = 0;
-  k->iterations_wait = 0;
   k->is_short = is_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
-  return k;
 }
 
 // Also graphs that have read a callee of the unit's code.

@@ -127,7 +127,7 @@ static tl_region_status run_tile(folder *f, column_block *s,
   if (f->has_wrap)
     return tl_region_run_tile(f->g, &tile, to, f->dtype, strides);
   if (is_planned(s, &tile, first)) {
-    tl_region_plan_again(f->g, planned, &tile);
+    tl_region_plan_again(f->g, planned, &tile, to);
   } else {
     planned->is_ready = false;  // of a part
     s->planned.ndim = 0;

@@ -19,7 +19,6 @@
 //             region_rows.c      ragged rows
 //   multi     region_multi.c     several results, with region_consumers.c
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
-//             region_iterations.c  several iterations of a loop at a time
 //   driver    region.c           where the VM meets a region: what is tried
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -408,11 +407,10 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
-// The plan that was made for another tile of the same shape, for this one, to
-// the same memory. No operand is rolled.
+// The plan that was made for another tile, along no axis shorter, for this one.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
-                              const tl_region_tile *tile);
+                              const tl_region_tile *tile, void *out);
 
 // The same for the whole result, its axes in the order of [axes] (NULL: as they
 // are): the plan of an earlier run where it fits. NULL: too much for one plan.
@@ -492,11 +490,8 @@ struct tl_region_cached {
   bool any_length;             // arrays may be of other lengths this time
   bool is_reshaped;            // some are: the nodes' shapes are of another run
   bool is_restrided;           // and so are the streams' strides of the plan
-  bool iterations;             // several iterations of a loop may run at a time
   bool is_short;               // tl_region_run_short does it
   uint16_t fused;              // operations that make no array of their own
-  uint8_t iterations_refused;  // so often that could not be, in a row,
-  uint32_t iterations_wait;    // and is not asked so many times
   int view_words;              // without what a run adds
   size_t nbytes, plan_nbytes;
   void *plan_memory;
@@ -516,17 +511,11 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
 void tl_region_renew(tl_region_cached *cached);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
-// NULL: without memory nothing is cached. The caller says of what it gets
-// whether several iterations may run at a time.
-tl_region_cached *tl_region_cache(tl_region_graph *g, tl_region *where,
-                                  uint32_t pc);
+// Without memory nothing is cached.
+void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
 
 // Takes [cached] out of all lists and frees it. Not while it is busy.
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
-
-// Takes the values of a cached graph from what the frame holds now; false where
-// it is not good for them.
-bool tl_region_take_again(tl_region_cached *cached);
 
 // --- Short arrays: region_cache.c --------------------------------------------
 
@@ -539,19 +528,6 @@ bool tl_region_runs_short(const tl_region_cached *cached);
 // Writes the result to its slot itself, and binds what else the region leaves;
 // nothing ends here.
 bool tl_region_run_short(tl_region_cached *cached);
-
-// --- Several iterations of a loop: region_iterations.c
-// ---------------------------------
-
-// Whether an iteration of the loop around a cached graph does nothing else.
-// Asked once, when a graph is cached; whether iterations may run at a time in a
-// given run, tl_region_iterations finds out.
-bool tl_region_may_iterate(const tl_region_cached *cached);
-
-// Runs the iteration whose values are taken with as many as fit of those behind
-// it, and leaves the loop in the last of them. Returns how many; 0: nothing has
-// changed. -1: nor has anything, but the values can be taken no more.
-int tl_region_iterations(tl_region_cached *cached, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
 // *out is owned where it is done. Both decline before anything is written, so

@@ -423,16 +423,19 @@ tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
   return use_again(planned);
 }
 
-// Only operands move from tile to tile; numbers and the output stay.
+// Numbers stay from tile to tile.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
-                              const tl_region_tile *tile) {
+                              const tl_region_tile *tile, void *out) {
   tl_plan *plan = &planned->plan;
   int64_t strides[TL_MAX_DIMS];
+  tl_plan_cut(plan, tile->ndim, tile->shape);
   for (int s = 0; s < plan->stream_count; s++) {
     int operand = planned->streams[s].operand;
-    if (planned->streams[s].node < 0 && operand >= 0)
-      plan->streams[s].base = tile_data(g, &g->uses[operand], tile, strides);
+    if (planned->streams[s].node >= 0)
+      continue;
+    plan->streams[s].base =
+        operand < 0 ? out : tile_data(g, &g->uses[operand], tile, strides);
   }
   return plan;
 }

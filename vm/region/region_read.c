@@ -472,37 +472,59 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
 }
 
-// A region that ends in an operation: its result is the last one's. What a
-// function that is called computes after it for nothing is not read: its errors
-// would be lost.
+// Makes the result the last node: shapes and dtypes are decided up to there, so
+// that what is computed for nothing behind it still fails as it has to. A
+// result that an earlier node has is that node once more; nobody needs the
+// earlier one then, unless it is computed for nothing, too.
+static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
+  if (g->value == g->node_count - 1)
+    return true;
+  if (g->value < 0 || g->node_count == TL_REGION_NODES)
+    return false;
+  tl_region_node *n = &g->nodes[g->node_count];
+  *n = g->nodes[g->value];
+  n->at = at;
+  n->pc = pc;
+  g->value = g->node_count++;
+  return true;
+}
+
+// A region that ends in an operation: its result is the last one's.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->consumer != TL_CONSUMER_ARRAY)
-    return g->value == g->node_count - 1;
+    return end_in_value(g, rd->at, rd->end);
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
-      g->value < 0 || g->value != g->node_count - 1)
+      !end_in_value(g, rd->at, rd->end))
     return false;
   return g->node_count + g->wrap_count > 1;
 }
 
-// Of one that ends before: the only result that is still to be read. It must be
-// the last node, as errors of later ones would be lost.
-static bool find_left(tl_region_graph *g) {
+// The only result that is still to be read, where the reading has come to;
+// NULL: there are several, or none.
+static const tl_region_binding *only_left(const tl_region_graph *g) {
   const tl_region_binding *left = NULL;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
     if (b->over)
       continue;
     if (left != NULL && b->in >= 0)
-      return false;
+      return NULL;
     if (b->in >= 0) {
       left = b;
     } else if (!tl_reader_is_there(g, b)) {
-      return false;
+      return NULL;
     }
   }
-  if (left == NULL || g->node_count < 2 || left->in != g->node_count - 1)
+  return g->node_count < 2 ? NULL : left;
+}
+
+// Of one that ends before. It must be the last node, as errors of later ones
+// would be lost.
+static bool find_left(tl_region_graph *g) {
+  const tl_region_binding *left = only_left(g);
+  if (left == NULL || left->in != g->node_count - 1)
     return false;
   g->result = left->slot;
   g->value = left->in;
@@ -550,6 +572,12 @@ static bool find_all_left(tl_region_graph *g) {
   return g->result_count > 1 && g->value == g->node_count - 1;
 }
 
+// Whether a region may end here: one result is left, the last node.
+static bool is_cut(const tl_region_graph *g) {
+  const tl_region_binding *left = only_left(g);
+  return left != NULL && left->in == g->node_count - 1;
+}
+
 // The instructions to [end], or how far it comes; *last is the last one.
 static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
                         tl_decoded *last) {
@@ -562,6 +590,8 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
     if (!tl_reader_one(rd, pc, last))
       break;
     pc += last->words;
+    if (rd->cuts && is_cut(g))
+      rd->cut = pc;
   }
   g->end = pc;
   for (int i = 0; i < g->root_count; i++) {
@@ -589,8 +619,22 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   return g->end == to && find_all_left(g);
 }
 
+// The last place up to [end] where a single result is left, so that the rest
+// can go on in its memory: a cut there costs no array. 0: there is none.
+static uint32_t find_cut(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  tl_region_reader rd = {.g = g,
+                         .function = g->function,
+                         .callee = -1,
+                         .last = UINT32_MAX,
+                         .cuts = true};
+  tl_decoded last;
+  tl_region_clear(g);
+  read_to(&rd, pc, end, &last);
+  return rd.cut;
+}
+
 // To its end it is the compiler's region; up to where reading stopped it is one
-// if a single result is left there.
+// if a single result is left there. One that is too large is cut before.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {
       .g = g, .function = g->function, .callee = -1, .last = end};
@@ -599,7 +643,11 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
-  return g->node_count >= 2 && tl_region_read_before(g, pc, to);
+  bool full = g->node_count == TL_REGION_NODES;
+  if (g->node_count < 2 || tl_region_read_before(g, pc, to))
+    return g->node_count >= 2;
+  uint32_t cut = full ? find_cut(g, pc, to) : 0;
+  return cut > 0 && tl_region_read_before(g, pc, cut);
 }
 
 // g->skip stays what the longer reading has found, so that no run tries again

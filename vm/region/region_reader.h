@@ -23,6 +23,8 @@ typedef struct tl_region_reader {
   uint32_t at;    // the region's own instruction
   uint32_t end;   // the pc after it
   uint32_t last;  // the pc after the region: 0, several are read together
+  bool cuts;      // places where one result is left are looked for …
+  uint32_t cut;   // … and this is the last of them; 0: none
 } tl_region_reader;
 
 // What a slot holds: the number of a node, or -1 - that of a use, in *in.

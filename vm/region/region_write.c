@@ -60,28 +60,29 @@ typedef struct writing {
   tl_region_graph *g;
   char *to;
   const int64_t *strides;
-  tl_dtype dtype;
   bool may_stop;
 } writing;
 
-// [run] false: only whether a plan can be made.
-static tl_region_status write_tile(const writing *w, const tl_region_tile *tile,
-                                   char *to, bool run) {
-  tl_region_planned *planned = w->g->fresh;
-  planned->is_ready = false;
-  if (!tl_region_plan(w->g, planned, tile, to, w->dtype, w->strides))
-    return TL_REGION_DECLINED;
-  return !run || tl_plan_run(w->g->vm, &planned->plan, w->may_stop)
-             ? TL_REGION_DONE
-             : TL_REGION_FAILED;
+// The longest part of each axis: a plan for a tile of these lengths is one for
+// all tiles.
+static void find_longest(const tl_region_tile *tile, const cuts *c,
+                         int64_t *lengths) {
+  for (int i = 0; i < tile->ndim; i++) {
+    lengths[i] = 0;
+    for (int k = 0; k < c->count[i]; k++) {
+      int64_t length = c->at[i][k + 1] - c->at[i][k];
+      if (length > lengths[i])
+        lengths[i] = length;
+    }
+  }
 }
 
 // Tiles are counted through as index positions are, the last axis first.
 //
 //   lengths 6, cuts at 2 and 5     tiles [0, 2)  [2, 5)  [5, 6)
 static tl_region_status write_tiles(const writing *w,
-                                    const tl_region_tile *tile, const cuts *c,
-                                    bool run) {
+                                    tl_region_planned *planned,
+                                    const tl_region_tile *tile, const cuts *c) {
   int part[TL_MAX_DIMS] = {0};
   int64_t from[TL_MAX_DIMS] = {0}, shape[TL_MAX_DIMS];
   int ndim = w->g->shapes[w->g->nodes[w->g->value].shape].ndim;
@@ -97,9 +98,9 @@ static tl_region_status write_tiles(const writing *w,
       shape[i] = c->at[i][part[i] + 1] - at;
       to += at * w->strides[i];
     }
-    tl_region_status status = write_tile(w, &piece, to, run);
-    if (status != TL_REGION_DONE)
-      return status;
+    tl_plan *plan = tl_region_plan_again(w->g, planned, &piece, to);
+    if (!tl_plan_run(w->g->vm, plan, w->may_stop))
+      return TL_REGION_FAILED;
     int i = tile->ndim - 1;
     while (i >= 0 && ++part[i] == c->count[i]) part[i--] = 0;
     if (i < 0)
@@ -107,24 +108,37 @@ static tl_region_status write_tiles(const writing *w,
   }
 }
 
-// Without a dry run: what is declined halfway is thrown away by the caller.
 tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides) {
-  writing w = {g, to, strides, dtype, true};
   cuts c;  // large: not cleared
-  return find_cuts(g, tile, &c) ? write_tiles(&w, tile, &c, true)
-                                : TL_REGION_DECLINED;
+  if (!find_cuts(g, tile, &c))
+    return TL_REGION_DECLINED;
+  int64_t lengths[TL_MAX_DIMS];
+  find_longest(tile, &c, lengths);
+  tl_region_tile longest = {tile->ndim, lengths, tile->axes, tile->from};
+  g->fresh->is_ready = false;  // of a part
+  if (!tl_region_plan(g, g->fresh, &longest, to, dtype, strides))
+    return TL_REGION_DECLINED;
+  return write_tiles(&(writing){g, to, strides, true}, g->fresh, tile, &c);
 }
 
-// No tile is written where a later one would need too large a plan.
-static tl_region_status write_wrapped(const writing *w, const tl_array *to) {
+// By the plan of an earlier run where it fits.
+static tl_region_status write_wrapped(const writing *w, const tl_array *to,
+                                      tl_dtype dtype) {
   tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
   cuts c;  // large: not cleared
   if (!find_cuts(w->g, &tile, &c))
     return TL_REGION_DECLINED;
-  tl_region_status status = write_tiles(w, &tile, &c, false);
-  return status == TL_REGION_DONE ? write_tiles(w, &tile, &c, true) : status;
+  int64_t lengths[TL_MAX_DIMS];
+  find_longest(&tile, &c, lengths);
+  tl_region_tile longest = {tile.ndim, lengths, NULL, NULL};
+  tl_plan *plan =
+      tl_region_plan_whole(w->g, &longest, to->data, dtype, w->strides);
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  bool is_fresh = plan == &w->g->fresh->plan;
+  return write_tiles(w, is_fresh ? w->g->fresh : w->g->cached, &tile, &c);
 }
 
 // One plan for the whole array, of an earlier run where it fits.
@@ -143,8 +157,8 @@ static tl_region_status run_into(tl_region_graph *g, tl_array *to,
                                  tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_wrap(g))
     return write_whole(g, to, dtype, may_stop);
-  writing w = {g, to->data, tl_strides(to), dtype, may_stop};
-  return write_wrapped(&w, to);
+  writing w = {g, to->data, tl_strides(to), may_stop};
+  return write_wrapped(&w, to, dtype);
 }
 
 // --- Running folds ----------------------------------------------------------

@@ -66,11 +66,21 @@ static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
   return fault;
 }
 
+// Whether a list has but items that need no further look, as most keys have.
+static bool is_flat(tl_slot s) {
+  if (!tl_is_list(s) || s.list->length > TL_KEY_ITEMS)
+    return false;
+  for (int64_t i = 0; i < s.list->length; i++)
+    if (!tl_key_is_plain(s.list->items[i]))
+      return false;
+  return true;
+}
+
 // The count of items is for all lists together: one list may stand in another
 // many times over, and so on for each level.
 tl_key_fault tl_key_fault_of(tl_slot s, tl_slot *wrong) {
   int64_t left = TL_KEY_ITEMS;
-  return fault_of(s, 0, &left, wrong);
+  return is_flat(s) ? TL_KEY_FINE : fault_of(s, 0, &left, wrong);
 }
 
 // --- Making -----------------------------------------------------------------
@@ -185,9 +195,17 @@ static bool equal(tl_slot a, tl_slot b) {
   return true;
 }
 
-// By way of the value, as neither a list nor a wide integer is equal by its
-// word.
+// Lists side by side, where most that differ do so in their first item. Else by
+// way of the value, as a wide integer is not equal by its word.
 bool tl_key_is(tl_key key, tl_slot s) {
+  if ((key.word & TL_KEY_BITS) == TL_KEY_LIST && tl_is_list(s)) {
+    const tl_list *list = tl_key_counted(key).list;
+    int64_t i = 0, n = s.list->length;
+    if (list == s.list || list->length != n)
+      return list == s.list;
+    while (i < n && equal_items(list->items[i], s.list->items[i])) i++;
+    return i == n;
+  }
   return equal(tl_key_slot(key), s);
 }
 

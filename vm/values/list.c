@@ -173,3 +173,19 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   *out = copy;
   return true;
 }
+
+// The list counts the item, so the count of the caller is dropped in any case.
+bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
+  bool ok = tl_list_push(vm, list, &item);
+  tl_drop(vm, item);
+  return ok;
+}
+
+// A list that is not whole must not be seen.
+bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}

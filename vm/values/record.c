@@ -56,10 +56,10 @@ static int64_t first_of(const tl_record *record) {
 
 // Entries of the index of a record with that capacity, a power of two; 0: it
 // needs none.
-static int64_t index_size(int64_t capacity) {
+static int32_t index_size(int64_t capacity) {
   if (capacity < INDEX_FROM)
     return 0;
-  int64_t size = 32;
+  int32_t size = 32;
   while (size < 2 * capacity) size *= 2;
   return size;
 }
@@ -145,6 +145,14 @@ static void index_build(tl_record *record) {
 // Whether a field has the key that is looked for.
 typedef bool is_key(tl_key key, const void *sought);
 
+// Whether the key that is looked for is the one that was found the last time,
+// in a record with an index: then its hash is not needed.
+static inline bool is_last(const tl_record *record, is_key *is,
+                           const void *sought) {
+  return record->last < record->length &&
+         is(record->fields[record->last].key, sought);
+}
+
 // The position of a field by its hash and a test of its key; -1.
 // The walk ends since at least half of the entries are empty. Inlined with its
 // predicate, so that no call goes through the pointer.
@@ -158,7 +166,7 @@ static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
       continue;
     int64_t position = position_of(record, index[at].mark);
     if (is(record->fields[position].key, sought))
-      return position;
+      return record->last = (int32_t)position;
   }
   return -1;
 }
@@ -188,6 +196,7 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   record->length = 0;
   record->capacity = capacity;
   record->index_size = index_size(capacity);
+  record->last = 0;
   index_build(record);
   return record;
 }
@@ -291,7 +300,10 @@ static bool is_value(tl_key key, const void *sought) {
 // addresses are compared first, then texts.
 int64_t tl_record_find(tl_record *record, const tl_string *key) {
   if (record->index_size != 0)
-    return index_find(record, tl_string_hash((tl_string *)key), is_string, key);
+    return is_last(record, is_string, key)
+               ? record->last
+               : index_find(record, tl_string_hash((tl_string *)key), is_string,
+                            key);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
@@ -305,7 +317,9 @@ int64_t tl_record_find(tl_record *record, const tl_string *key) {
 // Finds a key that is one word: an integer or a bool.
 static int64_t find_word(tl_record *record, uint64_t word) {
   if (record->index_size != 0)
-    return index_find(record, tl_key_word_hash(word), is_word, &word);
+    return is_last(record, is_word, &word)
+               ? record->last
+               : index_find(record, tl_key_word_hash(word), is_word, &word);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == word)
       return i;
@@ -319,7 +333,9 @@ int64_t tl_record_find_other(tl_record *record, tl_slot key) {
   if (!tl_is_list(key) && tl_key_word(key, &word))
     return find_word(record, word);
   if (record->index_size != 0)
-    return index_find(record, tl_key_hash(key), is_value, &key);
+    return is_last(record, is_value, &key)
+               ? record->last
+               : index_find(record, tl_key_hash(key), is_value, &key);
   for (int64_t i = 0; i < record->length; i++)
     if (is_value(record->fields[i].key, &key))
       return i;

@@ -1,0 +1,87 @@
+// One walk of the tree: each function's assignments are looked up in its scope,
+// in which the resolver has noted what is read.
+
+#include "compiler/warnings.h"
+
+#include "compiler/ast_walk.h"
+#include "compiler/scope.h"
+
+typedef struct watcher {
+  tl_diagnostics *list;
+  const tl_scope *scope;  // of the function that the walk is in
+} watcher;
+
+// A variable is warned of once, where it is first assigned. What a function
+// declares global, others may read.
+static void check_read(const watcher *w, const tl_ident *ident) {
+  const tl_variable *v = tl_scope_lookup(w->scope, ident->name);
+  if (v == NULL || v->is_read || v->is_param || v->is_shared ||
+      ident->name->text[0] == '_' || v->first.at != ident->span.at)
+    return;
+  tl_diagnose(w->list, TALLY_OK, ident->span, "%s is %snever read",
+              ident->name->text, v->is_updated ? "changed and " : "");
+}
+
+// Variables of a module may be read by what imports it.
+static void check_assigned(const watcher *w, const tl_ident *ident) {
+  if (w->scope->kind == TL_SCOPE_FUNCTION)
+    check_read(w, ident);
+}
+
+static void check_import(const watcher *w, const tl_ast_import *import) {
+  for (uint32_t i = 0; i < import->count; i++) {
+    check_read(w, &import->names[i]);
+  }
+  tl_ident module = {tl_import_name(import), import->path_span};
+  if (import->count == 0 && module.name != NULL)
+    check_read(w, &module);
+}
+
+static void check_block(const watcher *w, const tl_ast_items *block) {
+  for (uint32_t i = 0; i + 1 < block->count; i++) {
+    tl_ast_kind kind = block->items[i]->kind;
+    if (kind != TL_AST_RETURN && kind != TL_AST_BREAK &&
+        kind != TL_AST_CONTINUE)
+      continue;
+    tl_diagnose(w->list, TALLY_OK, block->items[i + 1]->span,
+                "this is never reached");
+    return;
+  }
+}
+
+// A visitor of tl_ast_each_child.
+static bool check(tl_ast *ast, void *context) {
+  watcher *w = context;
+  const tl_scope *around = w->scope;
+  switch (ast->kind) {
+    case TL_AST_FUNCTION:
+      w->scope = ast->function.scope;
+      break;
+    case TL_AST_BLOCK:
+      check_block(w, &ast->items);
+      break;
+    case TL_AST_ASSIGN:
+      if (ast->assign.target.kind == TL_TARGET_NAME) {
+        check_assigned(
+            w, &(tl_ident){ast->assign.target.name, ast->assign.target.span});
+      }
+      break;
+    case TL_AST_DEFINE:
+      check_assigned(w, &ast->define.name);
+      break;
+    case TL_AST_IMPORT:
+      check_import(w, &ast->import);
+      break;
+    default:
+      break;
+  }
+  tl_ast_each_child(ast, check, context);
+  w->scope = around;
+  return false;
+}
+
+void tl_find_warnings(const tl_resolver *resolver, tl_ast *program,
+                      tl_diagnostics *list) {
+  watcher w = {list, resolver->module_scope};
+  check(program, &w);
+}

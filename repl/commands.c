@@ -1,0 +1,440 @@
+// Commands of the prompt: a table of them, and each one in a few lines. What
+// they show comes from the calls that a host has, too.
+
+#include "repl/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "repl/file.h"
+
+// --- Inputs -----------------------------------------------------------------
+
+// Whether a script would refuse the input as a value that nothing uses: it is
+// an expression, and no statement can stand behind it.
+static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
+  tally_value ignored;
+  char *tried = malloc(nbytes + 16);
+  if (tried == NULL)
+    return false;
+  snprintf(tried, nbytes + 16, "(%.*s)", (int)nbytes, text);
+  bool shown = tally_format_source(vm, "<saved>", tried, strlen(tried),
+                                   &ignored) == TALLY_OK;
+  if (shown) {
+    tally_release(vm, ignored);
+    snprintf(tried, nbytes + 16, "%.*s\nnone", (int)nbytes, text);
+    shown = tally_compile(vm, tried, &ignored) == TALLY_ERR_SYNTAX;
+    if (!shown)
+      tally_release(vm, ignored);
+  }
+  free(tried);
+  return shown;
+}
+
+// A value that was shown is printed by the script.
+void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
+                   size_t nbytes) {
+  while (nbytes > 0 && strchr(" \t\r\n", text[nbytes - 1]) != NULL) nbytes--;
+  if (inputs->capacity - inputs->nbytes < nbytes + sizeof "print()\n") {
+    size_t capacity = inputs->capacity * 2 + nbytes + 1024;
+    char *larger = realloc(inputs->text, capacity);
+    if (larger == NULL)
+      return;
+    inputs->text = larger;
+    inputs->capacity = capacity;
+  }
+  bool shown = is_only_shown(vm, text, nbytes);
+  inputs->nbytes += (size_t)snprintf(
+      inputs->text + inputs->nbytes, inputs->capacity - inputs->nbytes,
+      shown ? "print(%.*s)\n" : "%.*s\n", (int)nbytes, text);
+}
+
+void tl_inputs_free(tl_inputs *inputs) {
+  free(inputs->text);
+  *inputs = (tl_inputs){0};
+}
+
+// --- What a command is given ------------------------------------------------
+
+typedef struct asked {
+  tl_session *session;
+  tally_vm *vm;
+  char *argument;  // without blanks around it; "" where there is none
+  tl_inputs *inputs;
+} asked;
+
+// 1234567 bytes as "1.2 MB"; [to] has room for 16 bytes.
+static const char *spell_bytes(double nbytes, char *to) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  size_t unit = 0;
+  for (; nbytes >= 999.5 && unit < 5; unit++) nbytes /= 1000;
+  snprintf(to, 16, unit == 0 || nbytes >= 99.95 ? "%.0f %s" : "%.1f %s", nbytes,
+           units[unit]);
+  return to;
+}
+
+// 0.00123 seconds as "1.23 ms"; [to] has room for 16 bytes.
+static const char *spell_seconds(double seconds, char *to) {
+  static const char *const units[] = {"s", "ms", "µs", "ns"};
+  size_t unit = 0;
+  for (; seconds < 0.9995 && unit < 3; unit++) seconds *= 1000;
+  snprintf(to, 16, "%.3g %s", seconds, units[unit]);
+  return to;
+}
+
+// The field of a record as a number; 0 where there is none.
+static double number_in(tally_vm *vm, tally_value record, const char *key) {
+  tally_value field;
+  double number = 0;
+  if (tally_field(vm, record, key, &field) != TALLY_OK)
+    return 0;
+  if (tally_to_float(vm, field, &number) != TALLY_OK)
+    number = 0;
+  tally_release(vm, field);
+  return number;
+}
+
+// A library function of one value that gives a number.
+static double number_of(tally_vm *vm, const char *function, tally_value value) {
+  tally_value result;
+  double number = 0;
+  if (tally_call(vm, function, 1, &value, &result) != TALLY_OK)
+    return 0;
+  if (tally_to_float(vm, result, &number) != TALLY_OK)
+    number = 0;
+  tally_release(vm, result);
+  return number;
+}
+
+// --- :time ------------------------------------------------------------------
+
+enum { SAMPLES_LEAST = 3, SAMPLES_MOST = 1000 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare_times(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// How long so many calls take; negative: one failed.
+static double time_calls(tally_vm *vm, tally_value function, int calls) {
+  double begin = now();
+  for (int i = 0; i < calls; i++) {
+    if (tally_apply(vm, function, 0, NULL, NULL) != TALLY_OK)
+      return -1;
+  }
+  return now() - begin;
+}
+
+// Samples of several calls each, so that the clock's own time does not count,
+// until a third of a second has passed; the times of a call, in order. Returns
+// how many samples; 0: a call failed.
+static int sample(tally_vm *vm, tally_value function, int calls,
+                  double *times) {
+  int count = 0;
+  double all = 0;
+  while (count < SAMPLES_LEAST || (count < SAMPLES_MOST && all < 0.33)) {
+    double taken = time_calls(vm, function, calls);
+    if (taken < 0)
+      return 0;
+    // An interrupt between two calls stops neither of them.
+    if (tl_session_was_interrupted()) {
+      tally_raise(vm, TALLY_ERR_INTERRUPT, "interrupted");
+      return 0;
+    }
+    all += taken;
+    times[count++] = taken / calls;
+  }
+  qsort(times, (size_t)count, sizeof *times, compare_times);
+  return count;
+}
+
+// The first call is counted; the second says how many make a sample.
+static tally_status time_function(tally_vm *vm, tally_value function) {
+  static double times[SAMPLES_MOST];
+  char a[16], b[16], c[16];
+  tally_value counts;
+  tally_status status = tally_call(vm, "memory.measure", 1, &function, &counts);
+  if (status != TALLY_OK)
+    return status;
+  double arrays = number_in(vm, counts, "allocs");
+  double nbytes = number_in(vm, counts, "alloc_bytes");
+  double peak = number_in(vm, counts, "peak_bytes");
+  tally_release(vm, counts);
+  double once = time_calls(vm, function, 1);
+  int calls = once < 5e-8 ? 1000 : once > 5e-5 ? 1 : (int)(5e-5 / once);
+  int count = once < 0 ? 0 : sample(vm, function, calls, times);
+  if (count == 0)
+    return tally_error(vm)->status;
+  printf("%s, the median of %d runs (%s to %s)\n",
+         spell_seconds(times[count / 2], a), count * calls,
+         spell_seconds(times[0], b), spell_seconds(times[count - 1], c));
+  printf("%.0f array%s made, %s; %s more alive at the peak\n", arrays,
+         arrays == 1 ? "" : "s", spell_bytes(nbytes, a), spell_bytes(peak, b));
+  return TALLY_OK;
+}
+
+static tally_status time_code(const asked *q) {
+  tally_value function;
+  tally_status status = tally_compile(q->vm, q->argument, &function);
+  if (status != TALLY_OK)
+    return status;
+  status = time_function(q->vm, function);
+  tally_release(q->vm, function);
+  return status;
+}
+
+// --- :type, :mem ------------------------------------------------------------
+
+static tally_status show_type(const asked *q) {
+  tally_value value;
+  char nbytes[16];
+  tally_status status = tally_eval(q->vm, q->argument, &value);
+  if (status != TALLY_OK)
+    return status;
+  printf("%s, %s\n", tally_type(q->vm, value),
+         spell_bytes(number_of(q->vm, "memory.held", value), nbytes));
+  tally_release(q->vm, value);
+  return TALLY_OK;
+}
+
+// A variable as :mem shows it.
+typedef struct variable {
+  const char *name;
+  char type[48];
+  double nbytes;
+} variable;
+
+static int compare_variables(const void *a, const void *b) {
+  const variable *x = a, *y = b;
+  return x->nbytes != y->nbytes
+             ? (x->nbytes < y->nbytes) - (x->nbytes > y->nbytes)
+             : strcmp(x->name, y->name);
+}
+
+// Calls [f] with the variables of the session among the names that begin with
+// [word]; names stay until [names] is released.
+typedef void each_variable(void *context, const char *name, tally_value value);
+static void for_variables(tally_vm *vm, tally_value names, each_variable *f,
+                          void *context) {
+  for (size_t i = 0; i < tally_length(vm, names); i++) {
+    tally_value item, value;
+    const char *name;
+    size_t nbytes;
+    if (tally_item(vm, names, i, &item) != TALLY_OK)
+      continue;
+    // Names of the library are no variables.
+    if (tally_to_string(vm, item, &name, &nbytes) == TALLY_OK &&
+        tally_get_global(vm, name, &value) == TALLY_OK) {
+      f(context, name, value);
+      tally_release(vm, value);
+    }
+    tally_release(vm, item);
+  }
+}
+
+typedef struct variables {
+  tally_vm *vm;
+  variable *of;
+  size_t count;
+} variables;
+
+static void add_variable(void *context, const char *name, tally_value value) {
+  variables *all = context;
+  variable *v = &all->of[all->count++];
+  v->name = name;
+  v->nbytes = number_of(all->vm, "memory.held", value);
+  // A long type, as of a record, is cut.
+  snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
+}
+
+// The variables by the bytes that they keep alive, then the whole.
+static tally_status show_memory(const asked *q) {
+  tally_value names;
+  tally_status status = tally_complete(q->vm, "", &names);
+  if (status != TALLY_OK)
+    return status;
+  variables all = {q->vm, calloc(tally_length(q->vm, names), sizeof *all.of),
+                   0};
+  char a[16], b[16];
+  if (all.of != NULL)
+    for_variables(q->vm, names, add_variable, &all);
+  if (all.count > 0)
+    qsort(all.of, all.count, sizeof *all.of, compare_variables);
+  for (size_t i = 0; i < all.count; i++) {
+    printf("%10s  %-16s %s\n", spell_bytes(all.of[i].nbytes, a), all.of[i].name,
+           all.of[i].type);
+  }
+  free(all.of);
+  tally_release(q->vm, names);
+  tally_stats stats;
+  tally_get_stats(q->vm, &stats);
+  printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
+         spell_bytes((double)stats.peak_bytes, b));
+  return TALLY_OK;
+}
+
+// --- :explain, :dis ---------------------------------------------------------
+
+static tally_status explain_code(const asked *q) {
+  tally_value explained;
+  const char *text;
+  size_t nbytes;
+  tally_status status = tally_explain_source(q->vm, q->argument, 0, &explained);
+  if (status != TALLY_OK)
+    return status;
+  if (tally_to_string(q->vm, explained, &text, &nbytes) == TALLY_OK)
+    fwrite(text, 1, nbytes, stdout);
+  tally_release(q->vm, explained);
+  return TALLY_OK;
+}
+
+static tally_status disassemble_code(const asked *q) {
+  return tally_disassemble(q->vm, "<prompt>", q->argument, strlen(q->argument));
+}
+
+// --- :load, :save, :reset, :quit --------------------------------------------
+
+static tally_status load_file(const asked *q) {
+  return tally_run(q->vm, q->argument, 0, NULL);
+}
+
+static tally_status save_inputs(const asked *q) {
+  if (!tl_write_file(q->argument, q->inputs->text, q->inputs->nbytes)) {
+    return tally_raise(q->vm, TALLY_ERR_IO, "%s cannot be written: %s",
+                       q->argument, strerror(errno));
+  }
+  printf("saved %s\n", q->argument);
+  return TALLY_OK;
+}
+
+static void forget_variable(void *context, const char *name,
+                            tally_value value) {
+  char text[300];
+  (void)value;
+  snprintf(text, sizeof text, "del(%.280s)", name);
+  tally_eval(context, text, NULL);
+}
+
+static tally_status forget_all(const asked *q) {
+  static const char *const words[] = {"", "_"};  // private names by themselves
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    tally_value names;
+    tally_status status = tally_complete(q->vm, words[i], &names);
+    if (status != TALLY_OK)
+      return status;
+    for_variables(q->vm, names, forget_variable, q->vm);
+    tally_release(q->vm, names);
+  }
+  q->inputs->nbytes = 0;
+  tally_trim(q->vm);
+  return TALLY_OK;
+}
+
+static tally_status leave(const asked *q) {
+  q->session->ended = true;
+  return TALLY_OK;
+}
+
+// --- The table --------------------------------------------------------------
+
+static tally_status list_commands(const asked *q);
+
+static const struct {
+  const char *name, *argument, *what;
+  tally_status (*run)(const asked *);
+} commands[] = {
+    {"help", "", "these commands; ?NAME explains a function", list_commands},
+    {"time", "CODE", "how long it takes, and what it allocates", time_code},
+    {"type", "CODE", "the type of its value, and its bytes", show_type},
+    {"mem", "", "the variables by their bytes, and what is alive", show_memory},
+    {"explain", "CODE", "what each operation's result lives in, and why",
+     explain_code},
+    {"dis", "CODE", "its bytecode, with each operand's ownership",
+     disassemble_code},
+    {"load", "FILE", "runs a script; its variables stay", load_file},
+    {"save", "FILE", "writes the inputs that ran as a script", save_inputs},
+    {"reset", "", "forgets all variables", forget_all},
+    {"quit", "", "leaves, as Ctrl-D does", leave},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static tally_status list_commands(const asked *q) {
+  (void)q;
+  for (int i = 0; i < COMMANDS; i++) {
+    printf(":%-8s%-6s%s\n", commands[i].name, commands[i].argument,
+           commands[i].what);
+  }
+  puts("ans is the last value that was shown");
+  return TALLY_OK;
+}
+
+bool tl_is_command(const char *line, size_t nbytes) {
+  return nbytes > 0 && line[0] == ':';
+}
+
+const char *tl_command_name(int at) {
+  return at < COMMANDS ? commands[at].name : NULL;
+}
+
+// A command whose name begins as is written, if there is one alone.
+static int find_command(const char *name, size_t length) {
+  int found = -1;
+  for (int i = 0; i < COMMANDS; i++) {
+    if (strncmp(commands[i].name, name, length) != 0)
+      continue;
+    if (commands[i].name[length] == 0)
+      return i;
+    found = found == -1 ? i : -2;
+  }
+  return length == 0 ? -1 : found;
+}
+
+// The command's name ends at the first blank; [text] is changed.
+static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
+  size_t length = strcspn(text, " \t");
+  char *argument = text + length + strspn(text + length, " \t");
+  int at = find_command(text, length);
+  if (at < 0) {
+    fprintf(stderr, "tally: no command :%.*s; :help lists them\n", (int)length,
+            text);
+    return TL_FAILED;
+  }
+  if ((*argument != 0) != (*commands[at].argument != 0)) {
+    fprintf(stderr, "tally: write :%s%s%s\n", commands[at].name,
+            *commands[at].argument != 0 ? " " : "", commands[at].argument);
+    return TL_FAILED;
+  }
+  asked q = {session, session->vm, argument, inputs};
+  tl_session_begin();
+  int result = tl_session_end(session, commands[at].run(&q));
+  fflush(stdout);
+  return result;
+}
+
+int tl_run_command(tl_session *session, const char *line, size_t nbytes,
+                   tl_inputs *inputs) {
+  while (nbytes > 1 && strchr(" \t\r\n", line[nbytes - 1]) != NULL) nbytes--;
+  char *text = malloc(nbytes);
+  fflush(stdout);
+  if (text == NULL || memchr(line, 0, nbytes) != NULL) {
+    fputs(text == NULL ? "tally: no memory for this command\n"
+                       : "tally: the command holds a zero byte\n",
+          stderr);
+    free(text);
+    return TL_FAILED;
+  }
+  memcpy(text, line + 1, nbytes - 1);  // without the colon
+  text[nbytes - 1] = 0;
+  int result = run_text(session, text, inputs);
+  free(text);
+  return result;
+}

@@ -1,0 +1,14 @@
+// `tally lsp`: a language server (Language Server Protocol 3.17) over standard
+// input and output, for editors: errors and warnings while one types, names,
+// what they are, where they come from, and the formatter. Nothing of a document
+// is run.
+#ifndef TALLY_REPL_LSP_H
+#define TALLY_REPL_LSP_H
+
+#include "repl/session.h"
+
+// Serves until the client says exit or closes the input. Returns TL_DONE after
+// an exit that shutdown came before, else TL_FAILED.
+int tl_run_lsp(tl_session *session);
+
+#endif

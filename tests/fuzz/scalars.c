@@ -1,0 +1,471 @@
+// Runs random programs of scalars, loops, items and calls, and asks that
+// machine code does as the interpreter does: the same output, the same errors
+// at the same places, under the same budget.
+//
+//   scalars COUNT [FIRST]    COUNT programs, those of seeds FIRST, FIRST + 1 …
+//   scalars --print SEED     the program of a seed
+//
+// Each runs without machine code, with every poll an entry, and both again with
+// a budget that ends on the way. Where the outputs differ both are printed; the
+// last line is the sum, and the exit status 1 if any differed.
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally.h"
+
+// --- Writing ----------------------------------------------------------------
+
+// The kinds of expressions, and the variables of each that all functions have.
+// Those of loops come with the loops.
+typedef enum kind { INT, FLOAT, BOOL, KINDS } kind;
+
+enum { NAMES = 24, ROOM = 1 << 16, DEEPEST = 3 };
+
+typedef struct writer {
+  uint64_t seed;
+  char text[ROOM];
+  size_t length;
+  int indent, loops;
+  char names[NAMES][8];
+  kind kinds[NAMES];
+  int name_count;
+} writer;
+
+static uint32_t below(writer *w, uint32_t n) {
+  w->seed = w->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+  return (uint32_t)((w->seed >> 33) % n);
+}
+static bool chance(writer *w, uint32_t percent) {
+  return below(w, 100) < percent;
+}
+static void say(writer *w, const char *text) {
+  size_t n = strlen(text);
+  if (w->length + n + 1 < sizeof w->text) {
+    memcpy(w->text + w->length, text, n + 1);
+    w->length += n;
+  }
+}
+static void say_number(writer *w, int n) {
+  char text[16];
+  snprintf(text, sizeof text, "%d", n);
+  say(w, text);
+}
+static void begin_line(writer *w) {
+  for (int i = 0; i < w->indent; i++) say(w, "  ");
+}
+#define ONE_OF(w, list) \
+  say(w, list[below(w, (uint32_t)(sizeof list / sizeof *list))])
+
+static void say_name(writer *w, kind k) {
+  int from = (int)below(w, (uint32_t)w->name_count);
+  for (int i = 0; i < w->name_count; i++) {
+    int at = (from + i) % w->name_count;
+    if (w->kinds[at] == k) {
+      say(w, w->names[at]);
+      return;
+    }
+  }
+  say(w, k == INT ? "1" : k == FLOAT ? "1.0" : "true");
+}
+
+static void expression(writer *w, kind k, int depth);
+
+static void binary(writer *w, kind left, const char *operator, kind right,
+                   int depth) {
+  say(w, "(");
+  expression(w, left, depth - 1);
+  say(w, operator);
+  expression(w, right, depth - 1);
+  say(w, ")");
+}
+
+static void integer(writer *w, int depth) {
+  static const char *const sums[] = {" + ", " - ", " * "};
+  static const char *const quotients[] = {" // ", " % "};
+  static const char *const bits[] = {" & ",      " | ",      " ^ ",
+                                     " << 7 & ", " >> 7 & ", " << "};
+  uint32_t t = below(w, 100);
+  if (t < 40) {
+    binary(w, INT, sums[below(w, 3)], INT, depth);
+  } else if (t < 52) {
+    say(w, "(");
+    expression(w, INT, depth - 1);
+    say(w, quotients[below(w, 2)]);
+    if (chance(w, 60))
+      say(w, chance(w, 50) ? "7)" : "-5)");
+    else
+      binary(w, INT, " | ", INT, 1), say(w, ")");
+  } else if (t < 66) {
+    binary(w, INT, bits[below(w, chance(w, 5) ? 6 : 5)], INT, depth);
+  } else if (t < 76) {
+    say(w, "v[");
+    expression(w, INT, depth - 1);
+    say(w, chance(w, 98) ? " % 8]" : "]");
+  } else if (t < 80) {
+    say(w, "u[");
+    expression(w, INT, depth - 1);
+    say(w, " % 3, ");
+    expression(w, INT, depth - 1);
+    say(w, " % 4]");
+  } else if (t < 88) {
+    say(w, "g(");
+    expression(w, INT, depth - 1);
+    say(w, ", ");
+    expression(w, INT, depth - 1);
+    say(w, ")");
+  } else if (t < 92) {
+    say(w, "(-");
+    expression(w, INT, depth - 1);
+    say(w, ")");
+  } else if (t < 94) {
+    binary(w, INT, " ** ", INT, 1);
+  } else {
+    say(w, "(if ");
+    expression(w, BOOL, depth - 1);
+    say(w, " { ");
+    expression(w, INT, depth - 1);
+    say(w, " } else { ");
+    expression(w, chance(w, 90) ? INT : FLOAT, depth - 1);
+    say(w, " })");
+  }
+}
+
+static void floating(writer *w, int depth) {
+  static const char *const sums[] = {" + ", " - ", " * ", " / "};
+  static const char *const functions[] = {"sqrt(", "abs(", "(-"};
+  uint32_t t = below(w, 100);
+  if (t < 45) {
+    binary(w, FLOAT, sums[below(w, 4)], FLOAT, depth);
+  } else if (t < 57) {
+    binary(w, FLOAT, sums[below(w, 4)], INT, depth);
+  } else if (t < 65) {
+    binary(w, INT, " / ", INT, depth);
+  } else if (t < 71) {
+    say(w, "(");
+    expression(w, FLOAT, depth - 1);
+    say(w, " ** 2)");
+  } else if (t < 80) {
+    say(w, functions[below(w, 3)]);
+    expression(w, FLOAT, depth - 1);
+    say(w, ")");
+  } else if (t < 90) {
+    say(w, "w[");
+    expression(w, INT, depth - 1);
+    say(w, " % 8]");
+  } else {
+    say(w, "h(");
+    expression(w, FLOAT, depth - 1);
+    say(w, ", ");
+    expression(w, INT, depth - 1);
+    say(w, ")");
+  }
+}
+
+static void truth(writer *w, int depth) {
+  static const char *const compare[] = {" < ",  " <= ", " > ",
+                                        " >= ", " == ", " != "};
+  uint32_t t = below(w, 100);
+  if (t < 65) {
+    kind k = chance(w, 60) ? INT : FLOAT;
+    binary(w, k, compare[below(w, 6)], chance(w, 90) ? k : INT, depth);
+  } else if (t < 75) {
+    say(w, "(not ");
+    expression(w, BOOL, depth - 1);
+    say(w, ")");
+  } else if (t < 82) {
+    say(w, "b[");
+    expression(w, INT, depth - 1);
+    say(w, " % 5]");
+  } else {
+    binary(w, BOOL, chance(w, 50) ? " and " : " or ", BOOL, depth);
+  }
+}
+
+static void expression(writer *w, kind k, int depth) {
+  static const char *const ints[] = {"0",
+                                     "1",
+                                     "2",
+                                     "3",
+                                     "5",
+                                     "7",
+                                     "-1",
+                                     "-4",
+                                     "16",
+                                     "100",
+                                     "63",
+                                     "1099511627776",
+                                     "9223372036854775807"};
+  static const char *const floats[] = {"0.5", "1.25", "-2.0", "1e300",
+                                       "0.1", "3.0",  "-0.0", "inf"};
+  if (depth > 0 && !chance(w, 25)) {
+    if (k == INT)
+      integer(w, depth);
+    else if (k == FLOAT)
+      floating(w, depth);
+    else
+      truth(w, depth);
+  } else if (chance(w, 70)) {
+    say_name(w, k);
+  } else if (k == INT) {
+    ONE_OF(w, ints);
+  } else if (k == FLOAT) {
+    ONE_OF(w, floats);
+  } else {
+    say(w, chance(w, 50) ? "true" : "false");
+  }
+}
+
+static void block(writer *w, int depth);
+
+static void braces(writer *w, int depth) {
+  int names = w->name_count;
+  say(w, " {\n");
+  w->indent++;
+  block(w, depth);
+  w->indent--;
+  begin_line(w);
+  say(w, "}");
+  w->name_count = names;
+}
+
+static void add_name(writer *w, const char *name, kind k) {
+  if (w->name_count == NAMES)
+    return;
+  snprintf(w->names[w->name_count], sizeof *w->names, "%s", name);
+  w->kinds[w->name_count++] = k;
+}
+
+static void write_loop(writer *w, int depth) {
+  static const char *const starts[] = {"0..", "-2..", "1.."};
+  static const char *const ends[] = {"4", "9", "k % 6", "12"};
+  static const char *const steps[] = {"", "", " by 2", " by 3", " by -1"};
+  char name[8];
+  snprintf(name, sizeof name, "L%d", w->loops++);
+  int names = w->name_count;
+  if (chance(w, 70)) {
+    say(w, "for ");
+    say(w, name);
+    say(w, " in ");
+    ONE_OF(w, starts);
+    ONE_OF(w, ends);
+    ONE_OF(w, steps);
+    add_name(w, name, INT);
+    braces(w, depth - 1);
+  } else if (chance(w, 30)) {
+    say(w, "for ");
+    say(w, name);
+    say(w, chance(w, 50) ? " in v" : " in w");
+    braces(w, depth - 1);
+  } else {
+    say(w, name);
+    say(w, " = 0\n");
+    begin_line(w);
+    say(w, "while ");
+    say(w, name);
+    say(w, " < ");
+    say_number(w, 2 + (int)below(w, 8));
+    say(w, " {\n");
+    begin_line(w);
+    say(w, "  ");
+    say(w, name);
+    say(w, " += 1\n");
+    add_name(w, name, INT);
+    w->indent++;
+    block(w, depth - 1);
+    w->indent--;
+    begin_line(w);
+    say(w, "}");
+  }
+  w->name_count = names;
+}
+
+static void store(writer *w) {
+  bool ints = chance(w, 40);
+  if (!ints && chance(w, 15)) {
+    say(w, "b[");
+    expression(w, INT, 1);
+    say(w, " % 5] = ");
+    expression(w, BOOL, 2);
+    return;
+  }
+  if (ints && chance(w, 30)) {
+    say(w, "u[");
+    expression(w, INT, 1);
+    say(w, " % 3, ");
+    expression(w, INT, 1);
+    say(w, " % 4] = ");
+    expression(w, INT, 2);
+    return;
+  }
+  say(w, ints ? "v[" : "w[");
+  expression(w, INT, 1);
+  say(w, chance(w, 98) ? " % 8]" : "]");
+  say(w, chance(w, 50) ? " = " : " += ");
+  expression(w, ints || chance(w, 15) ? INT : FLOAT, 2);
+}
+
+// The five that can be assigned come first.
+static void assign(writer *w) {
+  int at = (int)below(w, 5);
+  say(w, w->names[at]);
+  if (w->kinds[at] != BOOL && chance(w, 40)) {
+    say(w, chance(w, 50) ? " += " : " -= ");
+    expression(w, w->kinds[at], 2);
+    return;
+  }
+  say(w, " = ");
+  // Now and then the variable changes its type.
+  expression(w, w->kinds[at] == INT && chance(w, 2) ? FLOAT : w->kinds[at], 3);
+}
+
+static void statement(writer *w, int depth) {
+  uint32_t t = below(w, 100);
+  if (t < 38 || depth == 0) {
+    assign(w);
+  } else if (t < 55) {
+    store(w);
+  } else if (t < 68) {
+    say(w, "if ");
+    expression(w, BOOL, 2);
+    braces(w, depth - 1);
+    if (chance(w, 50)) {
+      say(w, " else");
+      braces(w, depth - 1);
+    }
+  } else if (t < 72) {
+    say(w, "G = G + ");
+    expression(w, INT, 1);
+  } else if (t < 74) {
+    say(w, "k = k + G");
+  } else if (t < 75) {
+    say(w, "try { k = k + v[k] } catch e { k = 3 }");
+  } else {
+    write_loop(w, depth);
+  }
+}
+
+static void block(writer *w, int depth) {
+  int count = 2 + (int)below(w, 4);
+  for (int i = 0; i < count; i++) {
+    begin_line(w);
+    statement(w, depth);
+    say(w, "\n");
+  }
+}
+
+static void function(writer *w, int number) {
+  static const char *const variables[] = {"k", "m", "x", "y", "p"};
+  static const kind kinds[] = {INT, INT, FLOAT, FLOAT, BOOL};
+  say(w, "fn f");
+  say_number(w, number);
+  say(w,
+      "(k, x) {\n  global G\n  m = 3\n  y = 0.25\n  p = true\n"
+      "  v = arange(8)\n  w = arange(8) * 0.5\n"
+      "  u = reshape(arange(12), (3, 4))\n"
+      "  b = arange(5) > 2\n");
+  w->name_count = w->loops = 0;
+  for (int i = 0; i < 5; i++) add_name(w, variables[i], kinds[i]);
+  w->indent = 1;
+  block(w, DEEPEST);
+  w->indent = 0;
+  say(w, "  print(k, m, x, y, p, v, w, u, b, G)\n  k\n}\n");
+}
+
+static void write_program(writer *w, uint64_t seed) {
+  w->seed = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  w->length = 0;
+  say(w, "G = 1\n");
+  say(w, chance(w, 70)
+             ? "fn g(a, b) {\n  if a < b { return a - b }\n  t = a % 3\n"
+               "  if t == 1 { g(b, a - 1 - (a // 2)) } else { t + (b >> 1) }\n"
+               "}\n"
+             : "fn g(a, b) = a + b\n");
+  say(w,
+      "fn h(x, n) {\n  y = x\n  for q in 0..n % 4 { y = y * 0.5 + q }\n"
+      "  y\n}\n");
+  function(w, 0);
+  function(w, 1);
+  say(w,
+      "for i in 0..2 {\n"
+      "  for a in (2, -7, 2.5) {\n"
+      "    print(try { f0(a, 0.5) } catch e { e.message })\n"
+      "    print(try { f1(3, a) } catch e { e.message })\n"
+      "  }\n}\nf0(1, 2.0)\nf1(4, 1)\nprint(G)\n");
+}
+
+// --- Running ----------------------------------------------------------------
+
+typedef struct output {
+  char text[1 << 18];
+  size_t length;
+} output;
+
+static int collect(void *context, const char *text, size_t nbytes) {
+  output *out = context;
+  if (out->length + nbytes >= sizeof out->text)
+    return 0;
+  memcpy(out->text + out->length, text, nbytes);
+  out->length += nbytes;
+  return 0;
+}
+
+static void run(const writer *w, tally_native_code native, uint64_t budget,
+                output *out) {
+  out->length = 0;
+  tally_options options = tally_default_options();
+  options.context = out;
+  options.write = collect;
+  options.native = native;
+  options.instruction_limit = budget;
+  options.threads = 1;
+  tally_vm *vm;
+  if (tally_open(&options, &vm) != TALLY_OK)
+    return;
+  if (tally_run_source(vm, "scalars", w->text, w->length, 0, NULL) !=
+      TALLY_OK) {
+    const char *report = tally_error(vm)->report;
+    collect(out, report, strlen(report));
+  }
+  tally_close(vm);
+  out->text[out->length] = 0;
+}
+
+static bool is_same(const writer *w, uint64_t seed, uint64_t budget) {
+  static output plain, native;
+  run(w, TALLY_NATIVE_OFF, budget, &plain);
+  run(w, TALLY_NATIVE_ALWAYS, budget, &native);
+  if (plain.length == native.length &&
+      memcmp(plain.text, native.text, plain.length) == 0)
+    return true;
+  printf(
+      "FAILED: seed %llu, budget %llu: the interpreter\n%s\nmachine code\n"
+      "%s\n",
+      (unsigned long long)seed, (unsigned long long)budget, plain.text,
+      native.text);
+  return false;
+}
+
+int main(int argc, char **argv) {
+  static writer w;
+  if (argc > 2 && strcmp(argv[1], "--print") == 0) {
+    write_program(&w, strtoull(argv[2], NULL, 10));
+    fputs(w.text, stdout);
+    return 0;
+  }
+  uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
+  uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  uint64_t failed = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    write_program(&w, first + i);
+    bool ok = is_same(&w, first + i, 30000);
+    ok = ok && is_same(&w, first + i, 1 + (first + i) * 7919 % 997);
+    failed += !ok;
+    fflush(stdout);
+  }
+  printf("%llu passed, %llu failed\n", (unsigned long long)(count - failed),
+         (unsigned long long)failed);
+  return failed > 0;
+}

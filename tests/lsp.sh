@@ -1,0 +1,123 @@
+#!/bin/sh
+# Tests of the language server: tests/lsp.sh TALLY. Messages of the protocol and
+# broken ones through a pipe, and a session with a real editor where there is
+# Neovim. The last line is `N passed, N failed`.
+set -u
+LC_ALL=C
+export LC_ALL
+tally=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+passed=0
+failed=0
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+
+# message JSON: one message as a client sends it.
+message() { printf 'Content-Length: %d\r\n\r\n%s' "${#1}" "$1"; }
+# Runs the server on the file in; its output, a message a line, is in out.
+serve() {
+  "$tally" lsp <"$dir/in" >"$dir/raw" 2>"$dir/err"
+  status=$?
+  tr -d '\r' <"$dir/raw" | sed 's/Content-Length: [0-9]*$/\n/' | grep . >"$dir/out"
+}
+# expect STATUS PATTERN WHAT
+expect() {
+  if [ "$status" = "$1" ] && grep -q -- "$2" "$dir/out" "$dir/err"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $3 (status $status)"
+    cat "$dir/out" "$dir/err"
+  fi
+}
+absent() {
+  if grep -q -- "$1" "$dir/out"; then
+    failed=$((failed + 1))
+    echo "FAILED: $2"
+  else passed=$((passed + 1))
+  fi
+}
+begin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'
+shut='{"jsonrpc":"2.0","id":9,"method":"shutdown"}'
+leave='{"jsonrpc":"2.0","method":"exit"}'
+open() {
+  message '{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a.tly","languageId":"tally","version":1,"text":"'"$1"'"}}}'
+}
+# ask METHOD LINE CHARACTER
+ask() {
+  message '{"jsonrpc":"2.0","id":"q","method":"textDocument/'"$1"'","params":{"textDocument":{"uri":"file:///a.tly"},"position":{"line":'"$2"',"character":'"$3"'}}}'
+}
+
+{ message "$begin"; message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"id":1,"result":{"capabilities":{"textDocumentSync":1' 'initialize'
+expect 0 '"id":9,"result":null' 'shutdown'
+{ message "$begin"; message "$leave"; } >"$dir/in"
+serve; expect 1 capabilities 'exit without shutdown is a failure'
+
+{ message "$begin"; open 'x = nope\nfn f(a) {\n  b = 1\n  a\n}\n'
+  message '{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a.tly","version":2},"contentChanges":[{"text":"fn f(a) {\n  b = 1\n  a\n}\nprint(f(2))\n"}]}}'
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"start":{"line":0,"character":4},"end":{"line":0,"character":8}},"severity":1,"source":"tally","message":"nope is not defined"' 'an error is told with its place'
+expect 0 '"line":1,"character":2},"end":{"line":1,"character":3}},"severity":2,"source":"tally","message":"b is never read"' 'a change is told with its warnings'
+absent '^2$' 'nothing is run'
+
+{ open 'β = \"😀\" + nope\n'; message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"start":{"line":0,"character":11}' 'characters are UTF-16 units'
+
+{ open 'import linalg\nzz = linalg.slo\nzzz = sum(zz, ke)\n'
+  ask completion 1 15; ask completion 2 16; ask completion 2 1
+  ask hover 2 7; ask hover 0 0; ask hover 99 99
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '\[{"label":"slogdet"}\]' 'members of a module are completed'
+expect 0 '"label":"keepdims:"' 'parameters are completed'
+expect 0 '{"label":"zz"}' 'names of the document are completed'
+expect 0 'sum(x, axis: none, keepdims: false' 'hover shows signature and text'
+expect 0 '"id":"q","result":null' 'hover of nothing'
+
+{ message '{"jsonrpc":"2.0","id":5,"method":"nothing/such","params":{}}'
+  message '{"jsonrpc":"2.0","method":"nothing/such"}'
+  message '{"a":'; message '[1]'; message '3'; message '"x"'
+  message '{"jsonrpc":"2.0","id":6,"method":"textDocument/hover","params":7}'
+  message '{"jsonrpc":"2.0","id":7,"method":"textDocument/hover"}'
+  message '{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}'
+  message '{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":3},"contentChanges":{}}}'
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"id":5,"error":{"code":-32601' 'an unknown request is answered'
+expect 0 '"id":null,"error":{"code":-32700,"message":"json.parse' 'no JSON'
+expect 0 '"error":{"code":-32600' 'JSON that is no message'
+expect 0 '"id":6,"result":null' 'parameters of another kind'
+expect 0 '"id":7,"result":null' 'no parameters'
+
+printf 'Content-Length: 100\r\n\r\n{"jsonrpc"' >"$dir/in"
+serve; expect 1 'the input is no message' 'a message cut in half'
+printf 'GET / HTTP/1.1\r\n\r\n' >"$dir/in"
+serve; expect 1 'the input is no message' 'another protocol'
+printf 'Content-Length: 99999999999\r\n\r\n{}' >"$dir/in"
+serve; expect 1 'the input is no message' 'a length beyond all measure'
+head -c 5000 /dev/zero >"$dir/in"
+serve; expect 1 'the input is no message' 'bytes that are no text'
+{ open 'x = 1\n'; } >"$dir/in"
+serve; expect 1 'diagnostics":\[\]' 'the input ends without exit'
+
+# A real editor.
+if command -v nvim >/dev/null 2>&1; then
+  printf 'import linalg\n## Doubles x.\nfn double(x,by=2) {\n  unused = 3\n  x * by\n}\ny = double(3)\nz = linalg.slog(y)\n' >"$dir/a.tly"
+  TALLY=$tally TALLY_FILE=$dir/a.tly timeout 60 nvim --headless -u NONE \
+    -c 'luafile tests/lsp.lua' -c 'quitall!' >"$dir/err" 2>&1
+  status=$?
+  : >"$dir/out"
+  expect 0 '8:12 1 the module linalg has no slog' 'the editor shows an error'
+  expect 0 'hover .*double(x,by=2).*Doubles x' 'the editor shows what a name is'
+  expect 0 'completion slogdet' 'the editor completes'
+  expect 0 'definition 3' 'the editor goes to a definition'
+  expect 0 'help double(x,by=2)' 'the editor shows a signature' 
+  expect 0 'symbol double' 'the editor lists symbols'
+  expect 0 'laid out fn double(x, by = 2) {' 'the editor lays the text out'
+  expect 0 '4:.* nope is not defined' 'the editor sees a change'
+else echo 'skipped: the language server with a real editor needs nvim'
+fi
+echo "$passed passed, $failed failed"

@@ -1,0 +1,252 @@
+// Machine code (vm/native): that it runs, under which limits, in which memory,
+// and that it goes with the code it was made of.
+#include "tests/unit/host.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "vm/bytecode/module.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/native/jit_internal.h"
+
+// A loop whose output says how far it came; one that calls itself.
+static const char *const loop =
+    "fn f(x, n) {\n"
+    "  s = 0.0\n"
+    "  for i in 0..n { s += x[i] * 2; x[i] = s }\n"
+    "  s\n"
+    "}\n"
+    "fn fib(n) = if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n"
+    "fn go() = (f(ones(3000), 3000), fib(18))\n";
+
+static tally_vm *open_with(host *h, tally_native_code native, size_t memory,
+                           uint64_t budget) {
+  tally_options options = tally_default_options();
+  options.native = native;
+  options.memory_limit = memory;
+  options.instruction_limit = budget;
+  options.write = host_write;
+  options.context = h;
+  options.resize = host_resize;
+  options.threads = 1;
+  tally_vm *vm = NULL;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  return vm;
+}
+
+static uint32_t units_of(const tally_vm *vm) {
+  return vm->jit == NULL ? 0 : vm->jit->unit_count;
+}
+
+static void what_runs_long_is_compiled(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_USUAL, 0, 0);
+  assert_int_equal(tally_eval(vm, loop, NULL), TALLY_OK);
+  assert_int_equal(units_of(vm), 0);
+  assert_int_equal(tally_eval(vm, "print(go())", NULL), TALLY_OK);
+  assert_string_equal(h.output, "(6000.0, 2584)\n");
+  if (tally_has_native_code())
+    assert_true(units_of(vm) > 0 && !vm->jit->is_off);
+  assert_int_equal(tally_close(vm), 0);
+  assert_int_equal(h.blocks, 0);
+}
+
+static void off_is_off(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  assert_null(vm->jit);
+  assert_int_equal(tally_eval(vm, loop, NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "print(go())", NULL), TALLY_OK);
+  assert_string_equal(h.output, "(6000.0, 2584)\n");
+  tally_close(vm);
+}
+
+// Chunks take 64 KiB, for which there is no room: nobody is told.
+static void refused_memory_is_no_error(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  assert_int_equal(tally_eval(vm, loop, NULL), TALLY_OK);
+  tally_stats stats;
+  tally_get_stats(vm, &stats);
+  tally_close(vm);
+  memset(&h, 0, sizeof h);
+  vm = open_with(&h, TALLY_NATIVE_ALWAYS, (size_t)stats.live_bytes + 60000, 0);
+  assert_int_equal(tally_eval(vm, loop, NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "print(go())", NULL), TALLY_OK);
+  assert_string_equal(h.output, "(6000.0, 2584)\n");
+  if (vm->jit != NULL) {
+    assert_true(vm->jit->is_off);
+    assert_int_equal(vm->memory->code_bytes, 0);
+  }
+  tally_close(vm);
+}
+
+// Every budget ends at the same poll with and without.
+static void budgets_are_exact(void **state) {
+  (void)state;
+  for (uint64_t budget = 1; budget < 4000; budget += 433) {
+    host plain = {0}, native = {0};
+    host *hosts[] = {&plain, &native};
+    for (int i = 0; i < 2; i++) {
+      tally_vm *vm = open_with(
+          hosts[i], i == 0 ? TALLY_NATIVE_OFF : TALLY_NATIVE_ALWAYS, 0, budget);
+      static const char text[] =
+          "n = 0\n"
+          "fn f(k) = if k == 0 { 0 } else { f(k - 1) }\n"
+          "for i in 0..3000 { n += 1; if n % 64 == 0 { print(n, f(n % 50)) } }";
+      tally_status status = tally_eval(vm, text, NULL);
+      assert_int_equal(status, TALLY_ERR_LIMIT);
+      host_write(hosts[i], tally_error(vm)->report,
+                 strlen(tally_error(vm)->report));
+      tally_close(vm);
+    }
+    assert_string_equal(plain.output, native.output);
+  }
+}
+
+// The units of functions that are reclaimed go, and their memory is used again.
+static void code_goes_with_its_function(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  for (int i = 0; i < 400; i++) {
+    char text[200];
+    snprintf(
+        text, sizeof text,
+        "fn f(n) {\n  s = %d\n  for i in 0..n { s += i }\n  s\n}\nr = f(9)", i);
+    assert_int_equal(tally_eval(vm, text, NULL), TALLY_OK);
+  }
+  assert_true(units_of(vm) < 300);
+  assert_true(vm->memory->code_bytes <= 4 << 16);
+  assert_int_equal(tally_eval(vm, "print(r)", NULL), TALLY_OK);
+  assert_string_equal(h.output, "435\n");
+  tally_close(vm);
+  assert_int_equal(h.blocks, 0);
+}
+
+#if defined(__linux__)
+// No page of the process can be written and executed.
+static void no_page_is_both(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  assert_int_equal(tally_eval(vm, loop, NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "print(go())", NULL), TALLY_OK);
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[500];
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+    assert_null(strstr(line, " rwx"));
+  if (maps != NULL)
+    fclose(maps);
+  tally_close(vm);
+}
+#endif
+
+static void *run_in_thread(void *out) {
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  for (int i = 0; i < 5; i++) {
+    tally_eval(vm, loop, NULL);
+    tally_eval(vm, "print(go())", NULL);
+  }
+  tally_close(vm);
+  memcpy(out, h.output, sizeof h.output);
+  return NULL;
+}
+
+static void each_thread_has_its_own(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  static char outputs[THREADS][sizeof((host *)0)->output];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(
+        pthread_create(&threads[i], NULL, run_in_thread, outputs[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    assert_string_equal(outputs[i], outputs[0]);
+  }
+  assert_non_null(strstr(outputs[0], "(6000.0, 2584)\n"));
+}
+
+// --- The check --------------------------------------------------------------
+
+// A unit of one loop, as the pass makes it.
+static void type_loop(tally_vm *vm, tl_jit_code *code, tl_jit_unit *unit) {
+  assert_int_equal(
+      tally_eval(vm, "fn g(n) {\n  s = 0\n  for i in 0..n { s += i }\n  s\n}",
+                 NULL),
+      TALLY_OK);
+  tl_unit *u = vm->main->units;
+  tl_prototype *p = u->prototypes[1];
+  tl_jit_flow *flow = tl_jit_read_flow(vm, p);
+  assert_non_null(flow);
+  *unit = (tl_jit_unit){.function = p, .live = flow->live[0]};
+  unit->tags[0] = TL_TAG_I64;
+  assert_true(tl_jit_code_open(code, vm, unit, flow));
+  assert_true(tl_jit_type_unit(code, NULL));
+}
+
+static void unplace(tl_jit_code *code) {
+  for (uint32_t i = 0; i < code->label_count; i++)
+    code->labels[i].is_placed = false;
+}
+
+// Whatever is wrong with one operation is found.
+static void the_check_finds_what_is_wrong(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm, &code, &unit);
+  assert_null(tl_jit_check(&code, &at));
+  for (uint32_t i = 0; i < code.op_count; i++) {
+    tl_typed before = code.ops[i];
+    const tl_typed_info *info = &tl_typed_ops[before.op];
+    for (int what = 0; what < 4; what++) {
+      tl_typed *t = &code.ops[i];
+      if (what == 0 && info->kinds[1] == TL_OPERAND_I)
+        t->b = 60;  // a slot that nothing is in
+      else if (what == 1 && info->kinds[0] == TL_OPERAND_ID)
+        t->a = TL_JIT_FLOAT;
+      else if (what == 2 && t->exit >= 0)
+        t->exit = 1000;
+      else if (what == 3 && t->op == TL_TYPED_JUMP)
+        t->to = 1000;  // no label is there
+      else
+        continue;
+      unplace(&code);
+      assert_non_null(tl_jit_check(&code, &at));
+      *t = before;
+    }
+  }
+  // An exit that forgets a slot.
+  for (uint32_t i = 0; i < code.exit_count; i++)
+    code.exits[i].slots &= code.exits[i].slots - 1;
+  unplace(&code);
+  assert_non_null(tl_jit_check(&code, &at));
+  tl_spare_free(vm, (void *)(uintptr_t)code.flow, code.flow->nbytes);
+  tl_jit_code_close(&code);
+  tally_close(vm);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_runs_long_is_compiled),
+    cmocka_unit_test(off_is_off),
+    cmocka_unit_test(refused_memory_is_no_error),
+    cmocka_unit_test(budgets_are_exact),
+    cmocka_unit_test(code_goes_with_its_function),
+#if defined(__linux__)
+    cmocka_unit_test(no_page_is_both),
+#endif
+    cmocka_unit_test(each_thread_has_its_own),
+    cmocka_unit_test(the_check_finds_what_is_wrong),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+// Proves typed operations before they become machine code, in every build: the
+// typing pass is long, and what it gets wrong would be memory written wrongly.
+// Nothing is taken from the pass but what it says: the labels' types are
+// checked at each jump there, and what lives comes from the flow.
+#include "vm/array/element.h"
+#include "vm/native/typed.h"
+
+#include <string.h>
+
+// The walk over the operations, with the types of slots there.
+typedef struct checking {
+  const tl_jit_code *code;
+  const tl_jit_unit *unit;
+  const tl_jit_flow *flow;
+  tl_jit_type now[TL_JIT_SLOTS];
+} checking;
+
+// An integer or a bool, which registers for integers hold.
+static bool is_whole(tl_jit_type t) {
+  return tl_jit_is_int(t) || t == TL_TYPE_BOOL;
+}
+
+// A register beside an array that the unit uses: its address or a length.
+static bool is_fact(const checking *c, int r) {
+  return r >= TL_JIT_FACTS &&
+         r < TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)c->unit->array_count;
+}
+
+// Whether the register may be read as an integer, or as a float.
+static bool has_whole(const checking *c, int r) {
+  return (r >= 0 && r < TL_JIT_FLOAT && is_whole(c->now[r])) || is_fact(c, r);
+}
+// The same for a float: it has a register of its own, and never a fact.
+static bool has_float(const checking *c, int r) {
+  return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS &&
+         tl_jit_is_float(c->now[r - TL_JIT_FLOAT]);
+}
+
+// An array of the rank and dtype that the operation says, whose items lie in
+// rows and which nothing has touched since the entry. What is stored into has
+// to be owned by its slot alone; that the count is 1 is tested at the entry.
+static bool is_array(const checking *c, int k, const tl_typed *t) {
+  if (k < 0 || k >= (int)c->unit->array_count)
+    return false;
+  const tl_jit_array *array = &c->unit->arrays[k];
+  uint64_t tag = array->tag;
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE;
+  return c->now[array->slot] == TL_TYPE_ENTRY &&
+         c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
+         tl_is_of_rank(tag, t->d < 0 ? 1 : 2) &&
+         (t->d < 0 || has_whole(c, t->d)) && t->dtype == (uint8_t)(tag >> 8) &&
+         (!stores || (array->is_written && (tag & TL_OWNED) != 0 &&
+                      (tag & TL_DIRECT) != 0));
+}
+
+// One operand by what the table says of it.
+static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
+  bool none = r == TL_JIT_NONE;
+  switch ((tl_typed_kind)kind) {
+    case TL_OPERAND_I:
+      return has_whole(c, r);
+    case TL_OPERAND_F:
+      return has_float(c, r);
+    case TL_OPERAND_N:
+      return none || has_whole(c, r) || has_float(c, r);
+    case TL_OPERAND_K:
+      return none || has_whole(c, r);
+    case TL_OPERAND_A:
+      return is_array(c, r, t);
+    case TL_OPERAND_ID:
+      return r >= 0 && r < TL_JIT_FLOAT && is_whole(t->type);
+    case TL_OPERAND_FD:
+      return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS && tl_jit_is_float(t->type);
+    default:
+      return none;
+  }
+}
+
+// Whether leaving by the exit leaves each slot of [live] as the interpreter has
+// it: written back with its type, or never touched.
+static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
+  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+    return false;
+  const tl_jit_exit *e = &c->code->exits[number];
+  for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
+    bool written = (e->slots >> s & 1) != 0, lives = (live >> s & 1) != 0;
+    if (written &&
+        (!lives || e->types[s] != c->now[s] || !tl_jit_is_scalar(c->now[s])))
+      return false;
+    if (lives && !written && c->now[s] != TL_TYPE_ENTRY)
+      return false;
+  }
+  return true;
+}
+
+// Leaving before the exit's own instruction: all that lives there is right.
+static bool is_exit(const checking *c, int32_t number) {
+  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+    return false;
+  uint32_t pc = c->code->exits[number].pc;
+  return pc < c->flow->count && is_exit_of(c, number, c->flow->live[pc]);
+}
+
+// Whether control may go to [to] from here: all that the label says is so.
+static bool is_target(const checking *c, int32_t to) {
+  if (to < 0)
+    return is_exit(c, -1 - to);
+  if ((uint32_t)to >= c->code->label_count)
+    return false;
+  const tl_jit_label *label = &c->code->labels[to];
+  for (uint32_t s = 0; s < TL_JIT_SLOTS; s++)
+    if (label->types[s] != TL_TYPE_UNKNOWN && label->types[s] != c->now[s])
+      return false;
+  return true;
+}
+
+// The callee finds its arguments behind the result's slot, of its types.
+static bool is_call(checking *c, const tl_typed *t) {
+  const tl_jit_unit *callee = t->callee;
+  int a = t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
+  if (callee == NULL || !callee->is_function || t->type != callee->result ||
+      callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
+      (uint32_t)t->exit >= c->code->exit_count)
+    return false;
+  for (int i = 0; i < t->d; i++)
+    if (a + 1 + i >= TL_JIT_SLOTS ||
+        c->now[a + 1 + i] != tl_jit_type_of(callee->tags[i]))
+      return false;
+  uint32_t pc = c->code->exits[t->exit].pc;
+  uint64_t below = (UINT64_C(1) << a) - 1;
+  if (!is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
+    return false;
+  // The callee's slots are those behind.
+  for (int s = a; s < TL_JIT_SLOTS; s++) c->now[s] = TL_TYPE_UNKNOWN;
+  return true;
+}
+
+// What the table does not say of an operation; NULL: all is well. Called before
+// the result is written.
+static const char *check_rest(checking *c, const tl_typed *t) {
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_POLL:
+    case TL_TYPED_EXIT:
+    case TL_TYPED_LOAD:
+    case TL_TYPED_FLOAD:
+    case TL_TYPED_STORE:
+    case TL_TYPED_FSTORE:
+    case TL_TYPED_GET:
+    case TL_TYPED_FGET:
+    case TL_TYPED_PUT:
+    case TL_TYPED_FPUT:
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+      if (t->c == TL_JIT_NONE)
+        return t->imm >= 0 && t->imm < 64 ? NULL : "it shifts too far";
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+    case TL_TYPED_FLOORDIV:
+    case TL_TYPED_MOD:
+      if (t->c == TL_JIT_NONE)
+        return t->imm != 0 && t->imm != -1 ? NULL : "its divisor is not plain";
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+    case TL_TYPED_COUNT:
+      if (!has_whole(c, t->a) || (t->c == TL_JIT_NONE && t->imm < 1))
+        return "it counts what is no range";
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+    case TL_TYPED_STEP:
+      return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT
+                 ? NULL
+                 : "it steps what is no range";
+    case TL_TYPED_NOT:
+      return c->now[t->b] == TL_TYPE_BOOL ? NULL : "not of no bool";
+    case TL_TYPED_CALL:
+    case TL_TYPED_FCALL:
+      return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
+    case TL_TYPED_RETURN:
+    case TL_TYPED_FRETURN:
+      return c->unit->is_function &&
+                     c->now[t->a -
+                            (t->op == TL_TYPED_FRETURN ? TL_JIT_FLOAT : 0)] ==
+                         c->unit->result
+                 ? NULL
+                 : "a result of another type";
+    default:
+      return NULL;
+  }
+}
+
+// The operations with a target, and those that control does not go on behind.
+static bool jumps(int op) {
+  return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
+         op == TL_TYPED_STEP;
+}
+
+static bool ends(int op) {
+  return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
+         op == TL_TYPED_FRETURN;
+}
+
+// One operation: its operands, what is particular to it, and then what it
+// writes and where it jumps. NULL: all is well.
+static const char *check_one(checking *c, const tl_typed *t) {
+  const tl_typed_info *info = &tl_typed_ops[t->op];
+  const int16_t operands[] = {t->a, t->b, t->c};
+  for (int i = 0; i < 3; i++)
+    if (!is_operand(c, t, info->kinds[i], operands[i]))
+      return "an operand of another kind";
+  const char *why = check_rest(c, t);
+  if (why != NULL)
+    return why;
+  if (info->kinds[0] == TL_OPERAND_ID)
+    c->now[t->a] = t->type;
+  if (info->kinds[0] == TL_OPERAND_FD)
+    c->now[t->a - TL_JIT_FLOAT] = t->type;
+  if (!jumps(t->op))
+    return NULL;
+  // A step writes the loop's variable on the way back alone.
+  tl_jit_type before = TL_TYPE_UNKNOWN;
+  bool moves = t->op == TL_TYPED_STEP && t->d >= 0;
+  if (moves) {
+    before = c->now[t->d];
+    c->now[t->d] = t->type;
+  }
+  bool fits = is_target(c, t->to);
+  if (moves)
+    c->now[t->d] = before;
+  return fits ? NULL : "a jump to where other types are";
+}
+
+const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
+  checking c = {.code = code, .unit = code->unit, .flow = code->flow};
+  bool ended = true;
+  for (*at = 0; *at < code->op_count; ++*at) {
+    const tl_typed *t = &code->ops[*at];
+    if (t->op >= TL_TYPED_COUNT_OF_OPS)
+      return "no operation";
+    if (t->op == TL_TYPED_LABEL) {
+      if (!ended || t->to < 0 || (uint32_t)t->to >= code->label_count)
+        return "no label";
+      tl_jit_label *label = &code->labels[t->to];
+      if (label->is_placed)
+        return "a label twice";
+      label->is_placed = true;
+      memcpy(c.now, label->types, sizeof c.now);
+      ended = false;
+      continue;
+    }
+    if (ended)
+      return "nothing leads here";
+    const char *why = check_one(&c, t);
+    if (why != NULL)
+      return why;
+    ended = ends(t->op);
+  }
+  for (uint32_t i = 0; i < code->label_count; i++)
+    if (!code->labels[i].is_placed)
+      return "a label nowhere";
+  return ended ? NULL : "the end is open";
+}

@@ -1,0 +1,37 @@
+// Memory for machine code: pages that are written first and made executable
+// then, never both at once.
+//
+//     chunk ─▶ │ unit │ unit │ …          │      64 KiB, one mapping
+//                              ▲ used      read and execute, but while one more
+//                                          unit is copied into it
+//
+// While a chunk is written none of its code runs: a VM is used by one thread,
+// and units are made by the interpreter, which no unit calls.
+#ifndef TALLY_VM_CODE_H
+#define TALLY_VM_CODE_H
+
+#include "vm/vm.h"
+
+// Whether there is an emitter for this processor and system.
+#if defined(__x86_64__) && !defined(__ILP32__) && \
+    (defined(__unix__) || defined(__APPLE__))
+#define TL_HAS_JIT 1
+#else
+#define TL_HAS_JIT 0
+#endif
+
+typedef struct tl_code_chunk tl_code_chunk;
+
+// Copies [size] bytes of code to where they can run. NULL: no memory under the
+// VM's limit, or the system makes no page executable.
+void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
+                  uint32_t size);
+// The code is not used any more; a chunk without code in use is written anew.
+void tl_code_drop(tl_code_chunk *chunks, const void *code);
+// Gives all chunks back.
+void tl_code_close(tl_vm *vm, tl_code_chunk *chunks);
+
+// Whether the system makes a page executable, asked once by trying.
+bool tl_code_may_run(void);
+
+#endif

@@ -1,0 +1,1009 @@
+// Machine code for x86-64, from typed operations.
+//
+// Each register of a unit has one place for the whole unit: one of the
+// processor's, for those that loops use most, else its home. The home of a
+// slot's registers is its payload, the home of a fact is on the stack.
+//
+//     rbx  the frame's slots     rbp  the VM       r14  the call record
+//     r15d the fuel              rax, rcx, rdx, xmm0, xmm1  free
+//
+// A unit is called. It returns 1 in edx where it left: all live slots, the
+// record and vm->frame are then as the interpreter wants them. A function that
+// has its result returns 0, and the result in rax or xmm0. So a caller whose
+// callee has left completes the callee's record and leaves too, with its own.
+//
+//     prologue   entry's slots and facts to their registers
+//     operations
+//     exits      of those that are jumped to; polls, which call C
+#include "vm/native/jit_internal.h"
+
+#if TL_HAS_JIT
+
+#include "vm/array/array.h"
+#include "vm/native/x64.h"
+#include "vm/poll.h"
+
+enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
+static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
+                                           TL_R10, TL_R11, TL_R12, TL_R13};
+
+// Where a jump of 32 bits goes whose target was not known: a label, or one of
+// the kinds of exits.
+typedef enum fix_kind {
+  FIX_LABEL,   // [to] is its number
+  FIX_EXIT,    // [to] is the exit's number
+  FIX_POLL,    // a poll that leaves by the exit
+  FIX_WITHIN,  // a callee has left; [to] is the operation's index
+  FIX_SELF,    // the unit's own beginning
+} fix_kind;
+
+typedef struct fix {
+  uint32_t at;
+  uint8_t kind;
+  int32_t to;
+} fix;
+
+typedef struct emitter {
+  const tl_jit_code *code;
+  tl_jit_unit *unit;
+  tl_assembler as;
+  int8_t reg[TL_JIT_REGISTERS];  // -1: at home
+  uint32_t frame_size;           // bytes for the facts
+  // Of labels and exits, by their numbers, where they are; 0: nowhere yet.
+  uint32_t *label_at, *exit_at;
+  fix *fixes;
+  uint32_t fix_count, fix_capacity;
+  void *block;
+  size_t nbytes;
+} emitter;
+
+// --- Places of registers ----------------------------------------------------
+
+// The home of a register is [base + displacement]: both kinds of a slot share
+// its payload, so a value must be read before its slot is written as the other
+// kind.
+static bool is_float(int r) {
+  return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS;
+}
+static int home_base(int r) {
+  return r < TL_JIT_FACTS ? TL_BX : TL_SP;
+}
+static int32_t home(int r) {
+  return r < TL_JIT_FACTS ? r % TL_JIT_SLOTS * 16 + 8 : (r - TL_JIT_FACTS) * 8;
+}
+
+// Between a register of the processor and a home.
+static void load(emitter *e, int to, int r) {
+  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
+            is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
+}
+static void store(emitter *e, int from, int r) {
+  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
+            is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
+}
+// The processor's register that has r, which may be [scratch].
+static int get(emitter *e, int r, int scratch) {
+  if (e->reg[r] >= 0)
+    return e->reg[r];
+  load(e, scratch, r);
+  return scratch;
+}
+// Where to compute r; put ends that.
+static int into(const emitter *e, int r, int scratch) {
+  return e->reg[r] >= 0 ? e->reg[r] : scratch;
+}
+static void put(emitter *e, int r, int from) {
+  if (e->reg[r] < 0)
+    store(e, from, r);
+}
+
+// The registers that are used most get the processor's.
+static void assign(emitter *e) {
+  const float *weights = e->code->weights;
+  memset(e->reg, -1, sizeof e->reg);
+  for (int k = 0; k < INTS + FLOATS; k++) {
+    int best = -1;
+    for (int r = 0; r < TL_JIT_REGISTERS; r++)
+      if (is_float(r) == (k >= INTS) && e->reg[r] < 0 && weights[r] > 0 &&
+          (best < 0 || weights[r] > weights[best]))
+        best = r;
+    if (best >= 0)
+      e->reg[best] =
+          (int8_t)(k < INTS ? int_registers[k] : FIRST_FLOAT + k - INTS);
+  }
+}
+
+// --- Jumps ------------------------------------------------------------------
+
+// Leaves 32 bits open for where a jump goes.
+static void add_fix(emitter *e, fix_kind kind, int32_t to) {
+  if (e->fix_count == e->fix_capacity) {
+    e->as.is_full = true;
+    return;
+  }
+  e->fixes[e->fix_count++] =
+      (fix){.at = e->as.size, .kind = (uint8_t)kind, .to = to};
+  tl_x64_word(&e->as, 0);
+}
+
+// Jumps of 32 bits, always or on a condition.
+static void jump(emitter *e, fix_kind kind, int32_t to) {
+  tl_x64_byte(&e->as, 0xe9);
+  add_fix(e, kind, to);
+}
+static void jump_if(emitter *e, int condition, fix_kind kind, int32_t to) {
+  tl_x64_byte(&e->as, 0x0f);
+  tl_x64_byte(&e->as, 0x80 | condition);
+  add_fix(e, kind, to);
+}
+// To where an operation says.
+static void jump_to(emitter *e, int condition, int32_t to) {
+  jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
+}
+// To the exit of an operation that turned out not to be plain.
+static void leave_if(emitter *e, int condition, const tl_typed *t) {
+  jump_if(e, condition, FIX_EXIT, t->exit);
+}
+
+// --- Comparisons ------------------------------------------------------------
+
+// The integer operand c, or the constant, in a register.
+static int get_int(emitter *e, const tl_typed *t, int scratch) {
+  if (t->c >= 0)
+    return get(e, t->c, scratch);
+  tl_x64_constant(&e->as, scratch, t->imm);
+  return scratch;
+}
+
+// Whether the constant c fits the 32 bits that instructions have for one.
+static bool has_short_constant(const tl_typed *t) {
+  return t->c < 0 && t->imm == (int32_t)t->imm;
+}
+
+// Compares b with c; returns the condition code for what the operation asks.
+static int compare_ints(emitter *e, const tl_typed *t) {
+  static const uint8_t codes[] = {TL_CC_L,  TL_CC_LE, TL_CC_G,
+                                  TL_CC_GE, TL_CC_E,  TL_CC_NE};
+  int b = get(e, t->b, TL_AX);
+  if (t->c < 0 && t->imm == 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x85, b, b);
+  else if (has_short_constant(t))
+    tl_x64_ri(&e->as, 7, b, (int32_t)t->imm);
+  else
+    tl_x64_rr(&e->as, TL_X64_W, 0x3b, b, get_int(e, t, TL_CX));
+  return codes[t->condition];
+}
+
+// A float from its bits. 0.0 needs no constant; others go by rax.
+static void float_constant(emitter *e, int to, int64_t bits) {
+  if (bits == 0) {
+    tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
+    return;
+  }
+  tl_x64_constant(&e->as, TL_AX, bits);
+  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_AX);
+}
+
+// An operand of floats: an integer is converted, none is the constant.
+static int get_float(emitter *e, const tl_typed *t, int r, int scratch) {
+  if (r >= TL_JIT_FLOAT)
+    return get(e, r, scratch);
+  if (r < 0) {
+    float_constant(e, scratch, t->imm);
+    return scratch;
+  }
+  // Clearing it first, so that it does not wait for what was there.
+  tl_x64_rr(&e->as, TL_X64_PD, 0x57, scratch, scratch);
+  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+  return scratch;
+}
+
+// Whether a comparison of floats has to look at the parity, too, which says
+// that one of them is NaN.
+typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
+
+// The same for floats. Below needs the operands the other way round, since for
+// NaN all flags are set.
+static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
+  static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
+                                  TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
+                                  TL_CC_BE, TL_CC_B};
+  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
+  bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
+               t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
+  *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
+            : t->condition == TL_IF_NE ? PARITY_OR_NOT
+                                       : PARITY_NO;
+  tl_x64_rr(&e->as, TL_X64_PD, 0x2e, swaps ? c : b, swaps ? b : c);
+  return codes[t->condition];
+}
+
+// Equality of floats needs two tests: NaN sets the parity, and is equal to
+// nothing.
+static void jump_on_floats(emitter *e, const tl_typed *t) {
+  parity parity;
+  int condition = compare_floats(e, t, &parity);
+  if (parity == PARITY_AND_ORDERED) {
+    uint32_t unordered = tl_x64_skip(&e->as, TL_CC_P);
+    jump_to(e, condition, t->to);
+    tl_x64_here(&e->as, unordered);
+    return;
+  }
+  if (parity == PARITY_OR_NOT)
+    jump_to(e, TL_CC_P, t->to);
+  jump_to(e, condition, t->to);
+}
+
+// The result of a comparison as 0 or 1.
+static void set_truth(emitter *e, const tl_typed *t) {
+  parity parity = PARITY_NO;
+  int condition = t->op == TL_TYPED_FSET ? compare_floats(e, t, &parity)
+                                         : compare_ints(e, t);
+  const int set = TL_X64_0F | TL_X64_BYTE;
+  tl_x64_rr(&e->as, set, 0x90 | condition, 0, TL_AX);
+  if (parity != PARITY_NO) {
+    bool ordered = parity == PARITY_AND_ORDERED;
+    tl_x64_rr(&e->as, set, 0x90 | (ordered ? TL_CC_NP : TL_CC_P), 0, TL_CX);
+    tl_x64_rr(&e->as, TL_X64_BYTE, ordered ? 0x22 : 0x0a, TL_AX, TL_CX);
+  }
+  int a = into(e, t->a, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
+  put(e, t->a, a);
+}
+
+// --- Integers ---------------------------------------------------------------
+
+// a = b op c, where c is in a register.
+static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
+  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  int c = get_int(e, t, TL_CX);
+  if (a == c && a != b && commutes) {
+    c = b;
+  } else if (a == c && a != b) {
+    tl_x64_move(&e->as, TL_CX, c);
+    c = TL_CX;
+    tl_x64_move(&e->as, a, b);
+  } else {
+    tl_x64_move(&e->as, a, b);
+  }
+  tl_x64_rr(&e->as, opcode == 0xaf ? TL_X64_W | TL_X64_0F : TL_X64_W, opcode, a,
+            c);
+  put(e, t->a, a);
+}
+
+// The same with a constant of 32 bits, by the digit of its short form.
+static void with_constant(emitter *e, const tl_typed *t, int digit) {
+  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  int32_t imm = (int32_t)t->imm;
+  if (a != b && digit == 0) {
+    tl_x64_rm(&e->as, TL_X64_W, 0x8d, a, b, imm);
+  } else {
+    tl_x64_move(&e->as, a, b);
+    tl_x64_ri(&e->as, digit, a, imm);
+  }
+  put(e, t->a, a);
+}
+
+// a = b times a constant of 32 bits, in one instruction.
+static void times_constant(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
+  tl_x64_word(&e->as, (uint32_t)t->imm);
+  put(e, t->a, a);
+}
+
+// Which instruction is which operation, with a register or a constant.
+static void arithmetic(emitter *e, const tl_typed *t) {
+  bool is_short = has_short_constant(t);
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_ADD:
+      is_short ? with_constant(e, t, 0) : two_ints(e, t, 0x03, true);
+      break;
+    case TL_TYPED_SUB:
+      is_short ? with_constant(e, t, 5) : two_ints(e, t, 0x2b, false);
+      break;
+    case TL_TYPED_MUL:
+      is_short ? times_constant(e, t) : two_ints(e, t, 0xaf, true);
+      break;
+    case TL_TYPED_AND:
+      is_short ? with_constant(e, t, 4) : two_ints(e, t, 0x23, true);
+      break;
+    case TL_TYPED_OR:
+      is_short ? with_constant(e, t, 1) : two_ints(e, t, 0x0b, true);
+      break;
+    default:
+      is_short ? with_constant(e, t, 6) : two_ints(e, t, 0x33, true);
+      break;
+  }
+}
+
+// Shifts by a constant amount; digit 4 is to the left, 7 to the right.
+static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+  tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
+  tl_x64_byte(&e->as, amount);
+  put(e, t->a, a);
+}
+
+// Shifts by more than 63 are not plain; the processor would take them modulo
+// 64.
+static void shift(emitter *e, const tl_typed *t) {
+  int digit = t->op == TL_TYPED_SHL ? 4 : 7;
+  if (t->c < 0) {
+    shift_by(e, t, digit, (int)t->imm);
+    return;
+  }
+  tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
+  tl_x64_ri(&e->as, 7, TL_CX, 63);
+  leave_if(e, TL_CC_A, t);
+  tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit, TL_AX);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, TL_AX);
+  put(e, t->a, a);
+}
+
+// Towards minus infinity: where the rest is not 0 and has another sign than the
+// divisor, the quotient is one less and the rest one divisor more.
+static void divide(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  bool rest = t->op == TL_TYPED_MOD;
+  tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
+  if (t->c >= 0) {
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, 1);
+    tl_x64_ri(as, 7, TL_AX, 1);
+    leave_if(e, TL_CC_BE, t);
+  }
+  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_byte(as, 0x48);  // cqo
+  tl_x64_byte(as, 0x99);
+  tl_x64_rr(as, TL_X64_W, 0xf7, 7, TL_CX);
+  tl_x64_rr(as, TL_X64_W, 0x85, TL_DX, TL_DX);
+  uint32_t whole = tl_x64_skip(as, TL_CC_E);
+  if (rest) {
+    tl_x64_move(as, TL_AX, TL_DX);
+    tl_x64_rr(as, TL_X64_W, 0x31, TL_CX, TL_AX);
+  } else {
+    tl_x64_rr(as, TL_X64_W, 0x31, TL_CX, TL_DX);
+  }
+  uint32_t same = tl_x64_skip(as, TL_CC_NS);
+  if (rest)
+    tl_x64_rr(as, TL_X64_W, 0x03, TL_DX, TL_CX);
+  else
+    tl_x64_ri(as, 5, TL_AX, 1);
+  tl_x64_here(as, same);
+  tl_x64_here(as, whole);
+  int from = rest ? TL_DX : TL_AX, a = into(e, t->a, from);
+  tl_x64_move(as, a, from);
+  put(e, t->a, a);
+}
+
+// By a power of two that is known: both round to minus infinity.
+static bool divide_by_power(emitter *e, const tl_typed *t) {
+  if (!has_short_constant(t) || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
+    return false;
+  if (t->op == TL_TYPED_FLOORDIV) {
+    shift_by(e, t, 7, __builtin_ctzll((uint64_t)t->imm));
+    return true;
+  }
+  tl_typed mask = *t;
+  mask.imm--;
+  with_constant(e, &mask, 4);
+  return true;
+}
+
+// The iterations of a range from b to a by c.
+static void count(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int start = get(e, t->b, TL_AX);
+  tl_x64_move(as, TL_CX, get(e, t->a, TL_CX));
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, start);
+  uint32_t some = tl_x64_skip(as, TL_CC_G);
+  tl_x64_move(as, TL_CX, start);
+  tl_x64_here(as, some);
+  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, start);
+  leave_if(e, TL_CC_S, t);
+  if (t->c >= 0 || t->imm != 1) {
+    int step = get_int(e, t, TL_DX);
+    if (t->c >= 0) {
+      tl_x64_rr(as, TL_X64_W, 0x85, step, step);
+      leave_if(e, TL_CC_LE, t);
+    }
+    tl_x64_rr(as, TL_X64_W, 0x85, TL_CX, TL_CX);
+    uint32_t none = tl_x64_skip(as, TL_CC_E);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, -1);
+    tl_x64_move(as, TL_CX, step);
+    tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
+    tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_CX, TL_AX, 1);
+    tl_x64_here(as, none);
+  }
+  int a = into(e, t->a, TL_CX);
+  tl_x64_move(as, a, TL_CX);
+  put(e, t->a, a);
+}
+
+// Counts down, moves on and jumps. Where the body begins with the move into the
+// variable, one jump does: the hidden value may then go too far at the end,
+// where nobody reads it.
+static void step(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  bool at_once = t->d < 0 && t->to >= 0;
+  int a, b;
+  if (!at_once) {
+    b = get(e, t->b, TL_AX);
+    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
+    put(e, t->b, b);
+  }
+  uint32_t over = at_once ? 0 : tl_x64_skip(as, TL_CC_E);
+  a = get(e, t->a, TL_AX);
+  tl_x64_rr(as, TL_X64_W, 0x03, a, get(e, t->c, TL_CX));
+  put(e, t->a, a);
+  if (at_once) {
+    b = get(e, t->b, TL_AX);
+    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
+    put(e, t->b, b);  // a move: the flags stay
+    jump_to(e, TL_CC_NE, t->to);
+    return;
+  }
+  if (t->d >= 0) {
+    int to = into(e, t->d, a);
+    tl_x64_move(as, to, a);
+    put(e, t->d, to);
+  }
+  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
+  tl_x64_here(as, over);
+}
+
+// Copies, or changes the sign, or negates a bool.
+static void one_int(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+  if (t->op == TL_TYPED_NEG)
+    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, a);
+  else if (t->op == TL_TYPED_NOT)
+    tl_x64_ri(&e->as, 6, a, 1);
+  put(e, t->a, a);
+}
+
+// --- Floats -----------------------------------------------------------------
+
+// a = b op c. The order of operands decides which of two NaNs is the result, so
+// they are not swapped where a is c.
+static void two_floats(emitter *e, const tl_typed *t, int opcode) {
+  int a = into(e, t->a, 0);
+  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
+  if (a == c && a != b) {
+    tl_x64_move_float(&e->as, 1, c);
+    c = 1;
+  }
+  tl_x64_move_float(&e->as, a, b);
+  tl_x64_rr(&e->as, TL_X64_SD, opcode, a, c);
+  put(e, t->a, a);
+}
+
+// Roots are the processor's, correctly rounded. Signs change by masks, as C
+// does.
+static void one_float(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0);
+  if (t->op == TL_TYPED_FSQRT) {
+    tl_x64_rr(&e->as, TL_X64_SD, 0x51, a, get(e, t->b, 1));
+  } else if (t->op == TL_TYPED_FMOVE) {
+    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+  } else {
+    bool negates = t->op == TL_TYPED_FNEG;
+    float_constant(e, 1, negates ? INT64_MIN : INT64_MAX);
+    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+    tl_x64_rr(&e->as, TL_X64_PD, negates ? 0x57 : 0x54, a, 1);
+  }
+  put(e, t->a, a);
+}
+
+// --- Items and variables ----------------------------------------------------
+
+// Leaves where the index is not below the fact: negative ones too.
+static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
+  if (e->reg[fact] >= 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x3b, index, e->reg[fact]);
+  else
+    tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, TL_SP, home(fact));
+  leave_if(e, TL_CC_AE, t);
+}
+
+// The register with the number of the item.
+static int item_index(emitter *e, const tl_typed *t, int facts) {
+  int first = get(e, t->b, TL_AX);
+  check_index(e, t, first, facts + 1);
+  if (t->d < 0)
+    return first;
+  int second = get(e, t->d, TL_CX);
+  check_index(e, t, second, facts + 2);
+  tl_x64_move(&e->as, TL_AX, first);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX,
+            get(e, facts + 2, TL_DX));
+  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, second);
+  return TL_AX;
+}
+
+// Bools are bytes; all other items have 8.
+static void read_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
+  bool floats = t->op == TL_TYPED_FLOAD;
+  int a = into(e, t->a, floats ? 0 : TL_AX);
+  if (t->dtype == TL_BOOL)
+    tl_x64_rx(&e->as, TL_X64_0F, 0xb6, a, items, index, 1);
+  else
+    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
+              items, index, 8);
+  put(e, t->a, a);
+}
+
+// An integer that goes into an array of floats is converted on the way.
+static void write_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = item_index(e, t, facts);
+  bool floats = t->op == TL_TYPED_FSTORE;
+  if (floats && t->a < TL_JIT_FLOAT && index == TL_AX) {
+    // Converting takes rax.
+    tl_x64_move(&e->as, TL_CX, TL_AX);
+    index = TL_CX;
+  }
+  int a = floats ? get_float(e, t, t->a, 0) : get(e, t->a, TL_CX);
+  int items = get(e, facts, TL_DX);
+  if (t->dtype == TL_BOOL)
+    tl_x64_rx(&e->as, TL_X64_BYTE, 0x88, a, items, index, 1);
+  else
+    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89, a,
+              items, index, 8);
+}
+
+// rdx = the module's variables, which may have moved.
+static int32_t find_variable(emitter *e, const tl_typed *t) {
+  const tl_module *module = e->unit->function->unit->module;
+  tl_x64_constant(&e->as, TL_DX, (int64_t)(intptr_t)&module->variables);
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_DX, 0);
+  return (int32_t)t->imm * 16;
+}
+
+// Leaves where the variable has another tag than the type says.
+static void get_variable(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FGET;
+  int32_t at = find_variable(e, t);
+  tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, TL_DX, at);
+  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
+  leave_if(e, TL_CC_NE, t);
+  int a = into(e, t->a, floats ? 0 : TL_AX);
+  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
+            TL_DX, at + 8);
+  put(e, t->a, a);
+}
+
+// Leaves where the variable owns what it has, which would have to be dropped.
+static void put_variable(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FPUT;
+  int32_t at = find_variable(e, t);
+  tl_x64_rm(&e->as, 0, 0xf7, 0, TL_DX, at);  // test: does it own?
+  tl_x64_word(&e->as, (uint32_t)TL_OWNED);
+  leave_if(e, TL_CC_NE, t);
+  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_DX, at);
+  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
+  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
+            get(e, t->a, floats ? 0 : TL_AX), TL_DX, at + 8);
+}
+
+// --- Calls ------------------------------------------------------------------
+
+// Stores to their slots what is in registers of those that the exit names, or
+// loads it.
+static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
+                       bool back) {
+  for (; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    int r = tl_jit_register(s, types[s]);
+    if (e->reg[r] >= 0)
+      back ? load(e, e->reg[r], r) : store(e, e->reg[r], r);
+  }
+}
+
+// One poll: the fuel counts down; what happens at 0 stands behind the code.
+static void poll(emitter *e, int32_t exit) {
+  tl_x64_rr(&e->as, 0, 0xff, 1, TL_R15);
+  jump_if(e, TL_CC_E, FIX_POLL, exit);
+}
+
+// Its arguments and what lives across it go through their slots. Where there is
+// no room for another call, the interpreter makes it, or says so.
+static void call(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  const tl_jit_exit *within = &e->code->exits[t->imm];
+  const tl_jit_exit *before = &e->code->exits[t->exit];
+  const tl_jit_unit *callee = t->callee;
+  bool floats = t->op == TL_TYPED_FCALL;
+  int base = t->a % TL_JIT_SLOTS + 1;
+  uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
+  move_slots(e, within->slots, within->types, false);
+  move_slots(e, arguments & before->slots, before->types, false);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_BX,
+            (base + (int32_t)callee->function->slot_count) * 16);
+  tl_x64_rm(as, TL_X64_W, 0x3b, TL_AX, TL_BP, offsetof(tl_vm, stack_end));
+  leave_if(e, TL_CC_A, t);
+  tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
+  leave_if(e, TL_CC_AE, t);
+  poll(e, t->exit);
+  tl_x64_ri(as, 0, TL_BX, base * 16);
+  tl_x64_ri(as, 0, TL_R14, (int32_t)sizeof(tl_frame));
+  if (callee == e->unit) {
+    tl_x64_byte(as, 0xe8);
+    add_fix(e, FIX_SELF, 0);
+  } else {
+    tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)&callee->code);
+    tl_x64_rm(as, 0, 0xff, 2, TL_AX, 0);
+  }
+  tl_x64_ri(as, 5, TL_BX, base * 16);
+  tl_x64_ri(as, 5, TL_R14, (int32_t)sizeof(tl_frame));
+  tl_x64_rr(as, 0, 0x85, TL_DX, TL_DX);
+  jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
+  move_slots(e, within->slots, within->types, true);
+  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
+    if (e->reg[TL_JIT_FACTS + i] >= 0)
+      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+  int a = into(e, t->a, floats ? 0 : TL_AX);
+  floats ? tl_x64_move_float(as, a, 0) : tl_x64_move(as, a, TL_AX);
+  put(e, t->a, a);
+}
+
+// Ends the unit's own frame on the stack.
+static void go_back(emitter *e) {
+  if (e->frame_size > 0)
+    tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
+  tl_x64_byte(&e->as, 0xc3);
+}
+
+// The result goes where callers look, with 0 for "it has one".
+static void give_result(emitter *e, const tl_typed *t) {
+  if (t->op == TL_TYPED_FRETURN)
+    tl_x64_move_float(&e->as, 0, get(e, t->a, 0));
+  else
+    tl_x64_move(&e->as, TL_AX, get(e, t->a, TL_AX));
+  tl_x64_rr(&e->as, 0, 0x31, TL_DX, TL_DX);
+  go_back(e);
+}
+
+// --- All operations ---------------------------------------------------------
+
+// Dispatch by operation. A jump to the label that comes next is left out.
+static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
+  int a;
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_LABEL:
+      e->label_at[t->to] = e->as.size;
+      break;
+    case TL_TYPED_JUMP:
+      if (t->to < 0)
+        jump(e, FIX_EXIT, -1 - t->to);
+      else if (next == NULL || next->op != TL_TYPED_LABEL || next->to != t->to)
+        jump(e, FIX_LABEL, t->to);
+      break;
+    case TL_TYPED_POLL:
+      poll(e, t->exit);
+      break;
+    case TL_TYPED_EXIT:
+      jump(e, FIX_EXIT, t->exit);
+      break;
+    case TL_TYPED_IF:
+      jump_to(e, compare_ints(e, t), t->to);
+      break;
+    case TL_TYPED_FIF:
+      jump_on_floats(e, t);
+      break;
+    case TL_TYPED_SET:
+    case TL_TYPED_FSET:
+      set_truth(e, t);
+      break;
+    case TL_TYPED_CONST:
+      a = into(e, t->a, TL_AX);
+      tl_x64_constant(&e->as, a, t->imm);
+      put(e, t->a, a);
+      break;
+    case TL_TYPED_FCONST:
+      a = into(e, t->a, 0);
+      float_constant(e, a, t->imm);
+      put(e, t->a, a);
+      break;
+    case TL_TYPED_MOVE:
+    case TL_TYPED_NEG:
+    case TL_TYPED_NOT:
+      one_int(e, t);
+      break;
+    case TL_TYPED_ADD:
+    case TL_TYPED_SUB:
+    case TL_TYPED_MUL:
+    case TL_TYPED_AND:
+    case TL_TYPED_OR:
+    case TL_TYPED_XOR:
+      arithmetic(e, t);
+      break;
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+      shift(e, t);
+      break;
+    case TL_TYPED_FLOORDIV:
+    case TL_TYPED_MOD:
+      if (!divide_by_power(e, t))
+        divide(e, t);
+      break;
+    case TL_TYPED_COUNT:
+      count(e, t);
+      break;
+    case TL_TYPED_STEP:
+      step(e, t);
+      break;
+    case TL_TYPED_FMOVE:
+    case TL_TYPED_FNEG:
+    case TL_TYPED_FSQRT:
+    case TL_TYPED_FABS:
+      one_float(e, t);
+      break;
+    case TL_TYPED_FADD:
+      two_floats(e, t, 0x58);
+      break;
+    case TL_TYPED_FSUB:
+      two_floats(e, t, 0x5c);
+      break;
+    case TL_TYPED_FMUL:
+      two_floats(e, t, 0x59);
+      break;
+    case TL_TYPED_FDIV:
+      two_floats(e, t, 0x5e);
+      break;
+    case TL_TYPED_LOAD:
+    case TL_TYPED_FLOAD:
+      read_item(e, t);
+      break;
+    case TL_TYPED_STORE:
+    case TL_TYPED_FSTORE:
+      write_item(e, t);
+      break;
+    case TL_TYPED_GET:
+    case TL_TYPED_FGET:
+      get_variable(e, t);
+      break;
+    case TL_TYPED_PUT:
+    case TL_TYPED_FPUT:
+      put_variable(e, t);
+      break;
+    case TL_TYPED_CALL:
+    case TL_TYPED_FCALL:
+      call(e, t);
+      break;
+    case TL_TYPED_RETURN:
+    case TL_TYPED_FRETURN:
+      give_result(e, t);
+      break;
+    case TL_TYPED_COUNT_OF_OPS:
+      break;
+  }
+}
+
+// --- Entry and exits --------------------------------------------------------
+
+// Facts go home as well as into their registers: after a call they come from
+// there.
+static void prologue(emitter *e) {
+  tl_assembler *as = &e->as;
+  const tl_jit_unit *u = e->unit;
+  if (e->frame_size > 0)
+    tl_x64_ri(as, 5, TL_SP, (int32_t)e->frame_size);
+  for (uint32_t k = 0; k < u->array_count; k++) {
+    int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
+    const int32_t fields[] = {offsetof(tl_array, data),
+                              offsetof(tl_array, dims),
+                              offsetof(tl_array, dims) + 8};
+    bool flat = (u->arrays[k].tag >> 24 & 7) == 1;
+    tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, TL_BX, u->arrays[k].slot * 16 + 8);
+    for (int i = 0; i < (flat ? 2 : 3); i++) {
+      int to = into(e, facts + i, TL_CX);
+      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, fields[i]);
+      store(e, to, facts + i);
+    }
+  }
+  for (uint32_t s = 0; s < u->function->slot_count; s++) {
+    tl_jit_type type = tl_jit_type_of(u->tags[s]);
+    if ((u->live >> s & 1) == 0 || !tl_jit_is_scalar(type))
+      continue;
+    int r = tl_jit_register(s, type);
+    if (e->reg[r] >= 0)
+      load(e, e->reg[r], r);
+  }
+}
+
+// The tags of what an exit writes back, and its payloads unless they are there.
+static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
+  if (payloads)
+    move_slots(e, exit->slots, exit->types, false);
+  for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
+    tl_x64_word(&e->as, (uint32_t)tl_jit_tag(exit->types[s]));
+  }
+}
+
+// The call record stands at the exit's instruction, and the unit ends.
+static void leave(emitter *e, const tl_jit_exit *exit) {
+  tl_assembler *as = &e->as;
+  const tl_ins *pc = &e->unit->function->code[exit->pc];
+  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)pc);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, pc));
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
+  tl_x64_constant(as, TL_DX, 1);
+  go_back(e);
+}
+
+// The exit's code, made when it is first jumped to.
+static uint32_t emit_exit(emitter *e, int32_t number) {
+  uint32_t *at = &e->exit_at[number];
+  if (*at != 0)
+    return *at;
+  *at = e->as.size;
+  write_back(e, &e->code->exits[number], true);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_R14, TL_BP, offsetof(tl_vm, frame));
+  leave(e, &e->code->exits[number]);
+  return *at;
+}
+
+// A callee has left: its record lacks who it is.
+static uint32_t emit_within(emitter *e, int32_t op) {
+  const tl_typed *t = &e->code->ops[op];
+  const tl_jit_exit *exit = &e->code->exits[t->imm];
+  const int32_t next = sizeof(tl_frame);
+  uint32_t at = e->as.size;
+  tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)t->callee->function);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14,
+            next + (int32_t)offsetof(tl_frame, function));
+  tl_x64_constant(&e->as, TL_AX, 0);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14,
+            next + (int32_t)offsetof(tl_frame, closure));
+  tl_x64_rm(&e->as, 0, 0x89, TL_AX, TL_R14,
+            next + (int32_t)offsetof(tl_frame, flags));
+  write_back(e, exit, false);
+  leave(e, exit);
+  return at;
+}
+
+// Everything in registers to the stack, or back from there.
+static void move_registers(emitter *e, bool back) {
+  int at = 0;
+  for (int r = 0; r < TL_JIT_REGISTERS; r++)
+    if (e->reg[r] >= 0)
+      tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
+                is_float(r) ? (back ? 0x10 : 0x11) : (back ? 0x8b : 0x89),
+                e->reg[r], TL_SP, 8 * at++);
+}
+
+// More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
+// place while a unit runs.
+static int32_t refuel(tl_vm *vm) {
+  vm->jit->has_polled = true;
+  vm->jit->is_refused = !tl_refuel(vm);
+  int32_t fuel = vm->fuel + vm->fuel_aside;
+  vm->fuel_aside = 0;
+  return vm->jit->is_refused ? 0 : fuel;
+}
+
+// The fuel ran out: asks C for more, and goes on behind [after]; where there is
+// none, an error is pending.
+static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
+  enum { ROOM = 8 * (INTS + FLOATS + 2) };
+  tl_assembler *as = &e->as;
+  uint32_t at = as->size;
+  tl_x64_move(as, TL_AX, TL_SP);
+  tl_x64_ri(as, 4, TL_SP, -16);
+  tl_x64_ri(as, 5, TL_SP, ROOM);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, ROOM - 8);
+  move_registers(e, false);
+  tl_x64_move(as, TL_DI, TL_BP);
+  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)refuel);
+  tl_x64_rr(as, 0, 0xff, 2, TL_AX);
+  tl_x64_move(as, TL_R15, TL_AX);
+  move_registers(e, true);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, ROOM - 8);
+  tl_x64_rr(as, 0, 0x85, TL_R15, TL_R15);
+  tl_x64_byte(as, 0x0f);
+  tl_x64_byte(as, 0x80 | TL_CC_NE);
+  tl_x64_word(as, after - (as->size + 4));
+  jump(e, FIX_EXIT, exit);
+  return at;
+}
+
+// Where a fix goes; what is not there yet is made.
+static uint32_t target_of(emitter *e, const fix *f) {
+  switch ((fix_kind)f->kind) {
+    case FIX_LABEL:
+      return e->label_at[f->to];
+    case FIX_EXIT:
+      return emit_exit(e, f->to);
+    case FIX_POLL:
+      return emit_poll(e, f->to, f->at + 4);
+    case FIX_WITHIN:
+      return emit_within(e, f->to);
+    default:
+      return 0;
+  }
+}
+
+// One block for all tables of the emitter; false: no memory.
+static bool open_emitter(emitter *e, tl_jit_code *code) {
+  uint32_t labels = code->label_count, exits = code->exit_count;
+  *e = (emitter){.code = code,
+                 .unit = code->unit,
+                 .as = {.vm = code->vm},
+                 .fix_capacity = 8 * code->op_count + 8};
+  e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
+  e->nbytes =
+      (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
+  e->block = tl_spare_alloc(code->vm, e->nbytes);
+  if (e->block == NULL)
+    return false;
+  memset(e->block, 0, e->nbytes);
+  e->label_at = e->block;
+  e->exit_at = e->label_at + labels;
+  e->fixes = (fix *)(void *)(e->exit_at + exits);
+  assign(e);
+  return true;
+}
+
+// Operations first, then what they jump to that is not there yet. Exits may
+// jump to exits, so the table grows while it is walked.
+bool tl_jit_emit(tl_jit_code *code) {
+  emitter e;
+  if (!open_emitter(&e, code))
+    return false;
+  prologue(&e);
+  for (uint32_t i = 0; i < code->op_count; i++)
+    operation(&e, &code->ops[i],
+              i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+  // Exits have jumps of their own, so the number grows on the way.
+  for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
+    fix f = e.fixes[i];
+    uint32_t distance = target_of(&e, &f) - (f.at + 4);
+    if (!e.as.is_full)
+      memcpy(e.as.bytes + f.at, &distance, sizeof distance);
+  }
+  tl_jit *jit = code->vm->jit;
+  if (!e.as.is_full)
+    code->unit->code =
+        tl_code_put(code->vm, &jit->chunks, e.as.bytes, e.as.size);
+  code->unit->size = e.as.size;
+  tl_x64_close(&e.as);
+  tl_spare_free(code->vm, e.block, e.nbytes);
+  return code->unit->code != NULL;
+}
+
+// --- The door ---------------------------------------------------------------
+
+// push what C keeps; arguments to their registers; call; the fuel back; pop.
+void *tl_jit_make_door(tl_vm *vm) {
+  static const uint8_t kept[] = {TL_BX, TL_BP, TL_R12, TL_R13, TL_R14, TL_R15};
+  tl_assembler as = {.vm = vm};
+  for (int i = 0; i < 6; i++)
+    tl_x64_open(&as, 0, 0x50 | (kept[i] & 7), 0, 0, kept[i]);
+  tl_x64_ri(&as, 5, TL_SP, 8);
+  tl_x64_move(&as, TL_BP, TL_DI);
+  tl_x64_move(&as, TL_BX, TL_SI);
+  tl_x64_move(&as, TL_R14, TL_DX);
+  tl_x64_rm(&as, 0, 0x8b, TL_R15, TL_BP, offsetof(tl_vm, fuel));
+  tl_x64_rr(&as, 0, 0xff, 2, TL_CX);
+  tl_x64_rm(&as, 0, 0x89, TL_R15, TL_BP, offsetof(tl_vm, fuel));
+  tl_x64_ri(&as, 0, TL_SP, 8);
+  for (int i = 5; i >= 0; i--)
+    tl_x64_open(&as, 0, 0x58 | (kept[i] & 7), 0, 0, kept[i]);
+  tl_x64_byte(&as, 0xc3);
+  void *door =
+      as.is_full ? NULL : tl_code_put(vm, &vm->jit->chunks, as.bytes, as.size);
+  tl_x64_close(&as);
+  return door;
+}
+
+#endif

@@ -1,0 +1,149 @@
+// What a function's bytecode says without types: which slots live where, how
+// deep each instruction is in loops, where blocks begin. One pass over the code
+// for each, but for liveness, which takes one for each depth of loops.
+#include <string.h>
+
+#include "vm/memory/memory.h"
+#include "vm/native/typed.h"
+
+// A set of slots with one of them.
+static uint64_t bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
+// The slots that an instruction reads and those that it writes. The hidden
+// slots of loops stand side by side, and decoding names the first.
+static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
+  *reads = *writes = 0;
+  for (uint32_t i = 0; i < d->operand_count; i++) *reads |= bit(d->operands[i]);
+  for (uint32_t i = 0; i < d->window_count; i++) *reads |= bit(d->window + i);
+  for (uint32_t i = 0; i < d->result_count; i++)
+    *writes |= bit((uint32_t)d->result + i);
+  if (d->op == TL_BC_FORR)
+    *reads |= UINT64_C(7) << d->operands[0];
+  if (d->op == TL_BC_MORE || d->op == TL_BC_NEXT)
+    *reads |= UINT64_C(3) << d->operands[0];
+  if (d->op == TL_BC_FORPREP)
+    *writes |= UINT64_C(7) << d->operands[0];
+}
+
+// The slots that live behind an instruction. The variable of a range's loop is
+// written on the way into the body alone.
+static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
+                            const uint64_t *live) {
+  bool steps = d->op == TL_BC_FORR, begins = d->op == TL_BC_FORPREP;
+  uint64_t variable = steps || begins ? bit((uint32_t)d->result) : 0;
+  uint64_t out = 0;
+  if (d->falls_through)
+    out |= live[pc + d->words] & ~(begins ? variable : 0);
+  if (d->target >= 0)
+    out |= live[d->target] & ~(steps ? variable : 0);
+  return out & ~(writes & ~variable);
+}
+
+// FORVAR names its source in a field that decoding takes for an immediate.
+static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
+  return p->code[pc].op == TL_BC_FORVAR ? bit(p->code[pc].b >> 4) : 0;
+}
+
+// Ranges reach over instructions that cannot fail, where the slot may be dead.
+static bool fails(const tl_prototype *p, uint32_t pc) {
+  return tl_opcodes[p->code[pc].op].fails != TL_NEVER;
+}
+
+// The slots that an error at each place drops, or keeps for its handler: they
+// have to be right in memory there, whether the code reads them or not.
+static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    for (uint32_t pc = r->start; pc < r->end; pc++)
+      if (fails(p, pc))
+        pinned[pc] |= bit(r->slot);
+  }
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    uint64_t kept = 0;
+    for (uint32_t k = 0; k < h->kept_count; k++) kept |= bit(h->kept[k]);
+    for (uint32_t k = 0; k < h->own_count; k++) kept |= bit(h->own[k]);
+    for (uint32_t pc = h->start; pc < h->end; pc++)
+      if (fails(p, pc))
+        pinned[pc] |= kept;
+  }
+}
+
+// Backwards over the code until nothing changes. [live] comes with what is
+// pinned and has a word more than the code.
+static void find_live(const tl_prototype *p, const uint64_t *pinned,
+                      uint64_t *live) {
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t pc = p->code_count; pc-- > 0;) {
+      if (p->code[pc].op == TL_BC_EXTRA)
+        continue;
+      tl_decoded d;
+      uint64_t reads, writes;
+      tl_decode(p, pc, &d);
+      read_slots(&d, &reads, &writes);
+      uint64_t in = pinned[pc] | reads | also_reads(p, pc) |
+                    live_behind(&d, pc, writes, live);
+      again |= in != live[pc];
+      live[pc] = in;
+    }
+  }
+}
+
+// A jump back closes a loop of all that lies between. [open] counts loops that
+// begin and end at each place; it has a word more than the code.
+static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
+                       int32_t *open) {
+  for (uint32_t pc = 0; pc < p->code_count;) {
+    tl_decoded d;
+    tl_decode(p, pc, &d);
+    if (d.target >= 0) {
+      uint32_t to = (uint32_t)d.target;
+      flow->leads[to] = true;
+      if (d.falls_through)
+        flow->leads[pc + d.words] = true;
+      flow->rounds[to] =
+          flow->jumps[to] == 0 && d.op == TL_BC_FORR ? (int32_t)pc : -1;
+      flow->jumps[to] = flow->jumps[to] == 0 ? 1 : 2;
+      if (to <= pc) {
+        open[to]++;
+        open[pc + d.words]--;
+      }
+    }
+    pc += d.words;
+  }
+  int32_t depth = 0;
+  for (uint32_t pc = 0; pc < p->code_count; pc++) {
+    depth += open[pc];
+    flow->depth[pc] = depth < 6 ? (uint8_t)depth : 6;
+  }
+}
+
+// One block: the parts by falling alignment, then what is needed only here.
+tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
+  size_t n = (size_t)p->code_count + 1;
+  if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
+    return NULL;
+  size_t nbytes = sizeof(tl_jit_flow) +
+                  n * (2 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 3);
+  tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
+  if (flow == NULL)
+    return NULL;
+  memset(flow, 0, nbytes);
+  flow->count = p->code_count;
+  flow->nbytes = nbytes;
+  flow->live = (uint64_t *)(void *)(flow + 1);
+  uint64_t *pinned = flow->live + n;
+  flow->rounds = (int32_t *)(void *)(pinned + n);
+  int32_t *open = flow->rounds + n;
+  flow->depth = (uint8_t *)(open + n);
+  flow->jumps = flow->depth + n;
+  flow->leads = (bool *)(flow->jumps + n);
+  memset(flow->rounds, -1, n * sizeof *flow->rounds);
+  find_jumps(p, flow, open);
+  find_pinned(p, pinned);
+  find_live(p, pinned, flow->live);
+  return flow;
+}

@@ -1,0 +1,362 @@
+// Units: finding, making, entering and forgetting them.
+#include "vm/native/jit_internal.h"
+
+#include <string.h>
+
+#include "vm/memory/memory.h"
+#include "vm/poll.h"
+
+bool tl_jit_is_available(void) {
+  return TL_HAS_JIT && tl_code_may_run();
+}
+
+#if TL_HAS_JIT
+
+enum {
+  // Units for one place, of different types.
+  MOST_AT = 4,
+  MOST_UNITS = 4096,
+  MOST_NESTING = 16,
+  // Polls that make an entry worth its cost; a unit is given up after so many
+  // entries when more than half of them had fewer.
+  SHORT = 4,
+  PATIENCE = 64,
+  // Native calls take a few bytes of C's stack each: so many at most.
+  MOST_CALLS = 4096,
+};
+
+// --- Making -----------------------------------------------------------------
+
+// Frees a list of units with their code.
+static void free_units(tl_vm *vm, tl_jit_unit *unit) {
+  while (unit != NULL) {
+    tl_jit_unit *next = unit->next;
+    if (unit->code != NULL)
+      tl_code_drop(vm->jit->chunks, unit->code);
+    tl_spare_free(vm, unit, sizeof *unit);
+    vm->jit->unit_count--;
+    unit = next;
+  }
+}
+
+// The function's unit of code is about to be freed: what was made of it goes.
+static void forget(tl_vm *vm, struct tl_kept *kept) {
+  tl_jit_function *f = (tl_jit_function *)kept;
+  f->function->machine_code = NULL;
+  free_units(vm, f->units);
+  if (f->flow != NULL)
+    tl_spare_free(vm, f->flow, f->flow->nbytes);
+  *(f->previous != NULL ? &f->previous->next : &vm->jit->functions) = f->next;
+  if (f->next != NULL)
+    f->next->previous = f->previous;
+  tl_spare_free(vm, f, sizeof *f);
+}
+
+// NULL: no memory.
+static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
+  if (p->machine_code != NULL)
+    return (tl_jit_function *)p->machine_code;
+  tl_jit_function *f = tl_spare_alloc(vm, sizeof *f);
+  if (f == NULL)
+    return NULL;
+  *f = (tl_jit_function){.kept = {.free = forget},
+                         .next = vm->jit->functions,
+                         .function = p,
+                         .flow = tl_jit_read_flow(vm, p)};
+  if (f->next != NULL)
+    f->next->previous = f;
+  vm->jit->functions = f;
+  p->machine_code = &f->kept;
+  return f;
+}
+
+static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
+                                const tl_jit_type *types, bool make);
+
+// The unit leaves before it has done anything.
+static bool does_nothing(const tl_jit_code *code) {
+  for (uint32_t i = 0; i < code->op_count; i++) {
+    int op = code->ops[i].op;
+    if (op == TL_TYPED_EXIT)
+      return true;
+    if (op != TL_TYPED_LABEL && op != TL_TYPED_MOVE && op != TL_TYPED_CONST &&
+        op != TL_TYPED_FCONST)
+      return false;
+  }
+  return true;
+}
+
+// Types, checks and emits. A unit that fails is empty; where others call it
+// already, or memory is refused, there is no machine code from now on.
+static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
+  tl_jit *jit = vm->jit;
+  tl_jit_code code;
+  uint32_t at;
+  unit->is_open = true;
+  bool ok = tl_jit_code_open(&code, vm, unit, f->flow);
+  ok = ok && tl_jit_type_unit(&code, find_callee);
+  if (ok && tl_jit_check(&code, &at) != NULL) {
+    TL_CHECK(false);
+    ok = false;
+  }
+  if (ok && !does_nothing(&code) && !tl_jit_emit(&code)) {
+    jit->is_off = true;
+    ok = false;
+  }
+  tl_jit_code_close(&code);
+  unit->is_open = false;
+  unit->is_empty = unit->code == NULL;
+  if (unit->is_function && unit->is_empty) {
+    unit->result = TL_TYPE_UNKNOWN;
+    jit->is_off |= unit->is_called;
+  }
+}
+
+// A new unit of the function; NULL: there are too many, or no memory.
+static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
+  tl_jit *jit = vm->jit;
+  if (f->flow == NULL || jit->unit_count == MOST_UNITS)
+    return NULL;
+  tl_jit_unit *unit = tl_spare_alloc(vm, sizeof *unit);
+  if (unit == NULL)
+    return NULL;
+  *unit = (tl_jit_unit){.next = f->units, .function = f->function, .pc = pc};
+  f->units = unit;
+  jit->unit_count++;
+  return unit;
+}
+
+// Whether the function's unit was made for arguments of those types.
+static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
+  for (uint32_t i = 0; i < unit->function->param_count; i++)
+    if (tl_jit_type_of(unit->tags[i]) != types[i])
+      return false;
+  return true;
+}
+
+static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
+                                const tl_jit_type *types, bool make) {
+  tl_jit *jit = vm->jit;
+  tl_jit_function *f = function_of(vm, function);
+  tl_jit_unit *unit = f == NULL ? NULL : f->units;
+  while (unit != NULL && !(unit->is_function && takes(unit, types)))
+    unit = unit->next;
+  if (unit == NULL && make && f != NULL && !jit->is_off &&
+      function->verified == 1 && jit->nesting < MOST_NESTING &&
+      (unit = add_unit(vm, f, 0)) != NULL) {
+    unit->is_function = true;
+    unit->live = (UINT64_C(1) << function->param_count) - 1;
+    for (uint32_t i = 0; i < function->param_count; i++)
+      unit->tags[i] = tl_jit_tag(types[i]);
+    jit->nesting++;
+    compile(vm, f, unit);
+    jit->nesting--;
+  }
+  if (unit == NULL || unit->is_empty)
+    return NULL;
+  unit->is_called |= unit->is_open;
+  return unit;
+}
+
+// --- Entering ---------------------------------------------------------------
+
+// Whether the frame's slots have the types that the unit was made for.
+static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
+  for (uint64_t live = unit->live; live != 0; live &= live - 1) {
+    int s = __builtin_ctzll(live);
+    if (tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
+      return false;
+  }
+  for (uint32_t i = 0; i < unit->array_count; i++)
+    if (base[unit->arrays[i].slot].tag != unit->arrays[i].tag)
+      return false;
+  return true;
+}
+
+// Arrays that are written have one owner, the slot; nothing in a unit changes
+// that.
+static bool owns_alone(const tl_jit_unit *unit, const tl_slot *base) {
+  for (uint32_t i = 0; i < unit->array_count; i++)
+    if (unit->arrays[i].is_written &&
+        base[unit->arrays[i].slot].object->count != 1)
+      return false;
+  return true;
+}
+
+// The unit for the frame as it is, made if there is none; NULL: no memory, or
+// there are too many for this place.
+static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
+  tl_prototype *p = frame->function;
+  tl_jit_function *f = function_of(vm, p);
+  if (f == NULL || f->flow == NULL)
+    return NULL;
+  uint32_t pc = (uint32_t)(frame->pc - p->code), count = 0;
+  for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next) {
+    if (unit->is_function || unit->pc != pc)
+      continue;
+    if (has_types(unit, frame->base))
+      return unit;
+    count++;
+  }
+  tl_jit_unit *unit = count < MOST_AT ? add_unit(vm, f, pc) : NULL;
+  if (unit == NULL)
+    return NULL;
+  unit->live = f->flow->live[pc];
+  for (uint32_t s = 0; s < p->slot_count; s++)
+    if ((unit->live >> s & 1) != 0)
+      unit->tags[s] = frame->base[s].tag;
+  compile(vm, f, unit);
+  return unit;
+}
+
+// Where most entries soon leave, the next poll is not worth asking at.
+static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
+  return unit->short_runs > PATIENCE && unit->short_runs > unit->runs / 2 &&
+         !vm->every_poll;
+}
+
+// Runs the unit in the frame. Before it all fuel is put together, so that the
+// unit counts down one number; behind it the fuel is split again.
+static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
+  tl_jit *jit = vm->jit;
+  const tl_ins *entry = frame->pc;
+  int32_t before = vm->fuel + vm->fuel_aside;
+  vm->fuel = before;
+  vm->fuel_aside = 0;
+  vm->native_end = vm->frames_end - frame > MOST_CALLS ? frame + MOST_CALLS
+                                                       : vm->frames_end - 1;
+  jit->has_polled = jit->is_refused = false;
+  jit->door(vm, frame->base, frame, unit->code);
+  unit->runs++;
+  unit->short_runs += !jit->has_polled && before - vm->fuel < SHORT;
+  const tl_frame *left = vm->frame;
+  unit->left_at = (uint32_t)(left->pc - left->function->code);
+  unit->left_in = left->function;
+  if (jit->is_refused) {
+    tl_give_fuel(vm, 1, false);
+    return TL_JIT_FAILED;
+  }
+  // Where it left at once, the same poll would only come back to it.
+  bool moved = left != frame || left->pc != entry;
+  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit));
+  return TL_JIT_LEFT;
+}
+
+tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
+  tl_jit *jit = vm->jit;
+  if (jit->is_off || frame->function->verified != 1 ||
+      (vm->counting && !jit->while_counting))
+    return TL_JIT_NOT;
+  if (jit->door == NULL) {
+    void *door = tl_jit_make_door(vm);
+    jit->is_off = door == NULL;
+    if (jit->is_off)
+      return TL_JIT_NOT;
+    memcpy(&jit->door, &door, sizeof door);
+  }
+  tl_jit_unit *unit = unit_for(vm, frame);
+  if (unit == NULL || jit->is_off || unit->is_empty || is_given_up(vm, unit) ||
+      !owns_alone(unit, frame->base))
+    return TL_JIT_NOT;
+  return run(vm, frame, unit);
+}
+
+// --- Life -------------------------------------------------------------------
+
+void tl_jit_open(tl_vm *vm) {
+  if (vm->options.native == TALLY_NATIVE_OFF || !tl_jit_is_available())
+    return;
+  vm->jit = tl_spare_alloc(vm, sizeof *vm->jit);
+  if (vm->jit == NULL)
+    return;
+  *vm->jit = (tl_jit){.door = NULL};
+  vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
+}
+
+void tl_jit_while_counting(tl_vm *vm, bool enters) {
+  if (vm->jit != NULL)
+    vm->jit->while_counting = enters;
+}
+
+void tl_jit_close(tl_vm *vm) {
+  if (vm->jit == NULL)
+    return;
+  tl_code_close(vm, vm->jit->chunks);
+  tl_spare_free(vm, vm->jit, sizeof *vm->jit);
+  vm->jit = NULL;
+}
+
+// --- Telling ----------------------------------------------------------------
+
+// Functions are told of in the order in which they were first asked for.
+static const tl_jit_function *oldest(const tl_vm *vm) {
+  const tl_jit_function *f = vm->jit == NULL ? NULL : vm->jit->functions;
+  while (f != NULL && f->next != NULL) f = f->next;
+  return f;
+}
+
+// The operations are typed once more, which gives the same again.
+static bool list_unit(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
+                      tl_text *out) {
+  if (unit->code == NULL)
+    return true;
+  tl_jit_code code;
+  tl_jit_unit copy = *unit;
+  bool ok = tl_jit_code_open(&code, vm, &copy, f->flow) &&
+            tl_jit_type_unit(&code, find_callee);
+  if (ok)
+    tl_jit_list(&code, out);
+  tl_jit_code_close(&code);
+  return ok;
+}
+
+bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
+  for (const tl_jit_function *f = oldest(vm); f != NULL; f = f->previous)
+    for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
+      if (!list_unit(vm, f, unit, out))
+        return false;
+  return true;
+}
+
+void tl_jit_each(tl_vm *vm,
+                 void (*each)(void *context, const tl_jit_report *report),
+                 void *context) {
+  for (const tl_jit_function *f = oldest(vm); f != NULL; f = f->previous)
+    for (const tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
+      if (unit->runs > 0) {
+        tl_jit_report report = {.function = f->function,
+                                .pc = unit->pc,
+                                .runs = unit->runs,
+                                .is_given_up = is_given_up(vm, unit),
+                                .left_in = unit->left_in,
+                                .left_at = unit->left_at};
+        each(context, &report);
+      }
+}
+
+#else
+
+void tl_jit_open(tl_vm *vm) {
+  (void)vm;
+}
+void tl_jit_while_counting(tl_vm *vm, bool enters) {
+  (void)vm, (void)enters;
+}
+void tl_jit_close(tl_vm *vm) {
+  (void)vm;
+}
+tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
+  (void)vm, (void)frame;
+  return TL_JIT_NOT;
+}
+bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
+  (void)vm, (void)out;
+  return true;
+}
+void tl_jit_each(tl_vm *vm,
+                 void (*each)(void *context, const tl_jit_report *report),
+                 void *context) {
+  (void)vm, (void)each, (void)context;
+}
+
+#endif

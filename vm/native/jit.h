@@ -1,0 +1,64 @@
+// Machine code for loops and functions that run long: where the interpreter
+// enters it.
+//
+//     interp ── poll, and the fuel is 0 ─▶ tl_refuel
+//            ── a jump back, or a call ──▶ tl_jit_enter ─▶ unit's code
+//                                              │              │ leaves
+//            ◀── vm->frame says where ─────────┴──────────────┘
+//
+// The interpreter's fast ways know nothing of it: only a poll that found no
+// fuel asks. So code that never polls 1,024 times is never compiled. A unit
+// that leaves sets the rest of the fuel aside (poll.h), so that the next poll
+// asks again. A unit is made for the tags that the frame's slots have where it
+// is asked; typed.h says how.
+//
+// What runs does the same as the interpreter, with the same bits, the same
+// errors at the same places, and the same number of polls: whatever is not
+// plain it leaves to that. It owns nothing. Where the system gives no
+// executable pages nothing here does anything.
+#ifndef TALLY_VM_JIT_H
+#define TALLY_VM_JIT_H
+
+#include "vm/bytecode/function.h"
+
+// Makes machine code possible, where options.native and the system allow it;
+// else vm->jit stays NULL.
+void tl_jit_open(tl_vm *vm);
+// All functions have been freed.
+void tl_jit_close(tl_vm *vm);
+// Whether the system makes pages executable, and there is an emitter.
+bool tl_jit_is_available(void);
+
+typedef enum tl_jit_status {
+  TL_JIT_NOT,     // nothing ran
+  TL_JIT_LEFT,    // vm->frame, and its pc, say where to go on
+  TL_JIT_FAILED,  // the same, and an error of the poll there is pending
+} tl_jit_status;
+
+// Whether code is entered while instructions are counted, which it does not do:
+// for those who watch what becomes of operations alone.
+void tl_jit_while_counting(tl_vm *vm, bool enters);
+
+// The frame is about to go on at frame->pc, behind a poll. vm->jit is not NULL.
+tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame);
+
+// Appends the typed operations of all units, the oldest function first. False
+// where memory was short.
+bool tl_jit_list_units(tl_vm *vm, tl_text *out);
+
+// What became of a unit that was entered, for tl_jit_each.
+typedef struct tl_jit_report {
+  const tl_prototype *function;
+  uint32_t pc;
+  uint64_t runs;
+  bool is_given_up;  // it left too soon, too often
+  // Where it left last; the function may be one that was called.
+  const tl_prototype *left_in;
+  uint32_t left_at;
+} tl_jit_report;
+// Calls [each] with the report of each unit that was entered.
+void tl_jit_each(tl_vm *vm,
+                 void (*each)(void *context, const tl_jit_report *report),
+                 void *context);
+
+#endif

@@ -1,0 +1,183 @@
+// Typed operations as text, for `tally dis --native`.
+//
+// Built for size.
+#include <ctype.h>
+#include <string.h>
+
+#include "vm/native/typed.h"
+
+// A slot by its variable's name, or as t and its number.
+static void put_slot(tl_text *out, const tl_prototype *p, uint32_t slot) {
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    tl_text_puts(out, p->slot_names[slot]->text);
+  else
+    tl_text_printf(out, "t%u", slot);
+}
+
+// A slot by its name; a fact by that of its array: x.items, x.length.
+static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
+  static const char *const facts[] = {"items", "length", "columns"};
+  if (r < TL_JIT_FACTS) {
+    put_slot(out, u->function, (uint32_t)r % TL_JIT_SLOTS);
+    return;
+  }
+  int k = (r - TL_JIT_FACTS) / TL_JIT_FACTS_EACH;
+  put_slot(out, u->function, u->arrays[k].slot);
+  tl_text_printf(out, ".%s", facts[(r - TL_JIT_FACTS) % TL_JIT_FACTS_EACH]);
+}
+
+// The value of a constant operand; [kind] says how its bits are read.
+static void put_immediate(tl_text *out, const tl_typed *t, int kind) {
+  double f;
+  memcpy(&f, &t->imm, sizeof f);
+  if (kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST)
+    tl_text_printf(out, "%.17g", f);
+  else
+    tl_text_printf(out, "%lld", (long long)t->imm);
+}
+
+// x[i] or x[i, j].
+static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  put_slot(out, u->function, u->arrays[t->c].slot);
+  tl_text_puts(out, "[");
+  put_register(out, u, t->b);
+  if (t->d >= 0) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, t->d);
+  }
+  tl_text_puts(out, "]");
+}
+
+// An operation's name, in small letters as bytecode has them.
+static void put_name(tl_text *out, const char *name) {
+  for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
+}
+
+// The operands that are read.
+static void put_operands(tl_text *out, const tl_jit_unit *u,
+                         const tl_typed *t) {
+  static const char *const signs[] = {
+      "<", "<=", ">", ">=", "==", "!=", "not <", "not <=", "not >", "not >="};
+  const tl_typed_info *info = &tl_typed_ops[t->op];
+  const int16_t operands[] = {t->a, t->b, t->c};
+  bool writes =
+      info->kinds[0] == TL_OPERAND_ID || info->kinds[0] == TL_OPERAND_FD;
+  bool compares = t->op == TL_TYPED_IF || t->op == TL_TYPED_FIF ||
+                  t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET;
+  const char *between = " ";
+  for (int i = writes ? 1 : 0; i < 3; i++) {
+    if (info->kinds[i] == TL_OPERAND__)
+      continue;
+    tl_text_puts(out, between);
+    if (compares && i == 2)
+      tl_text_printf(out, "%s ", signs[t->condition]);
+    between = compares ? " " : ", ";
+    if (operands[i] == TL_JIT_NONE)
+      put_immediate(out, t, info->kinds[i]);
+    else
+      put_register(out, u, operands[i]);
+  }
+}
+
+// f(a, b), with the slots that hold the arguments.
+static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  uint32_t a = (uint32_t)t->a % TL_JIT_SLOTS;
+  tl_text_printf(out, " %s(", t->callee->function->name->text);
+  for (int i = 0; i < t->d; i++) {
+    tl_text_puts(out, i == 0 ? "" : ", ");
+    put_slot(out, u->function, a + 1 + (uint32_t)i);
+  }
+  tl_text_puts(out, ")");
+}
+
+// A label by its pc, and by a letter for all but the first version.
+static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
+  const tl_jit_label *label = &code->labels[number];
+  tl_text_printf(out, "%u", label->pc);
+  if (label->version > 0)
+    tl_text_putc(out, (char)('a' + label->version));
+}
+
+// -> 17, or -> exit 17 where the way there leaves.
+static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
+  tl_text_puts(out, " -> ");
+  if (to >= 0)
+    put_label(out, code, to);
+  else
+    tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
+}
+
+// One line: what is written, the operation, what it reads, where it goes, and
+// the instruction before which it may leave.
+static void put_operation(tl_text *out, const tl_jit_code *code,
+                          const tl_typed *t) {
+  const tl_jit_unit *u = code->unit;
+  int first = tl_typed_ops[t->op].kinds[0];
+  if (t->op == TL_TYPED_LABEL) {
+    tl_text_puts(out, "   ");
+    put_label(out, code, t->to);
+    tl_text_putc(out, '\n');
+    return;
+  }
+  tl_text_puts(out, "       ");
+  if (first == TL_OPERAND_ID || first == TL_OPERAND_FD) {
+    put_register(out, u, t->a);
+    tl_text_puts(out, " = ");
+  }
+  put_name(out, tl_typed_ops[t->op].name);
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_LOAD:
+    case TL_TYPED_FLOAD:
+      tl_text_puts(out, " ");
+      put_item(out, u, t);
+      break;
+    case TL_TYPED_STORE:
+    case TL_TYPED_FSTORE:
+      tl_text_puts(out, " ");
+      put_item(out, u, t);
+      tl_text_puts(out, ", ");
+      put_register(out, u, t->a);
+      break;
+    case TL_TYPED_CALL:
+    case TL_TYPED_FCALL:
+      put_call(out, u, t);
+      break;
+    case TL_TYPED_GET:
+    case TL_TYPED_FGET:
+    case TL_TYPED_PUT:
+    case TL_TYPED_FPUT:
+      put_operands(out, u, t);
+      tl_text_printf(out, " %s",
+                     u->function->unit->module->variable_names[t->imm]->text);
+      break;
+    case TL_TYPED_CONST:
+    case TL_TYPED_FCONST:
+      tl_text_puts(out, " ");
+      put_immediate(out, t, TL_OPERAND_K);
+      break;
+    default:
+      put_operands(out, u, t);
+  }
+  if (t->op == TL_TYPED_STEP && t->d >= 0) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, t->d);
+  }
+  if (t->to >= 0 || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
+      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP)
+    put_target(out, code, t->to);
+  if (t->exit >= 0)
+    tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);
+  tl_text_putc(out, '\n');
+}
+
+void tl_jit_list(const tl_jit_code *code, tl_text *out) {
+  const tl_jit_unit *u = code->unit;
+  const char *name = u->function->name->text;
+  tl_text_printf(out, "native %s  %s at %u, line %u: %u operations, %u bytes\n",
+                 *name == 0 ? "fn" : name,
+                 u->is_function ? "called" : "entered", u->pc,
+                 tl_line_at(u->function, u->pc), code->op_count, u->size);
+  for (uint32_t i = 0; i < code->op_count; i++)
+    put_operation(out, code, &code->ops[i]);
+  tl_text_putc(out, '\n');
+}

@@ -1,0 +1,330 @@
+// Typed operations: what bytecode becomes before it is machine code.
+//
+//     bytecode, tags at an entry ─▶ typing*.c ─▶ operations, labels, exits
+//                                                    │
+//                            check.c proves them, list.c prints them
+//                                                    │
+//                                                    ▼
+//                                     emit_x64.c ─▶ code memory (code.c)
+//
+// A *unit* is the code from one entry on: a place in a running frame, or a
+// function that other units call. In it each slot that is touched has one type
+// at each place. Where paths come together, each combination of types has a
+// *version* of the block, up to TL_JIT_VERSIONS; a path that arrives with yet
+// another leaves the unit. So nothing is iterated and nothing is merged.
+//
+// An *exit* leaves before an instruction: it writes payloads and tags of the
+// scalars that live on back to their slots, and the interpreter goes on there,
+// error and all. So there are no edges for errors; a unit owns, drops, counts
+// and allocates nothing, and no tag in memory is right in it until it leaves.
+//
+//     for i in 0..n { s += x[i] }      x, s float64; label 7 is the body
+//
+//     7  label
+//        i = move t4                   t4 is the hidden next value
+//        t5 = load x[i]     exit 0     leaves before `getel`: out of range
+//        s = fadd s, t5
+//        poll               exit 1     leaves before `forr` where it is refused
+//        step t4, t5, t6 -> 7
+//        exit 2
+#ifndef TALLY_VM_TYPED_H
+#define TALLY_VM_TYPED_H
+
+#include "vm/bytecode/function.h"
+
+enum {
+  // A frame with more slots is not compiled: sets of slots are 64 bits.
+  TL_JIT_SLOTS = 64,
+  // Nor is a function with more words of code.
+  TL_JIT_WORDS = 16384,
+  // Versions of a block.
+  TL_JIT_VERSIONS = 3,
+  // Arrays whose items a unit reads or writes.
+  TL_JIT_ARRAYS = 8,
+
+  // Registers, of which there are as many as anybody wants. Slot s is register
+  // s as an integer or a bool, and TL_JIT_FLOAT + s as a float: both are at
+  // home in the slot's payload. Behind them, for each array, the address of
+  // its items and the lengths of two axes.
+  TL_JIT_FLOAT = TL_JIT_SLOTS,
+  TL_JIT_FACTS = 2 * TL_JIT_SLOTS,
+  TL_JIT_FACTS_EACH = 3,
+  TL_JIT_REGISTERS = TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS,
+  TL_JIT_NONE = -1,
+};
+
+// The type of a slot at a place: how its tag is known.
+//
+//   TL_TYPE_UNKNOWN        nobody reads it, or it holds what was there before
+//   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and
+//   nothing
+//                          that units compute with; its tag is the unit's
+//   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
+typedef uint8_t tl_jit_type;
+enum {
+  TL_TYPE_UNKNOWN = 0,
+  TL_TYPE_ENTRY = 1,
+  TL_TYPE_SCALAR = 0x20,
+  TL_TYPE_WEAK = 0x80,
+
+  TL_TYPE_INT = TL_TYPE_SCALAR + TL_INT64,
+  TL_TYPE_FLOAT = TL_TYPE_SCALAR + TL_FLOAT64,
+  TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
+};
+
+static inline bool tl_jit_is_float(tl_jit_type t) {
+  return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
+}
+static inline bool tl_jit_is_int(tl_jit_type t) {
+  return (t & ~TL_TYPE_WEAK) == TL_TYPE_INT;
+}
+static inline bool tl_jit_is_scalar(tl_jit_type t) {
+  return tl_jit_is_int(t) || tl_jit_is_float(t) || t == TL_TYPE_BOOL;
+}
+// The type of a tag; of what is no scalar that units compute with, ENTRY.
+static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
+  int weak = (tag & TL_WEAK) != 0 ? TL_TYPE_WEAK : 0;
+  return (uint8_t)tag == TL_CLASS_I64    ? (tl_jit_type)(TL_TYPE_INT | weak)
+         : (uint8_t)tag == TL_CLASS_F64  ? (tl_jit_type)(TL_TYPE_FLOAT | weak)
+         : (uint8_t)tag == TL_CLASS_BOOL ? (tl_jit_type)TL_TYPE_BOOL
+                                         : (tl_jit_type)TL_TYPE_ENTRY;
+}
+// The tag of a scalar's type.
+static inline uint64_t tl_jit_tag(tl_jit_type t) {
+  uint64_t weak = (t & TL_TYPE_WEAK) != 0 ? TL_WEAK : 0;
+  return tl_jit_is_float(t) ? TL_TAG_F64 | weak
+         : tl_jit_is_int(t) ? TL_TAG_I64 | weak
+                            : TL_TAG_BOOL;
+}
+// The register of a slot that has a scalar of the type.
+static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
+  return (int)slot + (tl_jit_is_float(t) ? TL_JIT_FLOAT : 0);
+}
+
+// The operations, written once:
+//
+//     OP(NAME, a, b, c)    what the operands are
+//
+//   I  an integer's or bool's register       ID  the same, written
+//   F  a float's                             FD  the same, written
+//   N  a float's, an integer's that is converted, or TL_JIT_NONE: imm is it
+//   K  an integer's, or TL_JIT_NONE: imm is it
+//   A  the number of an array                _   nothing
+//
+// Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
+#define TL_TYPED_OPS(OP)                                                     \
+  OP(LABEL, _, _, _) /* to: its number                                */     \
+  OP(JUMP, _, _, _)  /* to                                            */     \
+  OP(POLL, _, _, _)  /* exit: where the VM is to stop                 */     \
+  OP(EXIT, _, _, _)  /* exit                                          */     \
+  OP(IF, _, I, K)    /* cond: to                                      */     \
+  OP(FIF, _, F, N)   /* cond: to                                      */     \
+  OP(SET, ID, I, K)  /* a = b cond c                                  */     \
+  OP(FSET, ID, F, N)                                                         \
+  OP(CONST, ID, _, _) /* imm                                           */    \
+  OP(MOVE, ID, I, _)                                                         \
+  OP(ADD, ID, I, K)                                                          \
+  OP(SUB, ID, I, K)                                                          \
+  OP(MUL, ID, I, K)                                                          \
+  OP(AND, ID, I, K)                                                          \
+  OP(OR, ID, I, K)                                                           \
+  OP(XOR, ID, I, K)                                                          \
+  OP(SHL, ID, I, K)      /* exit: c is not 0 to 63                        */ \
+  OP(SAR, ID, I, K)      /* exit                                          */ \
+  OP(FLOORDIV, ID, I, K) /* exit: c is 0 or -1                            */ \
+  OP(MOD, ID, I, K)      /* exit                                          */ \
+  OP(NEG, ID, I, _)                                                          \
+  OP(NOT, ID, I, _)    /* of a bool                                     */   \
+  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where c */   \
+                       /* is below 1 or a more than an int64            */   \
+  OP(STEP, ID, ID, I)  /* --b; if b != 0 a += c and jump to             */   \
+  OP(FCONST, FD, _, _) /* imm: its bits                                 */   \
+  OP(FMOVE, FD, F, _)                                                        \
+  OP(FADD, FD, N, N)                                                         \
+  OP(FSUB, FD, N, N)                                                         \
+  OP(FMUL, FD, N, N)                                                         \
+  OP(FDIV, FD, N, N)                                                         \
+  OP(FNEG, FD, F, _)                                                         \
+  OP(FSQRT, FD, F, _)                                                        \
+  OP(FABS, FD, F, _)                                                         \
+  OP(LOAD, ID, I, A) /* a = array c [b], [b, d]; exit: out of range   */     \
+  OP(FLOAD, FD, I, A)                                                        \
+  OP(STORE, I, I, A) /* array c [b] = a; exit: out of range           */     \
+  OP(FSTORE, N, I, A)                                                        \
+  OP(GET, ID, _, _) /* a = variable imm of the module, or, with d,   */      \
+                    /* of the closure; exit: it has another type     */      \
+  OP(FGET, FD, _, _)                                                         \
+  OP(PUT, I, _, _) /* module variable imm = a; exit: it owns what   */       \
+                   /* it has                                        */       \
+  OP(FPUT, F, _, _)                                                          \
+  OP(CALL, ID, _, _) /* a = callee(d slots behind a's); exit: before  */     \
+                     /* the call, imm: the callee has left            */     \
+  OP(FCALL, FD, _, _)                                                        \
+  OP(RETURN, I, _, _)                                                        \
+  OP(FRETURN, F, _, _)
+
+typedef enum tl_typed_op {
+#define OP(NAME, a, b, c) TL_TYPED_##NAME,
+  TL_TYPED_OPS(OP)
+#undef OP
+      TL_TYPED_COUNT_OF_OPS
+} tl_typed_op;
+
+// What an operand of an operation is: the letters above.
+typedef enum tl_typed_kind {
+  TL_OPERAND__,
+  TL_OPERAND_I,
+  TL_OPERAND_F,
+  TL_OPERAND_N,
+  TL_OPERAND_K,
+  TL_OPERAND_A,
+  TL_OPERAND_ID,
+  TL_OPERAND_FD,
+} tl_typed_kind;
+
+typedef struct tl_typed_info {
+  const char *name;
+  uint8_t kinds[3];
+} tl_typed_info;
+extern const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS];
+
+// Conditions. The second four are "not a < b" and so on, which for NaN is not
+// the opposite comparison; integers never have them.
+typedef enum tl_typed_condition {
+  TL_IF_LT,
+  TL_IF_LE,
+  TL_IF_GT,
+  TL_IF_GE,
+  TL_IF_EQ,
+  TL_IF_NE,
+  TL_IF_NLT,
+  TL_IF_NLE,
+  TL_IF_NGT,
+  TL_IF_NGE,
+} tl_typed_condition;
+
+struct tl_jit_unit;
+
+// One operation. Jumps go to the label of that number, or, where [to] is below
+// 0, to exit number -1 - to.
+typedef struct tl_typed {
+  uint8_t op, condition;
+  tl_jit_type type;  // of what a gets, where that is a slot's register
+  uint8_t dtype;     // of an array's items
+  int16_t a, b, c, d;
+  int32_t to, exit;
+  int64_t imm;
+  struct tl_jit_unit *callee;  // of calls
+} tl_typed;
+
+// Leaving at [pc]: the slots in the set are written back with these types.
+typedef struct tl_jit_exit {
+  uint32_t pc;
+  uint64_t slots;
+  tl_jit_type types[TL_JIT_SLOTS];
+} tl_jit_exit;
+
+// What is known where control comes together; not of slots that are dead.
+typedef struct tl_jit_label {
+  uint32_t pc;
+  uint8_t version;   // of the block there, from 0 on
+  int32_t next;      // the label of the version before; -1: it is the first
+  bool is_pending;   // its block is to be typed,
+  bool is_deferred;  // but begins with a call whose result is not known
+  bool is_placed;    // its operation was seen by the check
+  tl_jit_type types[TL_JIT_SLOTS];
+} tl_jit_label;
+
+// An array whose items are used: in this slot at the entry, with this tag.
+typedef struct tl_jit_array {
+  uint8_t slot;
+  bool is_written;
+  uint64_t tag;
+} tl_jit_array;
+
+// What a function's bytecode says without types; made once for each.
+typedef struct tl_jit_flow {
+  uint32_t count;   // words of code
+  size_t nbytes;    // of this block
+  uint64_t *live;   // slots that live before each instruction, as bits
+  uint8_t *depth;   // loops around each instruction
+  uint8_t *jumps;   // how many jumps lead there, at most 2
+  bool *leads;      // a block begins there
+  int32_t *rounds;  // the FORR that alone jumps there, or -1
+} tl_jit_flow;
+
+// One unit. The IR is there while it is compiled or listed; what runs needs the
+// first part alone.
+typedef struct tl_jit_unit {
+  struct tl_jit_unit *next;  // of the same function
+  tl_prototype *function;
+  uint32_t pc;
+  // Called by other units, at pc 0; else entered by frames at pc.
+  bool is_function;
+  bool is_open;   // being compiled
+  bool is_empty;  // nothing is gained: never entered
+  tl_jit_type result;
+  uint64_t live;  // slots that live at the entry
+  uint64_t tags[TL_JIT_SLOTS];
+  uint32_t array_count;
+  tl_jit_array arrays[TL_JIT_ARRAYS];
+  void *code;     // to be called; NULL: none
+  uint32_t size;  // bytes of it
+  // Another unit refers to its code, though it is not finished.
+  bool is_called;
+  // How it went: entries, those that ended soon, and where the last of them
+  // left.
+  uint64_t runs, short_runs;
+  const tl_prototype *left_in;
+  uint32_t left_at;
+} tl_jit_unit;
+
+// The typed operations of a unit.
+typedef struct tl_jit_code {
+  tl_vm *vm;
+  tl_jit_unit *unit;
+  const tl_jit_flow *flow;
+  tl_typed *ops;
+  uint32_t op_count, op_capacity;
+  tl_jit_exit *exits;
+  uint32_t exit_count, exit_capacity;
+  tl_jit_label *labels;
+  uint32_t label_count, label_capacity;
+  int32_t *label_at;  // of each pc its newest label, or -1
+  float weights[TL_JIT_REGISTERS];
+  void *block;  // all of the above is in it
+  size_t nbytes;
+} tl_jit_code;
+
+// Reads the function's flow; NULL where it is too large, or without memory. The
+// caller frees it with tl_spare_free.
+tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
+
+// The unit of a function that is called with arguments of those types, made if
+// need be; NULL: there is none. Its result is UNKNOWN while it is not found.
+typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
+                                        const tl_jit_type *types, bool make);
+
+// Room for the operations of a unit; false: no memory.
+bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
+                      const tl_jit_flow *flow);
+void tl_jit_code_close(tl_jit_code *code);
+
+// Types the unit from its entry on: fills code, and the unit's arrays and
+// result. False: there is more of it than there is room for.
+bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
+
+// Whether the operations keep to the rules: registers of the right kind, each
+// read after it was written with that type, at each label what the label says,
+// and at each exit all that lives in its slot or written there. NULL, or what
+// is wrong; *at is the operation.
+const char *tl_jit_check(tl_jit_code *code, uint32_t *at);
+
+// Appends the operations as text.
+void tl_jit_list(const tl_jit_code *code, tl_text *out);
+
+// Makes machine code of the operations and puts it where it can run. False: no
+// memory for it.
+bool tl_jit_emit(tl_jit_code *code);
+
+#endif

@@ -1,0 +1,628 @@
+// The typing pass: blocks of bytecode, in the order of the code as far as they
+// are reached, each from the types that its first path brought.
+#include "vm/native/typing.h"
+
+#include <string.h>
+
+#include "vm/array/element.h"
+#include "vm/memory/memory.h"
+
+static uint64_t bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
+// --- Leaving ----------------------------------------------------------------
+
+// The unit ends here; the interpreter does the instruction under way.
+static void leave(tl_typing_pass *x) {
+  int32_t exit = tl_typing_exit(x);
+  tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
+      exit;
+}
+
+// A poll, which leaves before the instruction under way if the VM is to stop.
+static void poll(tl_typing_pass *x) {
+  int32_t exit = tl_typing_exit(x);
+  tl_typing_put(x, TL_TYPED_POLL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
+      exit;
+}
+
+// --- Where control goes -----------------------------------------------------
+
+// Notes that a block of [pc] is to be typed.
+static void mark(tl_typing_pass *x, uint32_t pc) {
+  x->pending[pc / 64] |= UINT64_C(1) << pc % 64;
+  if (pc / 64 < x->first)
+    x->first = pc / 64;
+}
+
+// The body of a loop over a range that only its step jumps to begins with the
+// move into the variable, so that an iteration needs one jump. Returns the
+// step's instruction; NULL: the block begins otherwise.
+static const tl_ins *round_at(const tl_typing_pass *x, uint32_t pc,
+                              const tl_jit_type *types) {
+  int32_t at = x->flow->rounds[pc];
+  const tl_ins *ins = at < 0 ? NULL : &x->p->code[at];
+  // The step may then go one too far at the end, so nobody may read that.
+  return ins != NULL && ins->b != ins->a &&
+                 (x->flow->live[at + 1] & bit(ins->a >> 4)) == 0 &&
+                 types[ins->a >> 4] == (TL_TYPE_INT | TL_TYPE_WEAK)
+             ? ins
+             : NULL;
+}
+
+// A new label of [pc] gets the types of what lives there. Returns its number.
+static int32_t add_label(tl_typing_pass *x, uint32_t pc) {
+  tl_jit_code *code = x->code;
+  if (code->label_count == code->label_capacity) {
+    x->is_full = true;
+    return 0;
+  }
+  int32_t number = (int32_t)code->label_count++, other = code->label_at[pc];
+  tl_jit_label *label = &code->labels[number];
+  *label = (tl_jit_label){.pc = pc, .next = other, .is_pending = true};
+  if (other >= 0)
+    label->version = (uint8_t)(code->labels[other].version + 1);
+  code->label_at[pc] = number;
+  for (uint32_t s = 0; s < x->p->slot_count; s++)
+    if ((x->flow->live[pc] & bit(s)) != 0)
+      label->types[s] = x->now[s];
+  const tl_ins *round = round_at(x, pc, x->now);
+  if (round != NULL)
+    label->types[round->b >> 4] = TL_TYPE_UNKNOWN;
+  mark(x, pc);
+  return number;
+}
+
+// Whether the types of all that lives at the label are those of now.
+static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
+  const tl_ins *round = round_at(x, label->pc, label->types);
+  uint64_t compared = x->flow->live[label->pc];
+  if (round != NULL)
+    compared &= ~bit(round->b >> 4);
+  for (uint32_t s = 0; s < x->p->slot_count; s++)
+    if ((compared & bit(s)) != 0 && label->types[s] != x->now[s])
+      return false;
+  return true;
+}
+
+// Where a jump to [pc] goes: to the label there that has the types of now, or
+// to a new one; where there are too many, to an exit.
+static int32_t edge(tl_typing_pass *x, uint32_t pc) {
+  const tl_jit_code *code = x->code;
+  int32_t newest = code->label_at[pc];
+  for (int32_t i = newest; i >= 0; i = code->labels[i].next)
+    if (has_types_of(x, &code->labels[i]))
+      return i;
+  if (newest < 0 || code->labels[newest].version + 1 < TL_JIT_VERSIONS)
+    return add_label(x, pc);
+  return -1 - tl_typing_exit_with(x, pc, x->flow->live[pc]);
+}
+
+// Appends a jump to [pc]; returns where it goes.
+static int32_t jump(tl_typing_pass *x, uint32_t pc) {
+  int32_t to = edge(x, pc);
+  tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
+      to;
+  return to;
+}
+
+// Which operation it was, to set its target after others were made.
+static uint32_t index_of(const tl_typing_pass *x, const tl_typed *t) {
+  return (uint32_t)(t - x->code->ops);
+}
+
+// A branch on a bool, or on two operands. One that goes back polls once it is
+// taken, so there the opposite jumps on.
+static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
+                             const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  bool back = d->target <= x->pc;
+  tl_typed *t;
+  if (ins->op == TL_BC_JT || ins->op == TL_BC_JF) {
+    if (x->now[a] != TL_TYPE_BOOL)
+      return TL_TYPING_LEAVES;
+    t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a, TL_JIT_NONE);
+    t->condition = (ins->op == TL_BC_JT) != back ? TL_IF_NE : TL_IF_EQ;
+  } else if (!tl_typing_condition_of(x, ins, back, &t)) {
+    return TL_TYPING_LEAVES;
+  }
+  uint32_t at = index_of(x, t);
+  int32_t to = edge(x, back ? x->pc + d->words : (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  if (!back)
+    return TL_TYPING_GOES_ON;
+  poll(x);
+  jump(x, (uint32_t)d->target);
+  return TL_TYPING_ENDS;
+}
+
+// --- Loops over ranges ------------------------------------------------------
+
+// The number of iterations takes the place of the end.
+static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
+                                  const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  for (uint32_t i = 0; i < 3; i++)
+    if (!tl_jit_is_int(x->now[a + i]))
+      return TL_TYPING_LEAVES;
+  tl_typing_operand step = tl_typing_slot(x, a + 2);
+  if (step.is_known && step.value.i < 1)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
+                    (int)a, step.is_known ? TL_JIT_NONE : (int)a + 2);
+  t->imm = step.is_known ? step.value.i : 0;
+  t->exit = exit;
+  // The hidden slots become weak; the count is.
+  for (uint32_t i = 0; i < 3; i += 2)
+    if ((x->now[a + i] & TL_TYPE_WEAK) == 0)
+      tl_typing_set(x, TL_TYPED_MOVE, a + i, TL_TYPE_INT | TL_TYPE_WEAK,
+                    (int)(a + i), TL_JIT_NONE);
+  t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1, TL_JIT_NONE);
+  t->condition = TL_IF_EQ;
+  uint32_t at = index_of(x, t);
+  int32_t to = edge(x, (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  // The variable is written only where there is an iteration.
+  tl_typing_set(x, TL_TYPED_MOVE, ins->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
+                (int)a, TL_JIT_NONE);
+  return TL_TYPING_GOES_ON;
+}
+
+// The step back into the body. An edge that leaves has to leave with the
+// variable moved on, as one into another body than round_at's has.
+static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
+                                     const tl_decoded *d) {
+  uint32_t a = ins->a >> 4, variable = ins->b >> 4;
+  for (uint32_t i = 0; i < 3; i++)
+    if (x->now[a + i] != (TL_TYPE_INT | TL_TYPE_WEAK))
+      return TL_TYPING_LEAVES;
+  poll(x);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1, (int)a + 2);
+  t->type = TL_TYPE_INT | TL_TYPE_WEAK;
+  uint32_t at = index_of(x, t);
+  tl_jit_type before = x->now[variable];
+  uint64_t known = x->known;
+  x->now[variable] = TL_TYPE_INT | TL_TYPE_WEAK;
+  x->known &= ~(bit(a) | bit(a + 1));
+  int32_t to = edge(x, (uint32_t)d->target);
+  t = &x->code->ops[at];
+  t->to = to;
+  bool moves_first = to >= 0 && round_at(x, (uint32_t)d->target, x->now) == ins;
+  t->d = moves_first ? TL_JIT_NONE : (int16_t)variable;
+  x->now[variable] = before;
+  x->known = known & ~(bit(a) | bit(a + 1));
+  return TL_TYPING_GOES_ON;
+}
+
+// --- Items of arrays --------------------------------------------------------
+
+// The number of the array in the slot, whose items are used; -1: it is none
+// whose items lie in rows, or there are too many. What it is has to be known at
+// the entry: its facts are read there.
+static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
+                    bool written) {
+  tl_jit_unit *u = x->unit;
+  uint64_t tag = u->tags[slot];
+  if (x->now[slot] != TL_TYPE_ENTRY || !tl_is_of_rank(tag, rank) ||
+      (tag & TL_DENSE) == 0)
+    return -1;
+  if (written && (tag & (TL_OWNED | TL_DIRECT)) != (TL_OWNED | TL_DIRECT))
+    return -1;
+  uint32_t i = 0;
+  while (i < u->array_count && u->arrays[i].slot != slot) i++;
+  if (i == TL_JIT_ARRAYS)
+    return -1;
+  if (i == u->array_count) {
+    u->arrays[i] = (tl_jit_array){.slot = (uint8_t)slot, .tag = tag};
+    u->array_count++;
+  }
+  u->arrays[i].is_written |= written;
+  return (int)i;
+}
+
+// The type of an item, UNKNOWN where units have none of that dtype.
+static tl_jit_type item_type(uint64_t tag) {
+  int dtype = (int)(tag >> 8 & 0xff);
+  return dtype == TL_FLOAT64 ? TL_TYPE_FLOAT
+         : dtype == TL_INT64 ? TL_TYPE_INT
+         : dtype == TL_BOOL  ? TL_TYPE_BOOL
+                             : TL_TYPE_UNKNOWN;
+}
+
+// value = array[first] or array[first, second] (-1: there is none).
+static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
+                           uint32_t first, int second) {
+  if (!tl_jit_is_int(x->now[first]) ||
+      (second >= 0 && !tl_jit_is_int(x->now[second])))
+    return TL_TYPING_LEAVES;
+  tl_jit_type type = item_type(x->unit->tags[array]);
+  int k = type == TL_TYPE_UNKNOWN
+              ? -1
+              : array_in(x, array, second < 0 ? 1 : 2, false);
+  if (k < 0)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FLOAD : TL_TYPED_LOAD,
+                    value, type, (int)first, k);
+  t->d = (int16_t)second;
+  t->dtype = (uint8_t)(type - TL_TYPE_SCALAR);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// array[first] = value or array[first, second] = value. Integers become floats
+// in an array of these.
+static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
+                            uint32_t first, int second) {
+  if (!tl_jit_is_int(x->now[first]) ||
+      (second >= 0 && !tl_jit_is_int(x->now[second])))
+    return TL_TYPING_LEAVES;
+  tl_jit_type type = item_type(x->unit->tags[array]), has = x->now[value];
+  bool fits = type == TL_TYPE_FLOAT ? tl_jit_is_float(has) || tl_jit_is_int(has)
+              : type == TL_TYPE_INT ? tl_jit_is_int(has)
+                                    : has == type;
+  int k = type == TL_TYPE_UNKNOWN || !fits
+              ? -1
+              : array_in(x, array, second < 0 ? 1 : 2, true);
+  if (k < 0)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_put(x, type == TL_TYPE_FLOAT ? TL_TYPED_FSTORE : TL_TYPED_STORE,
+                    tl_jit_register(value, has), (int)first, k);
+  t->d = (int16_t)second;
+  t->dtype = (uint8_t)(type - TL_TYPE_SCALAR);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// Reads and writes of items, by opcode.
+static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
+  uint32_t d = ins[1].a >> 4;
+  // An array that ends here, and is owned, is to be dropped.
+  bool stays =
+      (ins->modes & 3u) == TL_MODE_BORROW || (x->unit->tags[b] & TL_OWNED) == 0;
+  switch (ins->op) {
+    case TL_BC_GETEL:
+      return stays ? load(x, a, b, c, -1) : TL_TYPING_LEAVES;
+    case TL_BC_TAKEEL:
+      return load(x, a, b, c, -1);
+    case TL_BC_GETEL2:
+      return (ins->modes & 3u) == TL_MODE_BORROW ? load(x, a, b, c, (int)d)
+                                                 : TL_TYPING_LEAVES;
+    case TL_BC_SETEL:
+      return store(x, b, a, c, -1);
+    default:
+      return store(x, b, a, c, (int)d);
+  }
+}
+
+// --- Iterating over arrays --------------------------------------------------
+
+// While the position is below the length, on into the body.
+static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  int k = tl_jit_is_int(x->now[a + 1]) ? array_in(x, a, 1, false) : -1;
+  if (k < 0)
+    return TL_TYPING_LEAVES;
+  poll(x);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1,
+                              TL_JIT_FACTS + TL_JIT_FACTS_EACH * k + 1);
+  t->condition = TL_IF_LT;
+  uint32_t at = index_of(x, t);
+  int32_t to = edge(x, (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  return TL_TYPING_GOES_ON;
+}
+
+// The item at the position, which moves on.
+static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t position = (ins->b >> 4) + 1u;
+  tl_jit_type type = x->now[position];
+  tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, position, -1);
+  if (went == TL_TYPING_GOES_ON)
+    tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
+        ->imm = 1;
+  return went;
+}
+
+// --- Values and variables ---------------------------------------------------
+
+// A move of a scalar, whether it ends where it was or not. What is known stays
+// so.
+static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
+  tl_jit_type type = x->now[b];
+  if (!tl_jit_is_scalar(type))
+    return TL_TYPING_LEAVES;
+  if ((x->known & bit(b)) != 0)
+    tl_typing_set_constant(x, a, x->values[b]);
+  else
+    tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FMOVE : TL_TYPED_MOVE, a,
+                  type, tl_jit_register(b, type), TL_JIT_NONE);
+  return TL_TYPING_GOES_ON;
+}
+
+// A constant that is a number or a bool.
+static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
+  if (!tl_jit_is_scalar(tl_jit_type_of(value.tag)))
+    return TL_TYPING_LEAVES;
+  tl_typing_set_constant(x, a, value);
+  return TL_TYPING_GOES_ON;
+}
+
+// A module variable has the type that it has now; if it gets another one, the
+// unit leaves.
+static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_module *module = x->p->unit->module;
+  uint32_t index = tl_ins_extra(*ins);
+  tl_jit_type type = tl_jit_type_of(module->variables[index].tag);
+  if (!tl_jit_is_scalar(type))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FGET : TL_TYPED_GET,
+                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  t->imm = index;
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// Stores a scalar in a variable of the module, unless that owns an object.
+static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4;
+  tl_jit_type type = x->now[a];
+  if (!tl_jit_is_scalar(type))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_put(x, tl_jit_is_float(type) ? TL_TYPED_FPUT : TL_TYPED_PUT,
+                    tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  t->type = type;
+  t->imm = tl_ins_extra(*ins);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// --- Calls ------------------------------------------------------------------
+
+// A call of a known function whose arguments are scalars. While its result is
+// not known, other paths come first: one of them will say it.
+static tl_typing_step call(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, count = ins->b;
+  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  tl_jit_type types[TL_JIT_SLOTS] = {0};
+  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS)
+    return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < count; i++) {
+    types[i] = x->now[a + 1 + i];
+    if (!tl_jit_is_scalar(types[i]))
+      return TL_TYPING_LEAVES;
+  }
+  tl_jit_unit *unit = x->find(x->code->vm, callee, types, x->defers);
+  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
+    return TL_TYPING_WAITS;
+  if (unit == NULL || unit->result == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  int32_t before = tl_typing_exit(x);
+  // While the call is under way, what lives across it is in its slots.
+  int32_t within =
+      tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (bit(a) - 1));
+  bool is_float = tl_jit_is_float(unit->result);
+  for (uint32_t s = a; s < x->p->slot_count; s++) {
+    x->now[s] = TL_TYPE_UNKNOWN;
+    x->known &= ~bit(s);
+  }
+  tl_typed *t = tl_typing_set(x, is_float ? TL_TYPED_FCALL : TL_TYPED_CALL, a,
+                              unit->result, TL_JIT_NONE, TL_JIT_NONE);
+  t->d = (int16_t)count;
+  t->imm = within;
+  t->exit = before;
+  t->callee = unit;
+  return TL_TYPING_GOES_ON;
+}
+
+// Functions return to their caller's machine code; a frame that the interpreter
+// entered returns by the interpreter.
+static tl_typing_step give_result(tl_typing_pass *x, uint32_t a) {
+  tl_jit_unit *u = x->unit;
+  tl_jit_type type = x->now[a];
+  if (!u->is_function || !tl_jit_is_scalar(type) ||
+      (u->result != TL_TYPE_UNKNOWN && u->result != type))
+    return TL_TYPING_LEAVES;
+  u->result = type;
+  tl_typing_put(x, tl_jit_is_float(type) ? TL_TYPED_FRETURN : TL_TYPED_RETURN,
+                tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  return TL_TYPING_ENDS;
+}
+
+// --- Blocks -----------------------------------------------------------------
+
+// Operations on ownership have nothing to do for scalars.
+static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
+  bool a = tl_jit_is_scalar(x->now[ins->a >> 4]);
+  switch (ins->op) {
+    case TL_BC_DROP:
+    case TL_BC_OWN:
+    case TL_BC_SETTLE:
+    case TL_BC_LEAVE:
+    case TL_BC_KEEPALL:
+    case TL_BC_CHECKSET:
+      return a;
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_HOLD:
+    case TL_BC_DETACH:
+      return a || tl_jit_is_scalar(x->now[ins->b >> 4]);
+    default:
+      return false;
+  }
+}
+
+// One instruction of the bytecode: those that units know, by opcode.
+static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
+                           const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  if (is_idle(x, ins))
+    return TL_TYPING_GOES_ON;
+  switch (ins->op) {
+    case TL_BC_MOV:
+    case TL_BC_MOVB:
+    case TL_BC_FORVAR:
+      return copy(x, a, ins->b >> 4);
+    case TL_BC_LOADK:
+      return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
+    case TL_BC_LOADI:
+      return constant(x, a, tl_weak_int((int32_t)tl_ins_extra(*ins)));
+    case TL_BC_GETG:
+      return get_variable(x, ins);
+    case TL_BC_SETG:
+      return put_variable(x, ins);
+    case TL_BC_GETEL:
+    case TL_BC_GETEL2:
+    case TL_BC_TAKEEL:
+    case TL_BC_SETEL:
+    case TL_BC_SETEL2:
+      return item(x, ins);
+    case TL_BC_CALLK:
+      return call(x, ins);
+    case TL_BC_RET:
+      return give_result(x, a);
+    case TL_BC_LOOP:
+      poll(x);
+      jump(x, (uint32_t)d->target);
+      return TL_TYPING_ENDS;
+    case TL_BC_JMP:
+      jump(x, (uint32_t)d->target);
+      return TL_TYPING_ENDS;
+    case TL_BC_FORPREP:
+      return begin_range(x, ins, d);
+    case TL_BC_FORR:
+      return next_iteration(x, ins, d);
+    case TL_BC_MORE:
+      return has_more(x, ins, d);
+    case TL_BC_NEXT:
+      return next_item(x, ins);
+    case TL_BC_JSET:
+      return TL_TYPING_LEAVES;
+    default:
+      return d->target >= 0 ? branch(x, ins, d) : tl_typing_compute(x, ins, d);
+  }
+}
+
+// The rest of the block, from the instruction under way on, is typed later;
+// what was appended from [start] on goes. [number] is the block's label where
+// nothing is left of it; else -1.
+static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
+  x->code->op_count = start;
+  if (number < 0) {
+    number = jump(x, x->pc);
+    if (number < 0 || !x->code->labels[number].is_pending)
+      return;
+  }
+  tl_jit_label *label = &x->code->labels[number];
+  label->is_deferred = true;
+  label->is_pending = false;
+}
+
+// From the label on to where control ends or another label is.
+static void type_block(tl_typing_pass *x, int32_t number) {
+  static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
+  uint32_t start = x->code->op_count;
+  tl_jit_label *label = &x->code->labels[number];
+  uint32_t pc = label->pc;
+  label->is_pending = false;
+  memcpy(x->now, label->types, sizeof x->now);
+  x->known = 0;
+  tl_typing_put(x, TL_TYPED_LABEL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
+      number;
+  x->weight = weights[x->flow->depth[pc]];
+  const tl_ins *round = round_at(x, pc, x->now);
+  if (round != NULL)
+    tl_typing_set(x, TL_TYPED_MOVE, round->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
+                  round->a >> 4, TL_JIT_NONE);
+  for (bool first = true; !x->is_full; first = false) {
+    if (!first && (x->flow->leads[pc] || x->code->label_at[pc] >= 0)) {
+      jump(x, pc);
+      return;
+    }
+    tl_decoded d;
+    tl_decode(x->p, pc, &d);
+    x->pc = pc;
+    x->weight = weights[x->flow->depth[pc]];
+    uint32_t before = x->code->op_count;
+    tl_typing_step went = step(x, &x->p->code[pc], &d);
+    if (went == TL_TYPING_LEAVES) {
+      x->code->op_count = before;
+      leave(x);
+    }
+    if (went == TL_TYPING_WAITS)
+      defer(x, first ? start : before, first ? number : -1);
+    if (went != TL_TYPING_GOES_ON)
+      return;
+    pc += d.words;
+  }
+}
+
+// Takes a block that is pending, of the first pc that has one; -1: there is
+// none.
+static int32_t take_pending(tl_typing_pass *x) {
+  for (; x->first < x->pending_count; x->first++) {
+    uint64_t *word = &x->pending[x->first];
+    for (; *word != 0; *word &= *word - 1) {
+      uint32_t pc = x->first * 64 + (uint32_t)__builtin_ctzll(*word);
+      for (int32_t i = x->code->label_at[pc]; i >= 0;
+           i = x->code->labels[i].next)
+        if (x->code->labels[i].is_pending)
+          return i;
+    }
+  }
+  return -1;
+}
+
+// Blocks until none is pending; then those that were deferred, whose calls now
+// find what their functions give, or leave.
+static void type_blocks(tl_typing_pass *x) {
+  int32_t next;
+  for (;;) {
+    while (!x->is_full && (next = take_pending(x)) >= 0) type_block(x, next);
+    if (x->defers || x->is_full)
+      return;
+    x->defers = true;
+    for (uint32_t i = 0; i < x->code->label_count; i++) {
+      tl_jit_label *label = &x->code->labels[i];
+      label->is_pending = label->is_deferred;
+      if (label->is_pending)
+        mark(x, label->pc);
+    }
+  }
+}
+
+bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
+  tl_jit_unit *u = code->unit;
+  tl_typing_pass x = {.code = code,
+                      .unit = u,
+                      .p = u->function,
+                      .flow = code->flow,
+                      .find = find,
+                      .weight = 1};
+  x.pending_count = u->function->code_count / 64 + 1;
+  size_t nbytes = x.pending_count * sizeof *x.pending;
+  x.pending = tl_spare_alloc(code->vm, nbytes);
+  if (x.pending == NULL)
+    return false;
+  memset(x.pending, 0, nbytes);
+  u->array_count = 0;
+  for (uint32_t s = 0; s < u->function->slot_count; s++)
+    if ((u->live & bit(s)) != 0)
+      x.now[s] = tl_jit_type_of(u->tags[s]);
+  add_label(&x, u->pc);
+  type_blocks(&x);
+  tl_spare_free(code->vm, x.pending, nbytes);
+  return !x.is_full;
+}

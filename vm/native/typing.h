@@ -1,0 +1,87 @@
+// What the parts of the typing pass share.
+//
+//     typing.c ─▶ typing_arithmetic.c ─▶ typing_put.c
+//     control flow,   operators,          operations, exits, operands,
+//     places, calls   conditions          and the room for them
+//
+// The pass stands at one instruction of the bytecode, and knows the types of
+// all slots there. It appends typed operations, and changes the types as these
+// do.
+#ifndef TALLY_VM_TYPING_H
+#define TALLY_VM_TYPING_H
+
+#include "vm/native/typed.h"
+
+// The pass over one unit.
+typedef struct tl_typing_pass {
+  tl_jit_code *code;
+  tl_jit_unit *unit;
+  const tl_prototype *p;
+  const tl_jit_flow *flow;
+  tl_jit_find_callee *find;
+  // What is known where the pass stands, of each slot: its type, and, in the
+  // set, its value, from where it was made to the block's end.
+  tl_jit_type now[TL_JIT_SLOTS];
+  uint64_t known;
+  tl_slot values[TL_JIT_SLOTS];
+  // The instruction under way, and what its operands weigh: loops count
+  // tenfold.
+  uint32_t pc;
+  float weight;
+  // Blocks that are reached and not yet typed, as a bit set of their pcs; none
+  // lies before the word [first].
+  uint64_t *pending;
+  uint32_t pending_count, first;
+  // Blocks that were deferred are typed now.
+  bool defers;
+  bool is_full;
+} tl_typing_pass;
+
+// What became of an instruction.
+typedef enum tl_typing_step {
+  // The interpreter has to do it.
+  TL_TYPING_LEAVES,
+  TL_TYPING_GOES_ON,
+  // Control does not go on behind it, or the rest of the block has been said.
+  TL_TYPING_ENDS,
+  // It calls a function whose result may be known later.
+  TL_TYPING_WAITS,
+} tl_typing_step;
+
+// An operand: a slot, or a constant, which is known.
+typedef struct tl_typing_operand {
+  int slot;  // -1: a constant
+  tl_jit_type type;
+  bool is_known;
+  tl_slot value;
+} tl_typing_operand;
+
+tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot);
+// Constant number k; as the operand of a float, where an integer has its float
+// beside it.
+tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
+                                     bool with_float);
+
+// Appends an operation. The result is good until the next one; where there is
+// no room, it is a place that nobody reads.
+tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b, int c);
+// The same, whose result is the slot's; which then has the type.
+tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
+                        tl_jit_type type, int b, int c);
+// Appends the constant.
+void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value);
+// A new exit before the instruction under way; or before that at [pc], where
+// the scalars among [live] are written back.
+int32_t tl_typing_exit(tl_typing_pass *x);
+int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
+
+// Types an operator, a comparison or a branch on one. [to] is where the branch
+// goes, set later by the caller through *jump, which gets the operation.
+tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
+                                 const tl_decoded *d);
+// Types the condition of a jump of two operands into *jump, whose target is not
+// set yet; [negated] is for the jump on its opposite. False: not plain.
+bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
+                            tl_typed **jump);
+
+#endif

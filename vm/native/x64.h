@@ -1,0 +1,187 @@
+// Instructions of x86-64 as bytes, as far as emit_x64.c needs them.
+//
+//     [prefix] [REX] [0f] opcode modrm [sib] [displacement] [immediate]
+//
+// Bytes go into a buffer that grows; where there is no memory for it, the
+// assembler is full, and what is written is lost.
+#ifndef TALLY_VM_X64_H
+#define TALLY_VM_X64_H
+
+#include <string.h>
+
+#include "vm/memory/memory.h"
+
+// The registers for integers; those for floats are their numbers, 0 to 15.
+enum tl_x64_register {
+  TL_AX,
+  TL_CX,
+  TL_DX,
+  TL_BX,
+  TL_SP,
+  TL_BP,
+  TL_SI,
+  TL_DI,
+  TL_R8,
+  TL_R9,
+  TL_R10,
+  TL_R11,
+  TL_R12,
+  TL_R13,
+  TL_R14,
+  TL_R15,
+};
+
+// Condition codes, as jumps and sets have them; the lowest bit negates.
+enum tl_x64_condition {
+  TL_CC_B = 2,
+  TL_CC_AE = 3,
+  TL_CC_E = 4,
+  TL_CC_NE = 5,
+  TL_CC_BE = 6,
+  TL_CC_A = 7,
+  TL_CC_S = 8,
+  TL_CC_NS = 9,
+  TL_CC_P = 10,
+  TL_CC_NP = 11,
+  TL_CC_L = 12,
+  TL_CC_GE = 13,
+  TL_CC_LE = 14,
+  TL_CC_G = 15,
+};
+
+// How an instruction is encoded: 64 bits wide, with 0f before the opcode, with
+// byte registers, and the prefixes of scalar doubles (F2), of packed ones (66).
+enum {
+  TL_X64_W = 1,
+  TL_X64_0F = 2,
+  TL_X64_BYTE = 4,
+  TL_X64_F2 = 8,
+  TL_X64_66 = 16,
+  TL_X64_SD = TL_X64_F2 | TL_X64_0F,
+  TL_X64_PD = TL_X64_66 | TL_X64_0F,
+};
+
+typedef struct tl_assembler {
+  tl_vm *vm;
+  uint8_t *bytes;
+  uint32_t size, capacity;
+  bool is_full;
+} tl_assembler;
+
+static inline void tl_x64_byte(tl_assembler *as, int byte) {
+  if (as->size == as->capacity) {
+    uint32_t more = as->capacity == 0 ? 4096 : 2 * as->capacity;
+    uint8_t *to = as->is_full ? NULL : tl_spare_alloc(as->vm, more);
+    if (to == NULL) {
+      as->is_full = true;
+      return;
+    }
+    if (as->bytes != NULL) {
+      memcpy(to, as->bytes, as->size);
+      tl_spare_free(as->vm, as->bytes, as->capacity);
+    }
+    as->bytes = to;
+    as->capacity = more;
+  }
+  as->bytes[as->size++] = (uint8_t)byte;
+}
+static inline void tl_x64_word(tl_assembler *as, uint32_t word) {
+  for (int i = 0; i < 4; i++) tl_x64_byte(as, (int)(word >> 8 * i & 255));
+}
+static inline void tl_x64_close(tl_assembler *as) {
+  if (as->bytes != NULL)
+    tl_spare_free(as->vm, as->bytes, as->capacity);
+  as->bytes = NULL;
+}
+
+// Prefix, REX and opcode; of registers their high bits.
+static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
+                               int index, int base) {
+  if ((how & TL_X64_F2) != 0)
+    tl_x64_byte(as, 0xf2);
+  if ((how & TL_X64_66) != 0)
+    tl_x64_byte(as, 0x66);
+  int rex = ((how & TL_X64_W) != 0 ? 8 : 0) | (reg >> 3) << 2 |
+            (index >> 3) << 1 | base >> 3;
+  if (rex != 0 || (how & TL_X64_BYTE) != 0)
+    tl_x64_byte(as, 0x40 | rex);
+  if ((how & TL_X64_0F) != 0)
+    tl_x64_byte(as, 0x0f);
+  tl_x64_byte(as, opcode);
+}
+
+// opcode reg, rm
+static inline void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg,
+                             int rm) {
+  tl_x64_open(as, how, opcode, reg, 0, rm);
+  tl_x64_byte(as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+// opcode reg, [base + displacement]
+static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
+                             int base, int32_t displacement) {
+  bool is_short = displacement == (int8_t)displacement;
+  tl_x64_open(as, how, opcode, reg, 0, base);
+  tl_x64_byte(as, (is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7));
+  if ((base & 7) == TL_SP)
+    tl_x64_byte(as, 0x24);
+  if (is_short)
+    tl_x64_byte(as, displacement & 255);
+  else
+    tl_x64_word(as, (uint32_t)displacement);
+}
+
+// opcode reg, [base + index * scale]; the scale is 1 or 8
+static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
+                             int base, int index, int scale) {
+  tl_x64_open(as, how, opcode, reg, index, base);
+  tl_x64_byte(as, 0x44 | (reg & 7) << 3);
+  tl_x64_byte(as, (scale == 8 ? 0xc0 : 0) | (index & 7) << 3 | (base & 7));
+  tl_x64_byte(as, 0);
+}
+
+// The operation /[digit] of 81 or 83 with an immediate: add 0, or 1, and 4,
+// sub 5, xor 6, cmp 7.
+static inline void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
+  bool is_short = imm == (int8_t)imm;
+  tl_x64_rr(as, TL_X64_W, is_short ? 0x83 : 0x81, digit, rm);
+  if (is_short)
+    tl_x64_byte(as, imm & 255);
+  else
+    tl_x64_word(as, (uint32_t)imm);
+}
+
+static inline void tl_x64_constant(tl_assembler *as, int reg, int64_t value) {
+  if (value == 0) {
+    tl_x64_rr(as, 0, 0x31, reg, reg);
+  } else if (value == (int32_t)value) {
+    tl_x64_rr(as, TL_X64_W, 0xc7, 0, reg);
+    tl_x64_word(as, (uint32_t)value);
+  } else {
+    tl_x64_open(as, TL_X64_W, 0xb8 | (reg & 7), 0, 0, reg);
+    tl_x64_word(as, (uint32_t)value);
+    tl_x64_word(as, (uint32_t)((uint64_t)value >> 32));
+  }
+}
+
+static inline void tl_x64_move(tl_assembler *as, int to, int from) {
+  if (to != from)
+    tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
+}
+static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
+  if (to != from)
+    tl_x64_rr(as, TL_X64_PD, 0x28, to, from);
+}
+
+// A jump forward over a few bytes; tl_x64_here sets its target.
+static inline uint32_t tl_x64_skip(tl_assembler *as, int condition) {
+  tl_x64_byte(as, 0x70 | condition);
+  tl_x64_byte(as, 0);
+  return as->size;
+}
+static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
+  if (!as->is_full)
+    as->bytes[from - 1] = (uint8_t)(as->size - from);
+}
+
+#endif

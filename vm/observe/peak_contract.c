@@ -1,0 +1,283 @@
+// Peak contracts at run time: see peak_contract.h.
+#include "vm/observe/peak_contract.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/array/nested.h"
+#include "vm/error.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/memory/reserve.h"
+#include "vm/observe/references.h"
+#include "vm/suggest.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+
+// All that counts against a limit: the host's memory in use, too.
+static uint64_t live_now(const tl_vm *vm) {
+  return vm->stats.live_bytes + vm->stats.ext_bytes;
+}
+
+// --- Which hold --------------------------------------------------------------
+
+// Whether the frame that began it is under way, and still in its statement.
+static bool holds(const tl_vm *vm, const tl_peak_contract *c) {
+  const tl_frame *f = vm->frames + c->frame;
+  if (vm->frames == NULL || f > vm->frame || f->function != c->function)
+    return false;
+  if (c->end == UINT32_MAX)
+    return true;
+  const tl_place_entry *place =
+      tl_place_at(f->function, (uint32_t)(f->pc - f->function->code));
+  return place != NULL && c->begin <= place->at && place->at < c->end;
+}
+
+// Takes away those that hold no longer. One that holds has none above it that
+// does not, but for those at the top: they began later, in its frame or in one
+// that it called.
+static void settle(tl_vm *vm) {
+  struct tl_memory *m = vm->memory;
+  while (m->contract_count > 0 &&
+         !holds(vm, &m->contracts[m->contract_count - 1]))
+    m->contract_count--;
+  m->ceiling =
+      m->contract_count == 0 ? 0 : m->contracts[m->contract_count - 1].ceiling;
+}
+
+// --- What is alive -----------------------------------------------------------
+
+enum {
+  NAMED = 3,   // of what is alive, the largest
+  DEPTH = 2,   // of lists in one another
+  ITEMS = 500  // of a list that are looked at
+};
+
+// An owner and what lives by it.
+typedef struct owner {
+  const tl_frame *frame;
+  uint32_t slot;
+  uint64_t nbytes;
+} owner;
+
+typedef struct owners {
+  tl_vm *vm;
+  const tl_peak_contract *contract;
+  owner largest[NAMED];
+} owners;
+
+static uint64_t bytes_of(tl_slot s, int depth);
+
+// Those that a container counts.
+static uint64_t bytes_of_items(const tl_slot *first, size_t step, int64_t count,
+                               int depth) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; depth > 0 && i < count && i < ITEMS; i++) {
+    const tl_slot *item =
+        (const tl_slot *)(const void *)((const char *)first + (size_t)i * step);
+    if (tl_is_owned(*item))
+      sum += bytes_of(*item, depth - 1);
+  }
+  return sum;
+}
+
+// The bytes that a value keeps alive: of a view those of its block, if it
+// counts that.
+static uint64_t bytes_of(tl_slot s, int depth) {
+  if (!tl_is_counted(s))
+    return 0;
+  if (tl_is_array(s) && tl_is_view(s.array))
+    return (s.array->head.flags & TL_HOLD) == 0
+               ? 0
+               : tl_array_owner(s.array)->head.nbytes;
+  if (tl_is_nested(s))
+    return (uint64_t)tl_value_held(s);
+  uint64_t own = s.object->nbytes;
+  if (tl_is_list(s))
+    return own + bytes_of_items(s.list->items, sizeof(tl_slot), s.list->length,
+                                depth);
+  if (tl_is_record(s))
+    return own + bytes_of_items(&s.record->fields[0].value, sizeof(tl_field),
+                                s.record->length, depth);
+  return own;
+}
+
+// The instruction that wrote the slot last before the frame's own, in the order
+// of the text; false: it is a parameter.
+static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
+  uint32_t end = (uint32_t)(f->pc - f->function->code);
+  bool found = false;
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < f->function->code_count; pc += d.words) {
+    tl_decode(f->function, pc, &d);
+    if (!tl_decoded_sets(&d, slot) || (pc >= end && found))
+      continue;
+    *at = pc;  // behind the frame's own: of the loop's last iteration
+    found = true;
+  }
+  return found;
+}
+
+// Whether the slot has got its value since the promise began.
+static bool is_new(const owners *all, const owner *o) {
+  const tl_peak_contract *c = all->contract;
+  uint32_t at;
+  if (o->frame > all->vm->frames + c->frame)
+    return true;
+  if (!find_writer(o->frame, o->slot, &at))
+    return false;
+  const tl_place_entry *place = tl_place_at(o->frame->function, at);
+  return c->end == UINT32_MAX ||
+         (place != NULL && c->begin <= place->at && place->at < c->end);
+}
+
+// Keeps the largest, in their order.
+static bool add_owner(void *context, const tl_reference *r) {
+  owners *all = context;
+  if (r->kind != TL_REFERENCE_STACK)
+    return false;  // frames come first
+  owner next = {.nbytes = bytes_of(r->to, DEPTH)};
+  const tl_frame *f = all->vm->frames + all->contract->frame;
+  for (; f <= all->vm->frame; f++) {
+    if (f->function != NULL && f->base <= r->at &&
+        r->at < f->base + f->function->slot_count) {
+      next.frame = f;
+      next.slot = (uint32_t)(r->at - f->base);
+    }
+  }
+  if (next.frame == NULL || !is_new(all, &next))
+    return true;
+  for (int i = 0; i < NAMED; i++) {
+    owner other = all->largest[i];
+    if (other.nbytes >= next.nbytes)
+      continue;
+    all->largest[i] = next;
+    next = other;
+  }
+  return true;
+}
+
+// --- The message -------------------------------------------------------------
+
+// A text that is written without memory.
+typedef struct text {
+  char *to;
+  size_t size, length;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void put(text *t,
+                                                      const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(t->to + t->length, t->size - t->length, format, args);
+  va_end(args);
+  size_t left = t->size - t->length;
+  t->length += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
+}
+
+// "y 80128 since line 3", "`x * 2` 80128 since line 4", "x 80128".
+static void put_owner(text *t, const owner *o) {
+  const tl_prototype *p = o->frame->function;
+  uint32_t at = 0;
+  bool written = find_writer(o->frame, o->slot, &at);
+  const tl_place_entry *place = written ? tl_place_at(p, at) : NULL;
+  if (o->slot < p->named_count && p->slot_names[o->slot] != NULL) {
+    put(t, "%.60s", p->slot_names[o->slot]->text);
+  } else if (place != NULL) {
+    size_t nbytes = place->end - place->begin;
+    put(t, "`%.*s`", tl_clip(p->unit->text + place->begin, nbytes, 40),
+        p->unit->text + place->begin);
+  } else {
+    put(t, "a value");
+  }
+  put(t, " %" PRIu64, o->nbytes);
+  if (written)
+    put(t, " since line %" PRIu32, tl_line_at(p, at));
+}
+
+// The innermost promise that so many bytes would break.
+static const tl_peak_contract *find_broken(const struct tl_memory *m,
+                                           uint64_t all) {
+  uint32_t i = m->contract_count - 1;
+  while (i > 0 && m->contracts[i].most >= all) i--;
+  return &m->contracts[i];
+}
+
+static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
+  const tl_peak_contract *c = find_broken(vm->memory, live_now(vm) + nbytes);
+  uint64_t before = c->most - c->nbytes - TL_PEAK_FREE;
+  owners all = {.vm = vm, .contract = c};
+  text t = {to, size, 0};
+  put(&t,
+      "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32 ", %" PRIu64
+      " would be alive: ",
+      c->nbytes, c->line, live_now(vm) + nbytes - before);
+  tl_each_root(vm, add_owner, &all);
+  for (int i = 0; i < NAMED && all.largest[i].nbytes > 0; i++) {
+    put_owner(&t, &all.largest[i]);
+    put(&t, ", ");
+  }
+  put(&t, "and %" PRIu64 " that are needed here", nbytes);
+}
+
+// tl_memory.over.
+static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
+  settle(vm);
+  const struct tl_memory *m = vm->memory;
+  if (m->ceiling == 0 || live_now(vm) + nbytes <= m->ceiling + m->reserve)
+    return false;
+  if (message != NULL)
+    write_message(vm, nbytes, message, size);
+  return true;
+}
+
+// --- Beginning ---------------------------------------------------------------
+
+// Room for one more.
+static bool reserve_contract(tl_vm *vm) {
+  struct tl_memory *m = vm->memory;
+  if (m->contract_count < m->contract_room)
+    return true;
+  size_t old = m->contract_room * sizeof *m->contracts;
+  uint32_t room = m->contract_room == 0 ? 8 : 2 * m->contract_room;
+  tl_peak_contract *all = vm->options.resize(vm->options.context, m->contracts,
+                                             old, room * sizeof *m->contracts);
+  if (all == NULL)
+    return tl_fail_memory(vm, room * sizeof *m->contracts, "a promise");
+  m->contracts = all;
+  m->contract_room = room;
+  return true;
+}
+
+// The same statement begins anew in each iteration of a loop, and a function in
+// each call, where the last call's may have been left by an error.
+bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
+                            uint32_t end) {
+  struct tl_memory *m = vm->memory;
+  const tl_frame *f = vm->frame;
+  uint32_t frame = (uint32_t)(f - vm->frames);
+  settle(vm);
+  while (m->contract_count > 0 &&
+         m->contracts[m->contract_count - 1].frame == frame &&
+         m->contracts[m->contract_count - 1].begin == begin)
+    m->contract_count--;
+  if (!reserve_contract(vm))
+    return false;
+  uint64_t most = live_now(vm) + TL_PEAK_FREE;
+  most = nbytes > UINT64_MAX - most ? UINT64_MAX : most + nbytes;
+  uint64_t below = m->contract_count == 0
+                       ? UINT64_MAX
+                       : m->contracts[m->contract_count - 1].ceiling;
+  m->contracts[m->contract_count++] = (tl_peak_contract){
+      .most = most,
+      .ceiling = most < below ? most : below,
+      .nbytes = nbytes,
+      .function = f->function,
+      .frame = frame,
+      .begin = begin,
+      .end = end,
+      .line = tl_line_at(f->function, (uint32_t)(f->pc - f->function->code))};
+  m->ceiling = m->contracts[m->contract_count - 1].ceiling;
+  m->over = is_over;
+  return true;
+}
