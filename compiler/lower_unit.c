@@ -103,7 +103,9 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   // The slot of a constant owns nothing: the unit does.
   value.tag &= ~TL_OWNED;
   if (tl_is_heap(value) && !tl_is_function(value)) {
-    value.object->flags |= TL_IMMORTAL;
+    // A dtype's type is the same for all VMs and is not written.
+    if ((value.object->flags & TL_IMMORTAL) == 0)
+      value.object->flags |= TL_IMMORTAL;
     if (tl_is_array(value)) {
       value.tag = tl_array_tag(value.array) | (value.tag & TL_WEAK);
     }

@@ -249,21 +249,22 @@ void tl_types_close(tl_vm *vm) {
 
 // --- Types of values --------------------------------------------------------
 
-// The dtypes' own types are constant: all VMs share them.
+// The dtypes' own types are constant: all VMs share them, and a count of
+// UINT32_MAX is never written.
 #define X(ENUM, name, T, type_kind)                   \
-  [TL_##ENUM] = {.head = {.count = 1,                 \
+  [TL_##ENUM] = {.head = {.count = UINT32_MAX,        \
                           .kind = TL_KIND_TYPE,       \
                           .flags = TL_IMMORTAL,       \
                           .nbytes = sizeof(tl_type)}, \
                  .kind = TL_TYPE_DTYPE,               \
                  .dtype = TL_##ENUM},
-static tl_type dtype_types[TL_DTYPE_COUNT] = {TL_DTYPES(X)};
+static const tl_type dtype_types[TL_DTYPE_COUNT] = {TL_DTYPES(X)};
 #undef X
 
 // [vm] is there for the likeness to its neighbours alone.
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
   (void)vm;
-  return &dtype_types[dtype];
+  return (tl_type *)(uintptr_t)&dtype_types[dtype];
 }
 
 // The type of an array: its dimensions from the inside out.
