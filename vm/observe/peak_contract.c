@@ -250,12 +250,15 @@ static bool reserve_contract(tl_vm *vm) {
 }
 
 // The same statement begins anew in each iteration of a loop, and a function in
-// each call, where the last call's may have been left by an error.
+// each call, where the last call's may have been left by an error. With
+// --no-reuse each temporary exists, and nothing is promised.
 bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
                             uint32_t end) {
   struct tl_memory *m = vm->memory;
   const tl_frame *f = vm->frame;
   uint32_t frame = (uint32_t)(f - vm->frames);
+  if (vm->no_reuse)
+    return true;
   settle(vm);
   while (m->contract_count > 0 &&
          m->contracts[m->contract_count - 1].frame == frame &&

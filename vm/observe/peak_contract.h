@@ -26,7 +26,8 @@ enum { TL_PEAK_FREE = 4096 };
 
 // Begins a promise of [nbytes] for the running frame: as long as it runs, or
 // while it runs what stands at the bytes [begin, end) of its source, if end is
-// not UINT32_MAX. False after tl_fail (kind memory): it could not be noted.
+// not UINT32_MAX. With --no-reuse it promises nothing. False after tl_fail (kind
+// memory): it could not be noted.
 bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
                             uint32_t end);
 
