@@ -218,6 +218,18 @@ static inline bool is_over(tl_vm *vm, size_t nbytes) {
          memory->over(vm, nbytes, NULL, 0);
 }
 
+// All that counts under the limit, with so many live bytes. Machine code goes
+// where it would pass the limit: values come first, and code never asks for
+// memory while it runs.
+static uint64_t with_code(tl_vm *vm, uint64_t live, size_t cap) {
+  struct tl_memory *memory = vm->memory;
+  uint64_t values = live + vm->stats.ext_bytes;
+  if (vm->options.memory_limit != 0 && memory->code_bytes > 0 &&
+      values + memory->code_bytes > cap)
+    memory->drop_code(vm);
+  return values + memory->code_bytes;
+}
+
 // Whether there is room for [nbytes] more under the limit. Cached blocks count
 // as free: they are given back first.
 bool tl_account(tl_vm *vm, size_t nbytes) {
@@ -229,7 +241,7 @@ bool tl_account(tl_vm *vm, size_t nbytes) {
   if (cap != 0) {
     if (cap <= SIZE_MAX - vm->memory->reserve)
       cap += vm->memory->reserve;
-    uint64_t all = live + stats->ext_bytes + vm->memory->code_bytes;
+    uint64_t all = with_code(vm, live, cap);
     if (live < nbytes || all > cap)
       return false;
     if (all + vm->memory->cached_bytes > cap)
@@ -276,9 +288,9 @@ void tl_unaccount_code(tl_vm *vm, size_t nbytes) {
 
 // The limit holds for all kinds of memory together.
 bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes) {
-  uint64_t all =
-      vm->stats.live_bytes + vm->stats.ext_bytes + vm->memory->code_bytes;
   size_t cap = vm->options.memory_limit;
+  uint64_t all =
+      with_code(vm, vm->stats.live_bytes, cap < nbytes ? 0 : cap - nbytes);
   if ((cap != 0 && (nbytes > cap || all > cap - nbytes)) || is_over(vm, nbytes))
     return tl_fail_memory(vm, nbytes, "memory of the host's");
   vm->stats.ext_bytes += nbytes;

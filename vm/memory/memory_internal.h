@@ -69,7 +69,10 @@ struct tl_memory {
   size_t largest_freed;
   size_t cache_limit;  // an eighth of memory and of the cap; 0: unknown
 
-  size_t code_bytes;  // pages of machine code: under the limit, and not live
+  // Pages of machine code: under the limit, and not live. They are done without
+  // where a value needs the room, by drop_code.
+  size_t code_bytes;
+  void (*drop_code)(tl_vm *vm);
 
   bool system;        // the default allocator: blocks may be mapped
   uint64_t fail_at;   // allocations until one fails; 0: none will

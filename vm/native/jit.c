@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "vm/memory/memory.h"
+#include "vm/memory/memory_internal.h"
 #include "vm/poll.h"
 
 bool tl_jit_is_available(void) {
@@ -263,6 +263,16 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
 
 // --- Life -------------------------------------------------------------------
 
+// Values need the memory: the interpreter does all from now on. No code is
+// running, since that asks for no memory.
+static void drop_code(tl_vm *vm) {
+  tl_jit *jit = vm->jit;
+  tl_code_close(vm, jit->chunks);
+  jit->chunks = NULL;
+  jit->door = NULL;
+  jit->is_off = true;
+}
+
 void tl_jit_open(tl_vm *vm) {
   if (vm->options.native == TALLY_NATIVE_OFF || !tl_jit_is_available())
     return;
@@ -270,6 +280,7 @@ void tl_jit_open(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
   *vm->jit = (tl_jit){.door = NULL};
+  vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
 }
 
