@@ -448,16 +448,6 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
   tl_enter_block(l, tl_new_block(l));
 }
 
-// #:peak: a call that begins the promise.
-void tl_lower_peak(tl_lower *l, tl_ast *ast) {
-  const tl_builtin *begin =
-      tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
-  int32_t mark = l->top, base = tl_temp(l);
-  tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
-                  tl_add_constant(l, tl_builtin_slot(begin)), base, ast->span);
-  l->top = mark;
-}
-
 // `break` or `continue`: a jump, then likewise.
 void tl_lower_leave(tl_lower *l, tl_ast *ast) {
   bool is_break = ast->kind == TL_AST_BREAK;

@@ -408,3 +408,13 @@ int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {
   return join_parts(l, ast->interpolated.parts, ast->interpolated.count, want,
                     ast->span);
 }
+
+// #:peak: a call that begins the promise.
+void tl_lower_peak(tl_lower *l, tl_ast *ast) {
+  const tl_builtin *begin =
+      tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
+  int32_t mark = l->top, base = tl_temp(l);
+  tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
+                  tl_add_constant(l, tl_builtin_slot(begin)), base, ast->span);
+  l->top = mark;
+}
