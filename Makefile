@@ -114,7 +114,7 @@ SPEED := vm vm/array vm/bytecode vm/engine vm/index vm/interp vm/memory \
 SMALLER := $(if $(filter -O2 -Os,$(CFLAGS)),$(lastword -Os $(call accepts,-Oz)))
 # What is built for size reads what strangers wrote: its frames are guarded and its
 # copies checked. In loops over items the guards would cost more than is free.
-HARDENED := $(call accepts,-fstack-protector-strong) $(if $(SMALLER),\
+HARDENED := $(call accepts,-fstack-protector) $(if $(SMALLER),\
   $(if $(findstring sanitize,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 marked = $(shell grep -l '^// $(1)' $(SOURCES))
 FAST := $(foreach folder,$(SPEED),$(wildcard $(folder)/*.c))

@@ -69,7 +69,8 @@ loads_nothing() {
     ! needs vm/engine/blas.c dlopen -DTALLY_NO_DLOPEN
 }
 check 'zlib linked' needs stdlib/compress.c inflate -DTALLY_WITH_ZLIB
-check 'Zstandard linked' needs stdlib/compress.c ZSTD_compress -DTALLY_WITH_ZSTD
+check 'Zstandard linked' needs stdlib/compress.c ZSTD_compressStream2 \
+  -DTALLY_WITH_ZSTD
 check 'PCRE2 linked' needs stdlib/module_regex.c pcre2_match_8 \
   -DTALLY_WITH_PCRE2
 check 'nothing loaded' loads_nothing
@@ -133,9 +134,10 @@ case ${CFLAGS-} in
     fi ;;
 esac
 
-# Small: below 1,500 kB, with the processor's kernels beside it.
+# Small: below 1,700 kB, with the processor's kernels beside it. Of that machine
+# code of its own takes 29 kB, bounds of peaks 19 and guarded frames 15.
 is_small() {
-  [ "$(wc -c <"$there/usr/lib/libtally.so")" -lt 1600000 ] &&
+  [ "$(wc -c <"$there/usr/lib/libtally.so")" -lt 1700000 ] &&
     [ "$(wc -c <"$there/usr/bin/tally")" -lt 500000 ] &&
     [ "$(wc -c <"$there/usr/lib/libtally.a")" -lt 16000000 ] &&
     [ "$(du -sk "$there/usr" | cut -f 1)" -lt 24000 ]
