@@ -188,7 +188,7 @@ bool tl_check_fields(tl_checker *c) {
     return false;
   uint32_t limit = extra_limit(c), extra = c->ins.extra;
   if (c->ins.op == TL_BC_GETC)
-    extra &= 0x7fffffffu;  // the top bit: it may be unset
+    extra &= 0x7fffffffu;  // the top bit: no check is needed
   if (limit != UINT32_MAX && extra >= limit)
     return tl_refuse(c, 0, TL_RULE_BAD_INDEX);
   return check_operation(c) && check_callee(c) && check_values(c);
