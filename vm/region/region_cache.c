@@ -446,7 +446,8 @@ enum { READ_IN_VAIN = 2 };
 
 // A busy graph belongs to a run further up the stack, of a function that calls
 // itself. Of a few lengths in turn each gets a graph of its own; where there
-// are ever more of them, the first graph is tried for any, the rest as they are.
+// are ever more of them, the first graph is tried for any, the rest as they
+// are.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base, bool *other) {
   bool any_length = where->wait > 0 && where->runs > READ_IN_VAIN;
