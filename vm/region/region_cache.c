@@ -373,8 +373,8 @@ static bool is_row_major(const tl_region_planned *planned, int ndim,
 }
 
 // Whether a graph makes an array of one block, and does nothing else.
-// These are all questions whose answers do not change while the graph is
-// cached; tl_region_runs_short asks the rest.
+// All that is tested here stays true while the graph is cached;
+// tl_region_runs_short tests the rest.
 static bool is_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_planned *planned = &k->planned;

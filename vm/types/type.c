@@ -274,7 +274,7 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
 }
 
 // The type of an array: its dimensions from the inside out.
-// A dimension is interned over the type that it holds, so that has to be there.
+// A dimension is interned over its inner type, so that has to be there.
 static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   tl_type *type = tl_type_of_dtype(vm, tl_array_dtype(a));
   for (int i = tl_ndim(a) - 1; i >= 0 && type != NULL; i--) {

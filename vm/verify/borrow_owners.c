@@ -31,8 +31,8 @@ void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner) {
 }
 
 // The same in several relations, or none.
-// Without relations there is no entry, as an entry of none would say that
-// somebody lends nothing.
+// Without relations there is no entry, as an entry of none would name an owner
+// of nothing.
 static void add_all(tl_state *state, uint32_t who, unsigned relations) {
   if (relations != 0)
     tl_state_add(state, who << 5 | relations);

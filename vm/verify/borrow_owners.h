@@ -129,8 +129,8 @@ bool tl_state_borrowed_by(const tl_state *state, uint32_t who);
 unsigned tl_state_relations(const tl_state *state, uint32_t who);
 
 // [who] lends no longer in a relation of [relations].
-// Others may lend in the same relations: the slot is independent only once none
-// does.
+// Others may stand in the same relations: the slot is independent only once
+// none does.
 void tl_state_remove(tl_state *state, uint32_t who, unsigned relations);
 
 // Nobody lends any longer in a relation of [relations].

@@ -486,7 +486,7 @@ static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
 }
 
 // All slots that the handler keeps.
-// Without a handler nothing is kept.
+// Without a handler there are none.
 static bool check_all_kept(tl_checker *c, const tl_state *states,
                            const tl_handler *handler) {
   for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
