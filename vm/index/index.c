@@ -47,6 +47,7 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
 
 // One item of an array as a scalar; a string or complex128 item may need
 // memory.
+// [item] lies within the array.
 static bool finish_item(tl_vm *vm, const tl_array *a, const char *item,
                         tl_slot *out) {
   *out = tl_item(vm, a, item);
@@ -68,6 +69,7 @@ static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
 }
 
 // Makes the result of a selection: an item, a view, or a copy of chosen items.
+// A base that owns may be consumed, as tl_index_get says.
 static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
                              tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
@@ -156,6 +158,7 @@ static bool number_get(tl_vm *vm, const tl_slot *base, const tl_step *step,
 
 // --- One index of one axis --------------------------------------------------
 
+// What the index of a list, a string or a range comes to.
 typedef enum one_kind { ONE_ITEM, ONE_SLICE, ONE_ARRAY } one_kind;
 
 // The index of something with one axis.
@@ -167,6 +170,7 @@ typedef struct one {
 } one;
 
 // The error of an index that has no meaning for a list, string or range.
+// [what] is the kind of base in words, as in the functions below.
 static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
@@ -221,6 +225,8 @@ static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
 
 // The places that an index array or a mask chooses among [length] items, as
 // int64: computed by indexing the numbers 0, 1, 2 …
+// So lists follow the rules of arrays for negative indices and masks, and
+// report errors in the same words. The result is dense, and owned.
 static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
   tl_range all = {.stop = length, .step = 1, .length = length};
   tl_array *numbers = tl_range_to_array(vm, &all);
@@ -430,6 +436,7 @@ static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // --- Strings ----------------------------------------------------------------
 
 // Characters [start, stop) as a string.
+// By cluster, as a character is whatever a reader takes for one.
 static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
                       int64_t stop, tl_slot *out) {
   size_t begin, end;
@@ -438,6 +445,7 @@ static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
 }
 
 // Where a bound of a slice lies in a text of so many characters.
+// Clipped, as for slices of arrays: no bound is an error.
 static inline int64_t bound(int64_t at, int64_t count) {
   if (at < 0)
     at += count;
@@ -488,6 +496,7 @@ bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
 }
 
 // A slice that goes backwards or leaves characters out, where these are bytes.
+// [slice] has at least two items and lies within the text.
 static bool spaced_bytes(tl_vm *vm, const tl_string *s, tl_slice slice,
                          tl_slot *out) {
   tl_string *made = tl_string_new(vm, NULL, (size_t)slice.length);
@@ -592,6 +601,7 @@ static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
 }
 
 // Anything but integers and slices makes an array of the range first.
+// Among them none, bools, masks and several indices.
 static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
                          const tl_slot *parts, tl_slot *out) {
   tl_array *numbers = tl_range_to_array(vm, range);
@@ -627,6 +637,7 @@ static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // --- Any value --------------------------------------------------------------
 
 // The error of a value that cannot be indexed.
+// A function is indexed where a call was meant, so the hint says how to call.
 static bool fail_base(tl_vm *vm, tl_slot base) {
   char text[TL_DESCRIBE];
   const char *hint = tl_is_function(base) ? ": call it with ( )" : "";

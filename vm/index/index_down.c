@@ -11,6 +11,7 @@
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
+// As in index_fancy.c: items by way of a block, and looks for an interrupt.
 enum { BLOCK = 512, POLL_EACH = 64 * 1024 };
 
 // Not if the mask lies in the same block: it would be overwritten while it is
@@ -31,6 +32,8 @@ bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
 
 // Whether the selection takes whole rows along the array's first axis, or items
 // of a vector, at rising positions, so that each moves down or stays.
+// What is sorted but has one place twice does not keep order here: the second
+// would be read after the first has been written over it.
 static bool keeps_order(const tl_array *a, const tl_selection *s) {
   size_t row = tl_itemsize(tl_array_dtype(a));
   if (s->fancy_at != 0 || s->fancy_ndim != 1 || s->data != a->data ||

@@ -67,6 +67,7 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
 }
 
 // One value for all chosen items: select(mask, value, x) block by block.
+// [a] and [mask] are dense and of one size.
 static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
   const tl_kernel_table *kernels = tl_kernels();
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
@@ -98,6 +99,8 @@ void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
 
 // Whether the axes [first, first + count) of [a] lie as one, so that a place
 // among them times one stride is an offset.
+// Then the places need not be taken apart into indices, which costs a division
+// for each axis.
 static bool axes_merge(const tl_array *a, int first, int count) {
   for (int i = first; i < first + count - 1; i++) {
     if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1]) {
@@ -122,6 +125,8 @@ static void offsets_of_places(const tl_array *a, int first, int count,
 }
 
 // The true places of a mask as an int64 array, for the axes from [axis] on.
+// [out] has no length to check against, as the places come from the mask itself
+// and lie within. NULL after tl_fail; else owned by the caller.
 static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
                                 const tl_fancy *fancy, tl_positions *out) {
   tl_slot mask = {.tag = tl_array_tag(fancy->array),
@@ -148,6 +153,7 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
 }
 
 // An index array as dense int64; borrowed if it is that already.
+// Of uint64, what is beyond int64 fails (kind value) in the cast.
 static bool integer_positions(tl_vm *vm, const tl_array *base,
                               const tl_fancy *fancy, tl_positions *out,
                               tl_slot *array) {
@@ -199,6 +205,8 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
 }
 
 // Repeats an index array to the shape that all of them broadcast to.
+// Positions are one row for the whole selection, so what broadcasting leaves
+// out has to be written down. [array] is replaced by the longer one.
 static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
                    tl_positions *positions) {
   if (array->array->size == selection->fancy_size)
@@ -220,6 +228,8 @@ static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
 
 // Adds the byte offsets of one index array to the sums; false after tl_fail
 // where an index is out of range.
+// The multiplication is not checked: an index within its axis times the axis's
+// stride is an address within the block.
 static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
                         int64_t n) {
   int64_t wrapped[BLOCK];
@@ -240,6 +250,7 @@ static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
 }
 
 // Several index arrays become one row of byte offsets.
+// *out->keep owns the sums where this succeeds.
 static bool combine(tl_vm *vm, int count, const tl_positions *each,
                     tl_selection *out) {
   tl_array *sums =
@@ -260,6 +271,7 @@ static bool combine(tl_vm *vm, int count, const tl_positions *each,
 }
 
 // Broadcasts the index arrays against each other.
+// Fails (kind shape) where they do not broadcast, or to too many.
 static bool broadcast_all(tl_vm *vm, int count, tl_slot *arrays,
                           tl_positions *each, tl_selection *out) {
   const tl_array *shapes[TL_MAX_DIMS];
@@ -304,6 +316,8 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
 
 // The positions [at, at + n), wrapped into [buffer] where some are negative;
 // NULL after tl_fail where one is out of range.
+// The common index is within its axis and not negative, so it is tested first,
+// without a copy.
 static const int64_t *read_positions(tl_vm *vm, const tl_positions *p,
                                      int64_t at, size_t n, int64_t *buffer) {
   const int64_t *index = p->index + at;
@@ -376,6 +390,7 @@ static void open_mover(tl_vm *vm, const tl_selection *selection, tl_dtype dtype,
 }
 
 // One run of items that are not dense on the array's side.
+// The step is that of the array's innermost dimension in the walk.
 static void move_run(mover *m, char *items, int64_t step, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   if (m->gathers) {
@@ -390,6 +405,7 @@ static void move_run(mover *m, char *items, int64_t step, size_t n) {
 }
 
 // The inner items at one position.
+// Below one position there may be a whole matrix, dense or not.
 static void move_inner(mover *m, char *items) {
   size_t nbytes = (size_t)m->inner_size * m->itemsize;
   if (m->inner_dense && !m->one) {
@@ -427,6 +443,8 @@ static void move_block(mover *m, char *items, const int64_t *index, size_t n,
 }
 
 // All positions below one item of the outer dimensions.
+// Called once for each item of the outer dimensions: positions are read again
+// each time, as they would need memory to be remembered.
 static bool move_positions(mover *m, char *items) {
   int64_t buffer[BLOCK];
   const tl_positions *p = &m->selection->positions;

@@ -50,6 +50,7 @@ static bool store_one(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
 }
 
 // One item for all: an array of rank 0.
+// [value] is a number or, for strings, a string.
 static bool one_item(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
   tl_array *item = tl_array_new(vm, dtype, 0, NULL);
   if (item == NULL)
@@ -62,6 +63,8 @@ static bool one_item(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
 }
 
 // The array itself if it has the dtype, else cast to it where its kind allows.
+// Kinds only go up: a bool into integers, integers into floats, floats into
+// complex; widths may shrink, much as with NumPy's same_kind casts.
 static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
   tl_dtype from = tl_array_dtype(value.array);
@@ -81,6 +84,7 @@ static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
 }
 
 // A range as an array of [dtype].
+// The numbers 0, 1, 2 … are int64, so for narrower items they are cast, too.
 static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
   tl_array *array = tl_range_to_array(vm, value.range);
@@ -192,6 +196,7 @@ static bool is_run(const tl_array *target, const tl_selection *selection,
 }
 
 // Writes to a region that a view can show.
+// A row of a matrix set to a row is the common case, and goes by one memmove.
 static bool store_region(tl_vm *vm, tl_array *target,
                          const tl_selection *selection, tl_slot value) {
   if (is_run(target, selection, value)) {
@@ -250,6 +255,8 @@ static bool part_positions(tl_vm *vm, const tl_array *target,
 }
 
 // Writes to places chosen by index arrays and masks.
+// All that may fail comes before tl_scatter_items: positions are checked, the
+// value is converted and made as long as the place.
 static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
                         tl_slot value) {
   int ndim;
@@ -287,6 +294,8 @@ static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
 }
 
 // Writes one item.
+// An item that is set to an array goes by a view of no axes, so that an array
+// of one item broadcasts to it and others fail in the usual words.
 static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   tl_dtype dtype = tl_array_dtype(target);
   // The usual case: no conversion.

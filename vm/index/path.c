@@ -28,12 +28,15 @@
 typedef tl_nested_path way;
 
 // The rest of the way below its first step.
+// What the first step took of the parts lies before them.
 static way below(way w) {
   int parts = tl_step_parts(w.steps);
   return (way){w.steps + 1, w.count - 1, w.parts + parts};
 }
 
 // The value on its way to its place.
+// Of one update, from its begin to the store; *value of the caller is not
+// touched before all has succeeded.
 typedef struct carried {
   tl_slot value;
   bool was_borrowed;  // it was borrowed, and has been retained for the store
@@ -57,6 +60,7 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
 
 // Moves the value into the heap, with its promotion counted for what it is
 // stored in.
+// Counts nothing where the value owned itself: it only moves.
 static tl_slot unload(tl_vm *vm, carried *carried, tl_cause cause) {
   if (carried->was_borrowed && vm->counting) {
     if (cause == TL_CAUSE_ITEM)
@@ -147,6 +151,7 @@ static bool update_item(tl_vm *vm, way w, tl_slot *item, carried *carried) {
 
 // list[slice] = values, as many as the slice has; they move out of a list that
 // ends here.
+// Owned values that are not taken are dropped by the caller with their list.
 static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
                         tl_slot *values) {
   // The values' list ends here: its items move.
@@ -166,6 +171,7 @@ static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
 }
 
 // Whether the values may be stored into a slice of a list.
+// Fails (kind type) for what is no list, (kind shape) for another count.
 static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
   char text[TL_DESCRIBE];
   if (!tl_is_list(values)) {
@@ -235,6 +241,7 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
 static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
 
 // x.real = v, x.T[0] = v: through the view that the attribute is.
+// Sets nothing where the attribute can only be read: that fails (kind type).
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
@@ -305,6 +312,7 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 }
 
 // Notes why the target could not be updated in place.
+// Only for `tally explain` and the counters: the result is the same.
 static void count_rejection(tl_vm *vm, tl_slot target) {
   if (vm->no_reuse)
     return;
@@ -316,6 +324,7 @@ static void count_rejection(tl_vm *vm, tl_slot target) {
 }
 
 // Updates an array, in place or in a copy.
+// A view is never written through here, since others show its block too.
 static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
@@ -364,6 +373,7 @@ static bool update_nested(tl_vm *vm, way w, tl_slot *target, carried *carried,
 }
 
 // The whole of a part: its items are overwritten, in its own type and shape.
+// Builds the new part before the old one ends, so that a failure leaves it.
 static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (tl_is_array(*part)) {
     tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
@@ -476,6 +486,7 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
 }
 
 // Whether a part is a mask that may have missing values.
+// Comparing a column of missing values gives such a mask.
 static bool is_open_mask(tl_slot s) {
   return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
          tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
@@ -483,6 +494,8 @@ static bool is_open_mask(tl_slot s) {
 
 // As update, where masks with missing values choose what they know: the first
 // of them is replaced by a plain mask meanwhile, and the rest by recursion.
+// The masks made are plain and this call's own; w.parts has its old values
+// again on return, whatever happens.
 static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
                          carried *carried, tl_slot *out) {
   uint16_t at = 0;

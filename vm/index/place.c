@@ -59,6 +59,7 @@ static inline tl_slot *find_item(tl_slot container, const tl_step *step,
 // is none.
 //
 //     r.rows[i].x    the container is item i, and *parts is behind i
+// NULL says nothing about the path's validity: the general way reports errors.
 static inline tl_slot *find_container(tl_vm *vm, tl_slot *target,
                                       const tl_path *path,
                                       const tl_slot **parts) {
@@ -112,6 +113,8 @@ static const tl_step *last_step(const tl_path *path) {
 }
 
 // A number of an array is stored by its bytes.
+// Only of an array whose block is its own (TL_DIRECT), and for a value that
+// tl_element_store takes; false for the general way.
 static bool store_number(tl_vm *vm, tl_slot container, const tl_step *step,
                          const tl_slot *parts, const tl_slot *value) {
   char *item;

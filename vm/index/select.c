@@ -33,6 +33,7 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
 // Where a start or stop lies: negative ones count from the end, and what lies
 // outside goes to the end it lies beyond: -1 or length - 1 going down, 0 or
 // length going up.
+// As Python clips slices: x[-100:100] is all of x.
 static int64_t clip(int64_t at, int64_t length, int64_t step) {
   if (at < 0) {
     at += length;
@@ -58,6 +59,7 @@ static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
 }
 
 // Reads one part of a slice, if it is given and not none.
+// *parts is moved past the value, none included.
 static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
                        int64_t *out, bool *is_there) {
   *is_there = false;
@@ -162,6 +164,8 @@ static int axes_of(tl_slot s) {
 }
 
 // The state of reading an index from left to right.
+// The invariant: axes before [axis] have been used up, and as many dimensions
+// as the basic part has so far are in *out.
 typedef struct reader {
   tl_vm *vm;
   const tl_array *base;
@@ -176,6 +180,7 @@ typedef struct reader {
 } reader;
 
 // Counts the axes that the items stand for, to know how many an ellipsis is.
+// Several index arrays count one axis each, a mask as many as it has.
 static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
   int64_t axes = 0;
   int ellipses = 0;
@@ -215,6 +220,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
 // --- Items ------------------------------------------------------------------
 
 // Adds a dimension to the basic part.
+// A new axis comes here with length 1 and stride 0.
 static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   tl_selection *out = r->out;
   if (r->stage == 1)
@@ -266,6 +272,8 @@ static bool add_integer(reader *r, int64_t index) {
 }
 
 // Whether the mask has the lengths of its axes.
+// These are as many as the mask has, from r->axis on; count_axes has seen to it
+// that they are there.
 static bool check_mask(reader *r, const tl_array *mask) {
   for (int i = 0; i < tl_ndim(mask); i++) {
     int64_t length = tl_shape(r->base)[r->axis + i];
@@ -371,6 +379,8 @@ static bool add_item(reader *r, tl_index_item item, const tl_slot **parts) {
 // --- The whole --------------------------------------------------------------
 
 // A bound of a slice of step 1, clipped to the axis; false: it is no int64.
+// The value is clipped before it is known to be an integer, which costs less
+// than a jump; what is no integer is thrown away.
 static bool plain_bound(tl_slot s, int64_t length, int64_t *out) {
   *out = clip(s.i, length, 1);
   return (s.tag & TL_CLASS_I64) != 0;

@@ -17,6 +17,8 @@
 enum { MOST_ITEMS = 64 };  // of one index, as the compiler has it
 
 // How many items a value is spread into; -1: it cannot be.
+// Of an array that is the length of its first axis: rows become values, which
+// then fail as indices unless they are index arrays.
 static int64_t spread_length(tl_slot s) {
   if (tl_is_list(s))
     return s.list->length;
@@ -26,6 +28,7 @@ static int64_t spread_length(tl_slot s) {
 }
 
 // Adds up how many items and values a step has when it is written out.
+// Fails (kind type) for other values, (kind index) for too many.
 static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
                        int64_t *items, int64_t *values) {
   char text[TL_DESCRIBE];
@@ -53,6 +56,8 @@ static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
 }
 
 // Adds the items of [from] as values; *to is moved past them.
+// Items are read by the general index, so strings of an array and others that
+// need memory become owned, and tl_path_close drops them.
 static bool spread_value(tl_vm *vm, tl_slot from, tl_index_item **items,
                          tl_slot **to) {
   static const tl_index_item one = {.kind = TL_ITEM_VALUE};

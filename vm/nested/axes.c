@@ -85,6 +85,8 @@ bool tl_grid_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
 // --- Shapes ------------------------------------------------------------------
 
 // The axes of a reshape, which goes to all parts alike.
+// [taken] leading axes become the [ndim] axes of [shape], which has as many
+// items.
 typedef struct axes {
   int taken, ndim;
   const int64_t *shape;
@@ -105,6 +107,7 @@ static bool reshape_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
 //
 // The view counts its block, since the tree that it goes into may outlive what
 // it was made from.
+// Only a part that is not dense is copied, and only that part.
 static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   tl_slot dense, borrowed = tl_borrow(s);
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
@@ -207,6 +210,7 @@ bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
 // --- Order -------------------------------------------------------------------
 
 // The order of axes, and how many there are.
+// Axis i of the result is axis axes[i] of the value.
 typedef struct order {
   const int *axes;
   int ndim;

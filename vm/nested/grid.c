@@ -231,6 +231,8 @@ bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
 // --- Writing -----------------------------------------------------------------
 
 // A value for chosen places as one for their rows, in row-major order.
+// One value for all places, and rows, go through as they are. *out is owned or
+// borrows from the value.
 static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
                           tl_slot *out) {
   *out = tl_borrow(value);
@@ -245,6 +247,8 @@ static bool value_of_rows(tl_vm *vm, const tl_array *places, tl_slot value,
 // So a write to a place changes one row and no other that refers to it: rows
 // that several places share become copies. False where memory is short; [n]
 // shows the same before and after.
+// Where that is so already, as after the first write, the places are compared
+// and nothing is made.
 static bool own_rows(tl_vm *vm, tl_nested *n) {
   tl_slot rows;
   if (tl_is_in_order(n->parts[0].array, n->parts[1].nested))

@@ -197,6 +197,7 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
 // x[i] = v sets where x[i] refers to, x = v and x.f = v where all items do.
 // A name is a field of the target, so it is left in *rest. *places borrows
 // from [n] or is owned.
+// The first step is used up only where it is an index.
 static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
                           tl_slot *places, tl_nested_path *rest) {
   *places = tl_borrow(n->parts[0]);
@@ -253,6 +254,8 @@ bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
+// Codes of different categories have no meaning in one another, so the values
+// are joined.
 bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   return tl_join_opened(vm, tl_indexed_values, tl_value_concat, count, items,

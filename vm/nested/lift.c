@@ -63,6 +63,7 @@ static bool call_with(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // What a function made of the items of all rows: rows again, under their
 // offsets, where it [has_items], else as it is. [ok]: whether it was made.
+// Takes the offsets, and *made where there is one.
 static bool close_result(tl_vm *vm, bool ok, bool has_items, tl_slot *offsets,
                          tl_slot *made, tl_slot *out) {
   if (!ok || has_items)
@@ -160,6 +161,7 @@ static bool refused(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 }
 
 // The values that may be missing; so may the results.
+// The mask is shared with the argument, since the function moves no items.
 static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       const tl_slot *args, tl_slot *out) {
   tl_slot made, mask;
@@ -555,6 +557,8 @@ static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
 
 // Whether a result has an item for each of so many rows. One of an axis that
 // was not named is a result of all items, unless it is rows itself.
+// By the length alone: what has as many items as there are rows is taken for
+// one item for each.
 static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
                        tl_slot made, int64_t rows) {
   int at = tl_lift_axis(builtin);

@@ -64,6 +64,7 @@ static bool zero_options(const maker *m, tl_type *of, int ndim,
 }
 
 // Rows without items.
+// The items are made even though there are none: they tell the rows' type.
 static bool zero_rows(const maker *m, tl_type *of, int ndim,
                       const int64_t *shape, tl_slot *out) {
   int64_t none = 0, rows;

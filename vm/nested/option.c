@@ -162,6 +162,8 @@ bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 // --- Elementwise -------------------------------------------------------------
 
 // The mask of an operand: false for what cannot be missing.
+// Borrowed. A bool broadcasts, so that no mask of a whole shape is made for
+// plain operands.
 static tl_slot mask_of(tl_slot s) {
   if (tl_is_none(s))
     return tl_bool(true);
@@ -192,6 +194,7 @@ static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
 }
 
 // Where an operand is known to be [value]: there, and so.
+// Kleene's logic asks this of both operands.
 static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
                   tl_slot *out) {
   tl_slot there, so = tl_none();
@@ -208,6 +211,8 @@ static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
 
 // false and missing is false, true or missing is true: those are not missing,
 // whatever lies there.
+// *mask loses what is decided all the same; *out are the values, owned, and
+// anything where the mask is true.
 static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
                           const tl_slot *plain, tl_slot *mask, tl_slot *out) {
   tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
@@ -238,6 +243,7 @@ static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
   return ok;
 }
 
+// Compared before a part is shared, as both parts of an option have one shape.
 static bool same_shape(const tl_array *a, const tl_array *b) {
   return tl_ndim(a) == tl_ndim(b) &&
          memcmp(tl_shape(a), tl_shape(b),
@@ -293,6 +299,8 @@ static bool is_bools(tl_slot s) {
 
 // Integer divisors and exponents are checked item by item: what lies where one
 // is missing must not fail.
+// The list is that of the operations which look at their operands before they
+// write.
 static bool is_checked(tl_op op) {
   return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
          op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT;

@@ -85,6 +85,7 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 
 // The layout stays that of [n]: callers whose map changes a field's type set
 // another one.
+// A failure drops the parts that were made; [n] is only read.
 bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
                    tl_part_map *map, void *context, tl_slot *out) {
   tl_nested *made =
@@ -109,6 +110,7 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
 static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
 const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
 
+// The operand is borrowed, so an index that could move items out of it copies.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
   tl_slot part = tl_borrow(index), borrowed = tl_borrow(s);
   return tl_index_get(vm, &borrowed, &tl_index_one, &part, out);
@@ -233,6 +235,7 @@ void tl_part_return(tl_vm *vm, tl_borrowed_part *b, bool ok) {
 // All results are there before they are joined, as the first ones do not tell
 // the dtype of all. Fails (kind value) where there are no rows and a result is
 // one number: nothing says then of which dtype none of them are.
+// It looks for an interrupt once in 256 rows.
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   int64_t calls = loop->count > 0 ? loop->count : 1;
   tl_slot *results = tl_slots_new(vm, calls, loop->name), joined;

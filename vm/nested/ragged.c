@@ -56,6 +56,7 @@ bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
 }
 
 // As above where the offsets are not wanted, so that no copy of them is made.
+// *items counts what it shows, so it may outlive the array.
 bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   const int64_t *at = tl_ragged_offsets(ragged.nested);
   int64_t rows = tl_ragged_rows(ragged.nested);
@@ -90,6 +91,7 @@ bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
 // --- Gathering ---------------------------------------------------------------
 
 // Rows of a dense array of plain items: memory is copied as it lies.
+// [total] is the sum of all lengths; runs that are empty are passed over.
 static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
                       int64_t count, const int64_t *starts,
                       const int64_t *stops, tl_slot *out) {
@@ -150,6 +152,8 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
 // --- Making ------------------------------------------------------------------
 
 // Offsets 0, width, 2 * width, …
+// The offsets are written although they follow from the width, so that all rows
+// have one form.
 bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
                         tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
@@ -282,6 +286,7 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
 }
 
 // Rows as they are, of a regular value of two axes or more those of one length.
+// A tl_opener; what it gives of rows is borrowed.
 static bool as_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
   *out = tl_borrow(s);
   return tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_of_regular(vm, s, out);

@@ -55,9 +55,11 @@ bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
 
 // Whether two ragged arrays have rows of the same lengths; else *row is the
 // first that differs, or -1 where their number does.
+// Where their items begin does not count.
 bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row);
 
 // An index beyond the items of a row (kind index).
+// [index] is shown as it was written, negative or not. Returns false.
 bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
 
 // For each item of all rows the number of its row.
@@ -77,6 +79,7 @@ bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out);
 // Whether the places are those of all rows, in order.
 bool tl_is_in_order(const tl_array *places, const tl_nested *rows);
 // The rows at places of one axis or more, in row-major order. *out is owned.
+// Rows may occur at several places; they are copied then.
 bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out);
 // Rows of those places: of one axis a ragged array, of none the row. Borrows;
 // *out is owned or borrows from the rows.

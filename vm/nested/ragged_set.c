@@ -28,6 +28,8 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
 
 // The place, or the places, of [start, stop) that the first item of an index
 // chooses. *out is owned, or a number.
+// A number of the content and not of the row: the writes below go to the
+// content at once.
 static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
                           int64_t stop, tl_slot *out) {
   tl_step step = {.item_count = 1, .items = rest->steps->items};
@@ -64,6 +66,7 @@ static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
 }
 
 // Rows of rows: their first index chooses among all rows of the content.
+// The chosen numbers replace the first item of the index; those behind it stay.
 static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot chosen;
@@ -128,6 +131,8 @@ static bool cast_rows(tl_vm *vm, const tl_nested *n, tl_slot items,
 
 // The array's own runs of items, then those of the rows that take the place of
 // others: where each row comes from, in one row of items for both.
+// A row that is chosen twice has the later of the two given, as with any index
+// array.
 static void find_runs(const tl_nested *n, const tl_array *chosen,
                       const int64_t *given, int64_t own, int64_t *starts,
                       int64_t *stops) {
@@ -187,6 +192,8 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
 }
 
 // One row of another length.
+// The row becomes rows of one, so that its conversion and its errors are those
+// of many.
 static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   int64_t one = 1;
   tl_slot rows;
@@ -212,6 +219,7 @@ static bool is_ragged_mask(tl_slot s) {
 
 // Leaves out what of the content lies before and behind the rows, so that an
 // index of the rows is one of the content.
+// A failure leaves [n] as it was.
 static bool trim(tl_vm *vm, tl_nested *n) {
   const int64_t *at = tl_ragged_offsets(n);
   if (at[0] == 0 && at[tl_ragged_rows(n)] == tl_value_length(n->parts[1], 0))

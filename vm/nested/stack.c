@@ -31,6 +31,7 @@
 #include "vm/vm.h"
 
 // Records: a column of each field's values, then a struct array of those.
+// The fields may stand in any order; that of the first record is the array's.
 static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
                           tl_slot *out) {
   const tl_record *first = items[0].record;
@@ -110,6 +111,7 @@ static bool same_widths(tl_slot a, tl_slot b) {
 }
 
 // The axes of tables, behind the leading one, that differ in length.
+// *first and *last are widened to take in the axes of this pair.
 static void differing_axes(tl_slot a, tl_slot b, int *first, int *last) {
   for (int i = 1; i < tl_value_ndim(a) && i < tl_value_ndim(b); i++) {
     if (tl_value_length(a, i) == tl_value_length(b, i))
@@ -121,6 +123,8 @@ static void differing_axes(tl_slot a, tl_slot b, int *first, int *last) {
 
 // Rows that are tables of other widths, or stand beside ragged ones, become
 // ragged too.
+// Rows are replaced one by one; a failure leaves the rest, which the caller
+// drops all the same.
 static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
   bool needed = false;
   int first = TL_MAX_DIMS, last = 1;
@@ -162,6 +166,7 @@ static bool is_all_missing(tl_slot s) {
 }
 
 // The dtype of the items of a row, as deep as they are; TL_DTYPE_COUNT: none.
+// Rows that say nothing of a dtype, as [] and [none] do not, give none.
 static tl_dtype items_dtype(tl_slot s) {
   while (tl_has_rows(s)) s = s.nested->parts[1];
   if (is_all_missing(s) || (tl_is_array(s) && s.array->size == 0))
@@ -231,6 +236,7 @@ static bool same_shapes(int64_t count, const tl_slot *rows) {
 }
 
 // Values of one shape along a new first axis.
+// One concatenation and a reshape, so no form needs a stack of its own.
 static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
                          tl_slot *out) {
   int64_t shape[2] = {count, tl_value_length(rows[0], 0)};

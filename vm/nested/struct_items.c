@@ -46,6 +46,8 @@ bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
 
 // Puts the fields at an index together again: a record where no axis is left,
 // else columns. Takes the values.
+// A slot whose value was taken owns nothing any more, so the caller frees all
+// slots in any case.
 static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
                        tl_slot *out) {
   // The index takes as many axes from the array as from any part of it.
@@ -233,6 +235,8 @@ bool tl_struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 // --- Columns -----------------------------------------------------------------
 
 // What a field has at an index, for putting it back.
+// A copy, since what the index shows may be a view of what is about to be
+// written.
 static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
                        tl_slot *out) {
   tl_slot borrowed = tl_borrow(part), shown;

@@ -34,6 +34,9 @@ static void put_results(tl_region_graph *g, const tl_slot *results) {
 }
 
 // Ends what the region has used up and writes what it leaves behind.
+// Transfers come first, then the numbers, then results, then what ends: a
+// result may stand in an operand's memory, whose root is then no longer marked
+// as consumed.
 static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
   tl_region_end_selection(g, &results[0]);
@@ -87,6 +90,8 @@ static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
 }
 
 // One result; several are in out[] in their order.
+// Without its consumer the region still saves the arrays between the
+// operations, so a consumer that declines is not the end of it.
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->consumer == TL_CONSUMER_ARRAY)
     return to_value(g, out);
@@ -116,6 +121,8 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
 }
 
 // The hint in a region of where not to ask again, see tl_region.
+// One answer for all instructions of a region in one pass, as each of them
+// would ask.
 static bool is_declined(tl_region *where, uint32_t pc) {
   if (pc <= where->asked_at || pc >= where->skip)
     return false;
@@ -148,6 +155,8 @@ static tl_array *written(tl_slot result) {
 }
 
 // A run that an earlier one was like.
+// On success the graph stays good only if it went to the same consumer as
+// before, since g->consumer is part of what was cached.
 static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   tl_region_graph *g = &k->graph;
   tl_region_planned fresh;
@@ -201,6 +210,7 @@ static bool is_small(const tl_region_graph *g) {
 
 // Reads, resolves, computes and caches; a graph is cached before the commit,
 // while the operands that it describes are still there.
+// With [keep] the graph is cached if it can be, even where the result is small.
 static tl_region_status run_read(tl_region_graph *g, tl_region *where,
                                  uint32_t pc, bool together, bool keep,
                                  tl_slot *results) {
@@ -244,6 +254,8 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
   return status;
 }
 
+// At most 1,024 runs pass without a try: then the operands may have changed for
+// good.
 enum { WAIT_MOST = 10 };  // as a power of two
 
 // Whether the region, of which no cached run is good, is to be read and cached
@@ -277,6 +289,7 @@ static bool is_refused(tl_region *where, uint32_t pc) {
 
 // Each time at the same instruction doubles the number of runs in which it is
 // not tried. [numbers]: no operation on arrays was found.
+// [pc] + 1 is stored, so that 0 means that nothing was refused.
 static void note_rejection(tl_region *where, uint32_t pc, bool numbers) {
   where->refused_numbers = numbers;
   if (where->refused_at != pc + 1) {
@@ -320,8 +333,8 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
   return TL_REGION_DONE;
 }
 
-// From the cheapest try to the dearest: a cached graph and its plan; then, if it is time, reading anew, with the regions behind this
-// one and without.
+// From the cheapest try to the dearest: a cached graph and its plan; then, if
+// it is time, reading anew, with the regions behind this one and without.
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
@@ -411,6 +424,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 
 // An operation on ragged rows outside of any region: a graph of one node whose
 // operands are the slots.
+// Slots that the run has taken the memory of lose their owned bit; others are
+// the caller's still.
 static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
                                    tl_slot *slots, tl_slot *out) {
   tl_region_graph g;

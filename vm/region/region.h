@@ -53,6 +53,8 @@ static inline int64_t tl_items_of(const tl_slot *s) {
 
 // [at] is the instruction under way, [base] the frame's slots; [large]: an
 // operand has TL_REGION_LARGE items.
+// Called where an instruction meets an array. *next is set where the region is
+// done; where it is declined no error is pending.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next);
@@ -62,6 +64,7 @@ extern const struct tl_fusion_ops tl_fusion_ops;
 
 // Forgets the cached graphs and plans for a unit's code; NULL: all but
 // one in use. Returns whether there were any.
+// For a unit that ends, and where memory is short. Busy graphs stay.
 bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
 
 // The operation of an instruction that may stand in a region; TL_OP_COUNT for

@@ -18,6 +18,8 @@
 #include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
+// Graphs of one region differ in their operands' types and shapes; a loop
+// seldom sees more than a few, and each is tried in turn.
 enum {
   CACHED_MOST = 128,  // in a VM
   CACHED_OF_A_REGION = 4,
@@ -43,6 +45,8 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
 // Notes that an axis of an array that the graph reads is another one now. The
 // plan stays good for a vector of another length: it says nothing of that but
 // in its size, unless an item is repeated for the others.
+// A length of 1 is one that is broadcast, or stops being so: strides of 0 come
+// or go, and these are in the plan.
 static void note_axis(tl_region_cached *k, int ndim, int64_t before,
                       int64_t length, bool moved) {
   k->is_reshaped = true;
@@ -93,6 +97,7 @@ static inline bool take(tl_region_cached *k, int use, tl_slot value) {
 
 // The root of the slot gets the value as well, since memory may be taken over
 // from it.
+// Without a root there is only a number, whose slot need not be written.
 static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   tl_slot value = g->base[f->at];
@@ -167,6 +172,8 @@ static bool select_again(tl_region_cached *k, tl_region_guard *f,
 // The index is applied again only where one of its parts has changed, or
 // perhaps the array; otherwise the view is as far from its array's beginning as
 // before.
+// [offset] is in bytes from the first item of the array, so it is good for
+// another array of the same geometry.
 static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   const tl_array *from = g->uses[f->of[0]].value.array;
@@ -199,6 +206,7 @@ static int scalars_of(const tl_region_guard *f) {
 
 // As the dispatch loop does them: i + 1 in an index, or the product of two
 // factors. False: other operands or operations.
+// Wrapping as the language defines it: unsigned arithmetic on int64.
 static bool compute_at_once(tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
   const uint64_t tag = a.tag & b.tag, type = (a.tag | b.tag) & 0xff;
   if (type == TL_CLASS_I64 &&
@@ -254,6 +262,8 @@ static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
 
 // Slots' owned bits are changed by the commit, not here; only the graph's own
 // view of them is.
+// The value must be what the reading saw in this respect, because what is
+// consumed afterwards follows from it.
 static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
   if (tl_region_transfers(x->value, y->value) != f->transferred)
@@ -311,6 +321,8 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
 }
 
 // The numbers that nodes read, converted anew where they have changed.
+// A float64 for a float64 operand is the common case, and is copied without
+// deciding any dtypes.
 static bool convert_numbers(tl_region_graph *g) {
   for (int i = 0; i <= g->value; i++) {
     tl_region_node *n = &g->nodes[i];
@@ -361,6 +373,8 @@ static bool is_row_major(const tl_region_planned *planned, int ndim,
 }
 
 // Whether a graph makes an array of one block, and does nothing else.
+// All that is tested here stays true while the graph is cached;
+// tl_region_runs_short tests the rest.
 static bool is_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_planned *planned = &k->planned;
@@ -382,6 +396,8 @@ static bool may_reshape(const tl_region_cached *k) {
 
 // The nodes' shapes and the plan after arrays have got other lengths: a plan of
 // one axis is cut to the new one, another one is made anew by the run.
+// Where a node would have to be hoisted for the new lengths the graph is not
+// good.
 static bool end_reshape(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_plan *plan = &k->planned.plan;
@@ -429,8 +445,9 @@ static void move_to_front(tl_region *where, tl_region_cached *k) {
 enum { READ_IN_VAIN = 2 };
 
 // A busy graph belongs to a run further up the stack, of a function that calls
-// itself. Of a few lengths in turn each gets a graph of its own; where there are
-// ever more of them, the first graph is tried for any, the rest as they are.
+// itself. Of a few lengths in turn each gets a graph of its own; where there
+// are ever more of them, the first graph is tried for any, the rest as they
+// are.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base, bool *other) {
   bool any_length = where->wait > 0 && where->runs > READ_IN_VAIN;
@@ -481,6 +498,7 @@ static int place_words(const tl_region_graph *g) {
 
 // Of arrays that are no views: a view's header is in the graph itself and is
 // compared there.
+// A vector has three words, a matrix five.
 static void cut_dims(cutter *c, tl_region_use *uses, int count) {
   for (int i = 0; i < count; i++) {
     if (!uses[i].direct || !tl_is_array(uses[i].value))
@@ -582,6 +600,8 @@ static void make_room(tl_vm *vm, tl_region *where) {
 }
 
 // Copies a plan behind the graph, where it fits.
+// A plan that does not fit the memory behind its graph, as one for other
+// lengths may not, is made anew in each run.
 static void keep_plan(tl_region_cached *k, const tl_region_planned *planned) {
   k->planned.is_ready =
       planned->is_ready && tl_plan_nbytes(&planned->plan) <= k->plan_nbytes;
@@ -638,6 +658,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
 }
 
 // Also graphs that have read a callee of the unit's code.
+// A callee's code may be of a unit that ends before the graph's own.
 static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
   bool found = unit == NULL || k->unit == unit;
   for (int i = 0; i < k->graph.callee_count; i++)

@@ -138,6 +138,7 @@ static bool read_condition(tl_region_reader *rd, const tl_decoded *d,
 }
 
 // Two floats or two integers, as the instruction compares them.
+// Comparisons of an int with a float are left to the call, as are others.
 static bool compare(tl_region_reader *rd, tl_op op, const tl_slot *values,
                     bool *truth) {
   int both = tl_class(values[0]) | tl_class(values[1]);
@@ -151,6 +152,7 @@ static bool compare(tl_region_reader *rd, tl_op op, const tl_slot *values,
 }
 
 // Whether a branch is taken; false: that cannot be said here.
+// Its operands are numbers, since an array has no truth value.
 static bool read_branch(tl_region_reader *rd, const tl_decoded *d,
                         bool *taken) {
   tl_slot values[2];

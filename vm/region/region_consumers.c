@@ -6,6 +6,7 @@
 
 // --- Columns ----------------------------------------------------------------
 
+// As in region_fold.c; what waits may be a quarter of the array that is saved.
 enum {
   CHUNK_BYTES = 128 * 1024,
   PART_OF = 4,  // of what is computed, that may wait
@@ -125,6 +126,8 @@ static void *begin_all(void *context, int64_t first, void *local) {
 
 // How threads may share the reductions; false: they may not. [parts] has room
 // for each one's, or is NULL.
+// Rows alone can be shared: columns and running folds take their items in
+// order.
 static bool split_all(tl_vm *vm, tl_result_consumer **from, int count,
                       consumers *all, tl_consumer *parts,
                       tl_plan_split *split) {

@@ -6,6 +6,7 @@
 #include "vm/engine/scan.h"
 #include "vm/region/region_internal.h"
 
+// How the items of one result are taken, and which member of the union is open.
 typedef enum tl_consumer_kind {
   TL_CONSUMES_NONE,  // the plan itself writes the items to an array
   TL_CONSUMES_ROWS,
@@ -47,6 +48,7 @@ void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
 
 // Runs the plan, whose results go to [count] of these in order; those of lanes
 // are open, and end here.
+// Columns are the caller's to close, on every path.
 bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **consumers,
                       int count, bool may_stop);
 

@@ -7,6 +7,8 @@
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 
+// Positions count in row-major order of [axes]; the tile ends where the first
+// of its axes does, or before:
 //
 //   lengths 4 * 3 * 5, at 20, most 22
 //   from (1, 1, 0): the axis of 3 is not at its beginning, so the tile is
@@ -35,6 +37,7 @@ int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
 }
 
 // The items of a chunk: whole rows of the last axes, where these are short.
+// So that most tiles are whole rows, and few plans are made.
 static int64_t chunk_items(const int64_t *lengths, const int *axes, int ndim) {
   int64_t whole = 1;
   for (int i = ndim - 1; i >= 0 && whole * lengths[axes[i]] <= CHUNK_ITEMS; i--)

@@ -4,8 +4,7 @@
 //
 //   last axis folded   items of one result after the other, to a row stream
 //   last axis kept     rows are computed some at a time into a buffer, a block
-//   of
-//                      columns at a time, and go to a column stream
+//                      of columns at a time, and go to a column stream
 #include <string.h>
 
 #include "vm/region/region_internal.h"
@@ -25,6 +24,8 @@ typedef struct folder {
 } folder;
 
 // Kept axes first: then the items of each result follow one another.
+// The reduced axes stay in their order, so results have the same bits as
+// tl_reduce's.
 static void split_axes(folder *f, uint32_t axes) {
   int n = 0;
   f->count = f->length = 1;
@@ -72,6 +73,8 @@ static tl_region_status fold_lanes(folder *f, const tl_method *method,
 
 // --- Results side by side ----------------------------------------------------
 
+// A chunk of rows fits the second-level cache; below LEAST_ITEMS the work of
+// opening a plan exceeds what it saves.
 enum {
   BLOCK_COLUMNS = 1024,      // columns at a time
   CHUNK_BYTES = 128 * 1024,  // computed at a time
@@ -235,6 +238,8 @@ static tl_region_status fold_columns(folder *f) {
 // --- Variances --------------------------------------------------------------
 
 // The means, then the squared deviations, along the last axes.
+// Two passes, as in vm/engine/reduce.c: one pass with a sum of squares would
+// lose digits. The operations are computed twice, hence only cheap ones.
 static tl_region_status fold_variance(folder *f, char *to) {
   tl_vm *vm = f->g->vm;
   if (!tl_region_is_cheap(f->g))

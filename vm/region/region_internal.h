@@ -67,6 +67,8 @@ typedef struct tl_region_node {
 
 // A value from outside: an array, a view of one (whose header stands in the
 // region's own memory), a number, or what an index is made of.
+// Uses stand in the order in which they were read, which is that of their
+// guards; a cached graph takes their values anew for each run.
 typedef struct tl_region_use {
   tl_slot value;
   tl_slot items;  // what is computed with: of ragged rows their content
@@ -81,6 +83,8 @@ typedef struct tl_region_use {
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
+// One for each slot, however often it is read; its value is that from before
+// the region, until a transfer changes who owns it.
 typedef struct tl_region_root {
   uint32_t slot;
   tl_slot value;
@@ -119,6 +123,8 @@ typedef enum tl_region_source {
   TL_FROM_TRANSFER,  // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
+// Guards are checked in the order of the reading. What one looks at, earlier
+// ones have taken.
 typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
@@ -287,6 +293,8 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 }
 
 // An empty graph in [room], which need not be cleared.
+// Borrows [room], which has to live as long as the graph. [base] are the
+// frame's slots; [function] is NULL for a graph that is not read from code.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
 // Forgets what was read, not where it stands.
@@ -301,13 +309,19 @@ void tl_region_clear(tl_region_graph *g);
 // g->value and g->result; writes nothing else.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
 // The instructions up to [end] alone, which is within a region.
+// What is read must leave one result, the last node. Clears an error that is
+// pending.
 bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // The same for at least two results; the reductions among them end nothing.
+// Fills g->results, in no certain order. False: fewer than two results, or a
+// slot that is neither a result nor has its value.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // Whether the calls that are read get what they state, after tl_region_resolve.
 // An error may be pending.
+// Fails as the calls would, but only with false: the region is then not run,
+// and the call itself says what is wrong.
 bool tl_region_check_types(const tl_region_graph *g);
 
 // What a callee's code reads, all borrowed (region_graph.c); unset: there is
@@ -322,6 +336,7 @@ bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
 
 // What an index selects of [base], where that is a view: false for a choice of
 // items, as by a bool, and after tl_fail.
+// [out] is a place without positions, so it needs no tl_selection_close.
 bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
                           const tl_region_index *index, tl_selection *out);
 
@@ -384,6 +399,9 @@ typedef struct tl_region_origin {
 } tl_region_origin;
 
 // A plan, and where its streams' data come from.
+// Valid for one graph and for operands of the same shapes and strides. Numbers
+// and addresses in it are those of the last run; tl_region_plan_to and its like
+// set them before each one.
 typedef struct tl_region_planned {
   tl_plan plan;
   bool is_ready;
@@ -408,6 +426,8 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const int64_t *out_strides);
 
 // The plan that was made for another tile, along no axis shorter, for this one.
+// [planned] is not changed but for its streams and its lengths, so the longest
+// tile has to come first.
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
                               tl_region_planned *planned,
                               const tl_region_tile *tile, void *out);
@@ -425,6 +445,7 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
 
 // Computes a tile into memory, its axes [strides] bytes apart, whatever
 // operands are rolled (region_write.c). To be thrown away where it is declined.
+// [dtype] may be another than the node's: items are cast.
 tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides);
@@ -433,6 +454,8 @@ tl_region_status tl_region_run_tile(tl_region_graph *g,
 
 // Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
 // (NULL: as they are).
+// Done, all items have been handed out, on one thread unless [split] says how
+// parts are made. Failed, some may have been.
 tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
                                 tl_dtype dtype, tl_plan_consume *consumer,
                                 void *context, const tl_plan_split *split);
@@ -452,6 +475,7 @@ int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
 
 // A cached plan, its streams where the operands are now, and its output at
 // [out].
+// Strides of the output are those that the plan was made for.
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out);
 
@@ -465,6 +489,7 @@ typedef struct tl_region_target {
 } tl_region_target;
 
 // The numbers and constants that slots are left with.
+// After all that may fail: it writes to slots.
 void tl_region_bind(const tl_region_graph *g);
 
 // Operations that make no array of their own.
@@ -474,8 +499,7 @@ int tl_region_count_fused(const tl_region_graph *g);
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count);
 
-// --- Cached graphs: region_cache.c
-// ---------------------------------------------
+// --- Cached graphs: region_cache.c ------------------------------------------
 
 // The graph and plan of an earlier run from one instruction on.
 struct tl_region_cached {
@@ -504,14 +528,19 @@ struct tl_region_cached {
 // that was used last is good for arrays of other lengths, too: *other is then
 // true, and its plan is made anew where only the length of a vector is no
 // other.
+// [base] is the frame of this run. The graph returned is not busy yet; the
+// caller says so while it runs.
 tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
                                         tl_slot *base, bool *other);
 
 // Keeps the plan that a run of a cached graph has made for other lengths.
+// Does nothing where it has its plan still, or the run made none.
 void tl_region_renew(tl_region_cached *cached);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
 // Without memory nothing is cached.
+// Counts no arrays: values that it shows may end after this, and are taken anew
+// before they are looked at again.
 void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
 
 // Takes [cached] out of all lists and frees it. Not while it is busy.
@@ -553,6 +582,8 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 
 // The place [index] of [a] as a view; NULL where a node's items are not stored
 // there as they are.
+// Takes memory for a view (tl_region_view), which lives as long as the graph.
+// An index that is no view gives NULL, too, perhaps with an error pending.
 tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
                                const tl_region_index *index);
 
@@ -563,6 +594,7 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
 tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 
 // The items of g->selected that g->mask takes, as a vector.
+// *out is owned. Declined where the mask is no mask, or has another shape.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 // Cuts a result that stands in an operand to its length: no sooner than the
 // graph has been cached, which the operand's shape is part of.
@@ -622,6 +654,8 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
 // The dying operand that the result may be written into, or -1. [fits]: what
 // else must hold of it.
 // Returns the use's number. The memory is taken by the caller, after the run.
+// Of the uses only those are asked whose root is still consumed, so a memory is
+// given to one result.
 int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
@@ -645,6 +679,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Whether [target] may be written while the others are read: none of them may
 // be read at another place of its memory.
+// Reading item on item at the same place does no harm, since a block is read
+// before it is written.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // A pass over memory that others see must finish once it has begun: it is paid
 // for before.

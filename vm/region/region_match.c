@@ -33,6 +33,7 @@ typedef struct matcher {
 
 // A term with the operands in its order, and the nodes besides the first one
 // that it computes.
+// Two terms of equal text have the same kernel, whatever nodes they are of.
 typedef struct term {
   char text[TL_TERM_LENGTH + 1];
   int8_t length, operand_count, operations;
@@ -148,6 +149,7 @@ static bool append_text(term *to, const char *text) {
 
 // An operation within a term is set off by an underscore. false: too many
 // operands, or too long a text.
+// On false [to] is half written and is thrown away.
 static bool append(term *to, const term *part) {
   bool is_behind = to->text[to->length - 1] != '_';
   if (to->operand_count + part->operand_count > TL_TERM_OPERANDS ||
@@ -164,6 +166,8 @@ static bool append(term *to, const term *part) {
 }
 
 // The order of two operands that may change places.
+// Kernels are listed under one order only, so that x * y + z and z + x * y are
+// the same term.
 static bool comes_first(const term *x, const term *y) {
   return x->operations != y->operations ? x->operations > y->operations
                                         : strcmp(x->text, y->text) >= 0;
@@ -191,6 +195,8 @@ static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
                        terms *out);
 
 // What operand [k] of a node can be in a term: read, or computed as well.
+// [readers] is how often the node must be read for it to be absorbed: once, or
+// twice by a square.
 static void list_operand(const matcher *m, int at, int k, tl_dtype dtype,
                          int depth, int readers, terms *out) {
   const tl_region_node *n = &m->g->nodes[at];
@@ -257,6 +263,7 @@ static void list_terms(const matcher *m, int at, tl_dtype dtype, int depth,
 // --- Kernels ----------------------------------------------------------------
 
 // NULL: there is none. Kernels of bytes know no sign, which only order needs.
+// Linear in the kernels of a dtype; plans are cached, so this runs seldom.
 static tl_fused_loop *find_loop(const term *t, tl_dtype dtype) {
   bool is_ordered =
       strstr(t->text, "lt_") != NULL || strstr(t->text, "le_") != NULL;
@@ -273,6 +280,7 @@ static tl_fused_loop *find_loop(const term *t, tl_dtype dtype) {
 }
 
 // The dtype of the operands of the terms that begin with a node.
+// Of logic it is the dtype that its comparisons have, as in x > 0 and y > 0.
 static tl_dtype term_dtype(const matcher *m, int at) {
   const tl_region_node *n = &m->g->nodes[at];
   if (operations[n->op].class != LOGIC)

@@ -14,6 +14,8 @@
 _Static_assert((int)TL_REGION_RESULTS <= (int)TL_PLAN_RESULTS,
                "a plan makes all results");
 
+// What one run chooses for each result, all of it before the first block is
+// computed.
 typedef struct multi {
   tl_region_graph *g;
   tl_slot *results;
@@ -291,6 +293,7 @@ static bool make_results(multi *s) {
 }
 
 // What is folded becomes what was asked for. Only a norm may fail.
+// A scalar result is loaded from s->items, where its consumer has left it.
 static bool end_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   tl_reducer *r = &s->reducers[i];
@@ -358,6 +361,8 @@ static tl_region_status run(multi *s) {
 }
 
 // The arrays that a node is computed of, a bit for each.
+// Uses without a root share the bits above those of roots, so two may count as
+// one; then more is tried together than needed, which does no harm.
 static uint64_t arrays_of(const tl_region_graph *g, const uint64_t *nodes,
                           const tl_region_node *n) {
   uint64_t arrays = 0;
@@ -377,6 +382,8 @@ static uint64_t arrays_of(const tl_region_graph *g, const uint64_t *nodes,
 
 // Whether all results are of arrays that they share: else one pass gains
 // nothing.
+// It grows a set from the first result until no other shares with it; as many
+// rounds as there are results are enough.
 static bool share(const tl_region_graph *g) {
   uint64_t nodes[TL_REGION_NODES], shared = 0;
   bool joined[TL_REGION_RESULTS] = {false};

@@ -35,6 +35,9 @@ static int add_stream(planner *p, int node, int operand, const void *data,
 }
 
 // Where a use's items of a tile begin; [strides] are those of all axes.
+// Along a rolled axis item 0 of the result is item -shift of the array, modulo
+// its length. A tile lies on one side of the wrap, so one address does for all
+// of it.
 static char *tile_data(const tl_region_graph *g, const tl_region_use *use,
                        const tl_region_tile *tile, int64_t *strides) {
   const tl_array *a = use->items.array;
@@ -69,6 +72,7 @@ static int add_array(planner *p, int u) {
 }
 
 // Whether two uses are the same number in later runs as well.
+// Numbers from slots may be equal in this run by chance; only literals stay so.
 static bool is_same(const planner *p, int in, int other) {
   const tl_region_use *uses = p->g->uses;
   return in == other || (uses[-1 - in].fixed && uses[-1 - other].fixed);
@@ -87,6 +91,8 @@ static int add_use(planner *p, int u) {
 }
 
 // A scalar that another node has already, as the same bytes of the same size.
+// The search ends at the operand itself, so each number is compared with those
+// before it.
 static int find_scalar(const planner *p, int at, int i) {
   const tl_region_node *n = &p->g->nodes[at];
   size_t size = tl_itemsize(n->typing.operands[i]);
@@ -131,6 +137,7 @@ static void add_streams(planner *p) {
 // --- Steps ------------------------------------------------------------------
 
 // The value that the node reads, cast to its dtype if need be.
+// A cast makes a value of its own, which the caller releases after use.
 static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
   tl_dtype to = n->typing.operands[i];
   if (n->in[i] >= 0) {
@@ -232,6 +239,7 @@ static bool is_read_after(const planner *p, int at, int made) {
 
 // When a value has been read for the last time its register is free; casts that
 // change nothing have the value of what they cast.
+// A register is given back once, however many nodes have the same value.
 static void release_dead(planner *p, int at) {
   for (int made = 0; made < at; made++) {
     if (!is_computed(p, made) || !is_read(p, at, made))

@@ -122,6 +122,7 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
 // --- Operations -------------------------------------------------------------
 
 // A number: an unboxed one, or one in an array of rank 0.
+// A graph counts both alike, so that 2 and asarray(2) give the same plan.
 static bool is_scalar(const tl_region_graph *g, int in) {
   return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
 }
@@ -153,6 +154,8 @@ static bool compute_scalar(tl_region_reader *rd, const tl_region_node *n,
 }
 
 // The node that computes the same already, or -1.
+// Only of operations: a second call of a host's function may give something
+// else.
 static int find_same(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < g->node_count; i++) {
     const tl_region_node *other = &g->nodes[i];
@@ -208,6 +211,7 @@ static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
 }
 
 // Operands in the order of the instruction, then the literal of its K form.
+// An operand that is read twice, as in x * x, ends with the second.
 static bool read_operation(tl_region_reader *rd, uint32_t pc,
                            const tl_decoded *d) {
   tl_region_node *n = begin_node(rd, tl_region_op(d->op, d->extra));
@@ -248,6 +252,7 @@ static bool has_no_base(tl_region_reader *rd, const tl_decoded *d) {
 
 // The dtype that a call converts to: the function's own, or what astype is
 // asked for.
+// Marks what it has looked at as exact.
 static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   tl_dtype own = converts_to(rd->function->constants[d->extra].pointer);
@@ -281,6 +286,7 @@ static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
 }
 
 // clip(x, min, max): its maximum with min, then the minimum with max.
+// Bounds that are none give no node; the graph is then good for none alone.
 static bool read_clip(tl_region_reader *rd, const tl_decoded *d) {
   static const tl_op ops[] = {TL_OP_POSITIVE, TL_OP_MAXIMUM, TL_OP_MINIMUM};
   int in[3], bounds = 0;
@@ -335,8 +341,7 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
          tl_reader_bind(rd, (uint32_t)d->result, g->node_count++, false);
 }
 
-// --- Consumers
-// ------------------------------------------------------------------
+// --- Consumers --------------------------------------------------------------
 
 // One of several results, which nothing may read before all is computed.
 static bool add_result(tl_region_reader *rd, uint32_t slot,
@@ -350,6 +355,7 @@ static bool add_result(tl_region_reader *rd, uint32_t slot,
 }
 
 // target[…] = a node
+// The value is a node, for what is no node the store alone is as good.
 static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   uint32_t target = d->operands[0];
@@ -490,6 +496,7 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
 }
 
 // A region that ends in an operation: its result is the last one's.
+// A single node without a roll gains nothing over the operation itself.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->consumer != TL_CONSUMER_ARRAY)
@@ -532,6 +539,8 @@ static bool find_left(tl_region_graph *g) {
 }
 
 // Of one that is read together: all of them.
+// Returns false for an array that two slots would share: each slot needs one of
+// its own.
 static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
   if (b->in >= TL_REGION_FOLDED) {
     tl_region_result *r = &g->results[b->in - TL_REGION_FOLDED];
@@ -579,6 +588,8 @@ static bool is_cut(const tl_region_graph *g) {
 }
 
 // The instructions to [end], or how far it comes; *last is the last one.
+// Roots begin as consumed where an instruction has ended them; the run takes
+// that back for those whose memory a result has got.
 static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
                         tl_decoded *last) {
   tl_region_graph *g = rd->g;

@@ -12,6 +12,7 @@
 
 #include "vm/region/region_internal.h"
 
+// A reader within a call is a copy of the one around it, one level deeper.
 typedef struct tl_region_reader {
   tl_region_graph *g;
   // The code that is read: the region's function, or one that it calls, whose
@@ -41,6 +42,8 @@ tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot);
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b);
 
 // From here on [slot] holds [in]. [binds]: see tl_region_binding.
+// [binds] only takes effect in the region's own frame, not within a callee.
+// False: there are too many bindings.
 bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds);
 
 // A use's value; NULL for a node.
@@ -49,16 +52,19 @@ static inline tl_region_use *tl_reader_use(const tl_region_reader *rd, int in) {
 }
 
 // Adds a use; returns its operand number, 0 where there are too many.
+// [root] is the number of the slot's root, or -1. Borrows the value.
 int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
                       bool direct);
 // A use that is the same in each run, since it stands in the code.
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value);
 
 // Notes where the use [in] comes from.
+// Without room for it the graph is not cached, and good for this run alone.
 void tl_reader_add_guard(tl_region_reader *rd, int in, tl_region_guard guard);
 
 // An instruction ends what it reads: of a view only the view's object, which
 // here there is none of.
+// Does nothing for a mode that borrows.
 void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
                        uint8_t mode);
 
@@ -71,6 +77,8 @@ bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
 
 // A call's arguments but the first: scalars, constants and lists, which end
 // there.
+// Argument i goes to out[i], borrowed; the graph is good for these values
+// alone.
 bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
                          tl_slot *out);
 
@@ -80,6 +88,8 @@ bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
 bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 
 // The function that a call goes to, in inner->function and inner->callee.
+// [inner] is a copy of [rd] before the call. A function of a closure becomes a
+// callee with a guard for its code.
 bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
                       tl_region_reader *inner);
 

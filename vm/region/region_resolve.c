@@ -13,6 +13,8 @@
 
 // The number of a shape, -1 where there are too many. The items of ragged rows
 // are like no other shape.
+// Shapes are few, so they are compared one by one. Number 0 is left out where
+// it stands for the items of rows.
 static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
   size_t nbytes = (size_t)ndim * sizeof *lengths;
   for (int i = g->rows != NULL; i < g->shape_count; i++) {
@@ -29,6 +31,8 @@ static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
 }
 
 // Two shapes broadcast; -1: they do not fit.
+// By NumPy's rule: aligned at the last axis, where a length of 1 takes any
+// other.
 static int broadcast(tl_region_graph *g, int a, int b) {
   if (a == b)
     return a;
@@ -124,6 +128,7 @@ static void mark_needed(tl_region_graph *g) {
 }
 
 // Node [i] does not fit.
+// The reading may stop before it, or begin behind it.
 static bool stop_at(tl_region_graph *g, int i) {
   g->stop = g->nodes[i].at;
   g->skip = g->nodes[i].pc;
@@ -177,6 +182,8 @@ static tl_slot any_array(const tl_region_graph *g) {
 
 // Some operations look at their operands before the first write. What is
 // computed on the way cannot be looked at so early.
+// An item at fault must be found before anything is written over: of a node's
+// items nobody knows yet.
 static bool check(tl_region_graph *g, const tl_region_node *n,
                   const tl_operand *x) {
   if (!tl_dtype_is_integer(n->typing.computed))
@@ -306,6 +313,7 @@ bool tl_region_resolve_again(tl_region_graph *g, int at) {
 // --- Norms ------------------------------------------------------------------
 
 // A node that computes [op], or casts, of node [of]; -1: that cannot be.
+// Appended behind the last node; its shape is that of [of].
 static int add_node(tl_region_graph *g, int of, tl_op op, tl_dtype cast,
                     int other) {
   if (g->node_count == TL_REGION_NODES)
@@ -416,6 +424,8 @@ bool tl_region_resolve(tl_region_graph *g) {
 
 // So much smaller than the result: else it is an array that one by one could
 // have stood in an operand's memory.
+// An eighth or less: the hoisted array is then small beside what the region
+// saves.
 enum { PART_OF = 8 };
 
 // The items of one node, which may be fewer than the result's.
@@ -437,6 +447,7 @@ static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
 }
 
 // The node's value from here on, wherever it is read.
+// Nodes before it cannot read it, as operands come first.
 static void replace(tl_region_graph *g, int node, tl_slot made) {
   tl_slot value = tl_borrow(made);
   g->hoisted[g->hoisted_count++] = made;

@@ -56,6 +56,7 @@ bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items) {
 // --- Into rows --------------------------------------------------------------
 
 // The dying rows whose items the result may be written into, or -1.
+// Both the rows and their content must be nobody else's.
 static int find_target(const tl_region_graph *g, tl_dtype dtype) {
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];

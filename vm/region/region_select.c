@@ -67,6 +67,7 @@ static void feed_packer(void *context, const void *const *blocks, size_t n) {
 }
 
 // An array with room for [room] items, of which there are [need].
+// The items that are there are moved into it.
 static bool hold(packer *p, int64_t need, int64_t room) {
   if (tl_is_array(p->made))
     return tl_array_widen(p->vm, &p->made, need, room - need);
@@ -81,6 +82,8 @@ static bool hold(packer *p, int64_t need, int64_t room) {
 
 // Room for [n] more items, and for those that are to come if the rest of the
 // mask is as the part that was seen: but at most twice what is needed.
+// Doubling bounds the copies to a constant for each item, even where the mask
+// misleads.
 static bool grow(packer *p, int64_t n) {
   int64_t need = p->count + n;
   int64_t room = (int64_t)((double)need / (double)p->seen * (double)p->size);
@@ -175,6 +178,7 @@ void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
 }
 
 // An array gives back what it has too much.
+// Not for a small remainder, since shrinking may move the block.
 static void trim(packer *p) {
   tl_array *a = p->made.array;
   size_t nbytes = a->head.nbytes, front = (size_t)(a->data - (char *)a);

@@ -74,6 +74,7 @@ void tl_reader_add_guard(tl_region_reader *rd, int in, tl_region_guard guard) {
 }
 
 // The value of a slot that the region has not seen yet: 0 is a failure.
+// A number has no root, as it has no memory to give.
 static int add_root(tl_region_reader *rd, uint32_t slot) {
   tl_region_graph *g = rd->g;
   tl_slot value = g->base[slot];
@@ -222,6 +223,7 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
 
 // A view that the region alone knows needs no hold on its block, and has no
 // items of its own: what it shows ends after the region.
+// [view] is the operand that would become independent; HOLD names it first.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ? 0 : 1;
@@ -269,6 +271,7 @@ bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
 // --- Arguments ---------------------------------------------------------------
 
 // An argument of a call, which ends there: a scalar, a constant or a list.
+// An argument that owns an array fails: the run would have to end it.
 static bool read_argument(tl_region_reader *rd, uint32_t slot, tl_slot *out) {
   int in;
   if (!tl_reader_look_up(rd, slot, &in) || in >= 0)

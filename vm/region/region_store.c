@@ -131,6 +131,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
 // --- Into a part of an array ------------------------------------------------
 
 // Whether two arrays of one memory are walked by the same steps.
+// Then an item is always the same number of bytes before or behind the one that
+// is written in its place.
 static bool is_shifted(const tl_array *a, const tl_array *b) {
   int ndim = tl_ndim(a);
   if (tl_ndim(b) != ndim)
@@ -146,6 +148,7 @@ static bool is_shifted(const tl_array *a, const tl_array *b) {
 
 // Where [target] is read at other places, all of them as far from the ones that
 // are written: the bytes to the place farthest behind; else -1.
+// What lies ahead of what is written does no harm: it is read before.
 static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
   int64_t behind = 0;
   for (int u = 0; u < g->use_count; u++) {

@@ -15,6 +15,8 @@ typedef struct cuts {
 } cuts;
 
 // In order, none twice. false: an axis has too many.
+// A tile that ends at a cut has plain strides: every item of it lies on one
+// side of each wrap.
 static bool add_cut(cuts *c, int axis, int64_t cut) {
   int64_t *at = c->at[axis];
   int i = 0;
@@ -65,6 +67,8 @@ typedef struct writing {
 
 // The longest part of each axis: a plan for a tile of these lengths is one for
 // all tiles.
+// Its registers and buffers are large enough for all others, which
+// tl_region_plan_again cuts to their lengths.
 static void find_longest(const tl_region_tile *tile, const cuts *c,
                          int64_t *lengths) {
   for (int i = 0; i < tile->ndim; i++) {
@@ -210,8 +214,7 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
-// --- The result
-// ---------------------------------------------------------------
+// --- The result -------------------------------------------------------------
 
 // A running sum of narrow integers is wider than its items.
 tl_dtype tl_region_result_dtype(const tl_region_graph *g) {

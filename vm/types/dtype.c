@@ -59,6 +59,9 @@ static tl_dtype promote_signs(tl_dtype is_signed, tl_dtype is_unsigned) {
 
 // In the order of the kinds: bool gives way to all, then complex, real, and
 // integers of equal or different sign.
+// Widths decide within a kind, and across kinds the width of the float that has
+// room for the integer: int16 with float32 is float32, int32 with float32 is
+// float64.
 tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b) {
   if (a == b)
     return a;

@@ -74,6 +74,8 @@ typedef struct tl_dtype_info {
   char kind;         // 'B' 'I' 'U' 'F' 'C' 'S'
 } tl_dtype_info;
 
+// Indexed by tl_dtype. TL_DTYPE_COUNT, which stands for "none" in several
+// results, is no index of it.
 extern const tl_dtype_info tl_dtypes[TL_DTYPE_COUNT];
 
 // Bytes of an item in an array.
@@ -92,6 +94,7 @@ static inline bool tl_dtype_is_complex(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'C';
 }
 // Everything but bools and strings.
+// Bool is the first and string the last in the table, which this relies on.
 static inline bool tl_dtype_is_numeric(tl_dtype dtype) {
   return dtype > TL_BOOL && dtype < TL_STRING;
 }
@@ -103,6 +106,7 @@ int tl_kind_rank(tl_dtype dtype);
 // The dtype that holds both by NumPy 2's table (NEP 50), for dtypes below
 // TL_STRING: int8 with uint8 gives int16, int64 with uint64 gives float64,
 // int32 with float32 gives float64.
+// Symmetric, and of two equal dtypes that dtype.
 tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b);
 
 // The dtype of a weak scalar of [weak] (TL_INT64, TL_FLOAT64 or TL_COMPLEX128;
@@ -113,6 +117,8 @@ tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b);
 tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other);
 
 // The dtype called [name] (nbytes long), or TL_DTYPE_COUNT.
+// The canonical names alone: aliases such as double are the parser's
+// (type_parse.c).
 tl_dtype tl_dtype_find(const char *name, size_t nbytes);
 
 #endif

@@ -39,6 +39,8 @@ int64_t tl_type_align(const tl_type *type) {
 }
 
 // False on overflow.
+// Recursion is not needed: structs inside have been laid out, and know their
+// size.
 static bool size_of(const tl_type *type, int64_t *out) {
   int64_t count = 1, one;
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
@@ -84,6 +86,8 @@ static bool fail_size(tl_vm *vm, const tl_string *name) {
 }
 
 // A field's type with every struct in it laid out; NULL after tl_fail.
+// The type itself where no struct is in it, so that no other type is made of
+// dimensions over numbers.
 static tl_type *lay_out(tl_vm *vm, tl_type *type, bool packed) {
   if (tl_type_has_fields(type))
     return tl_layout_of(vm, type, packed);
@@ -97,6 +101,7 @@ static tl_type *lay_out(tl_vm *vm, tl_type *type, bool packed) {
 }
 
 // Rounds up; false on overflow.
+// The double remainder makes 0 of a size that is aligned already.
 static bool round_up(int64_t *size, int64_t align) {
   int64_t more = (align - *size % align) % align;
   return !__builtin_add_overflow(*size, more, size);
@@ -159,6 +164,7 @@ static bool open_draft(tl_vm *vm, draft *d, tl_type_kind kind, int64_t count) {
 // Fails (kind type) for a field that is not plain, (kind value) for one beyond
 // [itemsize]. A given size that the alignment does not divide lowers it: the
 // second item would not be aligned.
+// [given] are the fields' offsets; NULL: one field behind the other.
 static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
                             bool packed, int64_t itemsize) {
   draft d;

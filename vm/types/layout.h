@@ -25,9 +25,12 @@ tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
 // A layout of some fields of another, at their places.
 // Items stay as large as they were, so that the block can be shared: bytes of
 // the fields left out lie between the others.
+// [fields] are positions in [layout], each less than its field_count, and
+// borrowed. NULL only where memory runs out.
 tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
                           const int64_t *fields);
 // The struct type that a layout was made of: without offsets.
+// Structs within it lose theirs, too. NULL only where memory runs out.
 tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout);
 
 // Whether values of a type are plain bytes: numbers, and structs and fixed
@@ -40,6 +43,7 @@ bool tl_type_is_plain(const tl_type *type);
 //   3 * {a: int8, b: float64}     48, the last padding included
 int64_t tl_type_size(const tl_type *type);
 // Its alignment.
+// 1 where the layout is packed; the layout's own where its offsets were given.
 int64_t tl_type_align(const tl_type *type);
 
 #endif

@@ -85,6 +85,8 @@ static tl_type **find_place(const struct tl_types *types,
 }
 
 // Makes the table twice as large.
+// Called before a type is made and not afterwards, so that a lack of memory
+// leaves the table as it was.
 static bool grow(tl_vm *vm, struct tl_types *types) {
   size_t capacity = types->capacity > 0 ? types->capacity * 2 : 32;
   tl_type **slots =
@@ -146,6 +148,7 @@ static unsigned depth_of(const tl_type *model) {
 
 // Whether there can be values of such a type: one without fields would have no
 // parts, and every array has some.
+// One that nests deeper than TL_TYPE_DEPTH fails (kind limit).
 static bool check_model(tl_vm *vm, const tl_type *model) {
   if (tl_type_has_fields(model) && model->field_count == 0)
     return tl_fail(vm, TALLY_ERR_TYPE, "a struct or tuple type needs a field");
@@ -157,6 +160,8 @@ static bool check_model(tl_vm *vm, const tl_type *model) {
 
 // A copy of [model] that holds its names; its fields follow it in the same
 // block, and behind them their offsets.
+// Either all of its names are owned, or the type is freed and no name has got a
+// count.
 static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   size_t fields = (size_t)model->field_count * sizeof(tl_type_field);
   size_t offsets =
@@ -194,6 +199,8 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
 
 // A type of a dtype is constant; any other is found, or made and put into the
 // gap.
+// The gap found before make_type is the right one after it: making a type
+// interns no other and so does not move the table.
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   if (model->kind == TL_TYPE_DTYPE)
     return tl_type_of_dtype(vm, model->dtype);
@@ -268,6 +275,7 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
 }
 
 // The type of an array: its dimensions from the inside out.
+// A dimension is interned over its inner type, so that has to be there.
 static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   tl_type *type = tl_type_of_dtype(vm, tl_array_dtype(a));
   for (int i = tl_ndim(a) - 1; i >= 0 && type != NULL; i--) {
@@ -334,6 +342,7 @@ static void add_quoted(tl_text *text, const tl_string *name) {
 }
 
 // Appends a name, in quotes where it needs them.
+// Quotes are needed by blanks, signs and a digit in front.
 static void add_name(tl_text *text, const tl_string *name) {
   if (tl_type_is_word(name))
     tl_text_add(text, name->text, name->length);
@@ -386,6 +395,8 @@ static void add_categories(tl_text *text, const tl_type *type) {
 }
 
 // Appends types that are more than a name.
+// The default is a type that is nothing but its name: a variable, or a kind of
+// values such as list.
 static void add_compound(tl_text *text, const tl_type *type) {
   switch (type->kind) {
     case TL_TYPE_STRUCT:
@@ -424,6 +435,8 @@ static void add_compound(tl_text *text, const tl_type *type) {
 }
 
 // Appends a dimension and its *.
+// Of the dimensions without a name "fixed" is any length, and "..." any number
+// of axes.
 static void add_dimension(tl_text *text, const tl_type *type) {
   if (type->kind == TL_TYPE_FIXED) {
     tl_text_printf(text, "%" PRId64, type->size);

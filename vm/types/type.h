@@ -71,6 +71,7 @@ typedef enum tl_type_set {
 } tl_type_set;
 
 // How deep types may nest: functions over types recurse so deep.
+// The C stack pays for each level; a deeper type fails (kind limit).
 enum { TL_TYPE_DEPTH = 200 };
 
 // A field of a struct, a member of a tuple, a category, or a parameter.
@@ -123,9 +124,12 @@ tl_type *tl_type_of(tl_vm *vm, tl_slot value);
 // The type as a value, borrowed: types are immortal.
 tl_slot tl_type_slot(tl_type *type);
 // The type as the language writes it, owned; NULL after tl_fail.
+// A layout is written without its offsets, as the struct type that it was made
+// of.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
 
 // Whether a field's name stands in a type without quotes.
+// Names that do not are written in quotes, {"a b": int32}, and read back so.
 bool tl_type_is_word(const tl_string *name);
 
 // Structs, and tuples, which are structs whose fields are "0", "1", …
@@ -141,9 +145,13 @@ static inline bool tl_type_is_dimension(const tl_type *type) {
 // The interned type that equals [model], whose name and field names are
 // borrowed; NULL after tl_fail (kind memory, or type and limit for a model that
 // cannot be).
+// The fields of [model] may lie on the stack: they are copied. A model of kind
+// TL_TYPE_DTYPE gives the constant type, and makes nothing.
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model);
 
 // Calls [visit] with each name that a type holds, for the auditor's recount.
+// A name in several types is visited once for each, as each has one count of
+// it.
 void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
                         void *context);
 
@@ -151,6 +159,9 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
 void tl_types_close(tl_vm *vm);
 
 // What variables of a pattern stand for so far.
+// One of these serves all parameters of a call, so that N is the same length in
+// each. A seventeenth variable fails (kind type). Names are borrowed from the
+// patterns.
 typedef struct tl_bindings {
   int count;
   struct {

@@ -21,6 +21,8 @@
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
+// Each new name is compared with all before it (is_new_field), which this
+// bounds.
 enum {
   TL_TYPE_FIELDS = 1000  // of one struct
 };
@@ -72,6 +74,7 @@ static char peek(parser *p) {
 }
 
 // Skips the token if it comes next.
+// No blank may stand within a token, but any may stand before it.
 static bool accept(parser *p, const char *token) {
   size_t n = strlen(token);
   skip_space(p);
@@ -105,6 +108,8 @@ static int column(const parser *p, size_t at) {
 
 // "expected a dtype, got "}" at column 7 of the type `3 * }`". Returns NULL.
 // Where a function returns a bool, `return fail_expected(…) != NULL` is false.
+// What is shown of the text is clipped, as a datashape may be as long as a
+// file.
 static void *fail_expected(parser *p, const char *expected) {
   skip_space(p);
   int shown = tl_clip(p->text, p->nbytes, 80);
@@ -136,6 +141,7 @@ static void *fail_at(parser *p, size_t at, const char *what, const char *name) {
 }
 
 // Whether the name is that word.
+// Names are no C strings: they point into the text.
 static bool is_word(const char *name, size_t nbytes, const char *word) {
   return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
 }
@@ -193,6 +199,7 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
 // --- Items ------------------------------------------------------------------
 
 // Interns the model with that name.
+// The type counts the name for itself, so the model's own count is dropped.
 static tl_type *intern_named(parser *p, tl_type model, const char *name,
                              size_t nbytes) {
   model.name = tl_string_new(p->vm, name, nbytes);
@@ -231,6 +238,7 @@ static bool is_kind(const char *name, size_t nbytes) {
 }
 
 // Names that do not begin with a small letter of ASCII are variables.
+// That includes those that begin with an underscore or beyond ASCII.
 static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
@@ -269,6 +277,8 @@ static bool takes_none(parser *p, const char *name, size_t nbytes) {
 }
 
 // An item that begins with a name.
+// Compound types come first, as they read their own brackets; in those of a
+// dtype or a variable nothing may stand.
 static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_dtype dtype = find_dtype(name, nbytes);
   tl_type *made;
@@ -343,6 +353,8 @@ static bool is_new_field(parser *p, size_t at, const tl_type *model,
 }
 
 // Room for one more field in the model being built.
+// It doubles from 8 on, so even the largest struct is moved seven times at
+// most.
 static bool make_room(parser *p, tl_type *model, size_t *capacity) {
   if ((size_t)model->field_count < *capacity)
     return true;
@@ -360,6 +372,8 @@ static bool make_room(parser *p, tl_type *model, size_t *capacity) {
 }
 
 // name: type
+// The position before the name is noted first: a second field of the name is
+// reported there and not behind it.
 static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
   peek(p);
   size_t begin = p->at;
@@ -421,6 +435,8 @@ static tl_type *parse_struct(parser *p) {
 // --- Tuples and functions ---------------------------------------------------
 
 // Adds a member of a tuple, a parameter or a category.
+// [name], which may be NULL, is the model's where this succeeds, else the
+// caller's still.
 static bool add_member(parser *p, tl_type *model, size_t *capacity,
                        tl_string *name, tl_type *type) {
   if (model->field_count == TL_TYPE_FIELDS) {
@@ -469,6 +485,7 @@ static bool parse_members(parser *p, tl_type *model, size_t *capacity,
 }
 
 // The members of a tuple are named "0", "1", …
+// They get their names only once it is known that they are no parameters.
 static bool number_members(parser *p, tl_type *model) {
   bool ok = true;
   for (int64_t i = 0; ok && i < model->field_count; i++) {
@@ -572,6 +589,8 @@ static tl_type *parse_pointer(parser *p) {
 }
 
 // One category, in quotes, which must not be there yet.
+// Linear in the categories that are there, so n of them cost n * n / 2
+// comparisons; TL_TYPE_FIELDS is the limit of these, too.
 static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
   char quote = peek(p);
   if (quote != '"' && quote != '\'')
@@ -659,6 +678,7 @@ static bool has_ellipsis(const tl_type *type) {
 }
 
 // "** n" behind a dimension: how often it stands; 0 after tl_fail.
+// More than TL_TYPE_DEPTH would nest too deep.
 static int64_t read_power(parser *p) {
   int64_t times;
   if (!accept(p, "**"))
@@ -675,6 +695,8 @@ static int64_t read_power(parser *p) {
 
 // What follows a dimension: "* type". The dimension is interned over it, as
 // often as it stands.
+// [name] is that of a symbol or of a named ellipsis; of other dimensions there
+// is none, and [nbytes] is 0.
 static tl_type *parse_over(parser *p, tl_type model, const char *name,
                            size_t nbytes) {
   size_t begin = p->at;
@@ -710,6 +732,7 @@ static tl_type *parse_fixed(parser *p) {
 
 // A dimension or an item that begins with a name: which one, the * behind it
 // says.
+// A word with a small letter is never a dimension, but for var and fixed.
 static tl_type *parse_named(parser *p) {
   const char *name;
   size_t n = read_name(p, &name);
@@ -743,6 +766,8 @@ static tl_type *parse_named(parser *p) {
 }
 
 // A type that may be missing.
+// [of] may be NULL, after tl_fail. An option of a dimension or of an option
+// fails (kind type) at [begin].
 static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
   tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
   if (of == NULL)
@@ -756,6 +781,7 @@ static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
 }
 
 // A whole type; NULL after tl_fail.
+// The depth is counted here alone, since every way to nest comes by.
 static tl_type *parse_type(parser *p) {
   if (p->depth == TL_TYPE_DEPTH) {
     return fail_at(p, p->at, "the type is nested too deep", "");

@@ -19,12 +19,15 @@
 #include "vm/array/string_item.h"
 #include "vm/objects.h"
 
+// An object and how many owners of it the roots and other objects show.
+// Compared with the object's own count at the end.
 typedef struct seen {
   tl_object *object;
   uint32_t count;  // owners found
 } seen;
 
 // A table of objects by address. Plain malloc: it is no memory of the VM's.
+// [table] is open addressing, at most half full, so that a search ends.
 typedef struct audit {
   seen *table;
   size_t count, capacity;  // a power of two
@@ -48,6 +51,7 @@ static void *grow(void *block, size_t nbytes) {
 }
 
 // The object's place in the table, or the empty place where it would go.
+// Multiplicative hashing, as addresses of blocks differ in few bits.
 static seen *find(const audit *a, const tl_object *object) {
   // Low bits of a product come from low bits alone, so higher ones are used.
   size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
@@ -75,6 +79,8 @@ static void make_room(audit *a) {
 }
 
 // One more reference that owns [object].
+// An object is put on the list of those to look into when it is seen first, so
+// each is looked into once and cycles end.
 static void count_object(audit *a, tl_object *object) {
   if ((object->flags & TL_IMMORTAL) != 0)
     return;
@@ -110,6 +116,7 @@ static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
 
 // The references that an array holds: its base block if it is a view, its
 // strings if it owns them.
+// A view that does not hold its block borrows it, and counts nothing.
 static void look_into_array(audit *a, const tl_array *array) {
   if (tl_is_view(array)) {
     if ((array->head.flags & TL_HOLD) != 0)
@@ -192,6 +199,8 @@ static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
 
 // Everything from which objects are reached: frames, module variables,
 // handles, units, and what the VM holds for itself.
+// Whatever else can own an object must be counted here, too, or the auditor
+// reports a count that is right.
 static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++) {
     if (f->function == NULL)

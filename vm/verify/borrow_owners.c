@@ -31,6 +31,8 @@ void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner) {
 }
 
 // The same in several relations, or none.
+// Without relations there is no entry, as an entry of none would name an owner
+// of nothing.
 static void add_all(tl_state *state, uint32_t who, unsigned relations) {
   if (relations != 0)
     tl_state_add(state, who << 5 | relations);
@@ -56,6 +58,7 @@ bool tl_state_borrowed_by(const tl_state *state, uint32_t who) {
 
 // Removes relations from the owners' entries: from that of [who], or from
 // those of all where [any] is set. An entry without relations goes.
+// The order of the others stays, so the set is sorted still.
 static void keep_some(tl_state *state, uint32_t who, bool any,
                       unsigned relations) {
   int kept = 0;
@@ -146,6 +149,8 @@ static unsigned compose_one(tl_relation outer, tl_relation inner) {
 }
 
 // The same for all that x stands in.
+// A union, because the relations of x to one owner are alternatives: each may
+// be the true one on some path.
 static unsigned compose(tl_relation outer, unsigned inner) {
   unsigned composed = 0;
   for (tl_relation r = TL_SAME; r <= TL_INNER; r++)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// How a slot y stands to what it borrows from.
 typedef enum tl_relation {
   // In words of the language, for y = …:
   //
@@ -35,6 +36,7 @@ typedef enum tl_relation {
 #define TL_WHO_IMMORTAL UINT32_C(0x07000001)
 
 // The relations of who lends to what is in a container.
+// KEEPALL and KEEPOF end these, by counting what the container borrows.
 #define TL_TO_ITEMS (1u << TL_LENDS | 1u << TL_INNER)
 
 // Those in which the slot itself, and not what hangs on it, may be borrowed.
@@ -68,6 +70,8 @@ static inline unsigned tl_borrow_owner_relations(tl_borrow_owner borrow_owner) {
   return borrow_owner & 31;
 }
 
+// In the order absent, owns or borrows, either: a join of two states only goes
+// up.
 typedef enum tl_ownership_kind {
   TL_ABSENT,  // no state: dead, consumed or never written
   TL_OWNS,
@@ -115,6 +119,7 @@ static inline tl_state tl_state_borrowed(tl_ownership_kind kind, uint32_t who,
 void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner);
 
 // Whether something lends in one of these relations.
+// [relations] is a set of bits, such as TL_OF_WHOLE.
 bool tl_state_in(const tl_state *state, unsigned relations);
 
 // Whether [who] lends anything to the slot.
@@ -124,15 +129,20 @@ bool tl_state_borrowed_by(const tl_state *state, uint32_t who);
 unsigned tl_state_relations(const tl_state *state, uint32_t who);
 
 // [who] lends no longer in a relation of [relations].
+// Others may stand in the same relations: the slot is independent only once
+// none does.
 void tl_state_remove(tl_state *state, uint32_t who, unsigned relations);
 
 // Nobody lends any longer in a relation of [relations].
 void tl_state_strip(tl_state *state, unsigned relations);
 
 // [from] is called [to] from now on. False: it was not there.
+// For moves: the value has another slot from now on, and its borrowers go on.
 bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
 
 // Adds a lender [to] where [from] lends, in the same relations.
+// For what may have become an alias on some path: either of the two may then be
+// the one that keeps the value.
 void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
 
 // Adds to [out] what lends items to the container in state [from].

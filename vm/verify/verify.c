@@ -61,6 +61,8 @@ static bool check_operation(tl_checker *c) {
 }
 
 // The limit of the index that the instruction carries; UINT32_MAX: it has none.
+// The instruction's [extra] must be below it. Which table an index goes into is
+// not in the opcode table, so each opcode that has one must be named here.
 static uint32_t extra_limit(const tl_checker *c) {
   const tl_unit *unit = c->p->unit;
   switch (c->ins.op) {
@@ -115,6 +117,8 @@ static bool is_own_code(const tl_checker *c, const tl_prototype *function) {
 }
 
 // A call's target must be there and take that many arguments.
+// What a value that is called takes is not known before it runs; CALL checks
+// that itself.
 static bool check_callee(tl_checker *c) {
   if (c->ins.op == TL_BC_CALLK) {
     const tl_prototype *callee = c->p->unit->prototypes[c->ins.extra];
@@ -137,6 +141,7 @@ static bool check_callee(tl_checker *c) {
 }
 
 // Whoever calls a value knows no summary, and gives what dies to the callee.
+// So no parameter may only borrow: what dies as its argument would leak.
 static bool check_value(tl_checker *c, const tl_prototype *function) {
   const tl_summary *s = &function->summary;
   // It alone may assign steady variables, as no other call of its unit is under
@@ -164,6 +169,8 @@ static bool check_values(tl_checker *c) {
   return true;
 }
 
+// Of results and windows the last slot is checked, since all others are below
+// it. Limits of indices come before what is looked up by them.
 bool tl_check_fields(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.operand_count; i++)
     if (!check_slot(c, c->ins.operands[i]))
@@ -181,13 +188,15 @@ bool tl_check_fields(tl_checker *c) {
     return false;
   uint32_t limit = extra_limit(c), extra = c->ins.extra;
   if (c->ins.op == TL_BC_GETC)
-    extra &= 0x7fffffffu;  // the top bit: it may be unset
+    extra &= 0x7fffffffu;  // the top bit: no check is needed
   if (limit != UINT32_MAX && extra >= limit)
     return tl_refuse(c, 0, TL_RULE_BAD_INDEX);
   return check_operation(c) && check_callee(c) && check_values(c);
 }
 
 // Decodes the instruction at c->pc, which must be whole.
+// Nothing of the instruction is believed before: an opcode out of range would
+// index the tables of opcodes.
 static bool read_ins(tl_checker *c) {
   const tl_prototype *p = c->p;
   if (p->code[c->pc].op >= TL_OPCODE_COUNT ||
@@ -269,6 +278,7 @@ static bool check_form(tl_checker *c) {
 // --- The search -------------------------------------------------------------
 
 // Makes the states joined at a leader the current ones.
+// What the path before has left is cleared, and both lists begin anew.
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
   while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
@@ -281,6 +291,8 @@ static void load_point(tl_checker *c, const tl_join_point *point) {
 }
 
 // From a leader on, to where the path ends or joins another.
+// Its states go to the target of each jump on the way, and at its end to the
+// next leader.
 static bool follow(tl_checker *c, uint32_t pc) {
   load_point(c, &c->points[pc]);
   c->container_end = c->overflowed = -1;
@@ -305,6 +317,8 @@ static bool follow(tl_checker *c, uint32_t pc) {
 }
 
 // The entry's states: parameters are the caller's, as the summary says.
+// An argument that is only borrowed has the caller as owner for the whole call;
+// any other may come owned or not, which its bit tells.
 static bool start(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (uint32_t i = 0; i < p->param_count; i++) {
@@ -393,6 +407,8 @@ static void free_index(tl_checker *c) {
 }
 
 // Of several around an instruction the first is meant, as when one is unwound.
+// Written from the last to the first, so that the first one stands there in the
+// end.
 static void index_handlers(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (uint32_t i = p->handler_count; i-- > 0;) {

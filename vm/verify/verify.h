@@ -9,6 +9,7 @@
 #include "vm/verify/verify_rules.h"
 
 // What is known at a place that several paths reach: slots with a state.
+// Filled in for leaders alone; of other instructions only [handler] is.
 typedef struct tl_join_point {
   bool is_leader;  // a jump or an error may lead here
   bool reached, dirty;
@@ -20,6 +21,7 @@ typedef struct tl_join_point {
   } * states;  // by slot
 } tl_join_point;
 
+// One function's verification. The driver (verify.c) makes and frees it.
 typedef struct tl_checker {
   tl_vm *vm;
   tl_prototype *p;

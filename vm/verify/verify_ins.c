@@ -39,12 +39,14 @@ static int operand_role(const tl_checker *c, uint32_t i) {
 }
 
 // A window is taken over whole: what owns is consumed.
+// Whether it owns the states say, as windows have no modes.
 static bool is_consumed(const tl_checker *c, uint32_t i) {
   if (in_window(c, i))
     return owns(&c->now[operand_slot(c, i)]);
   return consumes(c->ins.modes[i]);
 }
 
+// Only for CALLK, whose extra is the callee's number.
 static const tl_summary *callee_summary(const tl_checker *c) {
   return &c->p->unit->prototypes[c->ins.extra]->summary;
 }
@@ -185,6 +187,8 @@ static uint32_t stays_open(const tl_checker *c) {
 }
 
 // Whether this moves a value that has more lenders than a set holds.
+// Only a move is let through: whatever else read the value would rely on owners
+// that its set does not have.
 static bool moves_overflowed(const tl_checker *c) {
   return tl_opcodes[c->ins.op].result == TL_DEF_COPY &&
          consumes(c->ins.modes[0]) &&
@@ -244,6 +248,7 @@ static bool runs_unknown_code(const tl_checker *c) {
 // Whether module variable [global] may have another value after the
 // instruction. Unknown code may assign all but those that the unit depends on
 // being constant, at instructions for which it has noted that.
+// TAKEG leaves its variable unset, which counts as another value.
 static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
     return c->ins.extra == global;
@@ -300,6 +305,7 @@ static void end_rebound(const tl_checker *c, tl_state *states) {
 }
 
 // The compiler writes the list in order, so this looks at few of many.
+// The loop is for bytecode from elsewhere, whose list need not be sorted.
 static bool is_declared(const tl_summary *s, uint32_t global) {
   if (tl_is_among(s->rebinds, s->rebind_count, global))
     return true;
@@ -310,6 +316,8 @@ static bool is_declared(const tl_summary *s, uint32_t global) {
 }
 
 // Whether the summary declares all that this function rebinds.
+// Callers rely on it for what they borrow across a call, so it may say too much
+// and never too little.
 static bool check_own_rebinding(tl_checker *c) {
   const tl_summary *mine = &c->p->summary;
   if (!may_rebind_some(c))
@@ -337,6 +345,7 @@ static bool check_own_rebinding(tl_checker *c) {
 // --- Errors -----------------------------------------------------------------
 
 // What a library function's first argument owns is back in its own slot.
+// Whoever borrowed from the window's slot borrows from that slot then.
 static bool give_back(tl_checker *c, tl_state first) {
   uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
   if (x != w && owns(&c->now[x]))
@@ -572,6 +581,7 @@ static tl_state container_state(const tl_checker *c) {
 }
 
 // Whether what lends to the result outlives the instruction.
+// Otherwise the container would refer to what has just been dropped.
 static bool check_lending(tl_checker *c, const tl_state *state) {
   for (uint32_t i = 0; i < operand_count(c); i++) {
     uint32_t x = operand_slot(c, i);
@@ -618,6 +628,8 @@ static tl_state result_state(const tl_checker *c) {
 }
 
 // What is consumed has no state any more, and lends nothing.
+// The drained operand of a loop stays in its slot, though items may have moved
+// out of it.
 static void end_consumed(tl_checker *c) {
   uint32_t n = operand_count(c);
   for (uint32_t i = 0; i < n; i++) {
@@ -656,6 +668,7 @@ static bool check_move(tl_checker *c, tl_state state) {
 }
 
 // A range's loop keeps scalars in its hidden slots.
+// The first hidden slot is an operand and has been looked at as such.
 static bool check_loop(tl_checker *c) {
   uint32_t hidden = c->ins.operands[0];
   uint32_t count = c->ins.op == TL_BC_MORE || c->ins.op == TL_BC_NEXT ? 2 : 3;

@@ -12,6 +12,7 @@ const char *const tl_rule_texts[TL_RULE_COUNT] = {
 };
 
 // What a listing calls the slot: its variable, or t and its number.
+// Borrowed from the function, or written into [buffer].
 static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
                              size_t size) {
   const tl_prototype *p = c->p;

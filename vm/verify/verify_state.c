@@ -16,6 +16,7 @@ static bool owns(const tl_state *state) {
 }
 
 // A set that is not whole proves nothing.
+// The slot may be dropped or overwritten as before, but any read is refused.
 static void widen_full(tl_state *state) {
   if (state->full) {
     state->full = false;
@@ -26,6 +27,7 @@ static void widen_full(tl_state *state) {
 
 // Whether no rule has to look at the slot: it has no state, or borrows
 // something immortal.
+// Numbers, literals and constants are so, which are most slots of a script.
 static bool is_plain(const tl_state *state) {
   return state->kind == TL_ABSENT ||
          (state->kind == TL_BORROWS && !state->invalid && state->count == 1 &&
@@ -176,6 +178,8 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
 }
 
 // The view in y holds its block, perhaps with what x owned.
+// x may own afterwards or not, as only a run knows whether its count has become
+// the view's.
 static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   tl_state *view = &c->now[y], *from = &c->now[x];
   tl_state_remove(view, x, 1u << TL_HELD);
@@ -286,6 +290,7 @@ bool tl_check_ownership(tl_checker *c) {
 // --- Joins ------------------------------------------------------------------
 
 // The first path that reaches a leader brings its states.
+// One more than there are states is allocated, so that none is a block too.
 static bool store_states(tl_checker *c, tl_join_point *point,
                          const tl_state *states) {
   uint32_t count = 0;
@@ -312,6 +317,8 @@ static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
 }
 
 // Another path reaches a leader: the states are united, slot by slot.
+// No slot is ever added to the point, and a state only grows, so the search
+// ends.
 static bool join_states(tl_checker *c, tl_join_point *point,
                         const tl_state *states, bool *changed) {
   uint32_t at = 0, kept = 0;
@@ -359,6 +366,7 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
 // --- Errors -----------------------------------------------------------------
 
 // The handler of the current instruction; NULL: errors leave the function.
+// Which handler it is index_handlers has noted for each instruction.
 static const tl_handler *find_handler(const tl_checker *c) {
   uint32_t handler = c->points[c->pc].handler;
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
@@ -380,6 +388,8 @@ void tl_copy_states(tl_checker *c) {
 }
 
 // What the lists say of a slot.
+// MARK_KEPT and MARK_MADE_OWN belong to the handler and stay while it does;
+// MARK_MAPPED belongs to one instruction.
 enum { MARK_KEPT = 1, MARK_MADE_OWN = 2, MARK_MAPPED = 4 };
 
 static void mark_list(tl_checker *c, const uint16_t *slots, uint16_t count,
@@ -406,6 +416,7 @@ static bool is_marked(const tl_checker *c, uint32_t slot, uint8_t mark) {
 }
 
 // Calls [look] with each range of the unwind map that covers this instruction.
+// Until [look] returns false, which is then the result.
 static bool each_range(tl_checker *c, const tl_state *states,
                        bool (*look)(tl_checker *c, const tl_unwind_range *r,
                                     const tl_state *state)) {
@@ -443,6 +454,8 @@ static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
 }
 
 // What the map drops is owned, and what is owned is dropped or kept.
+// MARK_MAPPED is taken away again only on success, since a refusal ends the
+// function's verification.
 static bool check_map(tl_checker *c, const tl_state *states) {
   if (!each_range(c, states, check_range))
     return false;
@@ -473,6 +486,7 @@ static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
 }
 
 // All slots that the handler keeps.
+// Without a handler there are none.
 static bool check_all_kept(tl_checker *c, const tl_state *states,
                            const tl_handler *handler) {
   for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
