@@ -248,10 +248,10 @@ static int compare_variables(const void *a, const void *b) {
              : strcmp(x->name, y->name);
 }
 
-// Calls [f] with the variables of the session among the names that begin with
-// [word]; names stay until [names] is released.
+// Calls [f] with the variables of the session among [names]. A name is valid
+// until [names] is released, the value within [f] alone, which may delete the
+// variable.
 typedef void each_variable(void *context, const char *name, tally_value value);
-// The value is borrowed within [f], which may delete the variable.
 static void for_variables(tally_vm *vm, tally_value names, each_variable *f,
                           void *context) {
   for (size_t i = 0; i < tally_length(vm, names); i++) {

@@ -302,7 +302,7 @@ static void send_error(server *s, const tally_value *message, int code,
 
 // --- Errors and warnings ----------------------------------------------------
 
-// Severity 1 is an error and 2 a warning. [found] holds byte offsets. The
+// Severity 1 is an error and 2 a warning. [finding] has byte offsets. The
 // record is one of tally_check_source, with begin, end, kind and message.
 static void put_finding(server *s, document *d, tally_value finding) {
   size_t nbytes, kind_nbytes;

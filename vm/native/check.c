@@ -18,7 +18,7 @@ typedef struct checking {
 } checking;
 
 // An integer or a bool, which registers for integers hold. The check does not
-// tell the two apart where a register is read, but labels, exits and results
+// distinguish them where a register is read, but labels, exits and results
 // name exact types.
 static bool is_whole(tl_jit_type t) {
   return tl_jit_is_int(t) || t == TL_TYPE_BOOL;

@@ -35,9 +35,8 @@
 enum {
   // A frame with more slots is not compiled: sets of slots are 64 bits.
   TL_JIT_SLOTS = 64,
-  // Nor is a function with more words of code. Tables of a word and more for
-  // each bound what compiling costs: exits of 80 bytes, four for each word, are
-  // the largest.
+  // Nor is a function with more words of code: the tables of operations and
+  // exits have some 640 bytes for each word while it is compiled.
   TL_JIT_WORDS = 16384,
   // Versions of a block. Weak and not weak, and one more; a path with a fourth
   // combination leaves.
@@ -59,9 +58,9 @@ enum {
 // The type of a slot at a place: how its tag is known.
 //
 //   TL_TYPE_UNKNOWN        nobody reads it, or it holds what was there before
-//   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and
-//   nothing
-//                          that units compute with; its tag is the unit's
+//   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and no
+//                          scalar that units compute with; its tag is the
+//                          unit's
 //   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
 typedef uint8_t tl_jit_type;
 enum {
@@ -156,8 +155,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FLOAD, FD, I, A)                                                        \
   OP(STORE, I, I, A) /* array c [b] = a; exit: out of range           */     \
   OP(FSTORE, N, I, A)                                                        \
-  OP(GET, ID, _, _) /* a = variable imm of the module, or, with d,   */      \
-                    /* of the closure; exit: it has another type     */      \
+  OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
+                    /* another type                                  */      \
   OP(FGET, FD, _, _)                                                         \
   OP(PUT, I, _, _) /* module variable imm = a; exit: it owns what   */       \
                    /* it has                                        */       \

@@ -90,8 +90,8 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value);
 int32_t tl_typing_exit(tl_typing_pass *x);
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
 
-// Types an operator, a comparison or a branch on one. [to] is where the branch
-// goes, set later by the caller through *jump, which gets the operation.
+// Types an operator or a comparison, in the cases that have no errors; for all
+// others it appends nothing, and the unit leaves.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d);
 // Types the condition of a jump of two operands into *jump, whose target is not

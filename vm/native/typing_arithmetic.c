@@ -303,8 +303,8 @@ static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   return true;
 }
 
-// A power's exponent stays the integer that it is: put_square tells the two
-// apart.
+// A power's exponent stays the integer that it is: put_square distinguishes a 2
+// from a 2.0.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
