@@ -134,6 +134,12 @@ static unsigned *common_parts(const span *wanted, size_t n, const span *got,
 // Compares lines with the wanted ones. Where counts differ, the longest common
 // subsequence decides which are missing and which are too many, so that one
 // lost line does not shift the rest.
+//
+//     wanted   a b c d        b is lost: "expected b, got nothing", and c and d
+//     got      a c d          are compared with c and d
+//
+// (Longest common subsequence by dynamic programming, quadratic in the lines of
+// one part, which are few.)
 static void compare_lines(tl_golden *golden, const char *path,
                           const span *wanted, const int *lines, size_t n,
                           const span *got, size_t m) {
@@ -236,7 +242,8 @@ static bool read_number(span *line, int *out) {
   return true;
 }
 
-// Reads "path:3:9: shape error: text"; false for any other line.
+// Reads "path:3:9: shape error: text"; false for any other line. A path may
+// have colons itself, so each place where two numbers could begin is tried.
 static bool read_place(span line, const char *path, found_error *out) {
   for (size_t i = 0; i < line.n; i++) {
     span rest = skip(line, i);
@@ -285,7 +292,9 @@ static bool reports(span report, span wanted) {
   return false;
 }
 
-// Compares how a part ended with the errors that it should end with.
+// Compares how a part ended with the errors that it should end with. A part
+// without expected errors has to end well. One with some may have no others:
+// each error of the report has to meet one.
 static void compare_errors(tl_golden *golden, const tl_part *p,
                            const tally_error_info *info) {
   enum { MAX = 64 };

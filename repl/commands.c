@@ -14,7 +14,12 @@
 // --- Inputs -----------------------------------------------------------------
 
 // Whether a script would refuse the input as a value that nothing uses: it is
-// an expression, and no statement can stand behind it.
+// an expression, and no statement can stand behind it. Two tries of the
+// compiler say so, since the grammar alone would not:
+//
+//     (TEXT)       parses: it is an expression, and no statement
+//     TEXT
+//     none         does not compile: the value of TEXT is not used
 static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
   tally_value ignored;
   char *tried = malloc(nbytes + 16);
@@ -34,7 +39,8 @@ static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
   return shown;
 }
 
-// A value that was shown is printed by the script.
+// A value that was shown is printed by the script. So the saved script prints
+// what the prompt has shown, and is not refused for values that nothing uses.
 void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
                    size_t nbytes) {
   while (nbytes > 0 && strchr(" \t\r\n", text[nbytes - 1]) != NULL) nbytes--;
@@ -59,6 +65,8 @@ void tl_inputs_free(tl_inputs *inputs) {
 
 // --- What a command is given ------------------------------------------------
 
+// It lives while the command runs; [argument] is a copy that the command may
+// change, and ends with a zero byte.
 typedef struct asked {
   tl_session *session;
   tally_vm *vm;
@@ -66,7 +74,9 @@ typedef struct asked {
   tl_inputs *inputs;
 } asked;
 
-// 1234567 bytes as "1.2 MB"; [to] has room for 16 bytes.
+// 1234567 bytes as "1.2 MB"; [to] has room for 16 bytes. Powers of 1000, as the
+// units say, and two digits or three. The bounds are those at which rounding
+// would give a fourth digit. Returns [to].
 static const char *spell_bytes(double nbytes, char *to) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   size_t unit = 0;
@@ -76,7 +86,8 @@ static const char *spell_bytes(double nbytes, char *to) {
   return to;
 }
 
-// 0.00123 seconds as "1.23 ms"; [to] has room for 16 bytes.
+// 0.00123 seconds as "1.23 ms"; [to] has room for 16 bytes. Nanoseconds
+// are the last unit: less is 0.5 ns. Returns [to].
 static const char *spell_seconds(double seconds, char *to) {
   static const char *const units[] = {"s", "ms", "µs", "ns"};
   size_t unit = 0;
@@ -97,7 +108,8 @@ static double number_in(tally_vm *vm, tally_value record, const char *key) {
   return number;
 }
 
-// A library function of one value that gives a number.
+// A library function of one value that gives a number. 0 where the call fails,
+// as for a value that the function refuses.
 static double number_of(tally_vm *vm, const char *function, tally_value value) {
   tally_value result;
   double number = 0;
@@ -111,20 +123,25 @@ static double number_of(tally_vm *vm, const char *function, tally_value value) {
 
 // --- :time ------------------------------------------------------------------
 
+// With three the median is neither the slowest nor the fastest; a thousand fill
+// a third of a second with calls of 330 µs or less.
 enum { SAMPLES_LEAST = 3, SAMPLES_MOST = 1000 };
 
+// Seconds of a clock that nobody sets.
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// The fastest first, for qsort.
 static int compare_times(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-// How long so many calls take; negative: one failed.
+// How long so many calls take; negative: one failed. Results are released
+// within, which belongs to what a call costs.
 static double time_calls(tally_vm *vm, tally_value function, int calls) {
   double begin = now();
   for (int i = 0; i < calls; i++) {
@@ -136,7 +153,9 @@ static double time_calls(tally_vm *vm, tally_value function, int calls) {
 
 // Samples of several calls each, so that the clock's own time does not count,
 // until a third of a second has passed; the times of a call, in order. Returns
-// how many samples; 0: a call failed.
+// how many samples; 0: a call failed. [times] has room for SAMPLES_MOST. The
+// median of samples is what is reported, as a mean would grow with everything
+// else that the machine does.
 static int sample(tally_vm *vm, tally_value function, int calls,
                   double *times) {
   int count = 0;
@@ -157,7 +176,10 @@ static int sample(tally_vm *vm, tally_value function, int calls,
   return count;
 }
 
-// The first call is counted; the second says how many make a sample.
+// The first call is counted; the second says how many make a sample. A sample
+// takes 50 µs or one call, whichever is longer, as reading the clock costs some
+// 20 to 50 ns. The counted call also fills caches, so that none of those timed
+// is the first.
 static tally_status time_function(tally_vm *vm, tally_value function) {
   static double times[SAMPLES_MOST];
   char a[16], b[16], c[16];
@@ -182,6 +204,8 @@ static tally_status time_function(tally_vm *vm, tally_value function) {
   return TALLY_OK;
 }
 
+// The code is compiled once, as a function without parameters that sees the
+// prompt's variables.
 static tally_status time_code(const asked *q) {
   tally_value function;
   tally_status status = tally_compile(q->vm, q->argument, &function);
@@ -194,6 +218,8 @@ static tally_status time_code(const asked *q) {
 
 // --- :type, :mem ------------------------------------------------------------
 
+// The bytes are all that the value keeps alive: a view of a large array shows
+// the array's.
 static tally_status show_type(const asked *q) {
   tally_value value;
   char nbytes[16];
@@ -213,6 +239,8 @@ typedef struct variable {
   double nbytes;
 } variable;
 
+// The largest first; of equal ones by name, so that the list is the same each
+// time.
 static int compare_variables(const void *a, const void *b) {
   const variable *x = a, *y = b;
   return x->nbytes != y->nbytes
@@ -220,8 +248,9 @@ static int compare_variables(const void *a, const void *b) {
              : strcmp(x->name, y->name);
 }
 
-// Calls [f] with the variables of the session among the names that begin with
-// [word]; names stay until [names] is released.
+// Calls [f] with the variables of the session among [names]. A name is valid
+// until [names] is released, the value within [f] alone, which may delete the
+// variable.
 typedef void each_variable(void *context, const char *name, tally_value value);
 static void for_variables(tally_vm *vm, tally_value names, each_variable *f,
                           void *context) {
@@ -247,6 +276,7 @@ typedef struct variables {
   size_t count;
 } variables;
 
+// [of] has room for as many as there are names.
 static void add_variable(void *context, const char *name, tally_value value) {
   variables *all = context;
   variable *v = &all->of[all->count++];
@@ -256,7 +286,9 @@ static void add_variable(void *context, const char *name, tally_value value) {
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
 }
 
-// The variables by the bytes that they keep alive, then the whole.
+// The variables by the bytes that they keep alive, then the whole. Arrays that
+// several variables share are counted for each, so the lines may add up to more
+// than what is alive.
 static tally_status show_memory(const asked *q) {
   tally_value names;
   tally_status status = tally_complete(q->vm, "", &names);
@@ -284,6 +316,7 @@ static tally_status show_memory(const asked *q) {
 
 // --- :explain, :dis ---------------------------------------------------------
 
+// The code runs, as with `tally explain`, and what it changes stays changed.
 static tally_status explain_code(const asked *q) {
   tally_value explained;
   const char *text;
@@ -297,16 +330,19 @@ static tally_status explain_code(const asked *q) {
   return TALLY_OK;
 }
 
+// Nothing runs; the VM writes the listing by itself.
 static tally_status disassemble_code(const asked *q) {
   return tally_disassemble(q->vm, "<prompt>", q->argument, strlen(q->argument));
 }
 
 // --- :load, :save, :reset, :quit --------------------------------------------
 
+// As if it had been typed in, but that :save does not write it.
 static tally_status load_file(const asked *q) {
   return tally_run(q->vm, q->argument, 0, NULL);
 }
 
+// An existing file is replaced.
 static tally_status save_inputs(const asked *q) {
   if (!tl_write_file(q->argument, q->inputs->text, q->inputs->nbytes)) {
     return tally_raise(q->vm, TALLY_ERR_IO, "%s cannot be written: %s",
@@ -316,6 +352,8 @@ static tally_status save_inputs(const asked *q) {
   return TALLY_OK;
 }
 
+// By a statement, since the host's interface has no call that deletes a
+// variable.
 static void forget_variable(void *context, const char *name,
                             tally_value value) {
   char text[300];
@@ -324,6 +362,8 @@ static void forget_variable(void *context, const char *name,
   tally_eval(context, text, NULL);
 }
 
+// Inputs are forgotten with them, as a script of the later ones alone has to
+// run. The memory goes back to the system, for those who look at the process.
 static tally_status forget_all(const asked *q) {
   static const char *const words[] = {"", "_"};  // private names by themselves
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -339,6 +379,7 @@ static tally_status forget_all(const asked *q) {
   return TALLY_OK;
 }
 
+// The prompt looks at the session behind each command.
 static tally_status leave(const asked *q) {
   q->session->ended = true;
   return TALLY_OK;
@@ -348,6 +389,8 @@ static tally_status leave(const asked *q) {
 
 static tally_status list_commands(const asked *q);
 
+// A command with an argument's name needs one, and one without takes none.
+// [what] is its line of help.
 static const struct {
   const char *name, *argument, *what;
   tally_status (*run)(const asked *);
@@ -385,7 +428,8 @@ const char *tl_command_name(int at) {
   return at < COMMANDS ? commands[at].name : NULL;
 }
 
-// A command whose name begins as is written, if there is one alone.
+// A command whose name begins as is written, if there is one alone. -1: none,
+// -2: several. A whole name wins over longer ones that begin with it.
 static int find_command(const char *name, size_t length) {
   int found = -1;
   for (int i = 0; i < COMMANDS; i++) {
@@ -398,7 +442,9 @@ static int find_command(const char *name, size_t length) {
   return length == 0 ? -1 : found;
 }
 
-// The command's name ends at the first blank; [text] is changed.
+// The command's name ends at the first blank; [text] is changed. Mistakes in
+// the command itself are reported here, and are no errors of the VM:
+// tally_error is as before.
 static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
   size_t length = strcspn(text, " \t");
   char *argument = text + length + strspn(text + length, " \t");
@@ -420,6 +466,9 @@ static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
   return result;
 }
 
+// Blanks at the end are cut off, and the line is copied to get an end of its
+// own. What scripts have printed is flushed first, as messages go by standard
+// error.
 int tl_run_command(tl_session *session, const char *line, size_t nbytes,
                    tl_inputs *inputs) {
   while (nbytes > 1 && strchr(" \t\r\n", line[nbytes - 1]) != NULL) nbytes--;

@@ -98,7 +98,8 @@ static bool find(void *handle, const char *name, void *function) {
 }
 
 // Loads libedit by the names it has on Linux and macOS. It stays loaded, since
-// what it knows of terminals is freed by nobody.
+// what it knows of terminals is freed by nobody. False where there is none, or
+// one that lacks a function: then the prompt reads plain lines.
 static bool load(tl_editor *e) {
   static const char *const names[] = {"libedit.so.2", "libedit.so.0",
                                       "libedit.3.dylib", "libedit.dylib"};
@@ -145,6 +146,7 @@ static void add_choice(choices *c, const char *name) {
     c->names[c->count++] = strcpy(copy, name);
 }
 
+// Frees the copies and the table.
 static void free_choices(choices *c) {
   for (size_t i = 0; i < c->count; i++) free(c->names[i]);
   free(c->names);
@@ -228,7 +230,9 @@ static const char *file_of_command(const char *text) {
   return takes ? text + 6 + strspn(text + 6, " ") : NULL;
 }
 
-// How much of the name stands at the text's end already.
+// How much of the name stands at the text's end already. The longest end of the
+// text that the name begins with, since where a name begins differs for words,
+// signs and files.
 static size_t typed_length(const char *text, const char *name) {
   size_t end = strlen(text), n = strlen(name);
   for (size_t length = n < end ? n : end; length > 0; length--)

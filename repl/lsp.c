@@ -16,15 +16,24 @@
 
 #include "repl/lsp_message.h"
 
+// A document is open from didOpen to didClose. In between its text is what the
+// client sent last, and the file is not read: the editor's text may not be
+// saved.
 typedef struct document {
   struct document *next;
   char *uri, *text;
   size_t nbytes;
-  // The place that was asked for last: others follow it, mostly.
+  // The place that was asked for last: others follow it, mostly. [line] and
+  // [unit] are the place of byte [seen]; a new text begins at 0 again.
+  //
+  //     a = "é"\nb = 1      é is bytes 5 and 6, but one unit
+  //                         byte 9 is line 1, unit 0
   size_t seen;
   long long line, unit;
 } document;
 
+// [was_shut]: shutdown was answered, so that exit is no failure. [is_over]:
+// exit has come, and nothing is read any more.
 typedef struct server {
   tally_vm *vm;
   document *documents;
@@ -34,7 +43,9 @@ typedef struct server {
 
 // --- Values of a message ----------------------------------------------------
 
-// The value at a path such as "params.position.line"; false: there is none.
+// The value at a path such as "params.position.line"; false: there is none. On
+// true *out is returned owned. Keys longer than 63 bytes are not in the
+// protocol.
 static bool find(const server *s, tally_value message, const char *path,
                  tally_value *out) {
   char key[64];
@@ -53,6 +64,8 @@ static bool find(const server *s, tally_value message, const char *path,
   return true;
 }
 
+// The number at a path; 0 where there is none, or it is no number, so that a
+// request without a position means the document's beginning.
 static long long find_int(const server *s, tally_value message,
                           const char *path) {
   tally_value value;
@@ -65,7 +78,8 @@ static long long find_int(const server *s, tally_value message,
   return number;
 }
 
-// A copy of a string, to be freed; NULL: there is none.
+// A copy of a string, to be freed; NULL: there is none. *nbytes is set where
+// there is a copy, behind which is a zero byte.
 static char *find_text(const server *s, tally_value message, const char *path,
                        size_t *nbytes) {
   tally_value value;
@@ -84,7 +98,10 @@ static char *find_text(const server *s, tally_value message, const char *path,
 
 // --- Places -----------------------------------------------------------------
 
-// The byte at a line and a UTF-16 unit of it; the end of what is shorter.
+// The byte at a line and a UTF-16 unit of it; the end of what is shorter. That
+// is the encoding that clients have to know (LSP 3.17, "Position"): a character
+// above U+FFFF, 4 bytes of UTF-8, is a surrogate pair, 2 units. A place in the
+// middle of a pair is the one behind it.
 static size_t byte_at(const document *d, long long line, long long unit) {
   size_t at = 0;
   for (; line > 0 && at < d->nbytes; line--) {
@@ -99,7 +116,9 @@ static size_t byte_at(const document *d, long long line, long long unit) {
   return at;
 }
 
-// {"line": …, "character": …} of a byte.
+// {"line": …, "character": …} of a byte. It walks on from the place before,
+// since findings come in the order of the text; only a place before that one
+// starts over from the beginning. Behind the text is its end.
 static void put_place(tl_json *to, document *d, size_t byte) {
   if (byte < d->seen) {
     d->seen = 0;
@@ -121,6 +140,8 @@ static void put_place(tl_json *to, document *d, size_t byte) {
   tl_json_puts(to, "}");
 }
 
+// The member "range" with the bytes [begin, end): the end is exclusive in the
+// protocol as it is here.
 static void put_range(tl_json *to, document *d, size_t begin, size_t end) {
   tl_json_puts(to, "\"range\":{\"start\":");
   put_place(to, d, begin);
@@ -129,12 +150,15 @@ static void put_range(tl_json *to, document *d, size_t begin, size_t end) {
   tl_json_puts(to, "}");
 }
 
+// All bytes above ASCII count, so that a name in any script is one.
 static bool is_in_name(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
 }
 
-// The name around a byte, with the names and points before it: linalg.norm.
+// The name around a byte, with the names and points before it: linalg.norm. The
+// range is empty where no name is. Digits alone are a name here: nothing is
+// found for them.
 static void name_around(const document *d, size_t at, size_t *begin,
                         size_t *end) {
   *begin = *end = at;
@@ -146,6 +170,8 @@ static void name_around(const document *d, size_t at, size_t *begin,
 
 // --- Documents --------------------------------------------------------------
 
+// URIs are compared as they come, not decoded: a client names a document always
+// alike. NULL: it is not open.
 static document *find_document(const server *s, const char *uri) {
   document *d = uri == NULL ? NULL : s->documents;
   while (d != NULL && strcmp(d->uri, uri) != 0) d = d->next;
@@ -161,6 +187,7 @@ static document *document_of(const server *s, tally_value message) {
   return d;
 }
 
+// Takes the document, if it is open.
 static void close_document(server *s, document *closed) {
   document **at = &s->documents;
   while (*at != NULL && *at != closed) at = &(*at)->next;
@@ -184,7 +211,11 @@ static bool is_library_module(const server *s, const char *name) {
 }
 
 // Modules of the library that a document imports are imported here, so that
-// their names are known; nothing of the document itself runs.
+// their names are known; nothing of the document itself runs. Only lines that
+// begin with the word and name a documented module of the library are
+// evaluated, each as it stands up to 99 bytes; their errors are nobody's, since
+// the check reports them by itself. A module that was imported once stays, for
+// all documents.
 static void import_modules(server *s, const document *d) {
   static const char word[] = "import ";
   char text[100];
@@ -206,6 +237,9 @@ static void import_modules(server *s, const document *d) {
 
 // --- Messages to the client -------------------------------------------------
 
+// Between the two calls the members follow, from "id" or "method" on. A message
+// for which memory was missing is not sent, as half of one would end the
+// protocol.
 static void begin_message(server *s) {
   s->out.nbytes = 0;
   s->out.failed = false;
@@ -218,7 +252,9 @@ static void end_message(server *s) {
     tl_message_write(stdout, &s->out);
 }
 
-// The id of a request as it came, a number or a string.
+// The id of a request as it came, a number or a string. null where it has none,
+// as for errors in messages that could not be read (JSON-RPC 2.0, "Response
+// object").
 static void put_id(server *s, tally_value message) {
   tally_value id, text;
   const char *json;
@@ -238,13 +274,17 @@ static void put_id(server *s, tally_value message) {
   tally_release(s->vm, id);
 }
 
-// Between the two stands the result.
+// Between the two stands the result. Every request has to be answered once,
+// with a result or an error; null is the result for "nothing is known".
 static void begin_result(server *s, tally_value message) {
   begin_message(s);
   put_id(s, message);
   tl_json_puts(&s->out, ",\"result\":");
 }
 
+// An error response; [message] is the request, or NULL where it was not
+// understood. The codes are those of JSON-RPC 2.0: -32700 no JSON, -32600 no
+// request, -32601 no such method.
 static void send_error(server *s, const tally_value *message, int code,
                        const char *text) {
   begin_message(s);
@@ -262,7 +302,8 @@ static void send_error(server *s, const tally_value *message, int code,
 
 // --- Errors and warnings ----------------------------------------------------
 
-// Severity 1 is an error and 2 a warning. [found] holds byte offsets.
+// Severity 1 is an error and 2 a warning. [finding] has byte offsets. The
+// record is one of tally_check_source, with begin, end, kind and message.
 static void put_finding(server *s, document *d, tally_value finding) {
   size_t nbytes, kind_nbytes;
   char *message = find_text(s, finding, "message", &nbytes);
@@ -280,7 +321,9 @@ static void put_finding(server *s, document *d, tally_value finding) {
   free(kind);
 }
 
-// What is found in the document, in place of what was found before.
+// What is found in the document, in place of what was found before. The
+// protocol has it so: each publishDiagnostics is all that a document has, and
+// an empty list takes the last ones away.
 static void publish(server *s, document *d) {
   tally_value found, item;
   begin_message(s);
@@ -307,6 +350,10 @@ static void publish(server *s, document *d) {
 
 // --- Requests ---------------------------------------------------------------
 
+// What the server can do. textDocumentSync 1 is Full: each change brings the
+// whole text. A point begins the completion of members; a parenthesis and a
+// comma show the signature of the call. No positionEncoding is given, which
+// means UTF-16.
 static void initialize(server *s, tally_value message) {
   begin_result(s, message);
   tl_json_puts(
@@ -323,10 +370,13 @@ static void initialize(server *s, tally_value message) {
   end_message(s);
 }
 
+// Notifications that have to be understood, but change nothing.
 static void ignore(server *s, tally_value message) {
   (void)s, (void)message;
 }
 
+// The client waits for this answer before it sends exit, and may ask for
+// nothing in between.
 static void shut_down(server *s, tally_value message) {
   s->was_shut = true;
   begin_result(s, message);
@@ -334,12 +384,15 @@ static void shut_down(server *s, tally_value message) {
   end_message(s);
 }
 
+// The exit status is 0 only if shutdown came before (LSP, "Exit Notification");
+// tl_run_lsp sees to that.
 static void leave(server *s, tally_value message) {
   (void)message;
   s->is_over = true;
 }
 
-// Takes [text], which may be NULL.
+// Takes [text], which may be NULL. NULL, for want of memory or of the member,
+// leaves the old text.
 static void set_text(server *s, document *d, char *text, size_t nbytes) {
   if (text == NULL)
     return;
@@ -352,6 +405,8 @@ static void set_text(server *s, document *d, char *text, size_t nbytes) {
   publish(s, d);
 }
 
+// A document that is open already gets the new text: the protocol forbids that,
+// but it costs nothing.
 static void did_open(server *s, tally_value message) {
   size_t nbytes;
   document *d = document_of(s, message);
@@ -371,7 +426,8 @@ static void did_open(server *s, tally_value message) {
 }
 
 // Changes are whole texts, since that is what textDocumentSync 1 asks for; the
-// last one counts.
+// last one counts. Versions are not compared: messages come in order, over one
+// pipe.
 static void did_change(server *s, tally_value message) {
   tally_value changes, last;
   size_t nbytes;
@@ -387,6 +443,7 @@ static void did_change(server *s, tally_value message) {
   tally_release(s->vm, changes);
 }
 
+// From here on requests about the document are answered with null.
 static void did_close(server *s, tally_value message) {
   document *d = document_of(s, message);
   if (d != NULL)
@@ -394,7 +451,7 @@ static void did_close(server *s, tally_value message) {
 }
 
 // The document and the byte that a request is about; false: it is answered with
-// null.
+// null. On true the caller answers.
 static bool find_place(server *s, tally_value message, document **d,
                        size_t *at) {
   *d = document_of(s, message);
@@ -419,7 +476,8 @@ static void put_item(server *s, const char *name, size_t nbytes, int *count) {
 }
 
 // The document's names that go on from its bytes [begin, at), each once: those
-// of which no other stands before.
+// of which no other stands before. It compares each name with all before it:
+// quadratic, but only for names that begin as the one being typed does.
 static void put_own_names(server *s, const document *d, size_t begin, size_t at,
                           int *count) {
   size_t part = at - begin;
@@ -440,6 +498,10 @@ static void put_own_names(server *s, const document *d, size_t begin, size_t at,
   }
 }
 
+// Names of the document come first, then what the prompt would offer for the
+// line up to the cursor. Behind a point only the second: members are none of
+// the document's names. The list is an array of items, which the client may
+// filter further, as nothing says that it is incomplete.
 static void complete(server *s, tally_value message) {
   document *d;
   size_t at, begin, end, nbytes;
@@ -485,6 +547,12 @@ static bool is_signature(const char *text) {
 
 // The end of the description that begins here: its signature, and the paragraph
 // behind it unless that is the next one's.
+//
+//     f(x)
+//
+//     What f does.        no signature: it belongs to f
+//
+//     g(x, y)             a name with a parenthesis: the next description
 static const char *description_end(const char *at) {
   const char *end = strstr(at, "\n\n");
   if (end != NULL && !is_signature(end + 2))
@@ -520,7 +588,8 @@ static char *describe_own(server *s, const document *d, const char *name) {
 }
 
 // The name at a byte as text, without memory of its own; "" where there is
-// none.
+// none. A name that is longer than the room is no name, since half of one might
+// be another's.
 static void name_at(const document *d, size_t at, char *name, size_t size) {
   size_t begin, end;
   name_around(d, at, &begin, &end);
@@ -528,7 +597,9 @@ static void name_at(const document *d, size_t at, char *name, size_t size) {
            d->text + begin);
 }
 
-// The first line of a description: name and parameters, as in Tally.
+// The first line of a description: name and parameters, as in Tally. Then comes
+// the rest, as Markdown (MarkupContent in the protocol); editors colour what is
+// fenced as tally.
 static void put_markup(tl_json *to, const char *head, const char *text) {
   tl_json all = {0};
   tl_json_puts(&all, "```tally\n");
@@ -541,6 +612,8 @@ static void put_markup(tl_json *to, const char *head, const char *text) {
   free(all.text);
 }
 
+// The document's own function wins over the library's of that name, as it does
+// when the script runs. Neither: null, and the editor shows nothing.
 static void hover(server *s, tally_value message) {
   document *d;
   size_t at;
@@ -572,6 +645,10 @@ static void hover(server *s, tally_value message) {
 }
 
 // Where the call begins whose arguments stand at a byte; false: there is none.
+// Goes backwards over brackets that are closed; quotation marks and comments
+// are not looked at, so a bracket in a string may hide the call. A list or
+// record that begins in between says that the byte is in none of the call's
+// arguments directly.
 static bool find_call(const document *d, size_t at, size_t *paren) {
   int depth = 0;
   while (at-- > 0 && d->text[at] != ';') {
@@ -583,6 +660,7 @@ static bool find_call(const document *d, size_t at, size_t *paren) {
   return false;
 }
 
+// Which parameter is the active one is left to the client's default, the first.
 static void signature_help(server *s, tally_value message) {
   document *d;
   size_t at, paren = 0;
@@ -610,7 +688,10 @@ static void signature_help(server *s, tally_value message) {
 }
 
 // Where a name is defined: a function's `fn name(`, or else the first place
-// that has the name. false: nowhere.
+// that has the name. false: nowhere. A variable is defined where its name
+// stands first, as there are no declarations. Names with points are those of
+// modules, which have no place in the document: none of its names is equal to
+// one.
 static bool find_definition(const document *d, const char *name, size_t *at) {
   size_t n = strlen(name);
   bool found = false;
@@ -628,6 +709,7 @@ static bool find_definition(const document *d, const char *name, size_t *at) {
   return found;
 }
 
+// The answer is one Location: the document's own URI and the range of the name.
 static void define(server *s, tally_value message) {
   document *d;
   size_t at, begin;
@@ -648,7 +730,9 @@ static void define(server *s, tally_value message) {
   end_message(s);
 }
 
-// The functions of a document, as symbols of kind 12.
+// The functions of a document, as symbols of kind 12. SymbolKind 12 is
+// Function. `range` is what the editor folds or highlights, and has to contain
+// `selectionRange`, where the cursor goes.
 static void list_symbols(server *s, tally_value message) {
   document *d = document_of(s, message);
   bool any = false;
@@ -677,7 +761,9 @@ static void list_symbols(server *s, tally_value message) {
   end_message(s);
 }
 
-// One edit for the whole text; none where it does not parse.
+// One edit for the whole text; none where it does not parse. The client
+// computes itself what the edit changes, and keeps the cursor where it is. The
+// options of the request, as tabSize, are not heeded: there is one layout.
 static void format(server *s, tally_value message) {
   document *d = document_of(s, message);
   tally_value laid;
@@ -702,6 +788,7 @@ static void format(server *s, tally_value message) {
 
 // --- The loop ---------------------------------------------------------------
 
+// What initialize declares and what stands here have to be the same.
 static const struct {
   const char *method;
   void (*run)(server *, tally_value message);
@@ -723,7 +810,8 @@ static const struct {
 };
 
 // A request that is not known is answered with an error, a notification is not
-// answered at all.
+// answered at all. A request has an id, a notification has none (JSON-RPC
+// 2.0, "Notification").
 static void run_method(server *s, tally_value message, const char *method) {
   tally_value id;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -738,6 +826,9 @@ static void run_method(server *s, tally_value message, const char *method) {
   send_error(s, &message, -32601, "tally lsp does not know this method");
 }
 
+// A body that is no JSON or no message is answered, and the server goes on:
+// only a broken header ends it, since then nobody knows where the next message
+// begins.
 static void take_message(server *s, const tl_json *body) {
   tally_value text, message;
   size_t nbytes;
@@ -760,6 +851,9 @@ static void take_message(server *s, const tl_json *body) {
   tally_release(s->vm, message);
 }
 
+// Messages are answered one after the other in the order in which they come, so
+// no request is ever pending, and $/cancelRequest, a notification, has nothing
+// to cancel.
 int tl_run_lsp(tl_session *session) {
   server s = {.vm = session->vm};
   tl_json body = {0};

@@ -33,7 +33,8 @@ static double seconds_between(const struct timespec *from,
   return seconds + 1e-9 * (double)(to->tv_nsec - from->tv_nsec);
 }
 
-// The handler of Ctrl-C.
+// The handler of Ctrl-C. Only calls that are safe in a handler (POSIX, 2.4.3):
+// clock_gettime and _exit are, and tally_interrupt only sets a flag.
 static void heed_interrupt(int signal_number) {
   (void)signal_number;
   // The code that is interrupted may be about to read errno.
@@ -70,6 +71,7 @@ static void take_interrupts(tally_vm *vm) {
   sigaction(SIGINT, &action, NULL);
 }
 
+// An interrupt from before belongs to nobody.
 void tl_session_begin(void) {
   was_asked = 0;
   is_running = 1;

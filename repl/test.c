@@ -160,7 +160,8 @@ static void run_child(const command *cmd, const job *test) {
 }
 
 // Starts a job in a child process. Its report goes to a file, from which
-// report() reads it.
+// report() reads it. Streams are flushed first, else the child would write what
+// is in the parent's buffers a second time.
 static void start(command *cmd, job *test) {
   fflush(NULL);
   test->report = need(tmpfile());
@@ -197,7 +198,8 @@ static void finish_one(command *cmd) {
 // --- Reporting --------------------------------------------------------------
 
 // Prints a finished job's failures and adds its counts. The counts come last; a
-// child that died wrote none.
+// child that died wrote none. Child and parent share the file's position, hence
+// rewind.
 static void report(command *cmd, job *test) {
   const char *name = test->path ? test->path : "library";
   unsigned long passed = 0, failed = 0;

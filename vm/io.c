@@ -25,7 +25,8 @@ void tl_io_inject(tl_io_hook *hook, void *context) {
   fault_context = context;
 }
 
-// Whether a test wants this call to fail; errno is then set.
+// Whether a test wants this call to fail; errno is then set. It stands in front
+// of each call, so that the call itself is skipped, too.
 static bool faulty(const char *call) {
   int error = fault_hook ? fault_hook(fault_context, call) : 0;
   if (error)
@@ -56,7 +57,7 @@ const char *tl_io_reason(int error, char *text, size_t nbytes) {
 }
 
 // The error of a failed system call: "read_csv: cannot read "x.csv": No such
-// file".
+// file". [what] is the script's function, or NULL where the host reads.
 static bool fail(tl_vm *vm, const char *what, const char *verb,
                  const char *path, int error) {
   char text[128];
@@ -201,6 +202,7 @@ bool tl_reader_seek(tl_reader *reader, int64_t offset) {
   return true;
 }
 
+// It may be called twice; of bytes in memory nothing is freed.
 void tl_reader_close(tl_reader *reader) {
   if (reader->fd >= 0)
     close(reader->fd);
@@ -260,7 +262,8 @@ static bool make_room(tl_vm *vm, tl_input *in) {
 }
 
 // Reads what has come so far: of a terminal a line, without waiting until the
-// buffer is full. *got is 0 at the end of input.
+// buffer is full. *got is 0 at the end of input. read itself waits, and an
+// interrupt's signal ends it with EINTR, which the poll then sees.
 static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
   tl_input *in = vm->input;
   if (!make_room(vm, in))
@@ -342,7 +345,9 @@ bool tl_input_line(tl_vm *vm, const char *what, const char **text,
 // --- Whole files ------------------------------------------------------------
 
 // Reads on until the end, whatever size the file was said to have: it may grow,
-// or have none.
+// or have none. A read that gives less than the room says that the file has
+// ended, so the first room is one byte more than the file's size. The last byte
+// of the block stays free for the NUL.
 static bool read_rest(tl_reader *reader, tl_bytes *out) {
   for (;;) {
     size_t got, room = out->capacity - out->nbytes - 1;
@@ -380,6 +385,7 @@ bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out) {
   return ok;
 }
 
+// Empty bytes are freed, too; afterwards they are empty.
 void tl_bytes_free(tl_vm *vm, tl_bytes *bytes) {
   if (bytes->data)
     tl_free(vm, bytes->data, bytes->capacity);
@@ -388,6 +394,7 @@ void tl_bytes_free(tl_vm *vm, tl_bytes *bytes) {
 
 // --- Writing ----------------------------------------------------------------
 
+// PATH_MAX of Linux; longer names fail as the system's own would.
 enum { NAME_ROOM = 4096 };
 
 // The process' own file that a name such as /dev/stdout or /dev/fd/3 stands
@@ -412,7 +419,9 @@ static int own_file(const char *path) {
 }
 
 // Follows symbolic links in [target], so that the file they lead to is replaced
-// and not the link. False, with errno set, where there are too many.
+// and not the link. False, with errno set, where there are too many. By hand
+// and not by realpath, as the last name need not exist yet. 40 is the bound
+// that Linux has (path_resolution(7)).
 static bool follow_links(char target[NAME_ROOM]) {
   for (int links = 0; links < 40; links++) {
     struct stat about;
@@ -438,14 +447,17 @@ static bool follow_links(char target[NAME_ROOM]) {
 }
 
 // Locks all of an open file for writing, as long as it is open; false: somebody
-// else has, or it cannot be.
+// else has, or it cannot be. POSIX record locks go with the process that took
+// them, however it ends, which is what remove_stale needs.
 static bool lock(int fd) {
   struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_SETLK, &all) == 0;
 }
 
 // Removes a temporary file whose writer was killed: no process has its number,
-// and none, in another container either, holds the lock of a writer.
+// and none, in another container either, holds the lock of a writer. Both tests
+// are needed: a number may belong to a new process, and a container sees other
+// numbers than its neighbour on the same disk.
 static void remove_stale(int folder, const char *name) {
   static const char front[] = ".tally-";
   const size_t length = strlen(name);
@@ -482,7 +494,9 @@ static void clean_folder(tl_vm *vm, const char *target, size_t length) {
     closedir(folder);
 }
 
-// Opens a new file beside the target, under a name that nobody has.
+// Opens a new file beside the target, under a name that nobody has. O_EXCL
+// fails for a name that is there, links included, so nobody can have put a link
+// in its place.
 static bool open_temporary(tl_writer *w, mode_t mode) {
   char *slash = strrchr(w->target, '/');
   size_t folder = slash ? (size_t)(slash - w->target) + 1 : 0;
@@ -511,6 +525,10 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
 
 // Finds out what the path stands for and opens what is to be written: an own
 // file, a device, or a temporary file. False with errno set.
+//
+//     /dev/stdout, /dev/fd/3     the descriptor itself, from where it is
+//     a device, a pipe           opened and written directly
+//     a file, or nothing yet     a temporary file beside it, renamed at the end
 static bool open_target(tl_writer *w) {
   struct stat about;
   if (!follow_links(w->target))
@@ -578,7 +596,8 @@ bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
   return false;
 }
 
-// Writes in pieces, polling between them.
+// Writes in pieces, polling between them. write may take less than it is given,
+// so it goes on with the rest.
 static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   if (w->is_output)
     return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);
@@ -609,7 +628,8 @@ tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
   return (tl_writer){.vm = vm, .what = what, .fd = -1, .memory = memory};
 }
 
-// The writer's target is memory: appends there, doubling as it grows.
+// The writer's target is memory: appends there, doubling as it grows. At least
+// doubling, so that many small writes copy each byte a few times.
 static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   tl_bytes *to = w->memory;
   if (nbytes > to->capacity - to->nbytes) {
@@ -642,7 +662,8 @@ bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes) {
 }
 
 // Closes the file and says whether all that was written has arrived: some file
-// systems report a full disk only here.
+// systems report a full disk only here. After EINTR the descriptor is closed on
+// Linux, and closing it again might close another's: it counts as closed.
 static bool close_file(tl_writer *w) {
   int fd = w->fd;
   if (w->is_output)
@@ -655,7 +676,9 @@ static bool close_file(tl_writer *w) {
   return error == 0 || fail(w->vm, w->what, "write", w->path, error);
 }
 
-// The new name is on the disk only when the folder is.
+// The new name is on the disk only when the folder is. Best effort: without it
+// a crash may bring the old file back, whole. It writes into the target's name,
+// which is not used again.
 static void sync_folder(tl_writer *w) {
   char *slash = strrchr(w->target, '/');
   if (slash == w->target)

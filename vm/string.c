@@ -20,7 +20,9 @@
 // --- Making -----------------------------------------------------------------
 
 // For eight bytes at once: the top bits of those above 127, and some top bit if
-// one of them is CR.
+// one of them is CR. The second part is the usual test for a zero byte: x - 1
+// borrows from above only where x was 0. A borrow may mark the byte above a CR,
+// too, but none where there is no CR. (Hacker's Delight, 6-1.)
 static uint64_t odd_bytes(uint64_t word) {
   const uint64_t ones = UINT64_C(0x0101010101010101);
   const uint64_t other = word ^ ones * '\r';
@@ -156,6 +158,7 @@ bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
   return true;
 }
 
+// The text has to be UTF-8 already: it is the VM's own, or was checked.
 tl_string *tl_string_from(tl_vm *vm, const char *text) {
   return tl_string_new(vm, text, strlen(text));
 }
@@ -172,7 +175,8 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   return string;
 }
 
-// Where the string's hash is.
+// Where the string's hash is. A string with marks has their address in the
+// place of its hash, so that strings without are no larger for them.
 static uint64_t *hash_of(tl_string *string) {
   return (string->head.flags & TL_MARKED) != 0 ? &string->marks->hash
                                                : &string->hash;
@@ -183,7 +187,8 @@ static uint64_t *hash_of(tl_string *string) {
 enum { SPARE_FROM = 256 };
 
 // The object's nbytes is the room, so tl_object_free needs no other field. The
-// hash of the old text is forgotten.
+// hash of the old text is forgotten. [b] may not be [a], whose text moves
+// before it is read; tl_strings_join sees to that. On failure a is as it was.
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   TL_CHECK(a->head.count == 1);
   size_t length, need, room;
@@ -227,7 +232,9 @@ int tl_string_compare(const tl_string *a, const tl_string *b) {
   return (a->length > b->length) - (a->length < b->length);
 }
 
-// Mixes the bits of a word so that each depends on all.
+// Mixes the bits of a word so that each depends on all: a multiplication by an
+// odd number carries low bits up, a shift brings high ones down, and each step
+// can be undone, so that no two words become one.
 static uint64_t mix(uint64_t h) {
   h ^= h >> 32;
   h *= UINT64_C(0xd6e8feb86659fd93);
@@ -299,7 +306,8 @@ enum {
 
 // Room for the marks of the whole text, which has at most one cluster for each
 // code point; where the text grew, for half as many again. False where there is
-// no memory, which is no error.
+// no memory, which is no error. Room for the most that may be needed is cheaper
+// than counting clusters twice.
 static bool marks_reserve(tl_vm *vm, tl_string *s) {
   tl_marks *old = (s->head.flags & TL_MARKED) != 0 ? s->marks : NULL;
   size_t known = old != NULL ? (size_t)old->count : 0;
@@ -356,6 +364,9 @@ static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
 }
 
 // The byte where cluster [index] begins, or the text ends.
+//
+//     index 70:  begins[2], which is of cluster 64, and six steps from there;
+//                never more than MARK_STEP - 1
 static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
   if (index > m->count)
     return s->length;
@@ -372,6 +383,7 @@ static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
   return at;
 }
 
+// Marks count the clusters that others follow, hence the one more.
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
@@ -435,7 +447,8 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
 }
 
 // A cluster is as wide as its widest character; the variation selector for
-// pictures (U+FE0F) asks for two columns.
+// pictures (U+FE0F) asks for two columns. A flag or a family is one picture of
+// two columns, not the sum of its parts.
 static int cluster_width(const char *text, size_t begin, size_t end) {
   int width = 0;
   while (begin < end) {
@@ -473,7 +486,10 @@ enum {
   SEARCHED = 1 << 22,  // bytes searched between two polls
 };
 
-// Linear, by the C library, in pieces that overlap by what is looked for.
+// Linear, by the C library, in pieces that overlap by what is looked for. NULL:
+// it is not there, or tl_fail was called by the poll; the caller looks at the
+// VM's error. A piece is at least as long as the part, so that overlaps at most
+// double the work.
 static const char *search_long(tl_vm *vm, const char *from, const char *end,
                                const tl_string *part) {
   const size_t more = part->length - 1;
@@ -540,6 +556,8 @@ tl_string *tl_string_mended(tl_vm *vm, const char *text) {
 
 // --- Growing text -----------------------------------------------------------
 
+// The first bytes lie in the text itself (room), so that short ones need no
+// block.
 void tl_text_open(tl_text *text, tl_vm *vm) {
   TL_CHECK(vm != NULL);
   // Not all at once: the room needs no clearing.
@@ -552,7 +570,7 @@ void tl_text_open(tl_text *text, tl_vm *vm) {
 enum { TEXT_POLL = 1 << 16 };  // bytes written between two polls
 
 // Makes room for [more] bytes and a NUL; false after a failure, which the text
-// remembers.
+// remembers. The polls are what lets an interrupt end a print of a huge array.
 static bool reserve(tl_text *text, size_t more) {
   if (text->failed)
     return false;
@@ -666,6 +684,7 @@ char *tl_text_take(tl_text *text, size_t *nbytes) {
   return bytes;
 }
 
+// It may be called again, and behind tl_text_finish or tl_text_take.
 void tl_text_close(tl_text *text) {
   if (text->bytes != text->room)
     tl_free(text->vm, text->bytes, text->capacity);

@@ -142,6 +142,8 @@ static tl_slot place_made(tl_vm *vm, const tl_object *object) {
   return tl_none();
 }
 
+// Adds a value of the host's to the list, as a record; after a failure nothing
+// more is added, as the walk over handles cannot be stopped.
 static void put_left(void *context, tl_slot value) {
   left *l = context;
   char type[TL_DESCRIBE];
@@ -208,7 +210,9 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
 }
 
 // What a run tells whose records are being kept, and what became of it; the
-// unit before it was [before].
+// unit before it was [before]. The newest unit of the main module is that of
+// the run: a unit is put in front when it has compiled, whether it then fails
+// or not.
 static tally_status explain_run(tl_vm *vm, const tl_unit *before,
                                 tally_status status, unsigned flags,
                                 tally_value *out) {

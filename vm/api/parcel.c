@@ -201,6 +201,8 @@ static bool pack_items(tl_vm *vm, tally_parcel *p, node *n, int64_t count,
   return true;
 }
 
+// A node with a child for each item; items of a list without another owner move
+// into the parcel.
 static node *pack_list(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   tl_list *list = s->list;
   node *n = new_node(vm, p, NODE_LIST, 0, (size_t)list->length);

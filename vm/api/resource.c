@@ -2,13 +2,13 @@
 // the type's hooks, and the object is released with its last owner.
 //
 // A type is a struct of hooks that may grow in later versions; a hook behind
+// the end of the host's struct is missing (HOOK).
 //
 //   r.name      attribute     r[i]     index      r(x)    call
 //   r + x       operate       print    repr       end     release
 //
 // All but call may make and read values and do no more (tl_may_run); release
 // may release handles alone.
-// the end of the host's struct is missing (HOOK).
 
 #include <string.h>
 
@@ -115,12 +115,14 @@ static tally_status ask_attribute(tl_vm *vm, void *context, size_t count,
   return a->type->attribute(vm, a->type->context, a->object, a->text, out);
 }
 
+// The parts between the brackets are the arguments.
 static tally_status ask_index(tl_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   const asking *a = context;
   return a->type->index(vm, a->type->context, a->object, count, args, out);
 }
 
+// The call's arguments, in their order; names of arguments do not get here.
 static tally_status ask_call(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const asking *a = context;

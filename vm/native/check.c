@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-// The walk over the operations, with the types of slots there.
+// The walk over the operations, with the types of slots there. At a label they
+// are the label's; behind an operation they are what it has made of them. A
+// type here is what the slot's register has, not what its tag in memory says.
 typedef struct checking {
   const tl_jit_code *code;
   const tl_jit_unit *unit;
@@ -15,7 +17,9 @@ typedef struct checking {
   tl_jit_type now[TL_JIT_SLOTS];
 } checking;
 
-// An integer or a bool, which registers for integers hold.
+// An integer or a bool, which registers for integers hold. The check does not
+// distinguish them where a register is read, but labels, exits and results
+// name exact types.
 static bool is_whole(tl_jit_type t) {
   return tl_jit_is_int(t) || t == TL_TYPE_BOOL;
 }
@@ -94,6 +98,8 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
 }
 
 // Leaving before the exit's own instruction: all that lives there is right.
+// What lives is the flow's word, not the exit's: an exit that forgets a slot
+// does not pass.
 static bool is_exit(const checking *c, int32_t number) {
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
@@ -102,6 +108,8 @@ static bool is_exit(const checking *c, int32_t number) {
 }
 
 // Whether control may go to [to] from here: all that the label says is so.
+// UNKNOWN in a label asks for nothing, and nothing may be read of it behind the
+// label without being written first.
 static bool is_target(const checking *c, int32_t to) {
   if (to < 0)
     return is_exit(c, -1 - to);
@@ -114,7 +122,10 @@ static bool is_target(const checking *c, int32_t to) {
   return true;
 }
 
-// The callee finds its arguments behind the result's slot, of its types.
+// The callee finds its arguments behind the result's slot, of its types. What
+// lives below the result's slot has to be written back by the exit [imm], since
+// the callee may leave; from that slot on all belongs to the callee and is
+// unknown afterwards.
 static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callee;
   int a = t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
@@ -136,7 +147,9 @@ static bool is_call(checking *c, const tl_typed *t) {
 }
 
 // What the table does not say of an operation; NULL: all is well. Called before
-// the result is written.
+// the result is written. Constants that would be wrong for the processor (a
+// shift of 64, a divisor of 0) are refused here, since the emitter tests only
+// operands in registers.
 static const char *check_rest(checking *c, const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_POLL:
@@ -192,6 +205,7 @@ static bool jumps(int op) {
          op == TL_TYPED_STEP;
 }
 
+// Behind these a label has to follow, or the end.
 static bool ends(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
          op == TL_TYPED_FRETURN;
@@ -227,6 +241,10 @@ static const char *check_one(checking *c, const tl_typed *t) {
   return fits ? NULL : "a jump to where other types are";
 }
 
+// One pass suffices, as labels carry their types: what a jump brings is
+// compared with the label, wherever that stands, and what follows a label
+// starts from these types alone. No type is inferred from the operations before
+// it.
 const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
   checking c = {.code = code, .unit = code->unit, .flow = code->flow};
   bool ended = true;

@@ -12,8 +12,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
+// A chunk has room for some sixty units of a kilobyte, so that few of the
+// system's mappings, of which a process may have 65,530 under Linux, go to
+// code. PAGE only rounds sizes up: mprotect takes lengths that are no multiple
+// of the system's pages. MOST bounds all chunks of one VM, and with them what a
+// script can make the host map as executable.
 enum { CHUNK = 64 << 10, PAGE = 4096, MOST = 32 << 20 };
 
+// Pages of one mapping. What is in use lies in [0, used); a unit that is
+// dropped leaves a hole there, which is written again only when all units of
+// the chunk are gone.
+//
+//     pages ─▶ │ unit │ pad │ unit │ pad │ free … │
+//              0                         used     size
 struct tl_code_chunk {
   struct tl_code_chunk *next;
   uint8_t *pages;
@@ -21,12 +32,17 @@ struct tl_code_chunk {
   uint32_t units;  // that are in use
 };
 
+// Pages to be written, not yet to be run; NULL: the system has none. A mapping
+// that is never both also passes where the system refuses pages which can be
+// written and run at once, as OpenBSD does.
 static uint8_t *map(size_t size) {
   void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return pages == MAP_FAILED ? NULL : pages;
 }
 
+// Asks by doing what a chunk will do, since the rules differ by system,
+// container and security module, and none of them can be read beforehand.
 bool tl_code_may_run(void) {
   uint8_t *page = map(PAGE);
   if (page == NULL)
@@ -59,6 +75,10 @@ static tl_code_chunk *add_chunk(tl_vm *vm, tl_code_chunk **chunks,
   return chunk;
 }
 
+// Units begin at multiples of 16, where the processor's fetch begins, too. On
+// x86-64 no instruction cache has to be flushed: the processor sees its own
+// stores when it fetches, once a jump lies between (Intel's manual, volume 3,
+// "Self-Modifying Code"), and the door is such a jump.
 void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
                   uint32_t size) {
   tl_code_chunk *chunk = *chunks;
@@ -78,6 +98,9 @@ void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
   return NULL;
 }
 
+// The bytes stay until the chunk is written anew: nobody jumps to them, as the
+// unit that names them is being freed. The chunk of the door (jit.h) never gets
+// empty, since the door is never dropped.
 void tl_code_drop(tl_code_chunk *chunks, const void *code) {
   for (tl_code_chunk *c = chunks; c != NULL; c = c->next) {
     const uint8_t *at = code;
@@ -86,6 +109,8 @@ void tl_code_drop(tl_code_chunk *chunks, const void *code) {
   }
 }
 
+// Takes all chunks, whether units still stand in them or not: the functions
+// that could enter these are gone.
 void tl_code_close(tl_vm *vm, tl_code_chunk *chunks) {
   while (chunks != NULL) {
     tl_code_chunk *next = chunks->next;

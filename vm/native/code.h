@@ -23,15 +23,21 @@
 typedef struct tl_code_chunk tl_code_chunk;
 
 // Copies [size] bytes of code to where they can run. NULL: no memory under the
-// VM's limit, or the system makes no page executable.
+// VM's limit, or the system makes no page executable. Borrows the bytes. The
+// result stays where it is until tl_code_drop, so absolute addresses of it may
+// stand in other units; what the bytes say of their own place has to be
+// relative.
 void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
                   uint32_t size);
 // The code is not used any more; a chunk without code in use is written anew.
+// [code] is what tl_code_put returned.
 void tl_code_drop(tl_code_chunk *chunks, const void *code);
-// Gives all chunks back.
+// Gives all chunks back. Called when the VM closes, behind the last function's
+// end.
 void tl_code_close(tl_vm *vm, tl_code_chunk *chunks);
 
-// Whether the system makes a page executable, asked once by trying.
+// Whether the system makes a page executable, asked once by trying. The pages
+// that were tried are given back. Without an emitter it is false.
 bool tl_code_may_run(void);
 
 #endif

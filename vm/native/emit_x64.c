@@ -23,12 +23,19 @@
 #include "vm/native/x64.h"
 #include "vm/poll.h"
 
+// Slots get registers that instructions do not need for themselves: shifts take
+// cl, divisions rax and rdx, and xmm0 and xmm1 are for operands that have none.
+// Most of these registers are the caller's to save in C's convention (System V
+// ABI, 3.2.1), so each call of C moves all of them to the stack; units call one
+// another without, since everything that lives across a call is in its slot by
+// then.
 enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
 static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
                                            TL_R10, TL_R11, TL_R12, TL_R13};
 
 // Where a jump of 32 bits goes whose target was not known: a label, or one of
-// the kinds of exits.
+// the kinds of exits. All targets behind the operations are emitted on demand,
+// so that an exit nobody jumps to costs no bytes.
 typedef enum fix_kind {
   FIX_LABEL,   // [to] is its number
   FIX_EXIT,    // [to] is the exit's number
@@ -37,12 +44,14 @@ typedef enum fix_kind {
   FIX_SELF,    // the unit's own beginning
 } fix_kind;
 
+// The 32 bits at [at] count from the place behind them, at + 4.
 typedef struct fix {
   uint32_t at;
   uint8_t kind;
   int32_t to;
 } fix;
 
+// The tables are one block of memory; the bytes of the code grow by themselves.
 typedef struct emitter {
   const tl_jit_code *code;
   tl_jit_unit *unit;
@@ -62,9 +71,14 @@ typedef struct emitter {
 // The home of a register is [base + displacement]: both kinds of a slot share
 // its payload, so a value must be read before its slot is written as the other
 // kind.
+//
+//     slot s     rbx + 16 s        its tag, of 8 bytes
+//                rbx + 16 s + 8    its payload: the home of s and of FLOAT + s
+//     fact k     rsp + 8 k         in the unit's frame on the stack
 static bool is_float(int r) {
   return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS;
 }
+// The base of a home, and how far behind it the home is.
 static int home_base(int r) {
   return r < TL_JIT_FACTS ? TL_BX : TL_SP;
 }
@@ -72,7 +86,8 @@ static int32_t home(int r) {
   return r < TL_JIT_FACTS ? r % TL_JIT_SLOTS * 16 + 8 : (r - TL_JIT_FACTS) * 8;
 }
 
-// Between a register of the processor and a home.
+// Between a register of the processor and a home. mov is 8b and 89, movsd is F2
+// 0f 10 and 11: to and from a register.
 static void load(emitter *e, int to, int r) {
   tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
             is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
@@ -81,23 +96,30 @@ static void store(emitter *e, int from, int r) {
   tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
             is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
 }
-// The processor's register that has r, which may be [scratch].
+// The processor's register that has r, which may be [scratch]. Two operands
+// that may both be at home need two scratch registers. Loading does not change
+// the flags.
 static int get(emitter *e, int r, int scratch) {
   if (e->reg[r] >= 0)
     return e->reg[r];
   load(e, scratch, r);
   return scratch;
 }
-// Where to compute r; put ends that.
+// Where to compute r; put ends that. The place may be that of an operand, so
+// operands are read before it is written.
 static int into(const emitter *e, int r, int scratch) {
   return e->reg[r] >= 0 ? e->reg[r] : scratch;
 }
+// Stores what `into` gave where r has no register; a store leaves the flags.
 static void put(emitter *e, int r, int from) {
   if (e->reg[r] < 0)
     store(e, from, r);
 }
 
-// The registers that are used most get the processor's.
+// The registers that are used most get the processor's. There is no allocation
+// over intervals: a place for the whole unit needs no moves at labels, so any
+// jump may go to any label, and an exit's code is the same wherever it is
+// jumped to from. Facts compete with slots for the integer registers.
 static void assign(emitter *e) {
   const float *weights = e->code->weights;
   memset(e->reg, -1, sizeof e->reg);
@@ -115,7 +137,9 @@ static void assign(emitter *e) {
 
 // --- Jumps ------------------------------------------------------------------
 
-// Leaves 32 bits open for where a jump goes.
+// Leaves 32 bits open for where a jump goes. There are at most so many jumps as
+// open_emitter has room for; should an operation ever have more, the unit fails
+// like one without memory.
 static void add_fix(emitter *e, fix_kind kind, int32_t to) {
   if (e->fix_count == e->fix_capacity) {
     e->as.is_full = true;
@@ -126,11 +150,13 @@ static void add_fix(emitter *e, fix_kind kind, int32_t to) {
   tl_x64_word(&e->as, 0);
 }
 
-// Jumps of 32 bits, always or on a condition.
+// Jumps of 32 bits, always or on a condition. e9 and 0f 8x; the short forms are
+// not used, as targets are mostly unknown when the jump is written.
 static void jump(emitter *e, fix_kind kind, int32_t to) {
   tl_x64_byte(&e->as, 0xe9);
   add_fix(e, kind, to);
 }
+// The flags are those of the comparison that was emitted last.
 static void jump_if(emitter *e, int condition, fix_kind kind, int32_t to) {
   tl_x64_byte(&e->as, 0x0f);
   tl_x64_byte(&e->as, 0x80 | condition);
@@ -161,6 +187,8 @@ static bool has_short_constant(const tl_typed *t) {
 }
 
 // Compares b with c; returns the condition code for what the operation asks.
+// `test b, b` compares with 0 in fewer bytes and sets the flags as cmp does:
+// the carry and the overflow are 0.
 static int compare_ints(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_L,  TL_CC_LE, TL_CC_G,
                                   TL_CC_GE, TL_CC_E,  TL_CC_NE};
@@ -174,7 +202,8 @@ static int compare_ints(emitter *e, const tl_typed *t) {
   return codes[t->condition];
 }
 
-// A float from its bits. 0.0 needs no constant; others go by rax.
+// A float from its bits. 0.0 needs no constant; others go by rax. -0.0 has a
+// bit, and is no 0 here. The instruction is movq, 66 REX.W 0f 6e.
 static void float_constant(emitter *e, int to, int64_t bits) {
   if (bits == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
@@ -184,7 +213,9 @@ static void float_constant(emitter *e, int to, int64_t bits) {
   tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_AX);
 }
 
-// An operand of floats: an integer is converted, none is the constant.
+// An operand of floats: an integer is converted, none is the constant. cvtsi2sd
+// rounds to nearest, ties to even, as a cast of C does, unless the host has
+// changed MXCSR, which would change the interpreter's results too.
 static int get_float(emitter *e, const tl_typed *t, int r, int scratch) {
   if (r >= TL_JIT_FLOAT)
     return get(e, r, scratch);
@@ -203,7 +234,13 @@ static int get_float(emitter *e, const tl_typed *t, int r, int scratch) {
 typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
 
 // The same for floats. Below needs the operands the other way round, since for
-// NaN all flags are set.
+// NaN all flags are set. ucomisd sets the flags as an unsigned comparison does:
+//
+//                   ZF PF CF      A  not CF and not ZF     AE  not CF
+//     b > c          0  0  0      BE  CF or ZF             B   CF
+//     b < c          0  0  1
+//     b = c          1  0  0      a NaN fails A and AE, and passes
+//     one is NaN     1  1  1      BE and B, which are the "not" ones
 static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
@@ -219,7 +256,8 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
 }
 
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
-// nothing.
+// nothing. Both jumps of "not equal" go to one target, and stand in this order
+// because the flags outlive the first.
 static void jump_on_floats(emitter *e, const tl_typed *t) {
   parity parity;
   int condition = compare_floats(e, t, &parity);
@@ -234,7 +272,8 @@ static void jump_on_floats(emitter *e, const tl_typed *t) {
   jump_to(e, condition, t->to);
 }
 
-// The result of a comparison as 0 or 1.
+// The result of a comparison as 0 or 1. setcc writes a byte alone, so movzx
+// widens it; the operands have been read before al and cl are written.
 static void set_truth(emitter *e, const tl_typed *t) {
   parity parity = PARITY_NO;
   int condition = t->op == TL_TYPED_FSET ? compare_floats(e, t, &parity)
@@ -253,7 +292,9 @@ static void set_truth(emitter *e, const tl_typed *t) {
 
 // --- Integers ---------------------------------------------------------------
 
-// a = b op c, where c is in a register.
+// a = b op c, where c is in a register. The processor has a op= c only, so b
+// moves to a first, and where c is in a's register, it has to give way: the two
+// are swapped, or c is copied to rcx. Overflow wraps, as the language says.
 static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   int c = get_int(e, t, TL_CX);
@@ -271,7 +312,8 @@ static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
   put(e, t->a, a);
 }
 
-// The same with a constant of 32 bits, by the digit of its short form.
+// The same with a constant of 32 bits, by the digit of its short form. A sum
+// into another register is one lea, which leaves its operand as it is.
 static void with_constant(emitter *e, const tl_typed *t, int digit) {
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   int32_t imm = (int32_t)t->imm;
@@ -327,7 +369,8 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
 }
 
 // Shifts by more than 63 are not plain; the processor would take them modulo
-// 64.
+// 64. The comparison is unsigned, so amounts below 0 leave, too. The result is
+// computed in rax because a may be the register of c.
 static void shift(emitter *e, const tl_typed *t) {
   int digit = t->op == TL_TYPED_SHL ? 4 : 7;
   if (t->c < 0) {
@@ -345,7 +388,14 @@ static void shift(emitter *e, const tl_typed *t) {
 }
 
 // Towards minus infinity: where the rest is not 0 and has another sign than the
-// divisor, the quotient is one less and the rest one divisor more.
+// divisor, the quotient is one less and the rest one divisor more. idiv divides
+// rdx:rax by rcx, the quotient in rax, the rest in rdx, and traps on 0 and on
+// the one quotient that does not fit, INT64_MIN by -1. Both divisors leave
+// beforehand, by one unsigned comparison: c + 1 is at most 1. The sign of `rest
+// xor divisor` says whether theirs differ.
+//
+//          7 // -2:  rax = -3, rdx = 1     →  -4, rest -1
+//         -7 // -2:  rax = 3,  rdx = -1    →   3, rest -1
 static void divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool rest = t->op == TL_TYPED_MOD;
@@ -379,7 +429,9 @@ static void divide(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// By a power of two that is known: both round to minus infinity.
+// By a power of two that is known: both round to minus infinity. An arithmetic
+// shift is the quotient and the low bits are the rest, for negative numbers
+// too. False: it is no such divisor, and nothing was emitted.
 static bool divide_by_power(emitter *e, const tl_typed *t) {
   if (!has_short_constant(t) || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
     return false;
@@ -393,7 +445,11 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
   return true;
 }
 
-// The iterations of a range from b to a by c.
+// The iterations of a range from b to a by c. They are (end - start) divided by
+// the step and rounded up, written as (end - start - 1) / step + 1, which
+// cannot overflow; and 0 where end is not above start. A difference of more
+// than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
+// /6): both are positive, and rdx is 0.
 static void count(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   int start = get(e, t->b, TL_AX);
@@ -427,6 +483,9 @@ static void count(emitter *e, const tl_typed *t) {
 // Counts down, moves on and jumps. Where the body begins with the move into the
 // variable, one jump does: the hidden value may then go too far at the end,
 // where nobody reads it.
+//
+//     at once:  a += c, --b, jump if b != 0     one jump per iteration
+//     else:     --b, jump over if b = 0, a += c, variable = a, jump
 static void step(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool at_once = t->d < 0 && t->to >= 0;
@@ -456,7 +515,8 @@ static void step(emitter *e, const tl_typed *t) {
   tl_x64_here(as, over);
 }
 
-// Copies, or changes the sign, or negates a bool.
+// Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
+// negates it.
 static void one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -470,7 +530,9 @@ static void one_int(emitter *e, const tl_typed *t) {
 // --- Floats -----------------------------------------------------------------
 
 // a = b op c. The order of operands decides which of two NaNs is the result, so
-// they are not swapped where a is c.
+// they are not swapped where a is c. addsd and its like return the first
+// operand where both are NaN, made quiet (Intel's manual, volume 1, table 4-7),
+// and compilers emit b op c in the same order for the interpreter.
 static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
   int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
@@ -484,7 +546,8 @@ static void two_floats(emitter *e, const tl_typed *t, int opcode) {
 }
 
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
-// does.
+// does. INT64_MIN as bits is the sign alone, for xorpd; INT64_MAX is all but
+// the sign, for andpd. So NaNs change their sign and nothing else.
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
@@ -502,7 +565,9 @@ static void one_float(emitter *e, const tl_typed *t) {
 
 // --- Items and variables ----------------------------------------------------
 
-// Leaves where the index is not below the fact: negative ones too.
+// Leaves where the index is not below the fact: negative ones too. One unsigned
+// comparison does both, since a negative index is above any length as an
+// unsigned number.
 static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   if (e->reg[fact] >= 0)
     tl_x64_rr(&e->as, TL_X64_W, 0x3b, index, e->reg[fact]);
@@ -511,7 +576,10 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
-// The register with the number of the item.
+// The register with the number of the item. Of two axes that is first * columns
+// + second, which cannot overflow: both were compared with lengths whose
+// product is that of the items. It is in a slot's register or in rax; rcx and
+// rdx are free behind it.
 static int item_index(emitter *e, const tl_typed *t, int facts) {
   int first = get(e, t->b, TL_AX);
   check_index(e, t, first, facts + 1);
@@ -526,7 +594,8 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return TL_AX;
 }
 
-// Bools are bytes; all other items have 8.
+// Bools are bytes; all other items have 8. No item of the unit's arrays can
+// move: nothing in a unit allocates, and whoever else could is not called.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
@@ -540,7 +609,8 @@ static void read_item(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// An integer that goes into an array of floats is converted on the way.
+// An integer that goes into an array of floats is converted on the way. The
+// address needs rdx, the index rax or rcx, and the value what is left of these.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts);
@@ -559,7 +629,9 @@ static void write_item(emitter *e, const tl_typed *t) {
               items, index, 8);
 }
 
-// rdx = the module's variables, which may have moved.
+// rdx = the module's variables, which may have moved. Returns how far behind
+// rdx the variable is. The code has the address of the module's field, not of
+// the variables: those are moved when the module gets another one.
 static int32_t find_variable(emitter *e, const tl_typed *t) {
   const tl_module *module = e->unit->function->unit->module;
   tl_x64_constant(&e->as, TL_DX, (int64_t)(intptr_t)&module->variables);
@@ -567,7 +639,8 @@ static int32_t find_variable(emitter *e, const tl_typed *t) {
   return (int32_t)t->imm * 16;
 }
 
-// Leaves where the variable has another tag than the type says.
+// Leaves where the variable has another tag than the type says. Tags of scalars
+// fit the 32 bits that cmp extends by their sign.
 static void get_variable(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FGET;
   int32_t at = find_variable(e, t);
@@ -581,6 +654,8 @@ static void get_variable(emitter *e, const tl_typed *t) {
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
+// The tag is written with the payload: the variable may have had another type,
+// which units that read it notice by the tag.
 static void put_variable(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FPUT;
   int32_t at = find_variable(e, t);
@@ -596,7 +671,7 @@ static void put_variable(emitter *e, const tl_typed *t) {
 // --- Calls ------------------------------------------------------------------
 
 // Stores to their slots what is in registers of those that the exit names, or
-// loads it.
+// loads it. What is at home needs no move.
 static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
                        bool back) {
   for (; slots != 0; slots &= slots - 1) {
@@ -608,6 +683,8 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
 }
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code.
+// `dec r15d` is ff /1 and sets the zero flag; comparing is not needed. So a
+// poll costs a loop two instructions per iteration.
 static void poll(emitter *e, int32_t exit) {
   tl_x64_rr(&e->as, 0, 0xff, 1, TL_R15);
   jump_if(e, TL_CC_E, FIX_POLL, exit);
@@ -615,6 +692,14 @@ static void poll(emitter *e, int32_t exit) {
 
 // Its arguments and what lives across it go through their slots. Where there is
 // no room for another call, the interpreter makes it, or says so.
+//
+//     caller's slots    … │ a │ argument 0 │ argument 1 │ …
+//                           ▲   ▲
+//         the result's slot ┘   └ the callee's slot 0, its rbx
+//
+// The callee's registers are the same ones for other slots, so all that lives
+// comes back from memory behind the call. Of the record above only its place is
+// counted: the callee writes to it when it leaves, and emit_within the rest.
 static void call(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   const tl_jit_exit *within = &e->code->exits[t->imm];
@@ -654,7 +739,8 @@ static void call(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Ends the unit's own frame on the stack.
+// Ends the unit's own frame on the stack. The return address is the processor's
+// stack's, so returns are predicted.
 static void go_back(emitter *e) {
   if (e->frame_size > 0)
     tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
@@ -790,7 +876,10 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 // --- Entry and exits --------------------------------------------------------
 
 // Facts go home as well as into their registers: after a call they come from
-// there.
+// there. Tags of arrays were compared by C (has_types in jit.c), so their
+// descriptors are read unchecked. Slots without a register are at home already.
+//
+//     slot ─▶ tl_array:  data ─▶ items        facts: data, dims[0], dims[1]
 static void prologue(emitter *e) {
   tl_assembler *as = &e->as;
   const tl_jit_unit *u = e->unit;
@@ -820,6 +909,8 @@ static void prologue(emitter *e) {
 }
 
 // The tags of what an exit writes back, and its payloads unless they are there.
+// A slot's tag in memory is that of the entry or older until then, and nobody
+// reads it before.
 static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   if (payloads)
     move_slots(e, exit->slots, exit->types, false);
@@ -830,7 +921,9 @@ static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   }
 }
 
-// The call record stands at the exit's instruction, and the unit ends.
+// The call record stands at the exit's instruction, and the unit ends. The
+// address of the instruction stands in the code: a function's bytecode stays
+// where it is as long as its units do.
 static void leave(emitter *e, const tl_jit_exit *exit) {
   tl_assembler *as = &e->as;
   const tl_ins *pc = &e->unit->function->code[exit->pc];
@@ -841,7 +934,8 @@ static void leave(emitter *e, const tl_jit_exit *exit) {
   go_back(e);
 }
 
-// The exit's code, made when it is first jumped to.
+// The exit's code, made when it is first jumped to. Place 0 is that of the
+// prologue, or of the first operation, and never an exit's.
 static uint32_t emit_exit(emitter *e, int32_t number) {
   uint32_t *at = &e->exit_at[number];
   if (*at != 0)
@@ -853,7 +947,10 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
   return *at;
 }
 
-// A callee has left: its record lacks who it is.
+// A callee has left: its record lacks who it is. r14 is the caller's own record
+// again, and the callee's is the one above it. vm->frame was set by the unit
+// that left first, the innermost one, and is not touched here. Payloads are in
+// their slots since the call.
 static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
@@ -872,7 +969,8 @@ static uint32_t emit_within(emitter *e, int32_t op) {
   return at;
 }
 
-// Everything in registers to the stack, or back from there.
+// Everything in registers to the stack, or back from there. In the order of the
+// unit's registers, from rsp on: the same both times.
 static void move_registers(emitter *e, bool back) {
   int at = 0;
   for (int r = 0; r < TL_JIT_REGISTERS; r++)
@@ -883,7 +981,9 @@ static void move_registers(emitter *e, bool back) {
 }
 
 // More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs.
+// place while a unit runs. It is the only function of C that units call.
+// Nothing in it may run a script or look at the slots: their tags are not
+// right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
   vm->jit->is_refused = !tl_refuel(vm);
@@ -893,7 +993,10 @@ static int32_t refuel(tl_vm *vm) {
 }
 
 // The fuel ran out: asks C for more, and goes on behind [after]; where there is
-// none, an error is pending.
+// none, an error is pending. The stack is aligned to 16 bytes for the call, as
+// the ABI wants it (System V, 3.2.2), wherever in the unit's calls this is; the
+// old rsp is at its upper end. rbx, rbp and r14 are C's to save, and so is r15,
+// which is new here anyway.
 static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   enum { ROOM = 8 * (INTS + FLOATS + 2) };
   tl_assembler *as = &e->as;
@@ -917,7 +1020,8 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   return at;
 }
 
-// Where a fix goes; what is not there yet is made.
+// Where a fix goes; what is not there yet is made. Exits and polls are appended
+// behind all that is there. FIX_SELF is the unit's first byte.
 static uint32_t target_of(emitter *e, const fix *f) {
   switch ((fix_kind)f->kind) {
     case FIX_LABEL:
@@ -933,7 +1037,9 @@ static uint32_t target_of(emitter *e, const fix *f) {
   }
 }
 
-// One block for all tables of the emitter; false: no memory.
+// One block for all tables of the emitter; false: no memory. No operation has
+// more than eight jumps: a call has the most, with two tests of room, a poll
+// and its way out, itself, and what leaves within.
 static bool open_emitter(emitter *e, tl_jit_code *code) {
   uint32_t labels = code->label_count, exits = code->exit_count;
   *e = (emitter){.code = code,
@@ -955,7 +1061,8 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
 }
 
 // Operations first, then what they jump to that is not there yet. Exits may
-// jump to exits, so the table grows while it is walked.
+// jump to exits, so the table grows while it is walked. The unit's size is set
+// even on failure; its code is NULL then.
 bool tl_jit_emit(tl_jit_code *code) {
   emitter e;
   if (!open_emitter(&e, code))
@@ -984,6 +1091,11 @@ bool tl_jit_emit(tl_jit_code *code) {
 // --- The door ---------------------------------------------------------------
 
 // push what C keeps; arguments to their registers; call; the fuel back; pop.
+// The arguments come in rdi, rsi, rdx and rcx (System V ABI, 3.2.3), and C
+// keeps rbx, rbp and r12 to r15 for its caller. Six pushes and the return
+// address make 56 bytes; 8 more align the stack to 16.
+//
+//     vm ─▶ rbp    base ─▶ rbx    frame ─▶ r14    code ─▶ call    fuel ─▶ r15d
 void *tl_jit_make_door(tl_vm *vm) {
   static const uint8_t kept[] = {TL_BX, TL_BP, TL_R12, TL_R13, TL_R14, TL_R15};
   tl_assembler as = {.vm = vm};

@@ -12,7 +12,9 @@ static uint64_t bit(uint32_t slot) {
 }
 
 // The slots that an instruction reads and those that it writes. The hidden
-// slots of loops stand side by side, and decoding names the first.
+// slots of loops stand side by side, and decoding names the first. FORR uses
+// three: the next value, what is left and the step; MORE and NEXT two: the
+// array and the position.
 static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
   *reads = *writes = 0;
   for (uint32_t i = 0; i < d->operand_count; i++) *reads |= bit(d->operands[i]);
@@ -29,6 +31,8 @@ static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
 
 // The slots that live behind an instruction. The variable of a range's loop is
 // written on the way into the body alone.
+//
+//     live before = reads, and live behind but not written
 static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
                             const uint64_t *live) {
   bool steps = d->op == TL_BC_FORR, begins = d->op == TL_BC_FORPREP;
@@ -47,12 +51,15 @@ static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
 }
 
 // Ranges reach over instructions that cannot fail, where the slot may be dead.
+// Only where an error may happen does the unwinder look at the slot.
 static bool fails(const tl_prototype *p, uint32_t pc) {
   return tl_opcodes[p->code[pc].op].fails != TL_NEVER;
 }
 
 // The slots that an error at each place drops, or keeps for its handler: they
-// have to be right in memory there, whether the code reads them or not.
+// have to be right in memory there, whether the code reads them or not. A unit
+// leaves before whatever may fail, so that the interpreter finds them there and
+// unwinds as ever.
 static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
@@ -72,7 +79,9 @@ static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
 }
 
 // Backwards over the code until nothing changes. [live] comes with what is
-// pinned and has a word more than the code.
+// pinned and has a word more than the code. Sets only grow and are bounded, so
+// it ends; each pass carries what lives around one more loop. (Backward
+// data-flow analysis of live variables, as in any book on compilers.)
 static void find_live(const tl_prototype *p, const uint64_t *pinned,
                       uint64_t *live) {
   for (bool again = true; again;) {
@@ -93,7 +102,11 @@ static void find_live(const tl_prototype *p, const uint64_t *pinned,
 }
 
 // A jump back closes a loop of all that lies between. [open] counts loops that
-// begin and end at each place; it has a word more than the code.
+// begin and end at each place; it has a word more than the code. Depth is the
+// running sum of [open], and is cut at 6, which is the largest that the weights
+// of registers distinguish.
+//
+//     open     0 +1  0  0 -1         depth     0  1  1  1  0
 static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
                        int32_t *open) {
   for (uint32_t pc = 0; pc < p->code_count;) {
@@ -121,7 +134,9 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
   }
 }
 
-// One block: the parts by falling alignment, then what is needed only here.
+// One block: the parts by falling alignment, then what is needed only here. Two
+// of the parts, what is pinned and where loops open, are not read later, but
+// are too small to be worth a block of their own.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   size_t n = (size_t)p->code_count + 1;
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)

@@ -13,9 +13,13 @@ bool tl_jit_is_available(void) {
 #if TL_HAS_JIT
 
 enum {
-  // Units for one place, of different types.
+  // Units for one place, of different types. Each further combination of types
+  // at one place would pay for its compilation less often.
   MOST_AT = 4,
+  // Bounds what a script that makes functions at run time can have compiled.
   MOST_UNITS = 4096,
+  // Compiling a call compiles its callee, on C's stack; deeper callees have to
+  // come to a door of their own first.
   MOST_NESTING = 16,
   // Polls that make an entry worth its cost; a unit is given up after so many
   // entries when more than half of them had fewer.
@@ -40,6 +44,7 @@ static void free_units(tl_vm *vm, tl_jit_unit *unit) {
 }
 
 // The function's unit of code is about to be freed: what was made of it goes.
+// No frame of it is under way then, so nobody is within its code.
 static void forget(tl_vm *vm, struct tl_kept *kept) {
   tl_jit_function *f = (tl_jit_function *)kept;
   f->function->machine_code = NULL;
@@ -52,7 +57,9 @@ static void forget(tl_vm *vm, struct tl_kept *kept) {
   tl_spare_free(vm, f, sizeof *f);
 }
 
-// NULL: no memory.
+// NULL: no memory. The function's record, made when it is first wanted. A
+// function that is too large has one, too, without flow, so that it is not read
+// again.
 static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
   if (p->machine_code != NULL)
     return (tl_jit_function *)p->machine_code;
@@ -73,7 +80,8 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
                                 const tl_jit_type *types, bool make);
 
-// The unit leaves before it has done anything.
+// The unit leaves before it has done anything, so entering it would only cost
+// time. Only the beginning is looked at: behind it control may go anywhere.
 static bool does_nothing(const tl_jit_code *code) {
   for (uint32_t i = 0; i < code->op_count; i++) {
     int op = code->ops[i].op;
@@ -87,7 +95,10 @@ static bool does_nothing(const tl_jit_code *code) {
 }
 
 // Types, checks and emits. A unit that fails is empty; where others call it
-// already, or memory is refused, there is no machine code from now on.
+// already, or memory is refused, there is no machine code from now on. The unit
+// is open meanwhile, so that a recursive call finds it instead of making
+// another. What the check refuses is a fault of the typing pass, hence the
+// assertion; a build without assertions leaves the function to the interpreter.
 static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
   tl_jit_code code;
@@ -112,7 +123,9 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   }
 }
 
-// A new unit of the function; NULL: there are too many, or no memory.
+// A new unit of the function; NULL: there are too many, or no memory. A unit
+// that turns out empty stays in the list, so that the same types are not tried
+// again.
 static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
   tl_jit *jit = vm->jit;
   if (f->flow == NULL || jit->unit_count == MOST_UNITS)
@@ -126,7 +139,8 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
   return unit;
 }
 
-// Whether the function's unit was made for arguments of those types.
+// Whether the function's unit was made for arguments of those types. Weak and
+// not weak are two types here.
 static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
   for (uint32_t i = 0; i < unit->function->param_count; i++)
     if (tl_jit_type_of(unit->tags[i]) != types[i])
@@ -134,6 +148,11 @@ static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
   return true;
 }
 
+// The typing pass calls this for each call of a known function, and it calls
+// the typing pass for the callee: mutual recursion is as deep as calls are in
+// the source, bounded by MOST_NESTING. A recursive function finds its own unit
+// open; that its code comes to an end is then owed to its caller, which is why
+// compile gives all up when it does not.
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
                                 const tl_jit_type *types, bool make) {
   tl_jit *jit = vm->jit;
@@ -160,7 +179,9 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 
 // --- Entering ---------------------------------------------------------------
 
-// Whether the frame's slots have the types that the unit was made for.
+// Whether the frame's slots have the types that the unit was made for. Of
+// scalars and of what is not touched the types suffice, while arrays whose
+// items are used need all of their tag, rank and dtype and flags.
 static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
     int s = __builtin_ctzll(live);
@@ -174,7 +195,8 @@ static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
 }
 
 // Arrays that are written have one owner, the slot; nothing in a unit changes
-// that.
+// that. Where another owner shows up the interpreter has to copy the array
+// first; then the slot has a copy of its own, and a later entry passes.
 static bool owns_alone(const tl_jit_unit *unit, const tl_slot *base) {
   for (uint32_t i = 0; i < unit->array_count; i++)
     if (unit->arrays[i].is_written &&
@@ -184,7 +206,8 @@ static bool owns_alone(const tl_jit_unit *unit, const tl_slot *base) {
 }
 
 // The unit for the frame as it is, made if there is none; NULL: no memory, or
-// there are too many for this place.
+// there are too many for this place. Only tags of live slots are taken: others
+// may be left from anything.
 static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   tl_prototype *p = frame->function;
   tl_jit_function *f = function_of(vm, p);
@@ -209,14 +232,18 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   return unit;
 }
 
-// Where most entries soon leave, the next poll is not worth asking at.
+// Where most entries soon leave, the next poll is not worth asking at. With
+// --native=always no unit is, so that tests enter wherever they can.
 static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
   return unit->short_runs > PATIENCE && unit->short_runs > unit->runs / 2 &&
          !vm->every_poll;
 }
 
 // Runs the unit in the frame. Before it all fuel is put together, so that the
-// unit counts down one number; behind it the fuel is split again.
+// unit counts down one number; behind it the fuel is split again. Calls of the
+// unit are bounded here, too: by the records that are left, and by MOST_CALLS
+// for the sake of C's stack; beyond, the unit leaves at the call, and the
+// interpreter makes it.
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
   const tl_ins *entry = frame->pc;
@@ -242,6 +269,9 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   return TL_JIT_LEFT;
 }
 
+// Code that was not verified is not entered, since types are what the verifier
+// has proven of slots. The door is made here and copied as bytes: ISO C has no
+// cast from an object's address to a function's.
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (jit->is_off || frame->function->verified != 1 ||
@@ -273,6 +303,8 @@ static void drop_code(tl_vm *vm) {
   jit->is_off = true;
 }
 
+// A page is tried for each VM: a process may give up the right to make pages
+// executable between two of them.
 void tl_jit_open(tl_vm *vm) {
   if (vm->options.native == TALLY_NATIVE_OFF || !tl_jit_is_available())
     return;
@@ -289,6 +321,7 @@ void tl_jit_while_counting(tl_vm *vm, bool enters) {
     vm->jit->while_counting = enters;
 }
 
+// Functions have freed their units by `forget`, so only chunks are left.
 void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
@@ -321,6 +354,7 @@ static bool list_unit(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
   return ok;
 }
 
+// The list is newest first, and the previous links go from the oldest on.
 bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
   for (const tl_jit_function *f = oldest(vm); f != NULL; f = f->previous)
     for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
@@ -329,6 +363,8 @@ bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
   return true;
 }
 
+// Units that were only called have no runs, and no report: their caller's
+// stands for them.
 void tl_jit_each(tl_vm *vm,
                  void (*each)(void *context, const tl_jit_report *report),
                  void *context) {

@@ -22,7 +22,8 @@
 #include "vm/bytecode/function.h"
 
 // Makes machine code possible, where options.native and the system allow it;
-// else vm->jit stays NULL.
+// else vm->jit stays NULL. Nothing fails here: without memory for it the
+// interpreter does all. Called once, before any code is loaded.
 void tl_jit_open(tl_vm *vm);
 // All functions have been freed.
 void tl_jit_close(tl_vm *vm);
@@ -40,10 +41,16 @@ typedef enum tl_jit_status {
 void tl_jit_while_counting(tl_vm *vm, bool enters);
 
 // The frame is about to go on at frame->pc, behind a poll. vm->jit is not NULL.
+// [frame] is vm->frame; its slots and its pc are as the interpreter needs them,
+// and are so again when this returns, though vm->frame may then be a frame
+// above it: a call that the unit made and that the interpreter goes on with.
+// After TL_JIT_FAILED the error unwinds from there. Fuel is taken for the polls
+// that ran; the rest is in vm->fuel and vm->fuel_aside.
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame);
 
 // Appends the typed operations of all units, the oldest function first. False
-// where memory was short.
+// where memory was short. Units are typed anew for it, as operations are not
+// stored.
 bool tl_jit_list_units(tl_vm *vm, tl_text *out);
 
 // What became of a unit that was entered, for tl_jit_each.
@@ -56,7 +63,8 @@ typedef struct tl_jit_report {
   const tl_prototype *left_in;
   uint32_t left_at;
 } tl_jit_report;
-// Calls [each] with the report of each unit that was entered.
+// Calls [each] with the report of each unit that was entered. The report is
+// borrowed, and valid within the call alone. [each] may not run scripts.
 void tl_jit_each(tl_vm *vm,
                  void (*each)(void *context, const tl_jit_report *report),
                  void *context);

@@ -6,29 +6,40 @@
 #include "vm/native/jit.h"
 #include "vm/native/typed.h"
 
-// A function that was asked for, with its units: prototype->machine_code.
+// A function that was asked for, with its units: prototype->machine_code. It is
+// made when the function first comes to a door or is called by a unit, and goes
+// with the function's unit of code, by [kept].
 typedef struct tl_jit_function {
+  // First, so that the prototype's pointer to it is one to the whole.
   struct tl_kept kept;
   struct tl_jit_function *next, *previous;
   tl_prototype *function;
   tl_jit_flow *flow;  // NULL: it is not compiled
+  // The newest first: one of them was asked for a moment ago.
   tl_jit_unit *units;
 } tl_jit_function;
 
-// Code that is called: the VM, slots and record of the frame, a unit's code.
+// Code that is called: the VM, slots and record of the frame, a unit's code. It
+// is compiled C's way into code with registers of its own: what it returns is
+// of no use, since vm->frame says where the unit left.
 typedef int tl_jit_door(tl_vm *vm, tl_slot *base, tl_frame *frame, void *code);
 
 typedef struct tl_jit {
   tl_code_chunk *chunks;
+  // Made by the first entry, so that a VM whose scripts never run long maps no
+  // page for code.
   tl_jit_door *door;           // NULL: not made yet
   tl_jit_function *functions;  // the newest first
+  // Of all functions, bounded by MOST_UNITS in jit.c.
   uint32_t unit_count;
   // Functions that are being compiled, each for a call in the one before.
   int nesting;
   // Memory was refused: the interpreter does all from now on.
   bool is_off;
+  // Enters although instructions are counted: see tl_jit_while_counting.
   bool while_counting;
-  // Of the unit under way: it polled, and was refused.
+  // Of the unit under way: it polled, and was refused. Written by C that the
+  // unit calls, and read by C that called the unit.
   bool has_polled, is_refused;
 } tl_jit;
 

@@ -109,6 +109,9 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
 
 // One line: what is written, the operation, what it reads, where it goes, and
 // the instruction before which it may leave.
+//
+//     t7 = fload x[i]    exit 12        what is written, the exit's instruction
+//     fif y not > 1.5 -> 17             the label's pc, and b, c for versions
 static void put_operation(tl_text *out, const tl_jit_code *code,
                           const tl_typed *t) {
   const tl_jit_unit *u = code->unit;
@@ -170,6 +173,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
   tl_text_putc(out, '\n');
 }
 
+// Lambdas have no name and are called fn. The head's line is that of the entry.
 void tl_jit_list(const tl_jit_code *code, tl_text *out) {
   const tl_jit_unit *u = code->unit;
   const char *name = u->function->name->text;

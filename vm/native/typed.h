@@ -35,9 +35,11 @@
 enum {
   // A frame with more slots is not compiled: sets of slots are 64 bits.
   TL_JIT_SLOTS = 64,
-  // Nor is a function with more words of code.
+  // Nor is a function with more words of code: the tables of operations and
+  // exits have some 640 bytes for each word while it is compiled.
   TL_JIT_WORDS = 16384,
-  // Versions of a block.
+  // Versions of a block. Weak and not weak, and one more; a path with a fourth
+  // combination leaves.
   TL_JIT_VERSIONS = 3,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
@@ -56,9 +58,9 @@ enum {
 // The type of a slot at a place: how its tag is known.
 //
 //   TL_TYPE_UNKNOWN        nobody reads it, or it holds what was there before
-//   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and
-//   nothing
-//                          that units compute with; its tag is the unit's
+//   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and no
+//                          scalar that units compute with; its tag is the
+//                          unit's
 //   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
 typedef uint8_t tl_jit_type;
 enum {
@@ -72,6 +74,7 @@ enum {
   TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
 };
 
+// What a type is, weak or not. Bools are never weak.
 static inline bool tl_jit_is_float(tl_jit_type t) {
   return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
 }
@@ -96,7 +99,8 @@ static inline uint64_t tl_jit_tag(tl_jit_type t) {
          : tl_jit_is_int(t) ? TL_TAG_I64 | weak
                             : TL_TAG_BOOL;
 }
-// The register of a slot that has a scalar of the type.
+// The register of a slot that has a scalar of the type. [t] has to be one of
+// the three that units compute with.
 static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   return (int)slot + (tl_jit_is_float(t) ? TL_JIT_FLOAT : 0);
 }
@@ -151,8 +155,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FLOAD, FD, I, A)                                                        \
   OP(STORE, I, I, A) /* array c [b] = a; exit: out of range           */     \
   OP(FSTORE, N, I, A)                                                        \
-  OP(GET, ID, _, _) /* a = variable imm of the module, or, with d,   */      \
-                    /* of the closure; exit: it has another type     */      \
+  OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
+                    /* another type                                  */      \
   OP(FGET, FD, _, _)                                                         \
   OP(PUT, I, _, _) /* module variable imm = a; exit: it owns what   */       \
                    /* it has                                        */       \
@@ -163,6 +167,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(RETURN, I, _, _)                                                        \
   OP(FRETURN, F, _, _)
 
+// A step's [d] is the loop's variable, which is written where it jumps alone,
+// or TL_JIT_NONE. Loads and stores have the second index in [d], or TL_JIT_NONE
+// for arrays of one axis.
 typedef enum tl_typed_op {
 #define OP(NAME, a, b, c) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
@@ -182,6 +189,8 @@ typedef enum tl_typed_kind {
   TL_OPERAND_FD,
 } tl_typed_kind;
 
+// What the table says of an operation: list.c prints it by that, check.c proves
+// its operands by it, and typing_put.c counts uses by it.
 typedef struct tl_typed_info {
   const char *name;
   uint8_t kinds[3];
@@ -206,7 +215,9 @@ typedef enum tl_typed_condition {
 struct tl_jit_unit;
 
 // One operation. Jumps go to the label of that number, or, where [to] is below
-// 0, to exit number -1 - to.
+// 0, to exit number -1 - to. [condition] is that of IF, FIF, SET and FSET
+// alone, and [dtype] that of loads and stores. [imm] is the constant where an
+// operand is TL_JIT_NONE, the bits of a double where it is a float's.
 typedef struct tl_typed {
   uint8_t op, condition;
   tl_jit_type type;  // of what a gets, where that is a slot's register
@@ -218,13 +229,17 @@ typedef struct tl_typed {
 } tl_typed;
 
 // Leaving at [pc]: the slots in the set are written back with these types.
+// Slots that are not in the set are dead at [pc], or have not been touched
+// since the entry. Types outside the set mean nothing.
 typedef struct tl_jit_exit {
   uint32_t pc;
   uint64_t slots;
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_exit;
 
-// What is known where control comes together; not of slots that are dead.
+// What is known where control comes together; not of slots that are dead. Each
+// label is one LABEL among the operations, and all jumps to it come with its
+// types; UNKNOWN says that any type may come.
 typedef struct tl_jit_label {
   uint32_t pc;
   uint8_t version;   // of the block there, from 0 on
@@ -235,14 +250,24 @@ typedef struct tl_jit_label {
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
-// An array whose items are used: in this slot at the entry, with this tag.
+// An array whose items are used: in this slot at the entry, with this tag. The
+// tag says its rank and dtype, and that its items lie in rows; an entry with
+// another tag needs another unit. Its facts are the registers from TL_JIT_FACTS
+// + TL_JIT_FACTS_EACH * its number on.
 typedef struct tl_jit_array {
   uint8_t slot;
   bool is_written;
   uint64_t tag;
 } tl_jit_array;
 
-// What a function's bytecode says without types; made once for each.
+// What a function's bytecode says without types; made once for each. All parts
+// are in one block behind this, with an element more than there are words, so
+// that "behind the last instruction" has one.
+//
+//     pc        0  1  2  3  4          rounds[1] = 3: the loop's body begins
+//     code      …  ┌▶ …  …  forr ─┐    at 1, and nothing else jumps there
+//     depth     0  1  1  1  0     │
+//                  └──────────────┘
 typedef struct tl_jit_flow {
   uint32_t count;   // words of code
   size_t nbytes;    // of this block
@@ -265,9 +290,13 @@ typedef struct tl_jit_unit {
   bool is_empty;  // nothing is gained: never entered
   tl_jit_type result;
   uint64_t live;  // slots that live at the entry
+  // Tags of the live slots at the entry, and for functions those of the types
+  // of the parameters; others are 0.
   uint64_t tags[TL_JIT_SLOTS];
   uint32_t array_count;
   tl_jit_array arrays[TL_JIT_ARRAYS];
+  // Callers of the unit read this field when they call, so that it may be set
+  // after they were compiled.
   void *code;     // to be called; NULL: none
   uint32_t size;  // bytes of it
   // Another unit refers to its code, though it is not finished.
@@ -297,34 +326,44 @@ typedef struct tl_jit_code {
 } tl_jit_code;
 
 // Reads the function's flow; NULL where it is too large, or without memory. The
-// caller frees it with tl_spare_free.
+// caller frees it with tl_spare_free. Borrows the function, which has to
+// outlive it. Nothing fails: no error is set.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
 
 // The unit of a function that is called with arguments of those types, made if
 // need be; NULL: there is none. Its result is UNKNOWN while it is not found.
+// Returns borrowed: it goes with its function. Where [make] is false only units
+// that are there are found, and nothing is compiled.
 typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
                                         const tl_jit_type *types, bool make);
 
-// Room for the operations of a unit; false: no memory.
+// Room for the operations of a unit; false: no memory. Borrows unit and flow.
+// tl_jit_code_close may be called in either case, and frees the operations, not
+// the unit.
 bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
                       const tl_jit_flow *flow);
 void tl_jit_code_close(tl_jit_code *code);
 
 // Types the unit from its entry on: fills code, and the unit's arrays and
-// result. False: there is more of it than there is room for.
+// result. False: there is more of it than there is room for. [code] comes from
+// tl_jit_code_open. The same entry types give the same operations, as long as
+// the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
 
 // Whether the operations keep to the rules: registers of the right kind, each
 // read after it was written with that type, at each label what the label says,
 // and at each exit all that lives in its slot or written there. NULL, or what
-// is wrong; *at is the operation.
+// is wrong; *at is the operation. It writes nothing but the labels' is_placed,
+// so it is run once for each code.
 const char *tl_jit_check(tl_jit_code *code, uint32_t *at);
 
-// Appends the operations as text.
+// Appends the operations as text. The code need not have been checked or
+// emitted, but unit->size is printed.
 void tl_jit_list(const tl_jit_code *code, tl_text *out);
 
 // Makes machine code of the operations and puts it where it can run. False: no
-// memory for it.
+// memory for it. The operations have to be checked: nothing is tested here. On
+// success unit->code and unit->size are set.
 bool tl_jit_emit(tl_jit_code *code);
 
 #endif

@@ -7,6 +7,7 @@
 #include "vm/array/element.h"
 #include "vm/memory/memory.h"
 
+// A set of slots with one of them.
 static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }
@@ -29,7 +30,10 @@ static void poll(tl_typing_pass *x) {
 
 // --- Where control goes -----------------------------------------------------
 
-// Notes that a block of [pc] is to be typed.
+// Notes that a block of [pc] is to be typed. Blocks are taken in the order of
+// the code, so that what comes next in the bytecode mostly comes next in the
+// machine code, and needs no jump; one that lies before the word looked at
+// moves that back.
 static void mark(tl_typing_pass *x, uint32_t pc) {
   x->pending[pc / 64] |= UINT64_C(1) << pc % 64;
   if (pc / 64 < x->first)
@@ -52,6 +56,7 @@ static const tl_ins *round_at(const tl_typing_pass *x, uint32_t pc,
 }
 
 // A new label of [pc] gets the types of what lives there. Returns its number.
+// Versions of a block are chained from the newest to the first by [next].
 static int32_t add_label(tl_typing_pass *x, uint32_t pc) {
   tl_jit_code *code = x->code;
   if (code->label_count == code->label_capacity) {
@@ -74,7 +79,9 @@ static int32_t add_label(tl_typing_pass *x, uint32_t pc) {
   return number;
 }
 
-// Whether the types of all that lives at the label are those of now.
+// Whether the types of all that lives at the label are those of now. A block
+// that begins with round_at's move writes the variable itself, so whatever the
+// variable has on the way there fits.
 static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
   const tl_ins *round = round_at(x, label->pc, label->types);
   uint64_t compared = x->flow->live[label->pc];
@@ -87,7 +94,10 @@ static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
 }
 
 // Where a jump to [pc] goes: to the label there that has the types of now, or
-// to a new one; where there are too many, to an exit.
+// to a new one; where there are too many, to an exit. The number is what
+// typed.h says of [to]: labels from 0 on, exits below. Since types are compared
+// with those of now, it is asked for where all operations before the jump have
+// been appended.
 static int32_t edge(tl_typing_pass *x, uint32_t pc) {
   const tl_jit_code *code = x->code;
   int32_t newest = code->label_at[pc];
@@ -107,13 +117,18 @@ static int32_t jump(tl_typing_pass *x, uint32_t pc) {
   return to;
 }
 
-// Which operation it was, to set its target after others were made.
+// Which operation it was, to set its target after others were made. Its pointer
+// is good only until the next operation.
 static uint32_t index_of(const tl_typing_pass *x, const tl_typed *t) {
   return (uint32_t)(t - x->code->ops);
 }
 
 // A branch on a bool, or on two operands. One that goes back polls once it is
 // taken, so there the opposite jumps on.
+//
+//     forward:  if cond → target          back:  if not cond → behind it
+//                                                poll
+//                                                jump → target
 static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
                              const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -140,6 +155,12 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 // --- Loops over ranges ------------------------------------------------------
 
 // The number of iterations takes the place of the end.
+//
+//     a      the hidden next value        i = start, start + step, …
+//     a + 1  the end, and from here on how many iterations are left
+//     a + 2  the step
+//
+// Steps below 1 are left to the interpreter.
 static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -172,7 +193,10 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
 }
 
 // The step back into the body. An edge that leaves has to leave with the
-// variable moved on, as one into another body than round_at's has.
+// variable moved on, as one into another body than round_at's has. The jump's
+// own types are those with the variable moved on, so these are set for the edge
+// and taken back for what comes behind the loop. The values of the hidden slots
+// are not known any more on either side.
 static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
                                      const tl_decoded *d) {
   uint32_t a = ins->a >> 4, variable = ins->b >> 4;
@@ -201,7 +225,9 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
 
 // The number of the array in the slot, whose items are used; -1: it is none
 // whose items lie in rows, or there are too many. What it is has to be known at
-// the entry: its facts are read there.
+// the entry: its facts are read there. What is written has to own its data and
+// be writable (TL_DIRECT), and to be owned by the slot; that nobody else owns
+// it is tested at each entry.
 static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
                     bool written) {
   tl_jit_unit *u = x->unit;
@@ -232,7 +258,8 @@ static tl_jit_type item_type(uint64_t tag) {
                              : TL_TYPE_UNKNOWN;
 }
 
-// value = array[first] or array[first, second] (-1: there is none).
+// value = array[first] or array[first, second] (-1: there is none). The item is
+// not weak: it has its array's dtype.
 static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
                            uint32_t first, int second) {
   if (!tl_jit_is_int(x->now[first]) ||
@@ -255,7 +282,8 @@ static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
 }
 
 // array[first] = value or array[first, second] = value. Integers become floats
-// in an array of these.
+// in an array of these. Other conversions, as of floats into integers, are left
+// to the interpreter, whether they are errors or not.
 static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             uint32_t first, int second) {
   if (!tl_jit_is_int(x->now[first]) ||
@@ -280,7 +308,8 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
   return TL_TYPING_GOES_ON;
 }
 
-// Reads and writes of items, by opcode.
+// Reads and writes of items, by opcode. TAKEEL reads for an update such as
+// x[i] += 1, for which an array of scalars has nothing to move out.
 static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t d = ins[1].a >> 4;
@@ -321,7 +350,9 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The item at the position, which moves on.
+// The item at the position, which moves on. The bounds are tested once more by
+// the load, which costs a comparison that is never true, and proves it to the
+// check.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t position = (ins->b >> 4) + 1u;
   tl_jit_type type = x->now[position];
@@ -357,7 +388,8 @@ static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
 }
 
 // A module variable has the type that it has now; if it gets another one, the
-// unit leaves.
+// unit leaves. The value of a variable is not known even where it is constant:
+// other code may write it between two reads.
 static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
   const tl_module *module = x->p->unit->module;
   uint32_t index = tl_ins_extra(*ins);
@@ -392,7 +424,13 @@ static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
 // --- Calls ------------------------------------------------------------------
 
 // A call of a known function whose arguments are scalars. While its result is
-// not known, other paths come first: one of them will say it.
+// not known, other paths come first: one of them will say it. A recursive
+// function has its type by a path that does not recurse:
+//
+//     fn fib(n) {
+//       if n < 2 { return n }        typed first: the result is int64
+//       fib(n - 1) + fib(n - 2)      deferred until then
+//     }
 static tl_typing_step call(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
@@ -428,7 +466,8 @@ static tl_typing_step call(tl_typing_pass *x, const tl_ins *ins) {
 }
 
 // Functions return to their caller's machine code; a frame that the interpreter
-// entered returns by the interpreter.
+// entered returns by the interpreter. The first return that is typed says the
+// unit's result; one of another type leaves.
 static tl_typing_step give_result(tl_typing_pass *x, uint32_t a) {
   tl_jit_unit *u = x->unit;
   tl_jit_type type = x->now[a];
@@ -443,7 +482,9 @@ static tl_typing_step give_result(tl_typing_pass *x, uint32_t a) {
 
 // --- Blocks -----------------------------------------------------------------
 
-// Operations on ownership have nothing to do for scalars.
+// Operations on ownership have nothing to do for scalars. Scalars own nothing,
+// so retaining, dropping and checking them changes nothing; for anything else
+// these instructions leave.
 static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
   bool a = tl_jit_is_scalar(x->now[ins->a >> 4]);
   switch (ins->op) {
@@ -464,7 +505,9 @@ static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
   }
 }
 
-// One instruction of the bytecode: those that units know, by opcode.
+// One instruction of the bytecode: those that units know, by opcode. What is
+// not in the list computes or leaves. JSET asks whether a slot was ever
+// written, which types do not say.
 static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -517,7 +560,8 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
 
 // The rest of the block, from the instruction under way on, is typed later;
 // what was appended from [start] on goes. [number] is the block's label where
-// nothing is left of it; else -1.
+// nothing is left of it; else -1. Operations that were taken back have made
+// exits and weights, which stay and do no harm.
 static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
   x->code->op_count = start;
   if (number < 0) {
@@ -530,7 +574,10 @@ static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
   label->is_pending = false;
 }
 
-// From the label on to where control ends or another label is.
+// From the label on to where control ends or another label is. A block that
+// runs into another label jumps there, even if it is the next one; the emitter
+// leaves such jumps out. The weights stand for a loop's ten iterations per
+// level.
 static void type_block(tl_typing_pass *x, int32_t number) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   uint32_t start = x->code->op_count;
@@ -570,7 +617,8 @@ static void type_block(tl_typing_pass *x, int32_t number) {
 }
 
 // Takes a block that is pending, of the first pc that has one; -1: there is
-// none.
+// none. A pc has one bit for all its versions, so the bit is cleared only when
+// none of them is pending.
 static int32_t take_pending(tl_typing_pass *x) {
   for (; x->first < x->pending_count; x->first++) {
     uint64_t *word = &x->pending[x->first];
@@ -603,6 +651,8 @@ static void type_blocks(tl_typing_pass *x) {
   }
 }
 
+// What lives at the entry has the types of its tags there, and everything else
+// is UNKNOWN. The arrays are found anew, since listing types a unit twice.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   tl_jit_unit *u = code->unit;
   tl_typing_pass x = {.code = code,

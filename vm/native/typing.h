@@ -12,7 +12,9 @@
 
 #include "vm/native/typed.h"
 
-// The pass over one unit.
+// The pass over one unit. Where it runs out of room it goes on with the last
+// place of each table until the block ends, and tl_jit_type_unit returns false:
+// so nothing here has to look for failure.
 typedef struct tl_typing_pass {
   tl_jit_code *code;
   tl_jit_unit *unit;
@@ -22,10 +24,13 @@ typedef struct tl_typing_pass {
   // What is known where the pass stands, of each slot: its type, and, in the
   // set, its value, from where it was made to the block's end.
   tl_jit_type now[TL_JIT_SLOTS];
+  // A constant of a loop's header is not known in the body, which begins with a
+  // label.
   uint64_t known;
   tl_slot values[TL_JIT_SLOTS];
   // The instruction under way, and what its operands weigh: loops count
-  // tenfold.
+  // tenfold. Weights decide which registers of the unit get one of the
+  // processor's.
   uint32_t pc;
   float weight;
   // Blocks that are reached and not yet typed, as a bit set of their pcs; none
@@ -48,7 +53,8 @@ typedef enum tl_typing_step {
   TL_TYPING_WAITS,
 } tl_typing_step;
 
-// An operand: a slot, or a constant, which is known.
+// An operand: a slot, or a constant, which is known. [value] means something
+// where [is_known] alone.
 typedef struct tl_typing_operand {
   int slot;  // -1: a constant
   tl_jit_type type;
@@ -56,6 +62,7 @@ typedef struct tl_typing_operand {
   tl_slot value;
 } tl_typing_operand;
 
+// The slot as an operand, with the type that it has where the pass stands.
 tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot);
 // Constant number k; as the operand of a float, where an integer has its float
 // beside it.
@@ -63,24 +70,33 @@ tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
                                      bool with_float);
 
 // Appends an operation. The result is good until the next one; where there is
-// no room, it is a place that nobody reads.
+// no room, it is a place that nobody reads. [a], [b] and [c] are registers, or
+// TL_JIT_NONE; d is TL_JIT_NONE, to and exit are -1, and all else 0, for the
+// caller to set. Exits are made before the operation that has them, since
+// making one appends nothing but may need now's types.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b, int c);
-// The same, whose result is the slot's; which then has the type.
+// The same, whose result is the slot's; which then has the type. [slot] is a
+// slot and [b] and [c] are registers. An exit of the operation has to be made
+// before this, while the slot has its old type.
 tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c);
-// Appends the constant.
+// Appends the constant. The value has to be a scalar that units compute with;
+// it is known from here on.
 void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value);
 // A new exit before the instruction under way; or before that at [pc], where
-// the scalars among [live] are written back.
+// the scalars among [live] are written back. Exits are not shared: two
+// operations before one instruction may leave different registers to be written
+// back.
 int32_t tl_typing_exit(tl_typing_pass *x);
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
 
-// Types an operator, a comparison or a branch on one. [to] is where the branch
-// goes, set later by the caller through *jump, which gets the operation.
+// Types an operator or a comparison, in the cases that have no errors; for all
+// others it appends nothing, and the unit leaves.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d);
 // Types the condition of a jump of two operands into *jump, whose target is not
-// set yet; [negated] is for the jump on its opposite. False: not plain.
+// set yet; [negated] is for the jump on its opposite. False: not plain. On
+// false nothing was appended.
 bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump);
 

@@ -32,13 +32,16 @@ static tl_jit_type weak_as(tl_jit_type type, const tl_typing_operand *b,
   return (tl_jit_type)(type | (b->type & c->type & TL_TYPE_WEAK));
 }
 
-// The register of an operand, or none for a constant.
+// The register of an operand, or none for a constant. A slot whose value is
+// known has its register all the same: it was set when the constant was.
 static int register_of(const tl_typing_operand *o) {
   return o->slot < 0 ? TL_JIT_NONE
                      : tl_jit_register((uint32_t)o->slot, o->type);
 }
 
-// Of integers a value that is known stands in the operation.
+// Of integers a value that is known stands in the operation. Amounts and
+// divisors that are known have been tested by put_integer, so only those in
+// registers need an exit.
 static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                     tl_jit_type type, const tl_typing_operand *b,
                     const tl_typing_operand *c) {
@@ -61,7 +64,8 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   t->imm = float_bits(f);
 }
 
-// Squares, which the interpreter multiplies, too.
+// Squares, which the interpreter multiplies, too. A float to the power of a
+// weak 2 keeps its own weakness; other powers, and squares of bools, leave.
 static bool put_square(tl_typing_pass *x, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
   bool by_int = c->is_known && is_int(c) && c->value.i == 2;
@@ -80,7 +84,9 @@ static bool put_square(tl_typing_pass *x, uint32_t a,
   return true;
 }
 
-// Sums, differences, products and quotients of numbers.
+// Sums, differences, products and quotients of numbers. One float makes floats
+// of both, and a quotient always is one. Integers wrap, so sums and products of
+// them never fail.
 static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
                            const tl_typing_operand *b,
                            const tl_typing_operand *c) {
@@ -104,7 +110,8 @@ static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
 }
 
 // Operations of integers alone; a divisor or a shift that is known to be out of
-// the way is not plain.
+// the way is not plain. A divisor of -1 is left to the interpreter, since the
+// processor traps on the one quotient that does not fit.
 static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -156,7 +163,8 @@ static bool put_immediate(tl_typing_pass *x, const tl_ins *ins) {
                         ins->a >> 4, &b, &c);
 }
 
-// Signs, roots and absolute values.
+// Signs, roots and absolute values. Roots of floats below 0 are NaN, as in the
+// kernels; of integers only the sign is plain.
 static bool put_unary(tl_typing_pass *x, uint32_t a, uint32_t slot,
                       uint32_t op) {
   tl_typing_operand b = tl_typing_slot(x, slot);
@@ -185,7 +193,8 @@ static tl_typed_condition for_ints(tl_typed_condition condition) {
 }
 
 // Appends the comparison of b and c; [a] is the slot that gets the truth, or
-// TL_JIT_NONE for a jump. NULL: not two integers and not two floats.
+// TL_JIT_NONE for a jump. NULL: not two integers and not two floats. The
+// interpreter's fast ways have no comparison of an integer with a float either.
 static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              int a, const tl_typing_operand *b,
                              const tl_typing_operand *c) {
@@ -230,7 +239,8 @@ static tl_typed_condition branch_condition(int op) {
   }
 }
 
-// What holds where the condition does not, for NaN too.
+// What holds where the condition does not, for NaN too. The table is in the
+// order of tl_typed_condition, and its own inverse.
 static tl_typed_condition negation(tl_typed_condition condition) {
   static const uint8_t other[] = {TL_IF_NLT, TL_IF_NLE, TL_IF_NGT, TL_IF_NGE,
                                   TL_IF_NE,  TL_IF_EQ,  TL_IF_LT,  TL_IF_LE,
@@ -293,6 +303,8 @@ static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   return true;
 }
 
+// A power's exponent stays the integer that it is: put_square distinguishes a 2
+// from a 2.0.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d) {
   uint32_t a = ins->a >> 4;

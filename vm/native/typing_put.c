@@ -19,7 +19,8 @@ const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
 #undef OP
 };
 
-// Counts the uses of a register, or of an array's facts.
+// Counts the uses of a register, or of an array's facts. An array weighs on its
+// address and its first length, which every access of an item reads.
 static void weigh(tl_typing_pass *x, int kind, int operand) {
   float *weights = x->code->weights;
   if (kind == TL_OPERAND__ || operand < 0)
@@ -32,6 +33,8 @@ static void weigh(tl_typing_pass *x, int kind, int operand) {
   for (int i = 0; i < 2; i++) weights[facts + i] += x->weight;
 }
 
+// Without room the last operation is overwritten, so that callers can go on
+// writing to what they get.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
                         int c) {
   tl_jit_code *code = x->code;
@@ -72,7 +75,8 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   x->values[slot] = value;
 }
 
-// The scalars among [live] are written back.
+// The scalars among [live] are written back. Without room it is exit 0, which
+// nobody will emit.
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_code *code = x->code;
   if (code->exit_count == code->exit_capacity) {
@@ -103,6 +107,8 @@ tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
                              .value = known ? x->values[slot] : tl_none()};
 }
 
+// The compiler puts the float of an integer's value behind it (c[1] in the
+// interpreter), so no conversion is left for run time.
 tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
                                      bool with_float) {
   tl_slot value = x->p->constants[k];
@@ -116,7 +122,10 @@ tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
 }
 
 // Most instructions have one operation and few blocks several versions, so what
-// is too little here is too much to be worth it.
+// is too little here is too much to be worth it. The tables are in one block,
+// in the order of their alignment, and are not cleared: each entry is set whole
+// when it is appended. Only the weights, in the code itself, and label_at begin
+// with a value.
 bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
                       const tl_jit_flow *flow) {
   uint32_t n = flow->count;
@@ -141,6 +150,7 @@ bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
   return true;
 }
 
+// It may be called twice, or behind a tl_jit_code_open that failed.
 void tl_jit_code_close(tl_jit_code *code) {
   if (code->block != NULL)
     tl_spare_free(code->vm, code->block, code->nbytes);

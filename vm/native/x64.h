@@ -11,7 +11,9 @@
 
 #include "vm/memory/memory.h"
 
-// The registers for integers; those for floats are their numbers, 0 to 15.
+// The registers for integers; those for floats are their numbers, 0 to 15. The
+// numbers are those of the processor (Intel's manual, volume 2, table 3-1): the
+// low three bits go into modrm or sib, the fourth into REX.
 enum tl_x64_register {
   TL_AX,
   TL_CX,
@@ -31,7 +33,11 @@ enum tl_x64_register {
   TL_R15,
 };
 
-// Condition codes, as jumps and sets have them; the lowest bit negates.
+// Condition codes, as jumps and sets have them; the lowest bit negates. They
+// stand in the low four bits of the opcodes 7x (jump of 8 bits), 0f 8x (of 32)
+// and 0f 9x (set). B to A are those of unsigned numbers, and of what ucomisd
+// compared; L to G those of signed ones; P is set where one of two floats is
+// NaN.
 enum tl_x64_condition {
   TL_CC_B = 2,
   TL_CC_AE = 3,
@@ -51,6 +57,9 @@ enum tl_x64_condition {
 
 // How an instruction is encoded: 64 bits wide, with 0f before the opcode, with
 // byte registers, and the prefixes of scalar doubles (F2), of packed ones (66).
+// Intel's manual wants mandatory prefixes before REX, and REX directly before
+// the opcode or its 0f, so the order is that of tl_x64_open. Without any REX,
+// byte registers 4 to 7 would be ah to bh, hence TL_X64_BYTE.
 enum {
   TL_X64_W = 1,
   TL_X64_0F = 2,
@@ -61,6 +70,9 @@ enum {
   TL_X64_PD = TL_X64_66 | TL_X64_0F,
 };
 
+// Begins with the VM and zeros; tl_x64_close ends it. While is_full is set,
+// [bytes] is no code: whoever made it has to look before using it. [size] is at
+// once the place of the next byte.
 typedef struct tl_assembler {
   tl_vm *vm;
   uint8_t *bytes;
@@ -68,6 +80,8 @@ typedef struct tl_assembler {
   bool is_full;
 } tl_assembler;
 
+// Room doubles from a page on. A full assembler asks for no more memory, so
+// that a unit that does not fit costs one refused allocation.
 static inline void tl_x64_byte(tl_assembler *as, int byte) {
   if (as->size == as->capacity) {
     uint32_t more = as->capacity == 0 ? 4096 : 2 * as->capacity;
@@ -85,16 +99,21 @@ static inline void tl_x64_byte(tl_assembler *as, int byte) {
   }
   as->bytes[as->size++] = (uint8_t)byte;
 }
+// Immediates and displacements stand with their lowest byte first.
 static inline void tl_x64_word(tl_assembler *as, uint32_t word) {
   for (int i = 0; i < 4; i++) tl_x64_byte(as, (int)(word >> 8 * i & 255));
 }
+// Frees the bytes; tl_code_put has copied them by then.
 static inline void tl_x64_close(tl_assembler *as) {
   if (as->bytes != NULL)
     tl_spare_free(as->vm, as->bytes, as->capacity);
   as->bytes = NULL;
 }
 
-// Prefix, REX and opcode; of registers their high bits.
+// Prefix, REX and opcode; of registers their high bits. REX is 0100WRXB: W is
+// 64 bits, R, X and B are the fourth bits of the register in modrm.reg, of the
+// index, and of the base or modrm.rm. It is left out where it would say
+// nothing.
 static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
                                int index, int base) {
   if ((how & TL_X64_F2) != 0)
@@ -111,6 +130,8 @@ static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
 }
 
 // opcode reg, rm
+// The mode 11 in the upper two bits of modrm says that rm is a register. Where
+// an opcode has a digit in the manual (/0 to /7), that is [reg].
 static inline void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg,
                              int rm) {
   tl_x64_open(as, how, opcode, reg, 0, rm);
@@ -118,6 +139,9 @@ static inline void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg,
 }
 
 // opcode reg, [base + displacement]
+// The modes are 01, a displacement of 8 bits, and 10, one of 32; mode 00 is not
+// used, since for rbp and r13 it means something else. An rm of 100 (rsp, r12)
+// says that a sib follows, which is 24 for "no index".
 static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
                              int base, int32_t displacement) {
   bool is_short = displacement == (int8_t)displacement;
@@ -132,6 +156,9 @@ static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
 }
 
 // opcode reg, [base + index * scale]; the scale is 1 or 8
+// rm is 100, for the sib, and the displacement is a byte of 0: without one a
+// base of rbp or r13 could not be written. The index is never rsp, whose number
+// means "none".
 static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
                              int base, int index, int scale) {
   tl_x64_open(as, how, opcode, reg, index, base);
@@ -141,7 +168,8 @@ static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
 }
 
 // The operation /[digit] of 81 or 83 with an immediate: add 0, or 1, and 4,
-// sub 5, xor 6, cmp 7.
+// sub 5, xor 6, cmp 7. The processor extends the immediate by its sign to 64
+// bits.
 static inline void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
   bool is_short = imm == (int8_t)imm;
   tl_x64_rr(as, TL_X64_W, is_short ? 0x83 : 0x81, digit, rm);
@@ -151,6 +179,9 @@ static inline void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
     tl_x64_word(as, (uint32_t)imm);
 }
 
+// Sets all 64 bits of a register in 2 or 3, 7, or 10 bytes: xor clears the
+// upper half too (and changes the flags, so no comparison may be pending), c7
+// /0 extends 32 bits by their sign, b8+r has all 64.
 static inline void tl_x64_constant(tl_assembler *as, int reg, int64_t value) {
   if (value == 0) {
     tl_x64_rr(as, 0, 0x31, reg, reg);
@@ -164,16 +195,21 @@ static inline void tl_x64_constant(tl_assembler *as, int reg, int64_t value) {
   }
 }
 
+// Moves leave the flags as they are.
 static inline void tl_x64_move(tl_assembler *as, int to, int from) {
   if (to != from)
     tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
 }
+// movapd and not movsd, which between registers would keep the upper half of
+// [to] and so wait for whatever wrote that last.
 static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
   if (to != from)
     tl_x64_rr(as, TL_X64_PD, 0x28, to, from);
 }
 
-// A jump forward over a few bytes; tl_x64_here sets its target.
+// A jump forward over a few bytes; tl_x64_here sets its target. Returns the
+// place behind the jump, from which its 8 bits count; at most 127 bytes may
+// come between the two calls.
 static inline uint32_t tl_x64_skip(tl_assembler *as, int condition) {
   tl_x64_byte(as, 0x70 | condition);
   tl_x64_byte(as, 0);

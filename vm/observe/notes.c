@@ -6,7 +6,9 @@
 #include "vm/array/array.h"
 #include "vm/observe/rejection.h"
 
-// The note of an instruction, or the free place where it would be.
+// The note of an instruction, or the free place where it would be. Fibonacci
+// hashing (Knuth, volume 3, 6.4): the multiplier is 2^64 divided by the golden
+// ratio. The table is never full, so the search ends; capacity is not 0.
 static tl_note *find(const tl_notes *n, const tl_ins *at) {
   // Instructions are 8 bytes, so the low bits say nothing.
   size_t i = (size_t)((uintptr_t)at >> 3) * 0x9e3779b97f4a7c15u >> 20;
@@ -26,7 +28,9 @@ const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at) {
   return note->at == NULL ? NULL : note;
 }
 
-// Makes room for one more note; false: no memory, so the event is forgotten.
+// Makes room for one more note; false: no memory, so the event is forgotten. At
+// most half of the places are used, so that searches stay short. Notes move, so
+// a pointer to one is good until the next is made.
 static bool grow(tl_vm *vm, tl_notes *n) {
   if (2 * n->count < n->capacity)
     return true;
@@ -91,6 +95,7 @@ void tl_watch_fresh(tl_vm *vm, tl_slot made) {
   measure(note, made.array);
 }
 
+// A copy is noted as fresh, too (vm/events.h), so its bytes are not added here.
 void tl_watch_copied(tl_vm *vm, tl_slot copy) {
   tl_note *note = running(vm);
   if (note == NULL)
@@ -101,6 +106,8 @@ void tl_watch_copied(tl_vm *vm, tl_slot copy) {
 }
 
 // Which of the instruction's operands the object is, as a bit; 0: none.
+// Operands have the bits from 0 on, the window's slots those behind, as far as
+// eight go. What was moved out of its slot before is not found.
 static uint8_t find_operand(const tl_vm *vm, const tl_object *object) {
   const tl_frame *frame = vm->frame;
   tl_decoded d;

@@ -24,6 +24,9 @@
 #include "vm/error.h"
 #include "vm/types/type.h"
 
+// A region of more operands, a deeper call, or a function that still changes
+// after so many passes is reported as not known. Three owners fit a line of the
+// report.
 enum {
   PENDING = 32,  // operands that end in one region
   PASSES = 8,    // over a function, until nothing changes
@@ -35,7 +38,8 @@ enum {
   OF_JOIN = 1 << 30,
 };
 
-// What was alive where most was.
+// What was alive where most was. Only for the report: the bound itself is
+// walk.peak, which may be larger than any one place where several compete.
 typedef struct most {
   double weight;
   uint32_t pc;
@@ -45,6 +49,9 @@ typedef struct most {
   tl_peak_value owner[OWNERS];
 } most;
 
+// Pointers are tables of the function, made by open_walk; [symbols] is shared
+// by all functions that one report runs through, since a callee's lengths are
+// those of its caller.
 typedef struct walk {
   tl_vm *vm;
   const tl_prototype *p;
@@ -59,6 +66,7 @@ typedef struct walk {
   bool changed;
   tl_peak_value pending[PENDING];
   int pending_count;
+  // The pc behind the region or instruction with which all of them end.
   uint32_t pending_until;
   tl_sum peak;
   most most;
@@ -88,7 +96,8 @@ static const char no_shape[] =
 
 // --- What is alive -----------------------------------------------------------
 
-// Whether an owner of the block comes before this one.
+// Whether an owner of the block comes before this one. Owners are slots; with
+// the number of slots it says whether any has the block.
 static bool is_counted(const walk *w, uint32_t slot, uint32_t block) {
   for (uint32_t i = 0; i < slot; i++)
     if (w->now[i].owns && w->now[i].block == block)
@@ -110,7 +119,8 @@ static tl_sum sum_live(const walk *w) {
   return sum;
 }
 
-// Names the largest owners of now.
+// Names the largest owners of now. The first of them in the order of slots,
+// each block once.
 static void name_owners(walk *w) {
   w->most.count = 0;
   for (uint32_t i = 0; i < w->p->slot_count && w->most.count < OWNERS; i++) {
@@ -121,7 +131,9 @@ static void name_owners(walk *w) {
   }
 }
 
-// Notes what is alive, [sum] and what the instruction makes.
+// Notes what is alive, [sum] and what the instruction makes. The bound takes in
+// every state; the report names that with the largest weight, the first of
+// equal ones.
 static void note(walk *w, uint32_t pc, const tl_sum *sum,
                  const tl_product *made) {
   double weight = tl_sum_weigh(sum);
@@ -136,7 +148,8 @@ static void note(walk *w, uint32_t pc, const tl_sum *sum,
 
 // --- Blocks ------------------------------------------------------------------
 
-// Whether something that is alive has a block of that number.
+// Whether something that is alive has a block of that number. What waits at
+// jump targets is not looked at: it counts when control gets there.
 static bool is_in_use(const walk *w, uint32_t block) {
   bool used = is_counted(w, w->p->slot_count, block);
   for (int i = 0; i < w->pending_count; i++)
@@ -144,7 +157,8 @@ static bool is_in_use(const walk *w, uint32_t block) {
   return used;
 }
 
-// The pending operand whose block a result may get; NULL.
+// The pending operand whose block a result may get; NULL. As the VM decides it:
+// an owned block that no slot owns, too, of the same shape and item size.
 static tl_peak_value *find_reusable(walk *w, const tl_peak_value *v) {
   for (int i = 0; i < w->pending_count; i++) {
     tl_peak_value *x = &w->pending[i];
@@ -157,7 +171,8 @@ static tl_peak_value *find_reusable(walk *w, const tl_peak_value *v) {
 }
 
 // Gives an array its block: that of an operand that ends, where [reuses], or a
-// new one.
+// new one. On true *v has its block, and the peak includes it. [reuses] is for
+// elementwise results; what fills an array from nothing needs a new one.
 static bool make(walk *w, uint32_t pc, tl_peak_value *v, bool reuses) {
   v->is_view = v->is_virtual = false;
   v->since = pc;
@@ -185,7 +200,8 @@ static bool make(walk *w, uint32_t pc, tl_peak_value *v, bool reuses) {
 
 // --- Operands ----------------------------------------------------------------
 
-// A value ends here, or with the region.
+// A value ends here, or with the region. What owns stays pending, so that it
+// counts while the instruction runs and a result may have its block.
 static bool end(walk *w, uint32_t pc, tl_peak_value *v) {
   if (v->owns) {
     if (w->pending_count == PENDING)
@@ -202,7 +218,8 @@ static bool ends(const tl_decoded *d, uint32_t i) {
   return d->modes[i] == TL_MODE_CONSUME || d->modes[i] == TL_MODE_EITHER;
 }
 
-// Ends all that the instruction consumes.
+// Ends all that the instruction consumes. Windows are always consumed: they are
+// the slots of a call's arguments.
 static bool end_operands(walk *w, uint32_t pc, const tl_decoded *d) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < d->operand_count; i++)
@@ -221,6 +238,10 @@ static void put(walk *w, const tl_decoded *d, tl_peak_value v) {
 
 // The region of the instruction in which it is not the last: then its result
 // is no array.
+//
+//     t1 = mul x, y  ┐ inner: t1 has no memory
+//     t2 = add t1, z │ inner
+//     r = sqrt t2    ┘ the last: its result is an array
 static const tl_region *inner_region(const walk *w, uint32_t pc,
                                      const tl_decoded *d) {
   const tl_region *r = tl_explain_region(w->p, pc);
@@ -230,7 +251,9 @@ static const tl_region *inner_region(const walk *w, uint32_t pc,
 
 // --- Operations --------------------------------------------------------------
 
-// Takes in one operand: its shape, and its dtype unless it only chooses.
+// Takes in one operand: its shape, and its dtype unless it only chooses. *any:
+// whether an operand has given its dtype. Weak numbers take part as they do at
+// run time: a literal does not widen an array.
 static bool add_operand(walk *w, uint32_t pc, tl_peak_value *all,
                         const tl_peak_value *v, bool chooses, bool *any) {
   const char *why;
@@ -266,7 +289,8 @@ static tl_peak_value literal_of(const walk *w, uint32_t pc,
   return v;
 }
 
-// An array of the operation's result, which is none within a region.
+// An array of the operation's result, which is none within a region. Operands
+// end before the result is made, as it may get the block of one.
 static bool end_operation(walk *w, uint32_t pc, const tl_decoded *d,
                           tl_peak_value all) {
   if (!end_operands(w, pc, d))
@@ -282,7 +306,8 @@ static bool end_operation(walk *w, uint32_t pc, const tl_decoded *d,
 
 // An elementwise operation: its operands are broadcast and promoted as the
 // engine does it. A choice takes its shape from the condition, too, but not its
-// dtype.
+// dtype. Opcodes with a constant or a number have fewer operands than the
+// operation.
 static bool operate(walk *w, uint32_t pc, const tl_decoded *d, tl_op op) {
   tl_peak_value all = tl_peak_plain;
   bool any = false;
@@ -306,6 +331,9 @@ static bool operate(walk *w, uint32_t pc, const tl_decoded *d, tl_op op) {
 // --- Views -------------------------------------------------------------------
 
 // One value between brackets: what becomes of the axis [at] of [from].
+//
+//     x[i]       the axis goes         x[mask], x[places]   a copy, no view
+//     x[none]    an axis of length 1   of [at] nothing is used
 static bool index_axis(walk *w, uint32_t pc, const tl_peak_value *part,
                        const tl_peak_value *from, int *at, tl_peak_value *to) {
   if (to->ndim == TL_PEAK_AXES)
@@ -330,7 +358,8 @@ static bool index_axis(walk *w, uint32_t pc, const tl_peak_value *part,
   return true;
 }
 
-// The part of an array of any rank: at most all of it.
+// The part of an array of any rank: at most all of it. Places are refused,
+// since they may be more than there are items.
 static bool index_any(walk *w, uint32_t pc, const tl_decoded *d,
                       tl_peak_value *to) {
   for (uint32_t i = 1; i < d->operand_count + d->window_count; i++) {
@@ -344,7 +373,10 @@ static bool index_any(walk *w, uint32_t pc, const tl_decoded *d,
   return true;
 }
 
-// The items between the brackets of an instruction, in their order.
+// The items between the brackets of an instruction, in their order. A slice has
+// as many values in the window as were given of start, stop and step, any other
+// item has one. A slice is bounded by its whole axis, and axes that are not
+// named stay.
 static bool index_path(walk *w, uint32_t pc, const tl_decoded *d,
                        const tl_peak_value *from, tl_peak_value *to) {
   const tl_path *path =
@@ -376,7 +408,9 @@ static bool index_path(walk *w, uint32_t pc, const tl_decoded *d,
   return true;
 }
 
-// What is taken out of a container that is no array.
+// What is taken out of a container that is no array. Of x.shape[k] the length
+// is known: so shapes can be computed with. All else is UNKNOWN, which fails
+// only where something needs its shape.
 static bool index_other(walk *w, uint32_t pc, const tl_decoded *d,
                         tl_peak_value from) {
   tl_peak_value v = {.kind = TL_PEAK_UNKNOWN};
@@ -396,7 +430,9 @@ static bool index_other(walk *w, uint32_t pc, const tl_decoded *d,
   return ok;
 }
 
-// A view holds the block of an array that ends with it.
+// A view holds the block of an array that ends with it. What is taken out for
+// an update (TAKEEL) ends nothing: the container stays. A copy may get the
+// block of what ends with it.
 static bool index_value(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value from = w->now[d->operands[0]], to = from;
   bool takes = d->op == TL_BC_TAKEEL || d->op == TL_BC_TAKE;
@@ -425,7 +461,8 @@ static bool index_value(walk *w, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// Attributes of an array.
+// Attributes of an array. .T is a view with its axes the other way round; .size
+// of two axes and more would be a product, which a length cannot be.
 static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value from = w->now[d->operands[0]], v = tl_peak_plain;
   const char *name = w->p->unit->names[d->extra]->text;
@@ -457,6 +494,7 @@ static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
 }
 
 // x[i] = v in its own block, or in a copy where somebody else has the array.
+// The copy is made while the original is alive: both count.
 static bool update(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value target = w->now[d->operands[0]];
   // A parameter may be the caller's, and a view shows what others have.
@@ -485,7 +523,8 @@ static bool plain_result(walk *w, uint32_t pc, const tl_decoded *d) {
 // --- Calls of the library ----------------------------------------------------
 
 // The lengths that an argument says; false: they are not known. A parameter of
-// any kind is a number here.
+// any kind is a number here. So zeros(n) of a parameter n without a type is n
+// items: a number has no size that could be meant instead.
 static bool read_shape(const walk *w, const tl_peak_value *arg,
                        tl_peak_value *to) {
   if (arg->kind == TL_PEAK_ARRAY && arg->ndim < 0 && arg->is_view) {
@@ -524,7 +563,8 @@ static const struct {
 static const char *const plain[] = {"len",   "print", "typeof", "error",
                                     "float", "int",   "bool",   "str"};
 
-// A call of one of the makers. A dtype that is not given is float64.
+// A call of one of the makers. A dtype that is not given is float64. [which] is
+// the row of the table.
 static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
   const tl_peak_value *args = &w->now[d->window];
   const tl_peak_value *shape = &args[makers[which].shape];
@@ -548,7 +588,9 @@ static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
   return true;
 }
 
-// A reduction: of all items a number, along an axis an array without it.
+// A reduction: of all items a number, along an axis an array without it. Axes
+// count from the end where they are below 0. A scan has the shape of its
+// operand.
 static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
                    const tl_builtin *builtin) {
   tl_peak_value v = w->now[d->window];
@@ -581,7 +623,8 @@ static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
   return end_operation(w, pc, d, v);
 }
 
-// Casts, and what computes item by item.
+// Casts, and what computes item by item. The result has the operand's shape;
+// only its dtype differs by kind.
 static bool call_items(walk *w, uint32_t pc, const tl_decoded *d,
                        const tl_builtin *builtin) {
   tl_peak_value v = w->now[d->window];
@@ -621,7 +664,8 @@ static bool call_plain(walk *w, uint32_t pc, const tl_decoded *d,
 }
 
 // #:peak of the function itself: what was needed for its number is before its
-// beginning.
+// beginning. One of a single statement, whose end is known, has no part in the
+// function's bound.
 static bool begin_promise(walk *w, uint32_t pc, const tl_decoded *d) {
   const tl_peak_value *end_of = &w->now[d->window + 2];
   if (end_of->is_known && end_of->lengths[0].number == UINT32_MAX) {
@@ -658,7 +702,8 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count);
 static void close_walk(walk *w);
 
 // What the callee needs is above what is alive here but for its arguments,
-// which are its own.
+// which are its own. The place that is named is the call, with what the callee
+// makes at its own peak.
 static void add_callee(walk *w, uint32_t pc, const walk *callee) {
   tl_sum sum = sum_live(w);
   for (int i = 0; i < callee->peak.count; i++)
@@ -667,7 +712,8 @@ static void add_callee(walk *w, uint32_t pc, const walk *callee) {
   note(w, pc, &sum, &callee->most.made);
 }
 
-// The result's block is an argument's, or new.
+// The result's block is an argument's, or new. Numbers of blocks are those of
+// the callee's code, so a new one gets the number of this call.
 static bool take_result(walk *w, uint32_t pc, const tl_peak_value *args,
                         tl_peak_value *v) {
   v->since = pc;
@@ -684,7 +730,9 @@ static bool take_result(walk *w, uint32_t pc, const tl_peak_value *args,
 }
 
 // Bounds the callee with what is known of the arguments, which move into it. In
-// a region it is read for the shape of its result alone.
+// a region it is read for the shape of its result alone. The callee is run anew
+// for each call: its bound depends on the arguments, and functions are short.
+// Recursion ends at CALLS, as not known.
 static bool call_script(walk *w, uint32_t pc, const tl_decoded *d) {
   const tl_prototype *p = tl_region_find_callee(&w->writers, pc, d);
   if (p == NULL || p->param_count != d->window_count)
@@ -766,7 +814,9 @@ static void load_outer(walk *w, const tl_decoded *d) {
                    : tl_peak_given(w->symbols, name, NULL, &names));
 }
 
-// Lists of lengths are shapes; what is plain stays so.
+// Lists of lengths are shapes; what is plain stays so. Arrays in containers
+// would be alive by these, which no slot shows, so they are refused instead of
+// counted wrongly.
 static bool build(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value v = tl_peak_plain;
   bool is_shape = d->op == TL_BC_LIST && d->window_count <= TL_PEAK_AXES;
@@ -792,7 +842,8 @@ static bool build(walk *w, uint32_t pc, const tl_decoded *d) {
   return ok;
 }
 
-// Ownership goes over from one slot to another that shows the same block.
+// Ownership goes over from one slot to another that shows the same block. Where
+// nothing is owned, or the other is no array, there is nothing to do.
 static void transfer(walk *w, uint32_t from, uint32_t to) {
   tl_peak_value *x = &w->now[from], *y = &w->now[to];
   if (!x->owns || y->kind != TL_PEAK_ARRAY)
@@ -803,6 +854,12 @@ static void transfer(walk *w, uint32_t from, uint32_t to) {
 }
 
 // What the analysis of ownership has put in.
+//
+//     HOLD             a view begins to own, from its array's slot
+//     SETTLE           the other slot owns instead
+//     KEEP             the other slot owns, too
+//     INHERIT, LEAVE   the other slot owns, and this one ends
+//     DETACH           a copy of its own, new
 static bool settle(walk *w, uint32_t pc, const tl_decoded *d) {
   switch (d->op) {
     case TL_BC_HOLD:
@@ -828,7 +885,8 @@ static bool settle(walk *w, uint32_t pc, const tl_decoded *d) {
   }
 }
 
-// The next item of what a loop goes over.
+// The next item of what a loop goes over. A row of an array is a view that owns
+// nothing: the loop's hidden slot has the array.
 static void next_item(walk *w, const tl_decoded *d) {
   tl_peak_value v = w->now[d->operands[0]];
   if (v.kind == TL_PEAK_ARRAY && v.ndim > 1) {
@@ -866,7 +924,9 @@ static bool is_plain_op(int op) {
          result == TL_DEF_NONE;
 }
 
-// The result of the function: what any of its returns may give.
+// The result of the function: what any of its returns may give. A result that
+// is not known is no failure of the outermost function, since nothing comes
+// behind it.
 static bool give_back(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value v = w->now[d->operands[0]];
   w->now[d->operands[0]] = (tl_peak_value){.kind = TL_PEAK_UNSET};
@@ -951,7 +1011,9 @@ static size_t values_size(const walk *w) {
 }
 
 // The values of now wait at a jump's target, joined with those that do so
-// already. False: no memory, or nothing is known of a slot.
+// already. False: no memory, or nothing is known of a slot. [changed] says that
+// another pass is needed: something was reached for the first time, or less is
+// known now.
 static bool wait_at(walk *w, uint32_t pc) {
   tl_peak_value **saved = &w->saved[pc];
   if (*saved == NULL) {
@@ -975,7 +1037,9 @@ static bool wait_at(walk *w, uint32_t pc) {
   return true;
 }
 
-// One instruction, and what ends with it or with its region.
+// One instruction, and what ends with it or with its region. Values go to the
+// jump's target before what is pending ends, which does not matter: what is
+// pending is in no slot.
 static bool run_one(walk *w, uint32_t pc, const tl_decoded *d) {
   const tl_region *r = tl_explain_region(w->p, pc);
   uint32_t until = r == NULL ? pc + d->words : r->together;
@@ -990,7 +1054,8 @@ static bool run_one(walk *w, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// All instructions in the order of the text, from what waits at each.
+// All instructions in the order of the text, from what waits at each. Behind a
+// jump that always goes, nothing is reached until the next target.
 static bool pass(walk *w) {
   bool reached = true;
   tl_decoded d;
@@ -1012,7 +1077,8 @@ static bool pass(walk *w) {
 }
 
 // Makes the tables of a function: false without memory, and close_walk frees
-// what there is.
+// what there is. The table of targets has one more than there are words: a jump
+// may go behind the last instruction.
 static bool open_walk(walk *w) {
   size_t words = tl_writers_size(w->p);
   w->now = tl_alloc_zeroed(w->vm, values_size(w), "an explanation");
@@ -1036,7 +1102,9 @@ static void close_walk(walk *w) {
 }
 
 // Runs the function on its arguments. False: w->why says why not, or there is
-// no memory.
+// no memory. Iterates to a fixed point, as abstract interpretation does (Cousot
+// and Cousot, 1977): the states at jump targets grow until nothing changes. On
+// true w->result and w->peak are set. close_walk is the caller's in any case.
 static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
   tl_peak_value *first;
   if (!open_walk(w))
@@ -1127,7 +1195,8 @@ static bool has_symbol(const tl_sum *sum, int symbol) {
   return false;
 }
 
-// The parameters that no type says more of, but are in the formula.
+// The parameters that no type says more of, but are in the formula. For items
+// of other sizes the reader has to scale the term.
 static void put_assumed(tl_text *out, const walk *w) {
   const tl_peak_symbols *s = w->symbols;
   int count = 0;
@@ -1163,6 +1232,8 @@ static bool bound_one(tl_text *out, const tl_prototype *p) {
   return ok;
 }
 
+// Prototype 0 is the code of the file itself. An error is cleared, as only
+// memory can be missing, and text->failed says that.
 void tl_explain_peak(tl_text *out, const tl_unit *unit) {
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     const tl_prototype *p = unit->prototypes[i];

@@ -22,6 +22,8 @@ static uint64_t live_now(const tl_vm *vm) {
 // --- Which hold --------------------------------------------------------------
 
 // Whether the frame that began it is under way, and still in its statement.
+// Where a later call of the same function runs in that frame, its own promise
+// takes the place of this one as soon as it begins.
 static bool holds(const tl_vm *vm, const tl_peak_contract *c) {
   const tl_frame *f = vm->frames + c->frame;
   if (vm->frames == NULL || f > vm->frame || f->function != c->function)
@@ -47,6 +49,8 @@ static void settle(tl_vm *vm) {
 
 // --- What is alive -----------------------------------------------------------
 
+// More would not fit a line, and the message is written when memory is short:
+// it may not take long, and takes no memory.
 enum {
   NAMED = 3,   // of what is alive, the largest
   DEPTH = 2,   // of lists in one another
@@ -68,7 +72,8 @@ typedef struct owners {
 
 static uint64_t bytes_of(tl_slot s, int depth);
 
-// Those that a container counts.
+// Those that a container counts. [step] is the distance of two slots in bytes:
+// those of a record stand in fields.
 static uint64_t bytes_of_items(const tl_slot *first, size_t step, int64_t count,
                                int depth) {
   uint64_t sum = 0;
@@ -103,7 +108,8 @@ static uint64_t bytes_of(tl_slot s, int depth) {
 }
 
 // The instruction that wrote the slot last before the frame's own, in the order
-// of the text; false: it is a parameter.
+// of the text; false: it is a parameter. In a loop that may be the wrong one of
+// two writers; the line is a hint for the message, and nothing depends on it.
 static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
   uint32_t end = (uint32_t)(f->pc - f->function->code);
   bool found = false;
@@ -118,7 +124,9 @@ static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
   return found;
 }
 
-// Whether the slot has got its value since the promise began.
+// Whether the slot has got its value since the promise began. What was alive
+// before is no part of what was promised, so it is not named. In frames above
+// everything is new.
 static bool is_new(const owners *all, const owner *o) {
   const tl_peak_contract *c = all->contract;
   uint32_t at;
@@ -131,7 +139,8 @@ static bool is_new(const owners *all, const owner *o) {
          (place != NULL && c->begin <= place->at && place->at < c->end);
 }
 
-// Keeps the largest, in their order.
+// Keeps the largest, in their order. False ends the walk over the roots
+// (references.h). An owner below the promise's frame is passed over.
 static bool add_owner(void *context, const tl_reference *r) {
   owners *all = context;
   if (r->kind != TL_REFERENCE_STACK)
@@ -203,6 +212,8 @@ static const tl_peak_contract *find_broken(const struct tl_memory *m,
   return &m->contracts[i];
 }
 
+// [before] is what was alive when the promise began, so the number in the
+// message is comparable with that of the promise.
 static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
   const tl_peak_contract *c = find_broken(vm->memory, live_now(vm) + nbytes);
   uint64_t before = c->most - c->nbytes - TL_PEAK_FREE;
@@ -220,7 +231,8 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
   put(&t, "and %" PRIu64 " that are needed here", nbytes);
 }
 
-// tl_memory.over.
+// tl_memory.over. Promises that hold no longer go first, which may raise the
+// ceiling. With [message] NULL only the answer is wanted.
 static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
   settle(vm);
   const struct tl_memory *m = vm->memory;
@@ -233,7 +245,8 @@ static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
 
 // --- Beginning ---------------------------------------------------------------
 
-// Room for one more.
+// Room for one more. Directly from the host, not by the VM's memory: that would
+// be counted against the very promise.
 static bool reserve_contract(tl_vm *vm) {
   struct tl_memory *m = vm->memory;
   if (m->contract_count < m->contract_room)

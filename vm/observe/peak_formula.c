@@ -26,7 +26,8 @@ static tl_product *find_term(tl_sum *sum, const tl_product *p) {
   return NULL;
 }
 
-// A term for those powers, of factor 0; NULL: there is no room.
+// A term for those powers, of factor 0; NULL: there is no room. The powers come
+// from [p], the factor is for the caller to set.
 static tl_product *add_term(tl_sum *sum, const tl_product *p) {
   tl_product *term = find_term(sum, p);
   if (term != NULL)
@@ -41,6 +42,8 @@ static tl_product *add_term(tl_sum *sum, const tl_product *p) {
   return term;
 }
 
+// A product of 0 bytes needs no term. On overflow the factor is what wrapped:
+// [lost] says not to look at it.
 void tl_sum_add(tl_sum *sum, const tl_product *p) {
   tl_product *term = p->by == 0 ? NULL : add_term(sum, p);
   if (term != NULL && __builtin_add_overflow(term->by, p->by, &term->by))
@@ -49,6 +52,9 @@ void tl_sum_add(tl_sum *sum, const tl_product *p) {
 
 // Term by term. The sum is at least as large as both, and larger than the
 // larger one where each has more of another product.
+//
+//     max(8 n + 4 m, 16 n)  =  16 n + 4 m      and not 16 n, which is less
+//                                              where 4 m > 8 n
 void tl_sum_max(tl_sum *sum, const tl_sum *other) {
   for (int i = 0; i < other->count; i++) {
     tl_product *term = add_term(sum, &other->terms[i]);
@@ -72,6 +78,7 @@ double tl_sum_weigh(const tl_sum *sum) {
 
 // --- Writing -----------------------------------------------------------------
 
+// As the language has it, so that the formula can be copied behind #:peak.
 static void put_symbol(tl_text *out, const tl_peak_symbol *s) {
   tl_text_puts(out, s->name->text);
   if (s->axis == TL_PEAK_SIZE)

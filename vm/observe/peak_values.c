@@ -9,6 +9,7 @@
 
 const tl_peak_value tl_peak_plain = {.kind = TL_PEAK_PLAIN};
 
+// Whether the two are equal whatever the symbols stand for.
 static bool same_length(tl_length a, tl_length b) {
   return a.symbol == b.symbol && (a.symbol >= 0 || a.number == b.number);
 }
@@ -18,7 +19,8 @@ static int length_count(const tl_peak_value *v) {
   return v->ndim < 0 ? 1 : v->ndim;
 }
 
-// Lengths that are symbols are counted as powers, numbers are multiplied.
+// Lengths that are symbols are counted as powers, numbers are multiplied. Of
+// rank 0 it is the bytes of one item.
 bool tl_peak_bytes(const tl_peak_value *v, tl_product *out) {
   *out = (tl_product){.by = tl_itemsize(v->dtype)};
   for (int i = 0; i < length_count(v); i++) {
@@ -45,6 +47,9 @@ bool tl_peak_same_shape(const tl_peak_value *a, const tl_peak_value *b) {
 // The length of the result of two. A number that is not 1 is the result's,
 // whatever a symbol stands for. False: two symbols, of which the text does not
 // say that they are one, or two numbers that do not broadcast.
+//
+//     1 and n → n     5 and n → 5     n and n → n     n and m: not known
+//     1 and 5 → 5     (n is 5 or 1)   5 and 5 → 5     4 and 5: an error
 static bool broadcast_length(tl_length a, tl_length b, tl_length *out) {
   bool a_is_one = a.symbol < 0 && a.number == 1;
   bool b_is_one = b.symbol < 0 && b.number == 1;
@@ -84,7 +89,8 @@ bool tl_peak_broadcast(tl_peak_value *a, const tl_peak_value *b,
 
 // --- Joining -----------------------------------------------------------------
 
-// The longer of two lengths, if that is known.
+// The longer of two lengths, if that is known. Of a symbol and a number, or of
+// two symbols, nobody knows which is longer.
 static bool join_length(tl_length *a, tl_length b) {
   if (same_length(*a, b))
     return true;
@@ -96,7 +102,8 @@ static bool join_length(tl_length *a, tl_length b) {
 
 // Blocks of two ways become one of a number of its own, which is as large as
 // the larger of them; a view keeps its block, whose bytes then have to be of
-// one formula.
+// one formula. The result owns if either does, as what may be alive has to be
+// counted.
 static bool join_arrays(tl_peak_value *a, const tl_peak_value *b,
                         uint32_t block) {
   bool one = a->ndim == b->ndim;
@@ -118,7 +125,9 @@ static bool join_arrays(tl_peak_value *a, const tl_peak_value *b,
   return true;
 }
 
-// A slot that one way has not set is not read behind both.
+// A slot that one way has not set is not read behind both. Of different kinds
+// nothing is known. Numbers stay known where they are the same on both; a list
+// of lengths has to be.
 bool tl_peak_join(tl_peak_value *a, const tl_peak_value *b, uint32_t block) {
   if (a->kind == TL_PEAK_UNSET || b->kind == TL_PEAK_UNSET) {
     if (a->kind == TL_PEAK_UNSET)
@@ -138,6 +147,13 @@ bool tl_peak_join(tl_peak_value *a, const tl_peak_value *b, uint32_t block) {
 
 // The length of one dimension of a type; a name stands for the parameter that
 // has it first.
+//
+//     x :: `N * float64`, y :: `N * 3 * float64`
+//
+//     x  N is new: the symbol x.shape[0]      y  N is that one; 3 is 3
+//
+// At most 16 names are noted; further ones become symbols of their own, which
+// only makes less known.
 static bool given_length(tl_peak_symbols *s, const tl_string *param, int axis,
                          const tl_type *t, tl_bindings *names, tl_length *out) {
   *out = (tl_length){-1, t->size};
@@ -160,7 +176,10 @@ static bool given_length(tl_peak_symbols *s, const tl_string *param, int axis,
   return out->symbol >= 0;
 }
 
-// Of items that no type names, float64 is assumed: no real dtype is larger.
+// Of items that no type names, float64 is assumed: no real dtype is larger. A
+// parameter owns nothing and is a view: its block is the caller's, is not
+// counted, and is never written in place. Of one without a type only the number
+// of its items has a symbol.
 tl_peak_value tl_peak_given(tl_peak_symbols *s, const tl_string *name,
                             const tl_type *pattern, tl_bindings *names) {
   tl_peak_value v = {

@@ -17,7 +17,8 @@ static double now(const tl_timeline *t) {
 // --- Places -----------------------------------------------------------------
 
 // The index of a file's name; of a long path the end is kept, where the name
-// is.
+// is. Files are compared by what is stored, so two long paths with one end are
+// one file.
 static uint32_t file_index(tl_timeline *t, const char *path) {
   const size_t most = sizeof t->files[0] - 1;
   size_t length = strlen(path);
@@ -73,7 +74,8 @@ static uint64_t live_now(const tl_vm *vm) {
 
 // --- Samples ----------------------------------------------------------------
 
-// Makes one sample of each two.
+// Makes one sample of each two. Low and high stay exact: they are those of the
+// whole double interval. What is lost is when within it they were.
 static void halve_samples(tl_timeline *t) {
   for (uint32_t i = 0; i < TL_SAMPLES / 2; i++) {
     tl_sample a = t->samples[2 * i], b = t->samples[2 * i + 1];
@@ -85,7 +87,8 @@ static void halve_samples(tl_timeline *t) {
   t->width *= 2;
 }
 
-// Notes the live bytes at a time.
+// Notes the live bytes at a time. Times never go back, so only the last sample
+// is changed. An interval without events has the value of the one before.
 static void add_sample(tl_timeline *t, double at, uint64_t live) {
   while (at >= t->width * TL_SAMPLES) {
     // What is between the last sample and now has not changed.
@@ -149,7 +152,9 @@ static void thin_bands(tl_timeline *t) {
 }
 
 // A block made where one of the same size and line has just died goes on with
-// its band, if the gap could not be seen.
+// its band, if the gap could not be seen. A loop that makes and drops one array
+// per iteration is one band and not a thousand. The newest bands are looked at
+// first.
 static tl_band *continued(tl_timeline *t, uint64_t nbytes, uint32_t line,
                           uint32_t file, double at) {
   for (uint32_t i = t->band_count; i-- > 0;) {
@@ -202,7 +207,8 @@ static void add_alloc(tl_vm *vm, tl_timeline *t, const void *block,
     add_band(vm, t, block, nbytes, at);
 }
 
-// A block died.
+// A block died. A block that has no band, since it was too small or went when
+// bands were thinned, changes the sample alone.
 static void add_free(tl_vm *vm, tl_timeline *t, const void *block,
                      size_t nbytes) {
   double at = t->end = now(t);
@@ -237,7 +243,9 @@ static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
 // --- Beginning and end ------------------------------------------------------
 
 // Begins a recording: the counting loop has to run, since that alone says where
-// it stands.
+// it stands. The host's allocator is called directly, here and for all records:
+// what watches memory should not be in the picture. False: no memory, and
+// nothing has changed.
 static bool open_watch(tl_vm *vm) {
   if (vm->watched == NULL) {
     vm->watched =
@@ -341,6 +349,7 @@ void tl_timeline_end(tl_vm *vm, tl_timeline *t) {
     tl_watch_stop(vm);
 }
 
+// Counting goes on where it was on before, as under --stats.
 void tl_watch_stop(tl_vm *vm) {
   if (vm->watch == NULL)
     return;

@@ -133,7 +133,10 @@ typedef struct tl_watch {
 // memory (no error is set). It ends with tl_timeline_end or tl_watch_stop,
 // whichever comes first, and is the caller's to free.
 tl_timeline *tl_timeline_begin(tl_vm *vm);
+// Nothing happens where the record has ended already. Who refers to what is
+// still alive is looked up here, which walks all objects.
 void tl_timeline_end(tl_vm *vm, tl_timeline *t);
+// Takes a record that has ended, or NULL.
 void tl_timeline_free(tl_vm *vm, tl_timeline *t);
 // Begins the host's record of live bytes, instead of its last one, which has
 // been stopped; false: no memory (no error is set).
@@ -153,7 +156,16 @@ const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at);
 
 // The observer's functions (vm/events.h), and itself (timeline.c). Each speaks
 // of the instruction that the top frame runs; where none runs, nothing is
-// noted.
+// noted. All of them borrow, and none fails: without memory for a note the
+// event is missing from the report.
+//
+//     fresh     a new value was made for the result
+//     inplace   the result is in an operand's memory
+//     refused   an operand's memory did not serve, and why; a result may still
+//               get that of another one
+//     copied    a value was copied before it was changed
+//     fused     the words [begin, end) ran as one loop; [array]: what it made,
+//               or NULL; [together]: it has several results
 void tl_watch_fresh(tl_vm *vm, tl_slot made);
 void tl_watch_inplace(tl_vm *vm, tl_slot result);
 void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand);
