@@ -165,6 +165,7 @@ void *tl_blas_function(char letter, const char *name) {
 
 // Fortran's order is by columns: its matrices are ours transposed, so that the
 // rows of c are its columns, b comes first, and 'N' stands for dense rows.
+// Last come the lengths of the texts, as Fortran's compilers pass them.
 typedef void gemm_fn(const char *transa, const char *transb, const int *m,
                      const int *n, const int *k, const void *alpha,
                      const void *a, const int *lda, const void *b,
@@ -178,6 +179,9 @@ typedef void syrk_fn(const char *uplo, const char *trans, const int *n,
 // Describes a matrix for Fortran by order and leading dimension; false where
 // neither rows nor columns are contiguous. The stride of an axis of length 1
 // does not matter.
+//
+//   columns are neighbours   'N', leading: the items from row to row
+//   rows are neighbours      'T', leading: the items from column to column
 static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
                    int64_t size, char *order, int *leading) {
   // Of one row or column any stride will do, as long as Fortran accepts it.

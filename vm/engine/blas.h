@@ -29,6 +29,8 @@ const char *tl_blas_name(tl_vm *vm);
 
 // The address of a function by its Fortran name without the letter ("getrf"),
 // or NULL. Only where tl_blas_ready.
+// The caller converts it to a pointer to the function that it asked for, which
+// takes all of its arguments by address.
 void *tl_blas_function(char letter, const char *name);
 
 // Below so many multiplications Tally's own code is used, by the product's
@@ -38,6 +40,7 @@ enum { TL_BLAS_LEAST = 64 * 64 * 64 };
 // c = a @ b, c with c_row bytes from row to row and contiguous items; m by k
 // times k by n items, strides in bytes. Only where tl_blas_ready; any thread
 // may call. False: no loaded library takes such a product, nothing is done.
+// What c has before does not matter; it overlaps neither a nor b.
 bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
                   int64_t b_column, int64_t m, int64_t n, int64_t k);

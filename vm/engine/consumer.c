@@ -229,11 +229,14 @@ bool tl_rows_fit(const tl_method *m, int64_t length) {
 }
 
 enum {
+  // Tiles, and the squares of some rows, are 16 KiB each, on the stack.
   TILE_ROWS = 128,
   SOME_ROWS = 64,
   SQUARED = 2048,  // items at a time
 };
 
+// A tile of rows is transposed, and its columns are folded by kernels that take
+// vectors of neighbours:
 //
 //   n rows of length 3         tile, 3 rows of n columns
 //   a0 a1 a2
@@ -323,6 +326,7 @@ static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
 static int64_t count_squared(const tl_rows *rows, int64_t i) {
   int64_t most = rows->n - i < SOME_ROWS ? rows->n - i : SOME_ROWS, count = 0;
   if (rows->at == NULL) {
+    // Rows without items need no room at all.
     const int64_t fit = rows->length > 0 ? SQUARED / rows->length : most;
     return fit < most ? fit : most;
   }
@@ -384,6 +388,7 @@ static void fold_squares(const tl_method *m, const tl_rows *rows,
     if (count > 0) {
       fold_plain(m, &some, out);
     } else {
+      // A row too long for the buffer, by a consumer that squares it in pieces.
       const size_t n = length_of(rows, i);
       fold_long_squares(m, items, n, means, out);
       items += n * m->in;
@@ -566,6 +571,8 @@ const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
   }
   if (parts == NULL || tl_pool_threads(vm) <= 1)
     return NULL;
+  // Parts double until there are few enough: a power of two of leaves each, and
+  // no more than [parts] has room for.
   int64_t items = vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
   while (items * TL_STREAM_PARTS < s->length) items *= 2;
   if (items >= s->length)
@@ -636,6 +643,8 @@ char *tl_column_join_end(tl_column_join *j) {
 
 // --- Columns that come in chunks --------------------------------------------
 
+// A search has SEARCHED rows: places in the chunk, which of two items is the
+// better one, the best items before, and those of the chunk.
 enum { CHUNK_ROWS = 1024, SEARCHED = 4 };
 
 // A search compares the best items of chunks in a row of [waiting], which is as
@@ -727,6 +736,8 @@ static void search_chunk(tl_column_stream *s, const void *items, int64_t count,
   memcpy(is_first ? best : best_here, s->scratch, n * m->in);
   if (is_first)
     return;
+  // As two rows, of which the second is [best_here]: 1 where it wins, so that
+  // of equal items the earlier chunk's stays.
   m->find_outer(which, s->scratch, best, (ptrdiff_t)row, 2, n);
   memcpy(best, s->scratch, n * m->in);
   for (size_t i = 0; i < n; i++) {

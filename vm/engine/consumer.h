@@ -96,6 +96,9 @@ void tl_consumer_end(tl_consumer *c, void *out);
 
 // Rows one behind the other: row i is items [at[i], at[i + 1]), or, where [at]
 // is NULL, has [length] of them. Items below [end] may be read.
+//
+//   items a b c d e, at 0 2 2 5       rows a b, none, c d e
+//   items a b c d, length 2, n 2      rows a b, c d
 typedef struct tl_rows {
   const char *items;  // the one at [first]
   const int64_t *at;
@@ -116,12 +119,15 @@ void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,
 bool tl_rows_transpose(const tl_method *m, int64_t length);
 // Only where tl_rows_transpose is true of [length]. The steps may be of either
 // sign.
+// Results are dense and in the order of the rows.
 void tl_rows_fold_transposed(const tl_method *m, const char *items,
                              int64_t length, int64_t item_step, int64_t n,
                              int64_t row_step, char *out);
 
 // Takes blocks of items of [count] results one after the other, as a plan hands
 // them out.
+//
+//   open ─ take … take ─ close       [to] is whole after the close alone
 typedef struct tl_row_stream {
   const tl_method *method;
   bool multi;          // kernels of several rows take them
@@ -181,6 +187,7 @@ typedef struct tl_column_join {
   size_t ncols;
   int64_t runs;
   int count;
+  // One for each subtree that waits, of which no two have one size.
   char *waiting[64];
 } tl_column_join;
 // The results of the next run, which are written over.
@@ -191,11 +198,15 @@ char *tl_column_join_end(tl_column_join *j);
 // Takes rows of columns in chunks of 8 * 2^n rows, which are whole subtrees of
 // the tree that folds all of them (tl_fold_outer), the last chunk perhaps of
 // fewer. Of places the best of the chunks are compared.
+//
+//   open ─ alloc ─┬─ begin ─ take … take ─ end ─┬─ free
+//                 └◀─ each group of columns ────┘
 typedef struct tl_column_stream {
   const tl_method *method;
   int64_t rows;   // of a chunk
   int64_t width;  // the most columns
   char *items;    // memory for the rows of a chunk
+  // For tl_columns_fold, and rows in which the results of chunks wait.
   char *scratch, *waiting;
   void *block;
   size_t nbytes;  // of all memory

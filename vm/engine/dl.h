@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #ifdef TALLY_NO_DLOPEN
+// Without a loader: nothing is found, and callers use what is built in.
 static inline void *tl_dl_open(const char *file) {
   return (void)file, NULL;
 }
@@ -18,12 +19,16 @@ static inline void tl_dl_close(void *handle) {
 #else
 #include <dlfcn.h>
 
+// Opens a library, sought as the system does where [file] has no slash; NULL:
+// there is none. Its names are not offered to libraries that come later.
 static inline void *tl_dl_open(const char *file) {
   return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
 }
+// The address of a function or object of the library; NULL: it has none such.
 static inline void *tl_dl_find(void *handle, const char *symbol) {
   return dlsym(handle, symbol);
 }
+// No address that was found in the library may be used afterwards.
 static inline void tl_dl_close(void *handle) {
   dlclose(handle);
 }

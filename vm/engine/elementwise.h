@@ -45,9 +45,17 @@ extern const tl_op_info tl_ops[TL_OP_COUNT];
 // The dtype [op] computes in when its operands promote to [promoted] (for
 // where: those it selects from), or TL_DTYPE_COUNT if it refuses that dtype.
 // Strings are always refused: what applies to them is no kernel's business.
+//
+//   add of bool              bool, which is or
+//   divide of int32          float64
+//   floor_divide of bool     int8
+//   less of complex64        TL_DTYPE_COUNT
 tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted);
 
 // The dtype of the result of computing [op] in [computed].
+//
+//   less in float64          bool
+//   abs in complex64         float32
 tl_dtype tl_op_result(tl_op op, tl_dtype computed);
 
 #endif

@@ -73,6 +73,7 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
 
 // Up to this many items, of at most two axes, no plan is made: operands that
 // are no plain run of the dtype computed in go through buffers.
+// Six buffers of the widest items are 24 KiB of stack.
 enum { SMALL_ITEMS = 256 };
 typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
 
@@ -328,6 +329,7 @@ static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
     tl_array *copy = tl_array_copy(vm, x[i].array);
     if (copy == NULL)
       return false;
+    // What a range was made into has no other use.
     tl_clear(vm, &x[i].made);
     x[i].made = tl_own_array(copy);
     x[i].array = copy;
@@ -379,6 +381,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
       !copy_overlapping(vm, x, tl_ops[op].arity, target)) {
     return false;
   }
+  // The script would see a target that is half written, so the pass is paid for
+  // at once and does not stop.
   if (target->size >= POLL_ITEMS &&
       !tl_poll(vm, (uint64_t)target->size / 1024)) {
     return false;

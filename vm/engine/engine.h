@@ -47,6 +47,8 @@ bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 // views: [target] is a writable view of the block, and the result broadcasts
 // to it and has no higher kind (kind type). Operands that overlap the target
 // otherwise than item on item are copied first.
+// Work on numbers is polled for before the first write, so that the script sees
+// no target that is half written.
 bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target);
 
@@ -72,6 +74,7 @@ typedef enum tl_reduction {
   TL_REDUCE_COUNT_NONZERO,
   TL_REDUCE_ARGMIN,
   TL_REDUCE_ARGMAX,
+  // From here on results are floats; tl_reduce_dtypes compares by this order.
   TL_REDUCE_MEAN,
   TL_REDUCE_VAR,  // correction in [parameter]
   TL_REDUCE_STD,
@@ -88,6 +91,9 @@ typedef enum tl_reduction {
 //   2 * 3 * 4, axes 0b10               2 * 4
 //   2 * 3 * 4, axes 0b10, keepdims     2 * 1 * 4
 //   2 * 3 * 4, axes 0b111              a scalar
+//
+// Kind type: strings, the order of complex items, or a dtype that items are not
+// cast to. On failure *out stays as it was.
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
 
@@ -133,6 +139,9 @@ bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
 
 struct tl_host_function;
 // Applies a host's elementwise function to operands that broadcast (vm/engine).
+// What [args] own may be taken, for its memory; *out is owned. Fails with kind
+// type for an argument of a higher kind, with kind shape where arguments do not
+// broadcast, and where the VM is stopped between two chunks.
 bool tl_host_loop(tl_vm *vm, const struct tl_host_function *function,
                   tl_slot *args, tl_slot *out);
 

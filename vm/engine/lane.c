@@ -101,6 +101,8 @@ void tl_split_as_stored(tl_split *split) {
 // -----------------------------------------------------------------
 
 enum {
+  // Fewer than LEAST_ROWS items of 8 bytes would leave parts of each line that
+  // is read unused.
   ROW_TILE_ROWS = 32,
   LEAST_ROWS = 8,
   ROW_TILE_BYTES = 1024 * 1024,  // as long as that leaves LEAST_ROWS
@@ -154,6 +156,7 @@ void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
 
 // --- Lanes ------------------------------------------------------------------
 
+// For the widest items a block is 4 KiB and a tile 16 KiB, both on the stack.
 enum { BLOCK = 256, POLL_ITEMS = 64 * 1024, TILE_ROWS = 8, TILE_COLUMNS = 128 };
 
 typedef struct walker {
@@ -283,6 +286,7 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
   int64_t length = lane->shape[inner], step = lane->strides[inner];
   bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
   tl_row_tile tile;
+  // A worker has nobody to ask for memory, and reads long rows as they lie.
   if (vm != NULL && inner > 0 && !tiles &&
       tl_row_tile_open(vm, &tile, lane->from, length, lane->shape[inner - 1],
                        lane->strides[inner - 1], step, 1)) {

@@ -21,10 +21,14 @@ typedef bool tl_lane_fn(void *context, const void *items, size_t n);
 
 // Some rows of a transposed array put side by side, so that whole cache lines
 // of it are used.
+//
+//   a0 b0 c0  a1 b1 c1  a2 b2 c2   ──▶   a0 a1 a2 . b0 b1 b2 . c0 c1 c2 .
+//   items of rows a, b and c             a tile, each row on lines of its own
 typedef struct tl_row_tile {
   char *items;
   int64_t rows, length;  // rows at most, items of each
   int64_t row;           // bytes from one to the next
+  // Of an item; bytes of a tile; of all tiles, which are one block.
   size_t itemsize, nbytes, room;
 } tl_row_tile;
 // Memory for [count] tiles, nbytes each, of an array of [nrows] rows, steps in
@@ -42,6 +46,8 @@ void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
 // Hands out all items; false where the VM was stopped (NULL: a worker's, which
 // polls nothing). [unpolled]
 // counts items since the last poll, over many lanes.
+// A piece that wants no more ends the walk, which is no failure. With a VM it
+// may allocate a tile of rows, and goes without where there is no memory.
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context);
 
@@ -80,6 +86,8 @@ typedef struct tl_counter {
 } tl_counter;
 // [shape] and [strides] are borrowed as long as the counter is used. With ndim
 // 0 there is one position; with an axis of length 0 there is none.
+//
+//   shape 2 * 3, strides 100 and 8     base + 0, 8, 16, 100, 108, 116
 void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
                       const int64_t *strides, const char *base);
 // To the next position, whose address is [at]; sets [done] behind the last one.

@@ -19,6 +19,10 @@ bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out);
 
 // One operand of a stack of products: where its matrices lie. A stride of 0
 // repeats a matrix.
+//
+//   5 * 3 * 4 dense, float64        row 32, column 8, strides 96
+//   the same, each transposed       row 8, column 32, strides 96
+//   one 3 * 4 for all five          row 32, column 8, strides 0
 typedef struct tl_matrices {
   const char *data;
   int64_t row, column;           // bytes between rows, between columns
@@ -35,6 +39,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
 
 // item = sum of a[i] * b[i]: as the product of a row and a column, without an
 // array for the result. Vectors of k items, strides in bytes.
+// [item] has room for one of [dtype]. False where the VM was stopped.
 bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t a_stride, const char *b, int64_t b_stride,
                    int64_t k);

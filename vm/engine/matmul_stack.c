@@ -48,6 +48,8 @@ typedef struct task {
 } task;
 
 // The size of equal parts of n that are at most [most], or [least].
+//
+//   n 1000, most 768     500, of which there are two
 static int64_t part_of(int64_t n, double most, double least) {
   if (most < least)
     most = least;
@@ -214,6 +216,7 @@ static bool is_worth_halving(const task *t) {
 
 // Copies the part below the diagonal to its place above, tile by tile. False
 // where the VM was stopped.
+// One of the two sides goes down columns: by tiles whole lines of it are used.
 static bool mirror(task *t) {
   enum { TILE = 16 };
   const size_t itemsize = tl_itemsize(t->dtype);
@@ -245,6 +248,10 @@ static bool diagonal_block(task *t, int64_t i, int64_t rows) {
 }
 
 // Computes the lower half in strips up to the diagonal, then mirrors it.
+//
+//   strip 0   D . .               D  a block on the diagonal
+//   strip 1   x D .               x  computed
+//   strip 2   x x D               .  mirrored from below
 static bool symmetric_product(task *t) {
   // A strip computes up to its diagonal block, so a few strips waste little
   // above it.
@@ -323,6 +330,7 @@ static bool one_product(task *t) {
 }
 
 // Many small products, each of which is one call.
+// SMALL_AT_ONCE of them are done between two polls.
 enum { SMALL_WORK = 4096, SMALL_AT_ONCE = 64 };
 
 // Whether the product is one of the many small ones.
@@ -365,6 +373,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
             .n = n,
             .k = k};
   plan_blocks(&t);
+  // The library gets one thread: parts of a product are this pool's work.
   t.threads = tl_pool_threads(vm);
   t.blas = m > 1 && n > 1 && tl_blas_letter(dtype) != 0 &&
            (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&

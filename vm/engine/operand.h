@@ -8,6 +8,11 @@
 enum { TL_MAX_OPERANDS = 3 };
 
 // A number or an array of numbers, taken apart.
+//
+//   2.5          no array, float64, weak, data -> item
+//   int32(7)     no array, int32, data -> item
+//   [1, 2]       array, its dtype, data -> its items
+//   0..3         made: an int64 array of 3 items, array the same
 typedef struct tl_operand {
   tl_array *array;  // NULL: a scalar; its item is at data
   char *data;
@@ -26,6 +31,11 @@ bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
 void tl_operand_close(tl_vm *vm, tl_operand *operand);
 
 // The dtypes of one operation.
+//
+//   int8 array + 1       operands int8 and int8, computed int8, result int8
+//   int8 / int8          operands float64 twice, computed float64
+//   int64 < uint64       operands as they are: kernels of their own, exact
+//   where(b, float32, 1) operands bool, float32 twice
 typedef struct tl_typing {
   tl_dtype operands[TL_MAX_OPERANDS];  // what each operand is cast to
   tl_dtype computed;                   // where the kernel is found

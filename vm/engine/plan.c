@@ -123,6 +123,7 @@ static void swap_axes(tl_plan *plan, int i, int j) {
 static void order_axes(tl_plan *plan, int opened) {
   const int64_t *out = plan->streams[plan->output].strides;
   for (int i = 1; i < plan->ndim; i++) {
+    // By insertion: axes are few, and those with equal strides stay in order.
     for (int j = i; j > 0 && magnitude(out[j]) > magnitude(out[j - 1]); j--) {
       swap_axes(plan, j, j - 1);
       for (int k = 0; k < opened; k++) {
@@ -184,6 +185,8 @@ static bool has_short_rows(const tl_plan *plan) {
   int64_t nbytes = INT64_MAX;
   for (int s = 0; s < plan->stream_count; s++) {
     const int64_t *strides = plan->streams[s].strides;
+    // One item for a row is repeated for each of its items; one for all rows
+    // stays where it is.
     if (strides[inner] == 0) {
       copied += strides[inner - 1] != 0 ? 2 : 0;
       continue;
@@ -289,6 +292,7 @@ void tl_plan_arrange(tl_plan *plan, int output) {
     order_axes(plan, opened);
   if (plan->ndim > 1)
     merge_axes(plan, opened);
+  // Kernels want an axis. Its stride makes each stream a plain run of one.
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
     plan->shape[0] = 1;
@@ -301,11 +305,15 @@ void tl_plan_arrange(tl_plan *plan, int output) {
   }
   for (int s = 0; s < plan->stream_count; s++) {
     classify(plan, s);
+    // Constants are set once for a run, and tiles for each of their rows.
     if (!plan->values[s].constant && plan->streams[s].tile < 0)
       plan->moving[plan->moving_count++] = (int8_t)s;
   }
 }
 
+// An axis of the plan is as long as the product of those that it is made of.
+// Strides are those of its innermost axis and stay, since only the outermost
+// one may have got another length.
 void tl_plan_cut(tl_plan *plan, int ndim, const int64_t *shape) {
   plan->size = 1;
   for (int i = 0; i < plan->ndim; i++) plan->shape[i] = 1;
@@ -364,6 +372,8 @@ int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
 }
 
 // A single value repeated over a register.
+// It is made once for all steps that need it; what is no single comes back as
+// it is.
 static int splat(tl_plan *plan, int value) {
   if (!plan->values[value].single || plan->values[value].splat)
     return value;
@@ -374,6 +384,7 @@ static int splat(tl_plan *plan, int value) {
                           value, itemsize);
   plan->values[out].splat = true;
   plan->values[value].repeated = (int8_t)out;
+  // The step was added as one of a single operand, and would write one item.
   plan->steps[plan->step_count - 1].single = false;
   return out;
 }
@@ -490,6 +501,7 @@ static void copy_to(tl_plan *plan, int value, int to) {
   size_t itemsize = v->itemsize;
   tl_plan_step *step = new_step(plan, 1);
   unsigned size = tl_move_size(itemsize);
+  // The kernel of +x copies; one dtype of each size moves the words of all.
   static const tl_dtype movers[TL_MOVE_SIZES] = {TL_UINT8, TL_UINT16, TL_UINT32,
                                                  TL_UINT64, TL_COMPLEX128};
   bool repeat = v->single && !v->splat;
@@ -505,6 +517,8 @@ static void add_output(tl_plan *plan, int value) {
   bool is_last = plan->step_count > 0 &&
                  plan->steps[plan->step_count - 1].out == value &&
                  value >= plan->stream_count;
+  // A single's step writes one item, and a constant's runs before the first
+  // block: both are copied block by block.
   if (is_last && !v->single && !v->constant) {
     plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
     v->where = -1;  // nobody writes its register

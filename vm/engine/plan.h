@@ -18,13 +18,19 @@
 #include "vm/kernels/kernels.h"
 
 enum {
+  // Sixteen of these fill the nearest cache of common processors, 32 KiB. Runs
+  // that are short may have fewer and larger ones (plan_run.c).
   TL_BLOCK_BYTES = 2048,  // of a register
+  // At most 32, as free_registers has a bit for each.
   TL_PLAN_REGISTERS = 16,
   TL_PLAN_STREAMS = 40,
   TL_PLAN_STEPS = 80,
   TL_PLAN_TILES = 2,    // streams that are read by tiles
   TL_PLAN_RESULTS = 4,  // that one run makes
+  // So many items of 2 bytes are a cache line, and wider ones several: a tile
+  // uses all of the lines that it reads.
   TL_TILE_ROWS = 32,
+  // Numbers of values are int8_t, so this stays below 128.
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 
@@ -83,6 +89,9 @@ typedef struct tl_plan_step {
 typedef void tl_plan_consume(void *context, const void *const *items, size_t n);
 
 // How a consumer takes parts of the items from several threads.
+//
+//   items 10               rows of 10 items: a part is any number of rows
+//   items 16384, exactly   parts of one sum: all but the last have so many
 typedef struct tl_plan_split {
   int64_t items;  // a part begins at a multiple of so many items, and a block
                   // where it has room for them
@@ -160,6 +169,8 @@ void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from);
 // [strides] has plan->ndim items and is copied; an axis along which the array
 // is broadcast has 0. [data] is borrowed until the run is over. All streams
 // come before tl_plan_arrange.
+// The stream after the last of TL_PLAN_STREAMS makes the plan fail, and gets
+// the number of the first.
 int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
                    const int64_t *strides);
 
@@ -168,6 +179,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
 // [offsets] has row_count + 1 items and is borrowed.
 //
 //   offsets 0 2 2 5, items a b c      a a c c c     (row 1 has no items)
+//
+// A plan with such a stream whose axes do not merge into one fails.
 int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
                  const int64_t *offsets, int64_t row_count);
 
@@ -178,6 +191,9 @@ void tl_plan_arrange(tl_plan *plan, int output);
 // Another shape, of as many axes as the plan was opened with, none longer than
 // it was then. An axis that was merged with the one around it keeps its length.
 // The streams' bases are the caller's to set.
+//
+//   opened 3 * 4 * 5, all dense     one axis of 60
+//   cut to 2 * 4 * 5                one axis of 40
 void tl_plan_cut(tl_plan *plan, int ndim, const int64_t *shape);
 
 // Steps; each returns the value it makes. Casts of a value to its own dtype
@@ -195,10 +211,13 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
 // A step of a fused kernel, whose operands are used as they are: singles where
 // its term says so.
+// [count] is 1 to TL_TERM_OPERANDS. At least one operand is no single, since
+// the result is none.
 int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
                   size_t itemsize);
 // A step of the host's (vm/api/host.h), with as many operands as it has
 // parameters, of the dtypes that it names.
+// Such a plan runs in the calling thread, to which the VM is closed meanwhile.
 int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
                  const int *in, size_t itemsize);
 // A register that is not read any more is free for the next step.
@@ -211,19 +230,23 @@ void tl_plan_release(tl_plan *plan, int value);
 // the output straight away, without a copy.
 void tl_plan_finish(tl_plan *plan, int value);
 
-// Instead, for several results and a plan arranged without an output.
+// Instead, for several results. If one of them goes to the consumer, the plan
+// is arranged without an output; else the first stream that is written is its
+// output.
 typedef struct tl_plan_result {
   int value;
   int stream;  // that is written, dense in row-major order; -1: to the consumer
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
-// [results] is borrowed during the call. Not with an output or a delay.
+// [results] is borrowed during the call. Not with a delay.
 void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
                           int count);
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false
 // means that it stopped halfway. Without, the caller has polled for all of it.
 // Long runs are spread over threads.
+// A finished plan may be run any number of times, with other bases of its
+// streams each time: what a run moves is set at its beginning.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 
 // Whether all of it is one block, of which no thread is asked; such a run by

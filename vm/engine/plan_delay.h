@@ -3,12 +3,19 @@
 // until no later block reads what it overwrites. What waits is about as much as
 // lies between a place and the one read farthest behind it: for a grid, a row
 // or two.
+//
+//   blocks of 4 places, each of which reads one place behind itself
+//
+//   computed     1..4     5..8     9..12
+//   waits        1..4     1..8     5..12
+//   stored                         1..4
 #ifndef TALLY_VM_PLAN_DELAY_H
 #define TALLY_VM_PLAN_DELAY_H
 
 #include "vm/engine/plan.h"
 
 // Rows of a block that wait to be stored from [to] to [end].
+// Their items lie in a slot without gaps, row after row.
 typedef struct tl_waiting {
   char *to, *end;
   size_t nrows, ncols;
@@ -18,7 +25,9 @@ struct tl_plan_delay {
   int64_t behind;  // bytes from a place to the one read farthest behind it
   char *slots;     // a ring of blocks of TL_BLOCK_BYTES
   tl_waiting *waiting;
+  // The ring in slots: [count] of them wait from [first] on, around its end.
   int64_t capacity, first, count;
+  // What slots and [waiting] lie in.
   void *block;
   size_t nbytes;
 };

@@ -5,6 +5,7 @@
 #include "vm/vm.h"
 
 // A run whose streams are all used in place takes blocks of this many bytes.
+// A poll comes after POLL_ITEMS items, so that its cost is spread over many.
 enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 // One of so few does not even ask for threads.
 enum { SHORT_BYTES = 8 * 1024 };
@@ -103,6 +104,9 @@ static void find_row(tl_plan_stream_state *stream, int64_t at) {
 
 // Whether two streams that are read item by item lie in each other, as two
 // fields of structs do.
+// One pass over memory then serves both:
+//
+//   x y . .  x y . .  x y . .     step 16, y 4 bytes behind x
 static bool is_pair(const tl_plan *plan, int s, int t) {
   const tl_plan_stream_state *a = &plan->streams[s], *b = &plan->streams[t];
   int inner = plan->ndim - 1;
@@ -206,6 +210,7 @@ typedef struct runner {
   int64_t block;     // items
   int64_t unpolled;  // items since the last poll
   bool may_stop;
+  // What has_plain_rows says, asked once the block's size is known.
   bool plain_rows;
 } runner;
 
@@ -217,6 +222,7 @@ static bool poll(runner *r, int64_t items) {
     return true;
   if (!r->may_stop) {
     r->unpolled = 0;
+    // The work was paid for by the caller: only the end of the run stops it.
     return r->vm == NULL || tl_poll_over(r->vm);
   }
   uint64_t work = (uint64_t)r->unpolled / 1024;
@@ -236,6 +242,7 @@ static int64_t block_of_row(const tl_plan *plan, int64_t most) {
   }
   if (lines * LINE_BYTES * most <= COLUMN_BYTES)
     return most;
+  // Whole vectors, and never so few that calls of kernels would count.
   int64_t items = COLUMN_BYTES / LINE_BYTES / lines & ~(int64_t)7;
   return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
 }
@@ -329,6 +336,7 @@ static bool run_plain_rows(runner *r) {
   char *to = NULL;
   for (int i = 0; i < plan->moving_count; i++) {
     const tl_plan_stream_state *stream = &plan->streams[plan->moving[i]];
+    // The output's items go to a slot of the ring; what moves on is its place.
     if (plan->delay != NULL && plan->moving[i] == plan->output) {
       to = stream->data;
       step = stream->strides[axis];
@@ -417,6 +425,7 @@ static bool run_tiles(runner *r) {
         run_block(plan, at, 1, (size_t)n);
         advance(plan, axis, 1);
       }
+      // Back to the tile's first row, for the next block of columns.
       advance(plan, axis, -rows);
       if (!poll(r, rows * n))
         return false;
@@ -446,6 +455,7 @@ static bool run_outer(runner *r, int axes) {
     if (!run_inner(r))
       return false;
     int axis = axes - 1;
+    // As a counter carries: an axis at its end goes back to its first position.
     while (axis >= 0 && ++index[axis] == plan->shape[axis]) {
       advance(plan, axis, 1 - plan->shape[axis]);
       index[axis--] = 0;
@@ -500,6 +510,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
   _Alignas(64) registers room;
   const int64_t nbytes = register_bytes(plan);
+  // Where no value has a register nothing bounds a block but the time from one
+  // poll to the next.
   bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->multi;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
@@ -524,8 +536,10 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
     r.block = block_of_row(plan, r.block);
+  // Whole units, so that a consumer of rows finds each of them in one block.
   if (!pairs && unit_of(plan) <= r.block)
     r.block -= r.block % unit_of(plan);
+  // Loops walk the first axis to its end, which is the part's end meanwhile.
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
   int axes = plan->ndim - (pairs ? 2 : 1);
@@ -566,6 +580,7 @@ void tl_plan_run_short(tl_plan *plan) {
   if (plan->packs)
     load_streams(plan, 0, 1, n);
   run_steps(plan, 0, plan->step_count, n);
+  // Without a consumer there is an output (tl_plan_finish_multi).
   if (plan->consume != NULL) {
     feed_consumer(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {
@@ -619,11 +634,14 @@ static int64_t common(int64_t a, int64_t b) {
 }
 
 // The units of a part; 0: the run cannot be cut.
+// A part is whole blocks and a multiple of what the consumer takes together. If
+// it has to be exactly that, no units of another size make one.
 static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
   int64_t units = plan->shape[0], step = 1;
   if (plan->consume != NULL) {
     if (plan->split == NULL)
       return 0;
+    // The fewest units whose items are a multiple of the consumer's.
     step = plan->split->items / common(plan->split->items, items);
     if (plan->split->exactly)
       return step * items == plan->split->items && step < units ? step : 0;

@@ -80,6 +80,7 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
   if (tl_dtypes[dtype].kind == 'U') {
     return value >= 0 && (bits == 64 || value >> bits == 0);
   }
+  // 2^(bits - 1) - 1, without a shift by 64.
   int64_t top = (int64_t)(UINT64_MAX >> (65 - bits));
   return value >= -top - 1 && value <= top;
 }
@@ -234,6 +235,7 @@ static tl_dtype promote_all(tl_op op, tl_operand *x) {
     return x[0].dtype;
   if (op == TL_OP_WHERE)
     return tl_operands_promote(&x[1], &x[2]);
+  // A comparison answers for any two integers; see the head.
   if (tl_ops[op].rule == TL_RULE_COMPARE) {
     strengthen(&x[0], &x[1]);
     strengthen(&x[1], &x[0]);
@@ -271,6 +273,7 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   }
   if (op == TL_OP_WHERE)
     out->operands[0] = TL_BOOL;
+  // They would meet in float64, in which large integers are rounded.
   if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1])) {
     for (int i = 0; i < 2; i++) {
       out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;

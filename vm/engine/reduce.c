@@ -73,6 +73,8 @@ static bool fold(tl_reducer *r) {
   const tl_method *m = &r->method;
   if (!is_free(m) || tl_is_contiguous(r->split.array))
     return fold_in_order(r);
+  // The split is that of the array again afterwards, for the second fold below
+  // and for the caller.
   tl_split split = r->split;
   tl_split_as_stored(&r->split);
   bool ok = fold_in_order(r);
@@ -107,6 +109,7 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   if (is_ordering(reduction) && tl_dtype_is_complex(from)) {
     return tl_arg_fail(r->vm, r->name, NULL, "real numbers", x);
   }
+  // By the order of the enum: means, variances and lengths come last.
   bool is_mean = reduction >= TL_REDUCE_MEAN;
   r->dtype = dtype != TL_DTYPE_COUNT        ? dtype
              : is_mean && from < TL_FLOAT32 ? TL_FLOAT64

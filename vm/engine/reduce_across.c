@@ -36,6 +36,7 @@ static void fold_rows(const tl_reducer *r, char *out, const char *a,
     tl_columns_fold(&r->method, out, a, row_stride, nrows, ncols, scratch);
     return;
   }
+  // Two passes over the same rows, the second with the means of the first.
   char *means = scratch;
   char *sums = scratch + tl_align_64(ncols * r->method.out);
   if (r->about_zero)
@@ -75,6 +76,7 @@ static void gather(const tl_reducer *r, const char *at, size_t ncols,
   const tl_kernel_table *kernels = tl_kernels();
   size_t itemsize = tl_itemsize(r->from);
   tl_pack_tile *pack = kernels->pack_tile[tl_move_size(itemsize)];
+  // The innermost reduced axis is the rows of a tile, the others are counted.
   int last = split->reduced - 1;
   int64_t nrows = last < 0 ? 1 : split->reduced_shape[last];
   int64_t row = last < 0 ? 0 : split->reduced_strides[last];
@@ -131,6 +133,8 @@ static int64_t direct_width(const tl_split *split) {
 }
 
 // Through a buffer.
+// As many columns as fit BLOCK_BYTES with all of their rows, but at least 4: of
+// very long ones the buffer is larger.
 static int64_t gathered_width(const tl_reducer *r) {
   const size_t both = tl_itemsize(r->from) + tl_itemsize(r->dtype);
   const size_t width = BLOCK_BYTES / ((size_t)r->split.length * both);
@@ -179,12 +183,15 @@ static bool all_blocks(tl_reducer *r, bool direct) {
 
 // Parts of columns; or, where these are few and long, of rows: then a part is a
 // whole subtree of the sums' tree, which the caller completes.
+// Parts of rows are multiples of 8, the group that a sum takes by a fixed tree.
 enum { FEW_COLUMNS = 8192, PART_ROWS = 64, EAGER_ROWS = 8 };
 
 typedef struct spread {
   tl_reducer *r;
   int64_t step;  // columns or rows of a part
   char *block;   // for each part its results, if it has some, then its scratch
+  // Of a part, in bytes: its results, 0 where they go to their place at once,
+  // and all that it has.
   size_t results_size, part_size;
 } spread;
 
@@ -257,6 +264,7 @@ static bool spread_columns(tl_reducer *r, bool *done) {
   const bool rows = may_spread_rows(r);
   const int64_t ncols = split->kept_shape[0], nrows = split->length;
   spread p = {.r = r, .step = rows ? rows_of_part(r) : columns_of_part(r)};
+  // What is cut into parts, and what each part has all of.
   const int64_t whole = rows ? nrows : ncols, other = rows ? ncols : nrows;
   const int64_t parts = (whole + p.step - 1) / p.step;
   p.results_size =
@@ -267,6 +275,7 @@ static bool spread_columns(tl_reducer *r, bool *done) {
   const size_t nbytes = p.part_size * (size_t)parts + 64;
   char *block = tl_alloc(r->vm, nbytes, "partial results");
   if (block == NULL) {
+    // *done stays false: one thread does it, with less memory.
     tl_error_clear(r->vm);
     return true;
   }

@@ -119,6 +119,7 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
     const tl_rows some = {items->data, at + i, 0, n, items->size, 0};
     vary_some(&r, &some, out);
     out += (size_t)n * tl_itemsize(dtype);
+    // Two passes are twice the work of a sum.
     if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 512 + 1))
       return false;
   }
@@ -261,6 +262,7 @@ static bool fold_lanes(const results *s) {
   for (int64_t i = 0; i < s->n; i++, out += tl_itemsize(r->result)) {
     p.lane.base = s->base + i * s->step;
     if (tile != NULL) {
+      // A tile is filled when the first of its rows is reached.
       const int64_t at = i % tile->rows, left = s->n - i;
       if (at == 0)
         tl_row_tile_fill(tile, p.lane.base, s->step, split->reduced_strides[0],
@@ -289,7 +291,10 @@ static bool is_dense(const tl_reducer *r) {
 // Whether kernels of several rows may take them: enough rows, of few items.
 static bool has_rows(const tl_reducer *r) {
   const tl_split *split = &r->split;
+  // Of a variance SIDE_BY_SIDE rows have to fit the buffer of their squares.
   const int64_t most = r->varies ? TILE_ITEMS / SIDE_BY_SIDE : TL_FOLD_LEAF;
+  // The kernel of short rows pays from the first row on; those of rows of any
+  // lengths take SIDE_BY_SIDE rows together.
   const int64_t least =
       r->method.sum_rows != NULL && split->length <= TL_SHORT_ROW
           ? 1
@@ -298,6 +303,7 @@ static bool has_rows(const tl_reducer *r) {
       split->length > most || split->count < least ||
       tl_dtype_is_complex(r->from) || tl_dtype_is_complex(r->dtype))
     return false;
+  // Rows with gaps are packed, and SIDE_BY_SIDE of them have to fit a tile.
   return split->length <= TILE_ITEMS / SIDE_BY_SIDE || is_dense(r);
 }
 

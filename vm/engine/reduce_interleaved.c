@@ -3,6 +3,10 @@
 // (vm/kernels/reduce.c), but with an item of each of many lanes at a time, so
 // that memory is read in order.
 //
+//   row 0   a0 b0 c0 …  ─▶  accumulator 0 ─┐
+//   row 1   a1 b1 c1 …  ─▶  accumulator 1 ─┼─▶ leaves ─▶ nodes ─▶ a b c …
+//   …                                      ┘
+//
 // Built for size.
 #include <string.h>
 
@@ -12,6 +16,9 @@
 #include "vm/vm.h"
 
 enum {
+  // With BLOCK_BYTES of lanes all accumulators are 64 KiB, for the second
+  // cache. Fewer than LEAST_LANES of float32 do not fill a cache line. LEVELS
+  // nodes wait at most, one for each bit of the number of leaves.
   BLOCK_BYTES = 2048,
   LEAST_LANES = 16,
   LEVELS = 64,
@@ -127,6 +134,7 @@ static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
   tl_counter counter;
   tl_counter_begin(&counter, s->reduced, s->reduced_shape, s->reduced_strides,
                    base);
+  // As a number: behind the last rows the place lies outside of the array.
   const uintptr_t ahead =
       (uintptr_t)s->reduced_strides[s->reduced - 1] * ROWS_AHEAD;
   for (; !counter.done; tl_counter_next(&counter)) {
@@ -159,6 +167,7 @@ bool tl_reduce_interleaved(tl_reducer *r) {
       .cast = r->from == r->dtype ? NULL : kernels->cast[r->from][r->dtype],
       .lanes = block,
       .partial = block + (TL_FOLD_LANES + 1) * (size_t)BLOCK_BYTES};
+  // The unit of a product is 1 in the lanes' dtype; that of a sum is zeros.
   if (is_product)
     kernels->cast[TL_BOOL][r->dtype](u.unit, &is_product, 1);
   bool ok = true;

@@ -36,6 +36,7 @@ typedef struct tl_reducer {
   double correction;
   tl_method squares;
   char *out;
+  // Items since the last poll, over all lanes and blocks.
   int64_t unpolled;
 } tl_reducer;
 
@@ -47,6 +48,9 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
 // sum, max … as messages call it.
 const char *tl_reduction_name(tl_reduction reduction);
 // The shape of the results: returns how many axes.
+//
+//   2 * 3 * 4, axes 0b10              2 * 4, returns 2
+//   2 * 3 * 4, axes 0b10, keepdims    2 * 1 * 4, returns 3
 int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
                     bool keepdims, int64_t *shape);
 // A single result as a scalar; fails for want of memory.
@@ -56,6 +60,8 @@ bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out);
 // Sums that were asked for in a narrow integer are made in 64 bits, then cut.
 // *out is taken and replaced, by none on failure. Sums and products alone; what
 // was asked for in another dtype stays as it is.
+//
+//   a sum of 200, asked for as int8     -56, an int8
 bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
                       tl_slot *out);
 
@@ -86,6 +92,9 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root);
 // The divisor of so many items: NaN where it is not above 0, as the standard
 // has it, so that the results are.
+//
+//   5 items, correction 1     4
+//   1 item, correction 1      NaN
 double tl_reduce_divisor(int64_t length, double correction);
 // That of the reducer's sums of squares of so many items.
 double tl_reducer_divisor(const tl_reducer *r, int64_t length);

@@ -73,6 +73,8 @@ static inline const scalar_info *meet(const tl_slot *b, const scalar_info *x,
 }
 
 // The lowest bits of [v] as an item of the dtype has them.
+//
+//   200 as int8     200 << 56, and >> 56 with its sign: -56
 static inline uint64_t cut(const scalar_info *dtype, uint64_t v) {
   v <<= dtype->shift;
   return dtype->kind == 'I' ? (uint64_t)((int64_t)v >> dtype->shift)
@@ -93,6 +95,7 @@ static inline double as_double(const tl_slot *s, const scalar_info *from) {
          : from->dtype == TL_UINT64  ? (double)s->u
                                      : (double)s->i;
 }
+// Straight to float32: by way of a double an integer would be rounded twice.
 static inline float as_float(const tl_slot *s, const scalar_info *from) {
   return from->dtype == TL_FLOAT32   ? s->f32
          : from->dtype == TL_FLOAT64 ? (float)s->f
@@ -191,6 +194,7 @@ static bool has_real_kernel(tl_op op) {
          op == TL_OP_HYPOT;
 }
 
+// By C's operator, or else the kernel of arrays, which gives the same bits.
 static bool floats(tl_op op, float x, float y, tl_slot *out) {
   *out = (tl_slot){.tag = infos[TL_FLOAT32].tag, .u = 0};
   if (real_float(op, x, y, &out->f32))
@@ -201,6 +205,7 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
   return true;
 }
 
+// The same of float64.
 static bool doubles(tl_op op, double x, double y, tl_slot *out) {
   *out = (tl_slot){.tag = TL_TAG_F64, .u = 0};
   if (real_double(op, x, y, &out->f))
@@ -223,6 +228,7 @@ static inline int64_t floored(tl_op op, int64_t b, int64_t c) {
   return op == TL_OP_REMAINDER ? r : q;
 }
 
+// Sets a bool; true, so that it ends a case.
 static inline bool put_bool(tl_slot *a, bool value) {
   a->tag = TL_TAG_BOOL;
   a->i = value;
@@ -248,6 +254,7 @@ static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
       break;
     case TL_OP_FLOOR_DIVIDE:
     case TL_OP_REMAINDER:
+      // 0 is an error to be raised, and the least integer by -1 overflows in C.
       if (y == 0 || (is_signed && y == UINT64_MAX))
         return false;
       out = is_signed ? (uint64_t)floored(op, (int64_t)x, (int64_t)y)
@@ -264,6 +271,7 @@ static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
       out = x ^ y;
       break;
     case TL_OP_LEFT_SHIFT:
+      // Negative counts too: as unsigned numbers they are large.
       if (y >= 64u - dtype->shift)
         return false;
       out = x << y;

@@ -136,6 +136,11 @@ static bool take_items(scan *s, tl_scanner *scanner, const char *items,
 
 // [from]: items that lie as in a dense array, but for [gap] bytes before those
 // of each outer position.
+//
+//   initial, inner 1, two lanes of two     . a b . c d
+//
+// Items that were converted lie so where the results go: the gap is the place
+// of the unit, and no item is overwritten before it is read.
 static bool scan_all(scan *s, const char *from, int64_t gap, char *to) {
   const int64_t each = s->length * s->inner;
   int64_t unpolled = 0;

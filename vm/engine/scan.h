@@ -28,11 +28,14 @@ typedef struct tl_scanner {
   bool initial;  // lanes begin with what no items give
   char *to;      // where it goes on
   tl_c128 unit;  // what no items give: 0 or 1
+  // Of a lane the last result, in the dtype of the items.
   tl_c128 carry;
 } tl_scanner;
 
 // To [to]: memory apart from the items, or just where they are. dtype: one that
 // tl_cumulative_dtype says. Where items come, length and inner are not 0.
+// With [initial] the memory has room for [inner] items more in each run of
+// length * inner.
 void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                      int64_t length, int64_t inner, bool initial, void *to);
 // A tl_plan_consume.

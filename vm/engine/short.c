@@ -33,6 +33,8 @@ static const uint8_t results[TL_OP_COUNT] = {
     [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
 };
 
+// What two operands must have in common: class, dtype, rank, and that their
+// items are dense.
 #define TAG_NDIM (UINT64_C(7) << 24)
 #define TAG_TYPE (UINT64_C(0xffff) | TAG_NDIM | TL_DENSE)
 
@@ -42,6 +44,7 @@ INLINE bool is_plain(uint64_t tag) {
          ((tag & TAG_NDIM) >> 24) - 1 < 2 && (tag >> 8 & 0xff) < TL_STRING;
 }
 
+// Of arrays of one rank, which is 1 or 2.
 INLINE bool same_shape(const tl_array *a, const tl_array *b) {
   return a->dims[0] == b->dims[0] &&
          (a->head.ndim == 1 || a->dims[1] == b->dims[1]);
@@ -72,6 +75,8 @@ INLINE bool new_twin(tl_vm *vm, tl_slot model, tl_slot *out) {
   return true;
 }
 
+// Whether its items lie in its own block, behind the header: not those of views
+// and of memory that a host owns.
 INLINE bool has_twin(tl_slot s) {
   const tl_array *like = s.array;
   return (s.tag & TL_DIRECT) != 0 &&
@@ -185,6 +190,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
   return true;
 }
 
+// Two arrays of one type, or an array and a scalar on either side.
 INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                    tl_slot *out) {
   uint64_t a = x[0].tag, b = x[1].tag;
@@ -198,6 +204,7 @@ INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return is_plain(b) && with_scalar(vm, op, x, 1, limit, out);
 }
 
+// One array, written over where it dies and the result has its dtype.
 INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                   tl_slot *out) {
   if (!is_plain(x->tag))
@@ -284,6 +291,8 @@ INLINE tl_slot read(const tl_slot *s, unsigned mode) {
   return (tl_slot){.tag = ends ? s->tag : s->tag & ~TL_OWNED, .u = s->u};
 }
 
+// Drops an operand whose last use this was. One that nobody else refers to is
+// counted as a temporary that ended.
 INLINE void end(tl_vm *vm, tl_slot operand) {
   if (!tl_is_owned(operand))
     return;
@@ -341,6 +350,7 @@ INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
   return false;
 }
 
+// Instructions name slots by their bytes from the frame's first one.
 INLINE tl_slot *slot_of(tl_slot *base, uint16_t offset) {
   return (tl_slot *)(void *)((char *)base + offset);
 }
@@ -365,6 +375,7 @@ INLINE bool run_two(tl_vm *vm, const two *p, tl_slot *a) {
   tl_slot result;
   if (!take_one(vm, x, &result) && !fresh_like(vm, model, dtype, &result))
     return false;
+  // The first result is read by the second kernel only, from the nearest cache.
   _Alignas(64) char between[PAIR_ITEMS * sizeof(tl_c128)];
   const size_t n = (size_t)b->size;
   first(between, b->data, c->data, n);

@@ -52,6 +52,10 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 // The instruction [ins], [op] of b and c, together with the next one, which
 // uses up its result and is a sum, a difference or a product (TL_WITH_NEXT):
 // that one's result is written, and no array is made between them.
+//
+//   t = b * c, then a = t + d     a, in the memory of b, c or d if one dies
+//
+// False before anything has changed: then each instruction is run alone.
 bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
                   const tl_ins *ins, tl_slot *base);
 // The same of one operand, whose mode is the two lowest bits.

@@ -52,6 +52,7 @@ static bool holds(tl_op op, int order) {
   return (orders_of(op) >> ((order > 0) - (order < 0) + 1) & 1) != 0;
 }
 
+// Equality is asked in its own way, which need not find the first difference.
 bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b) {
   if (is_equality(op))
     return tl_string_equal(a, b) == (op == TL_OP_EQUAL);

@@ -1,5 +1,7 @@
 // Sorting positions by their items, stable: radix sorts of words that hold the
 // key's upper bits above the position; merging elsewhere.
+//
+//   [ bits of the key | position ]     64 bits; of 1000 items the lower 10
 #include <string.h>
 
 #include "vm/kernels/prefetch.h"
@@ -144,6 +146,7 @@ static bool is_above(const source *s, uint64_t one, uint64_t other) {
 // After a sort by the upper bits: puts words in order of what they have of
 // their keys, and those that agree in it by the whole keys, if that takes few
 // moves. Equal keys are in order of their positions already.
+// By insertion, with at most as many moves as there are items.
 static bool settle(const source *s, uint64_t *packed, unsigned position_bits) {
   const uint64_t position = ((uint64_t)1 << position_bits) - 1;
   const tl_word8 *items = (const void *)s->items;
@@ -209,6 +212,7 @@ static void argsort_keys(const source *s, int64_t *out, uint64_t *room) {
   all_keys(s, a);
   const tl_key_span span = tl_keys_span(a, n, s->stop);
   const unsigned bits = span.bits;
+  // As many as the largest position needs; the key's part has all the others.
   unsigned position_bits = 64 - (unsigned)__builtin_clzll(n - 1);
   if (bits <= TL_DIGIT_BITS && !over) {
     by_digit(s, out, span.least);

@@ -39,6 +39,7 @@ TL_FLOATS(X)
 CAST(float32, float64, float, double, x)
 CAST(float64, float32, double, float, x)
 
+// Both parts are cast, as twice as many reals.
 void TL_K(cast_complex64_complex128)(void *out, const void *a, size_t n) {
   TL_K(cast_float32_float64)(out, a, 2 * n);
 }

@@ -93,6 +93,7 @@ MIXED_BOTH(greater_equal, 0, >=, 1)
 
 // Whether none of so many items is selected.
 enum { MASK_RUN = 64 };
+// [mask] has MASK_RUN bytes at any address.
 static inline bool selects_none(const uint8_t *mask) {
   uint64_t any = 0;
   for (int i = 0; i < MASK_RUN; i += 8) {

@@ -100,6 +100,7 @@ static z_t tangent_h(z_t z) {
   return ctanh(z);
 }
 
+// tan(x + i inf) is i, and its zero has the sign of x: see tangent_h.
 static z_t tangent(z_t z) {
   if (isinf(cimag(z)) && isfinite(creal(z)))
     return pair(copysign(0, creal(z)), copysign(1, cimag(z)));

@@ -123,12 +123,15 @@ TL_INLINE words bytes_equal(words x, uint64_t byte) {
 #elif defined(__AVX2__)
 #define PACKED(name) _mm256_##name
 #define PACKED_VECTOR __m256i
+// The comparison gives all bits of a byte, of which the highest stays.
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
   return (words)_mm256_cmpeq_epi8((PACKED_VECTOR)x,
                                   _mm256_set1_epi8((char)byte)) &
          EACH(0x80);
 }
 #else
+// t is 0 in equal bytes. Adding 0x7f to its lower bits sets the highest one of
+// all others, and no byte carries into the next.
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
   const words t = x ^ EACH(byte);
   return ~(((t & EACH(0x7f)) + EACH(0x7f)) | t) & EACH(0x80);
@@ -159,6 +162,7 @@ TL_INLINE words bytes_before(words length) {
   return (words)PACKED(sllv_epi64)((PACKED_VECTOR) ~(words){0}, before);
 }
 #else
+// Their highest bits alone: no instruction takes the larger bytes of two.
 TL_INLINE words note_bytes(words seen, words x) {
   return seen | bytes_above_9(x);
 }
@@ -246,6 +250,7 @@ typedef struct cells {
 TL_INLINE void gather_cell(cells *c, size_t i, size_t k, const char *text,
                            const uint16_t *begin, size_t behind) {
   const char *at = text + begin[0], *end = text + begin[1] - behind;
+  // Even cells first, then odd ones: split_cells takes one of each alternately.
   memcpy(c->text[i + k / 2 + k % 2 * LANES / 2], end - 16, 16);
   c->length[i + k] = (uint64_t)(end - at);
   c->first[i + k] = (unsigned char)*at;
@@ -314,6 +319,8 @@ TL_INLINE parts take_apart(words early, words late, words length, seen *seen) {
   // The point is found as the byte that it is after the exclusive or.
   const words late_point = bytes_equal(late, '.' ^ '0');
   const words early_point = bytes_equal(early, '.' ^ '0');
+  // The point, if there is one, is in either word. Where it is in the later
+  // one, the last byte of the earlier one moves over into that.
   const words in_late = WHERE(late_point != 0);
   const words in_early = WHERE(early_point != 0);
   const words has_point = in_late | in_early;

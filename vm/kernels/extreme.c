@@ -7,6 +7,7 @@
 // branches on items: the processor would wait for memory there, and ask for the
 // next row late. For a place, each lane counts turns in words of the items'
 // size, so that there are vectors of them.
+// A byte counts to 254, and 255 is nowhere: TURNS turns are numbered from 0.
 enum { LANES = 32, TURNS = 255, NOWHERE = 255 };
 
 typedef uint8_t word_int8, word_uint8;

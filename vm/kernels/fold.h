@@ -5,6 +5,9 @@
 #include "vm/kernels/loop.h"
 
 // X(FOLD, DTYPE, feed, end, merge)
+// Sums and products of reals have a state of their own for each dtype, because
+// of their order. Integers, counts, any and all have one number, so that their
+// end and merge serve all dtypes.
 #define TL_FOLDS_OF_REALS(X, DTYPE, T)                                      \
   X(SUM, DTYPE, TL_K(feed_sum_##T), TL_K(end_sum_##T), TL_K(merge_sum_##T)) \
   X(PROD, DTYPE, TL_K(feed_prod_##T), TL_K(end_prod_##T), TL_K(merge_prod_##T))
@@ -19,6 +22,8 @@
   X(ANY, DTYPE, TL_K(feed_any_##T), TL_K(end_seen), TL_K(merge_seen))     \
   X(ALL, DTYPE, TL_K(feed_all_##T), TL_K(end_not_seen), TL_K(merge_seen)) \
   X(COUNT, DTYPE, TL_K(feed_count_##T), TL_K(end_total), TL_K(merge_total))
+// All folds of an integer dtype; U is the unsigned one of its width, whose
+// loops say whether items are zero.
 #define TL_FOLDS_OF(X, DTYPE, T, U, size) \
   TL_FOLDS_OF_INTEGERS(X, DTYPE, T)       \
   TL_FOLDS_OF_ORDERED(X, DTYPE, T, size)  \
@@ -55,6 +60,7 @@
 TL_FOLDS(X)
 #undef X
 
+// Of rows of up to TL_SHORT_ROW items, with the bits of feed and end.
 tl_sum_rows TL_K(sum_rows_float32), TL_K(sum_rows_float64);
 
 // X(FOLD, DTYPE, function): reductions of many rows at a time.
@@ -173,6 +179,7 @@ X(COMPLEX128, complex128)
 #undef X
 
 // Sums down columns take strips of so many reals, whose counters fit a cache.
+// A group is TL_OUTER_GROUP rows, which are added by a fixed tree.
 enum { TL_OUTER_STRIP = 4096, TL_OUTER_GROUP = 8 };
 
 #endif

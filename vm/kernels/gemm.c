@@ -25,6 +25,7 @@ enum { VECTOR = 16, TALL = 4, ACROSS = 2 };
 
 // So many multiplications are a small product, and more of them where b's rows
 // are read as they lie.
+// Where they do not lie so, up to TURNED items are transposed on the stack.
 enum { SMALL = 128, SMALL_ROWS = 16 * 16 * 16, TURNED = 256 };
 
 enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
@@ -290,6 +291,7 @@ TL_UNSIGNED(X)
 //   c: a row of WIDE columns, its four sums in registers
 //
 // Each sum has the order of a tile.
+// Beyond BLOCKED, packing costs less than what wider tiles save.
 enum { BLOCKED = 64 * 64 * 64 };  // multiplications of a large one
 #define COMPLEX_ROWS(sfx, T, R, real, N)                                       \
   static void rows_##sfx##_##N(                                                \

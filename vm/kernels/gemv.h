@@ -15,6 +15,7 @@
 // memory is fastest, while a strip of the vector stays in the second cache, or
 // a line of the result in the first.
 enum {
+  // In float64 a leaf is 8 KiB, a strip 128 KiB and a line 16 KiB.
   GEMV_LEAF = TL_GEMV_LEAF,
   GEMV_STRIP = 16 * GEMV_LEAF,
   GEMV_LINE = 2 * GEMV_LEAF

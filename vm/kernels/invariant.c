@@ -78,6 +78,8 @@ typedef struct invariant {
 // The multiplier for items of [width] bits. It has a bit more than they: the
 // first, which is left out here. 2^bits is the least power of two that is not
 // below d.
+//
+//   d 7, 32 bits     0x24924925 below the bit that is left out, shift 2
 TL_INLINE invariant invariant_of(uint64_t d, int width) {
   const int bits = 64 - __builtin_clzll(d - 1);
   const uint64_t rest = (uint64_t)(((twice64)1 << bits) - d);

@@ -59,6 +59,7 @@ static bool has_avx512(void) {
          HAS(AVX512BW, "avx512bw") && HAS(AVX512VL, "avx512vl");
 }
 #else
+// Another processor, or a build of the base set alone: there is nothing wider.
 static bool has_avx2(void) {
   return false;
 }

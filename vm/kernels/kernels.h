@@ -80,6 +80,10 @@ typedef enum tl_fold {
 // binary counter.
 enum { TL_FOLD_LANES = 32, TL_FOLD_LEAF = 1024, TL_FOLD_DEPTH = 56 };
 
+// Whole leaves are in [partial], the sum of as many as a power of two each, and
+// the items behind them in [lanes]:
+//
+//   3 leaves and 40 items fed     partial: 2 leaves, 1 leaf; lanes: 40 items
 typedef struct tl_fold_state {
   uint64_t count;  // items fed
   union {
@@ -123,6 +127,8 @@ typedef void tl_fold_segments(void *out, const void *a, int64_t first,
 // out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in
 // this order, for i in [0, n). The m - 1 items before a are read. out is
 // disjoint from both.
+//
+//   a 1 2 3 behind a 0, b 1 10     out 1 12 23
 typedef void tl_convolve_kernel(void *out, const void *a, const void *b,
                                 size_t n, size_t m);
 
@@ -130,6 +136,8 @@ typedef void tl_convolve_kernel(void *out, const void *a, const void *b,
 // row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed
 // tree and a binary counter of such; the others go row by row. [scratch] has
 // tl_fold_outer_scratch() bytes, aligned to 64; it may be NULL if that is 0.
+//
+//   rows 1 2 and 3 4     sums 4 6
 typedef void tl_fold_outer(void *out, const void *a, ptrdiff_t row_stride,
                            size_t nrows, size_t ncols, void *scratch);
 // The sums of |item - mean of its column|^2 in the order of tl_fold_outer;
@@ -144,6 +152,8 @@ typedef void tl_outer_squares(void *out, const void *means, const void *a,
 typedef size_t tl_arg_fold(const void *a, size_t n);
 // The same down the columns, with an index for each. nrows > 0. [best] is
 // scratch for ncols items.
+//
+//   rows 1 5 and 3 2     largest at 1 0
 typedef void tl_arg_outer(int64_t *out, void *best, const void *a,
                           ptrdiff_t row_stride, size_t nrows, size_t ncols);
 
@@ -167,6 +177,9 @@ typedef void tl_unpack(void *out, ptrdiff_t stride, const void *a, size_t n);
 // are contiguous and out_row bytes from one to the next. a_row or a_column of
 // 0 repeats; with the source's column stride larger than its row stride the
 // tile is transposed in passing.
+//
+//   rows 1 2 3 and 4 5 6 of int64; nrows 3, ncols 2, a_row 8, a_column 24
+//   out 1 4, 2 5, 3 6
 typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
                           ptrdiff_t a_row, ptrdiff_t a_column, size_t nrows,
                           size_t ncols);
@@ -198,10 +211,14 @@ typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
 // The same where the items are too scattered for the caches: items of the
 // following indices are prefetched. [known] indices may be read in all, at
 // least n; those behind n may be out of range.
+// A caller that goes block by block passes what is left of all indices, so that
+// the first items of the next block are on their way.
 typedef void tl_gather_far(void *out, const void *a, ptrdiff_t stride,
                            const int64_t *index, size_t n, size_t known);
 // out[index[i]] = a[i], in order: the last of equal indices wins. Indices are
 // in range; [stride] in bytes.
+//
+//   index 2 0 2, a 7 8 9     out 8 . 9
 typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
                            const void *a, size_t n);
 
@@ -209,11 +226,14 @@ typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
 // and truly in the bin that this gives unless it is within margin of another.
 // The quotient is rounded, so that an item next to an edge is not decided here:
 // TL_BIN_UNSURE, and the caller compares it with the edges.
+//
+//   low 0, high 1, scale 2; items 0.2 0.7 0.5 3.0     0 1 unsure none
 typedef struct tl_even_bins {
   double low, high, scale, margin;
 } tl_even_bins;
 
 // Of an item that is outside of the bins, and of one that is next to an edge.
+// Both are negative, as no bin is: one test of a sign finds them.
 enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
 
 // Where each of n queries would go in m sorted items (NaN last): the first
@@ -249,6 +269,8 @@ enum { TL_TEXT_BYTES = 1 << 13 };  // of a table, at once
 // 0, cell[i + 1] is behind the separator or '\n' that ends cell i, line[i]
 // behind '\n' number i, back[i] behind '\r' number i. The arrays have room for
 // 64 more, since kernels write whole vectors.
+//
+//   "a,b\nc" by ','     cell 0 2 4, line 4; cells 2, lines 1, backs 0
 typedef struct tl_text_places {
   size_t cells, lines, backs;
   uint16_t cell[TL_TEXT_BYTES + 64];
@@ -260,6 +282,8 @@ typedef struct tl_text_places {
 // (16 bytes in all), a number of at most 2^53. All others are for the caller
 // to read.
 enum { TL_DECIMALS = 256 };  // cells at once
+// What one cell is, and of several the or of all: 0 where all are whole
+// numbers, without TL_DECIMAL_OTHER where none is for the caller.
 enum { TL_DECIMAL_INTEGER, TL_DECIMAL_POINT, TL_DECIMAL_OTHER };
 
 // All kernels of one instruction set; NULL where no kernel exists. "By dtype"
@@ -320,6 +344,9 @@ typedef struct tl_kernel_table {
   bool (*indices_within)(const int64_t *index, int64_t length, size_t n);
   // out[i] = index[i], plus length if negative. Returns the position of the
   // first index outside [-length, length), or n; items after it are undefined.
+  //
+  //   length 4, index -1 0 3     out 3 0 3, returns 3
+  //   length 4, index 1 4 0      returns 1
   size_t (*wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                          size_t n);
   // out[i] = start + i * step.
@@ -391,6 +418,7 @@ static inline const tl_kernel_table *tl_kernels(void) {
 
 // The table called [name], if it was built and this machine can run it; else
 // NULL.
+// Tests compare the tables of a machine by it. A call may load an object.
 const tl_kernel_table *tl_kernels_named(const char *name);
 
 // The dtype of the result of a fold (and scan) over items of [dtype]; sums and
@@ -424,6 +452,9 @@ typedef struct tl_stop {
 // said so; the items or positions are lost then.
 bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
              tl_stop *stop);
+// The position of the item that comes first is the first one:
+//
+//   items 3 1 2     out 1 2 0
 bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop);
 // The bytes of scratch for sorting n items.

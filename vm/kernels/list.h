@@ -273,6 +273,7 @@ TL_INVARIANT_KERNELS(X)
 #define X(OP, DTYPE, function) tl_kernel1 function;
 TL_UNARY_KERNELS(X)
 #undef X
+// int64 shares the kernel of uint64: sums and products wrap alike.
 tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
 
 #endif

@@ -17,6 +17,7 @@
 enum { WORD = 64 };
 
 // Words with fewer bits than this are done bit by bit.
+// From there on a vector's instructions cost less than a step for each bit.
 enum { SPARSE = 12 };
 
 // Bit i is mask[i].

@@ -47,6 +47,7 @@ static ITEM *MERGE_SORT(ITEM *a, ITEM *b, const uint64_t *keys, size_t n,
         const ITEM *other =
             end - right > MERGE_PIECE ? right + MERGE_PIECE : end;
         while (left < pause && right < other) {
+          // Of equal items the left one, which makes the sort stable.
           const bool take_right = BEFORE(*right, *left);
           *to++ = take_right ? *right : *left;
           right += take_right;

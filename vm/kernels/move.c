@@ -20,6 +20,8 @@
 
 // --- Rows of a few items, which are written one behind the other -------------
 
+// Rows of more than SHORT_BYTES are copied one by one; up to ITEM_BYTES of a
+// repeated item are written at once.
 enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
 
 // One row nrows times: vectors of a pattern of it, each from where in a row the
@@ -170,6 +172,7 @@ enum { AHEAD = 64 };
 
 // Four columns at a time, while the next four are asked for: no more lines are
 // in use than a cache finds places for, however far apart they lie.
+// Of each column TRANSPOSED_BYTES are read, four whole lines.
 enum { TRANSPOSED_BYTES = 256, TRANSPOSED_COLUMNS = 4, LINE_BYTES = 64 };
 
 #if TL_SHUFFLES
@@ -382,6 +385,8 @@ TL_MOVES(TURN)
     }                                                                       \
     return row;                                                             \
   }
+// Two cache lines: 16 items of 8 bytes are written without a look at the length
+// of the row.
 enum { SPREAD_BYTES = 128 };
 
 MOVES(1, tl_word1)

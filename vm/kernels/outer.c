@@ -1,4 +1,10 @@
 // Reductions down columns, and sequential scans.
+//
+//   a group     ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
+//   groups      two of one size are joined at once, as a binary counter carries
+//
+// All columns of a row go together, so that memory is read in order and no
+// column's result depends on its neighbours.
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
 

@@ -47,6 +47,7 @@ X(float64, double, , 0x1p52)
 
 #endif
 
+// IEEE 754 has roots correctly rounded, so that all sets agree.
 TL_UNARY(sqrt_float32, float, float, __builtin_sqrtf(x))
 TL_UNARY(sqrt_float64, double, double, __builtin_sqrt(x))
 

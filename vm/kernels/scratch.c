@@ -34,6 +34,7 @@ size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
       !(tl_dtype_is_real(dtype) || tl_dtype_is_complex(dtype)))
     return 0;
   size_t parts = tl_dtype_is_complex(dtype) ? 2 : 1;
+  // In reals, of which a complex item has two.
   size_t strip = ncols < TL_OUTER_STRIP ? ncols * parts : TL_OUTER_STRIP;
   if (strip > TL_OUTER_STRIP)
     strip = TL_OUTER_STRIP;
@@ -49,6 +50,7 @@ size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k) {
   const size_t itemsize = tl_itemsize(dtype);
   if (tl_dtype_is_complex(dtype)) {
     const tl_dtype part = dtype == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+    // Two products of parts, and what a product of reals needs.
     return tl_gemm_part_items(m, n) * itemsize + tl_gemm_scratch(part, m, n, k);
   }
   if (!tl_dtype_is_real(dtype)) {

@@ -43,6 +43,8 @@ enum { STEPS = 16 };
 // Where many are looked up in many, a table of evenly wide ranges says where
 // the items of each begin: only a search within one is left. An item's range
 // grows with the item, however it is rounded.
+// A table of 4,096 ranges is 16 KiB. It pays where it saves misses, and where
+// the queries are several times its searches.
 enum { RANGES = 4096, LEAST_ITEMS = 1 << 15, LEAST_QUERIES = 4 * RANGES };
 
 typedef struct ranges {

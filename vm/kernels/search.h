@@ -17,11 +17,16 @@ TL_COMPLEXES(X)
 // Products go in blocks: so many rows, columns and terms are packed at once. A
 // tile of the result has at most TALL rows and WIDE bytes of columns.
 enum {
+  // In float64 M * K items are 256 KiB, for the second cache, and N * K items
+  // 6 MiB, for the last one.
   TL_GEMM_M = 128,
   TL_GEMM_N = 3072,
   TL_GEMM_K = 256,
+  // A tile of the widest set is 8 rows of three vectors of 64 bytes: 24 of its
+  // 32 registers.
   TL_GEMM_TALL = 8,
   TL_GEMM_WIDE = 192,
+  // A block of int64 of these is 256 KiB.
   TL_GEMM_PLAIN_K = 64,  // of integers
   TL_GEMM_PLAIN_N = 512,
   TL_GEMM_PART = 512  // columns of complex items whose parts go at once

@@ -9,6 +9,7 @@
 // few moves. Returns false if it would take more, with the keys still a
 // permutation of themselves.
 static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
+  // Beyond, passes by all digits are the shorter way.
   size_t moves = n / 4 + 64;
   for (size_t i = 1, end; tl_piece(stop, i, n, &end);) {
     for (; i < end; i++) {

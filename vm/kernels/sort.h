@@ -3,12 +3,18 @@
 // Items become keys: unsigned integers in the items' order, turned over for
 // descending order, so that one ascending sort serves all. NaN is the largest
 // key in both directions.
+//
+//   int8       -1   0   1            keys 7f, 80, 81
+//   float32    -1.0   0.0   inf      keys 407fffff, 80000000, ff800000
+//   NaN                              all bits set
 #ifndef TALLY_VM_KERNELS_SORT_H
 #define TALLY_VM_KERNELS_SORT_H
 
 #include "vm/kernels/kernels.h"
 
 enum {
+  // Six passes of 11 bits sort keys of 64, where digits of 8 bits would take
+  // eight; the counters of a pass are 16 KiB, half of the nearest cache.
   TL_DIGIT_BITS = 11,  // of a radix pass
   TL_DIGITS = 1 << TL_DIGIT_BITS,
   TL_DIGIT_PASSES = 6,   // for 64 bits
@@ -56,6 +62,8 @@ void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
 
 // The sorted runs[0, m) and runs[m, n), merged: what stands at [from, to) of
 // the result goes to the same places of [out]. Keys have 4 or 8 bytes.
+//
+//   runs 1 4 6 | 2 3 5, m 3, n 6, from 2, to 4     out[2] 3, out[3] 4
 void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
                    size_t n, size_t from, size_t to);
 // The same of positions, beside their sorted keys; of equal ones the first
@@ -71,6 +79,9 @@ typedef struct tl_radix_counts {
 
 // Turns counts into the positions where each digit's items begin. Returns
 // false, having changed nothing, if one digit has all n items.
+//
+//   counts 2 0 3, n 5     0 2 2, true
+//   counts 0 5 0, n 5     as they were, false: the pass would change nothing
 bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
 
 // Sorts words by [passes] digits from bit [shift] up, using the buffer b of the
@@ -96,6 +107,8 @@ typedef struct tl_key_span {
 } tl_key_span;
 
 // One pass; where [stop] ends it early the span is of no use, as is the sort.
+//
+//   keys 1000 1003 1001     least 1000, bits 2, varying 2
 tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop);
 
 #endif

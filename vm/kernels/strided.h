@@ -4,6 +4,8 @@
 
 #include "vm/kernels/loop.h"
 
+// gather_size: out[i] is the item at from + i * step. Items of 1, 2 and 16
+// bytes go one by one.
 #define TL_STRIDED_BY_ONE(size)                                             \
   TL_INLINE void gather_##size(void *out, const char *from, ptrdiff_t step, \
                                size_t n) {                                  \

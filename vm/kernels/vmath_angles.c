@@ -180,6 +180,8 @@ static void atan2_block(double *to, const double *y, const double *x,
       to[i] = atan2(y[i], x[i]);
 }
 
+// Copies of both operands, as the result may be written over either before the
+// C library gets its items.
 void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
   double *to = out, y[VMATH_BLOCK], x[VMATH_BLOCK];
   for (size_t at = 0; at < n; at += VMATH_BLOCK) {

@@ -177,9 +177,12 @@ LOG_IN_BASE(LOG10, log10)
 TL_INLINE vec log2_inside_short(vec x, vec *farthest) {
   return log_inside_short(x, farthest) * LOG2_E;
 }
+// The special cases are those of the natural logarithm: 0, infinities and NaN
+// stay what they are when multiplied.
 TL_INLINE vec log2_anywhere_short(vec x) {
   return log_anywhere_short(x) * LOG2_E;
 }
+// The same for base 10.
 TL_INLINE vec log10_inside_short(vec x, vec *farthest) {
   return log_inside_short(x, farthest) * LOG10_E;
 }

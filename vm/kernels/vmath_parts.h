@@ -245,6 +245,7 @@ static inline void vmath_each_of_two(vmath_binary *f, double *to,
   }
 }
 
+// From cast.c. The target may not be the source, whose items have another size.
 void TL_K(cast_float32_float64)(void *out, const void *a, size_t n);
 void TL_K(cast_float64_float32)(void *out, const void *a, size_t n);
 // The casts of the same instruction set, for whole blocks.

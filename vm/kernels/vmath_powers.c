@@ -149,6 +149,7 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 // ---- whole and half exponents -----------------------------------------------
 
 // Easy exponents: twice the exponent is whole and no larger than this.
+// Ten squarings at most; beyond, most results are infinite or 0.
 enum { EASY_TWICE = 2048 };
 
 // Adding and taking off 1.5 * 2^52 rounds to a whole number, which twice the

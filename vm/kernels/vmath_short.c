@@ -120,6 +120,8 @@ static void tan_block_short(float *to, const float *x, size_t n) {
       to[i] = (float)tan((double)x[i]);
 }
 
+// Items are copied block by block, as those too far out are looked at again
+// after the result may have been written over them.
 void TL_K(tan_float32)(void *out, const void *a, size_t n) {
   float x[SHORT_BLOCK], *to = out;
   for (size_t at = 0; at < n; at += SHORT_BLOCK) {
@@ -209,6 +211,7 @@ TL_INLINE double sinh_short(double x) {
   return with_sign(choose_bits(all_if(a < 1), small, large), x);
 }
 
+// Both exponentials are positive, so that nothing cancels, small x included.
 TL_INLINE double cosh_short(double x) {
   const double E = exp_short(cut_short(magnitude(x), 100));
   return 0.5 * (E + 1 / E);

@@ -11,6 +11,8 @@ extern const tl_kernel_table TABLE(TL_ISA);
 
 __attribute__((visibility("default"))) tl_wide_kernels tally_wide_kernels;
 
+// The library passes the size of its own tables, which another version's differ
+// in.
 const void *tally_wide_kernels(size_t nbytes) {
   return nbytes == sizeof(tl_kernel_table) ? &TABLE(TL_ISA) : NULL;
 }

@@ -91,19 +91,24 @@ WINDOW_VECTOR(int64, int64_t, uint64_t)
 // Bytes are shifted within 16 of them, the 16 before or after beside them.
 WINDOW_VECTOR(uint8, uint8_t, uint8_t)
 #ifdef __AVX512BW__
+// The last byte of x, then y but for its last: [past] has the 16 bytes before
+// each 16 of y, as the shift knows no others.
 TL_INLINE uint8_window BEFORE_uint8(uint8_window x, uint8_window y) {
   const __m512i past = _mm512_alignr_epi64((__m512i)y, (__m512i)x, 6);
   return (uint8_window)_mm512_alignr_epi8((__m512i)y, past, 15);
 }
+// x but for its first byte, then the first of y, likewise.
 TL_INLINE uint8_window AFTER_uint8(uint8_window x, uint8_window y) {
   const __m512i next = _mm512_alignr_epi64((__m512i)y, (__m512i)x, 2);
   return (uint8_window)_mm512_alignr_epi8(next, (__m512i)x, 1);
 }
 #else
+// The same of vectors of 32 bytes, which have two halves of 16.
 TL_INLINE uint8_window BEFORE_uint8(uint8_window x, uint8_window y) {
   const __m256i past = _mm256_permute2x128_si256((__m256i)x, (__m256i)y, 0x21);
   return (uint8_window)_mm256_alignr_epi8((__m256i)y, past, 15);
 }
+// As above, from the first half of y.
 TL_INLINE uint8_window AFTER_uint8(uint8_window x, uint8_window y) {
   const __m256i next = _mm256_permute2x128_si256((__m256i)x, (__m256i)y, 0x21);
   return (uint8_window)_mm256_alignr_epi8(next, (__m256i)x, 1);
