@@ -121,6 +121,8 @@ typedef struct tally_options {
   // Code memory counts against memory_limit; it is written first and made
   // executable then, never both at once.
   tally_native_code native;
+  // Whether the value that tally_interact has shown stays, as the variable ans.
+  int keep_ans;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

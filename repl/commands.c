@@ -25,7 +25,8 @@ static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
   char *tried = malloc(nbytes + 16);
   if (tried == NULL)
     return false;
-  snprintf(tried, nbytes + 16, "(%.*s)", (int)nbytes, text);
+  // An end of line ends a comment.
+  snprintf(tried, nbytes + 16, "(%.*s\n)", (int)nbytes, text);
   bool shown = tally_format_source(vm, "<saved>", tried, strlen(tried),
                                    &ignored) == TALLY_OK;
   if (shown) {
@@ -44,7 +45,7 @@ static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
 void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
                    size_t nbytes) {
   while (nbytes > 0 && strchr(" \t\r\n", text[nbytes - 1]) != NULL) nbytes--;
-  if (inputs->capacity - inputs->nbytes < nbytes + sizeof "print()\n") {
+  if (inputs->capacity - inputs->nbytes < nbytes + sizeof "print(\n)\n") {
     size_t capacity = inputs->capacity * 2 + nbytes + 1024;
     char *larger = realloc(inputs->text, capacity);
     if (larger == NULL)
@@ -55,7 +56,10 @@ void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
   bool shown = is_only_shown(vm, text, nbytes);
   inputs->nbytes += (size_t)snprintf(
       inputs->text + inputs->nbytes, inputs->capacity - inputs->nbytes,
-      shown ? "print(%.*s)\n" : "%.*s\n", (int)nbytes, text);
+      !shown                              ? "%.*s\n"
+      : memchr(text, '#', nbytes) != NULL ? "print(%.*s\n)\n"
+                                          : "print(%.*s)\n",
+      (int)nbytes, text);
 }
 
 void tl_inputs_free(tl_inputs *inputs) {

@@ -210,6 +210,13 @@ static bool is_library_module(const server *s, const char *name) {
   return false;
 }
 
+// How many bytes of a name stand there, at most [most].
+static int name_length(const char *text, int most) {
+  int n = 0;
+  while (n < most && is_in_name(text[n])) n++;
+  return n;
+}
+
 // Modules of the library that a document imports are imported here, so that
 // their names are known; nothing of the document itself runs. Only lines that
 // begin with the word and name a documented module of the library are
@@ -225,12 +232,18 @@ static void import_modules(server *s, const document *d) {
     i += n + 1;
     if (n < sizeof word || strncmp(line, word, sizeof word - 1) != 0)
       continue;
-    size_t length = strcspn(line + sizeof word - 1, " (\r\n#\"");
-    snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60),
-             line + sizeof word - 1);
+    // Made of names alone, so that nothing behind them is evaluated.
+    const char *name = line + sizeof word - 1, *alias;
+    int length = name_length(name, 60);
+    snprintf(text, sizeof text, "%.*s", length, name);
     if (!is_library_module(s, text))
       continue;
-    snprintf(text, sizeof text, "%.*s", (int)(n < 99 ? n : 99), line);
+    alias = name + length;
+    if (strncmp(alias, " as ", 4) == 0)
+      snprintf(text, sizeof text, "import %.*s as %.*s", length, name,
+               name_length(alias + 4, 30), alias + 4);
+    else
+      snprintf(text, sizeof text, "import %.*s", length, name);
     tally_eval(s->vm, text, NULL);
   }
 }
@@ -446,8 +459,12 @@ static void did_change(server *s, tally_value message) {
 // From here on requests about the document are answered with null.
 static void did_close(server *s, tally_value message) {
   document *d = document_of(s, message);
-  if (d != NULL)
-    close_document(s, d);
+  if (d == NULL)
+    return;
+  // What was found in it is gone for the client, too.
+  d->nbytes = 0;
+  publish(s, d);
+  close_document(s, d);
 }
 
 // The document and the byte that a request is about; false: it is answered with
@@ -597,6 +614,15 @@ static void name_at(const document *d, size_t at, char *name, size_t size) {
            d->text + begin);
 }
 
+// At most so many bytes of a text, none of a character cut in two.
+static int whole_bytes(const char *text, size_t most) {
+  size_t n = strlen(text);
+  if (n <= most)
+    return (int)n;
+  for (n = most; n > 0 && (text[n] & 0xc0) == 0x80;) n--;
+  return (int)n;
+}
+
 // The first line of a description: name and parameters, as in Tally. Then comes
 // the rest, as Markdown (MarkupContent in the protocol); editors colour what is
 // fenced as tally.
@@ -626,14 +652,18 @@ static void hover(server *s, tally_value message) {
   begin_result(s, message);
   if (own != NULL) {
     size_t n = strcspn(own, "\n");
-    snprintf(head, sizeof head, "%.*s", (int)(n < 500 ? n : 500), own);
+    snprintf(head, sizeof head, "%.*s", whole_bytes(own, n < 500 ? n : 500),
+             own);
     tl_json_puts(&s->out, "{\"contents\":");
     put_markup(&s->out, head, own + n);
     tl_json_puts(&s->out, "}");
   } else if (text != NULL) {
     const char *params = tally_signature(s->vm, name);
-    snprintf(head, sizeof head, params == NULL ? "%s" : "%s(%.370s)", name,
-             params);
+    if (params == NULL)
+      snprintf(head, sizeof head, "%s", name);
+    else
+      snprintf(head, sizeof head, "%s(%.*s)", name, whole_bytes(params, 370),
+               params);
     tl_json_puts(&s->out, "{\"contents\":");
     put_markup(&s->out, head, text);
     tl_json_puts(&s->out, "}");
@@ -672,9 +702,13 @@ static void signature_help(server *s, tally_value message) {
   const char *params = name[0] == 0 ? NULL : tally_signature(s->vm, name);
   char *own = name[0] == 0 ? NULL : describe_own(s, d, name);
   if (own != NULL)
-    snprintf(label, sizeof label, "%.*s", (int)strcspn(own, "\n"), own);
+    snprintf(
+        label, sizeof label, "%.*s",
+        whole_bytes(own, strcspn(own, "\n") < 500 ? strcspn(own, "\n") : 500),
+        own);
   else if (params != NULL)
-    snprintf(label, sizeof label, "%s(%.370s)", name, params);
+    snprintf(label, sizeof label, "%s(%.*s)", name, whole_bytes(params, 370),
+             params);
   begin_result(s, message);
   if (label[0] != 0) {
     tl_json_puts(&s->out, "{\"signatures\":[{\"label\":");

@@ -127,6 +127,9 @@ static int write_out(void *context, const char *text, size_t nbytes) {
 // Output to a pipe or file gathers in a large buffer.
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
+  options.keep_ans = cmd->action == TL_ACTION_PROMPT;
+  if (cmd->action == TL_ACTION_LSP)
+    options.capabilities = 0;  // nothing of a document may reach outside
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
   session->stats = cmd->stats;
   session->memory_plot = cmd->memory_plot;

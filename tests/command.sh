@@ -254,6 +254,9 @@ expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'expl
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'
+printf 'fn f(a :: `A * B * C * D * E * F * G * H * J * float64`, k :: `J * float64`) = exp(k)\n' >"$dir/script.tly"
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 8 . k.shape.0.$' 'explain --peak: more lengths than it has names for'
 printf 'x = ones((300, 40))\nprint(sum(x))\n' >"$dir/script.tly"
 long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
 mkdir -p "$long"
@@ -420,6 +423,8 @@ expect 1 '^4$' ':load runs what :save wrote'
 script_is='x = 2
 print(2 * x)
 print(x)'
+text "x = 2\nx + 1 # more\n:save $dir/noted.tly\n:load $dir/noted.tly\n"; run
+expect 0 '^3$' ':save of a value with a comment'
 if [ "$(cat "$dir/saved.tly")" = "$script_is" ]; then passed=$((passed + 1))
 else
   failed=$((failed + 1))

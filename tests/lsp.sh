@@ -62,6 +62,31 @@ expect 0 '"start":{"line":0,"character":4},"end":{"line":0,"character":8}},"seve
 expect 0 '"line":1,"character":2},"end":{"line":1,"character":3}},"severity":2,"source":"tally","message":"b is never read"' 'a change is told with its warnings'
 absent '^2$' 'nothing is run'
 
+{ open 'import io ; io.write_text(\"'"$dir"'/made\", \"x\")\nimport json ; print(\"RAN\")\nimport linalg as la ; 1\nla.no\n'
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 'the module linalg has no no' 'a module is imported by another name'
+absent RAN 'nothing behind an import is run'
+if [ -e "$dir/made" ]; then
+  failed=$((failed + 1))
+  echo 'FAILED: a document that is opened writes a file'
+else passed=$((passed + 1))
+fi
+{ open 'x = nope\n'
+  message '{"jsonrpc":"2.0","method":"textDocument/didClose","params":{"textDocument":{"uri":"file:///a.tly"}}}'
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"diagnostics":\[\]' 'a document that is closed has no errors'
+long=$(awk 'BEGIN { for (i = 0; i < 300; i++) printf "é" }')
+{ open "fn f(x, $long) = x\nf(1, 2)\n"; ask hover 1 0; ask signatureHelp 1 2
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+if iconv -f UTF-8 -t UTF-8 <"$dir/raw" >/dev/null; then passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: a long signature is cut between characters'
+fi
+
 { open 'β = \"😀\" + nope\n'; message "$shut"; message "$leave"; } >"$dir/in"
 serve
 expect 0 '"start":{"line":0,"character":11}' 'characters are UTF-16 units'

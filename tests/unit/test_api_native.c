@@ -590,6 +590,22 @@ static void test_loops_join_regions(void **state) {
   }
 }
 
+// A number is converted for the loop anew where arrays of other lengths come by
+// the graph that is cached.
+static void test_loops_in_regions_convert_numbers(void **state) {
+  host *h = *state;
+  of_scale = (scaler){.factor = 1};
+  assert_int_equal(tally_add_module(h->vm, &scale_module), TALLY_OK);
+  run_ok(h,
+         "fn f(x, k) {\n  r = scale(x + 1.0, k) + 1.0\n  r\n}\n"
+         "wrong = 0\n"
+         "for i in 0..40 {\n"
+         "  r = f(ones(if i % 2 == 0 { 3000 } else { 4000 }), 2)\n"
+         "  if r[0] != 5.0 { wrong += 1 }\n"
+         "}");
+  check_value(h, "wrong", "0");
+}
+
 static void test_loops_in_regions_fail_as_alone(void **state) {
   host *h = *state;
   of_scale = (scaler){.factor = 1};
@@ -673,6 +689,7 @@ int main(void) {
       HOST_TEST(test_loops_broadcast_and_convert),
       HOST_TEST(test_loops_write_over_what_dies),
       HOST_TEST(test_loops_join_regions),
+      HOST_TEST(test_loops_in_regions_convert_numbers),
       HOST_TEST(test_loops_in_regions_fail_as_alone),
       HOST_TEST(test_tables_are_checked),
   };

@@ -578,13 +578,10 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 //
 //     (0..10 by 2)[1:4]    2..8 by 2
 static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
-                        tl_slot *out) {
-  int64_t start = range->start, step = range->step, stop;
+                        int64_t step, tl_slot *out) {
+  int64_t start = range->start, stop;
   if (slice.length > 0)
     start = tl_range_item(range, slice.start);
-  // The step of a slice of one item says nothing, and could overflow.
-  if (slice.length > 1)
-    step *= slice.step;
   if (slice.length == 0) {
     stop = start;
   } else if (__builtin_mul_overflow(step, slice.length, &stop) ||
@@ -628,8 +625,14 @@ static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
     return range_choice(vm, range, step, parts, out);
   if (!read_one(vm, "range", step, parts, range->length, &index))
     return false;
-  if (index.kind == ONE_SLICE)
-    return range_slice(vm, range, index.slice, out);
+  if (index.kind == ONE_SLICE) {
+    int64_t by = range->step;
+    // The step of a slice of one item says nothing.
+    if (index.slice.length > 1 &&
+        __builtin_mul_overflow(by, index.slice.step, &by))
+      return range_choice(vm, range, step, parts, out);
+    return range_slice(vm, range, index.slice, by, out);
+  }
   *out = tl_weak_int(tl_range_item(range, index.at));
   return true;
 }

@@ -333,14 +333,18 @@ bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return tl_do_check_types(vm, vm->frame->function, base);
 }
 
-// The value goes to `ans` when it has been shown. One that is lent, as by a
-// variable, does not: the next change of the variable would have to copy it.
+// The value goes to `ans` when it has been shown, where the host wants that. One
+// that is lent, as by a variable, does not: the next change of the variable would
+// have to copy it.
 bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot value = *RA;
   if (!tl_do_show(vm, value))
     return false;
-  if (tl_is_none(value) || (tl_is_heap(value) && !tl_is_owned(value)))
+  if (!vm->options.keep_ans || tl_is_none(value) ||
+      (tl_is_heap(value) && !tl_is_owned(value))) {
+    tl_drop(vm, taken(RA, MODE_A));
     return true;
+  }
   int32_t ans = tl_module_variable(vm, vm->main, "ans", 3);
   if (ans < 0) {
     tl_drop(vm, taken(RA, MODE_A));

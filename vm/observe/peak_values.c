@@ -169,7 +169,7 @@ static bool given_length(tl_peak_symbols *s, const tl_string *param, int axis,
     }
   }
   out->symbol = tl_peak_symbol_of(s, param, axis);
-  if (t->name != NULL && names->count < 16) {
+  if (t->name != NULL && out->symbol >= 0 && names->count < 16) {
     names->items[names->count].name = t->name;
     names->items[names->count++].size = out->symbol;
   }

@@ -298,15 +298,27 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
   return g->rows == NULL;
 }
 
-// The node's plan stays good where all its dtypes are the same as before.
+// The dtypes of a node, and its scalars in them.
+static bool resolve_any(tl_region_graph *g, tl_region_node *n) {
+  return n->host != NULL             ? resolve_host(g, n)
+         : n->cast == TL_DTYPE_COUNT ? resolve_node(g, n)
+                                     : resolve_cast(g, n);
+}
+
+// The node's plan stays good where its operation and all its dtypes are the
+// same as before. Else it is as it was, so that another try does not find what
+// this one has left.
 bool tl_region_resolve_again(tl_region_graph *g, int at) {
-  tl_region_node *n = &g->nodes[at];
-  tl_typing before = n->typing;
-  bool same = resolve_node(g, n) && before.computed == n->typing.computed &&
-              before.result == n->typing.result;
+  tl_region_node *n = &g->nodes[at], before = *n;
+  bool same = resolve_any(g, n) && before.op == n->op &&
+              before.arity == n->arity &&
+              before.typing.computed == n->typing.computed &&
+              before.typing.result == n->typing.result;
   for (int i = 0; i < n->arity; i++) {
-    same = same && before.operands[i] == n->typing.operands[i];
+    same = same && before.typing.operands[i] == n->typing.operands[i];
   }
+  if (!same)
+    *n = before;
   return same;
 }
 
@@ -408,10 +420,7 @@ bool tl_region_resolve(tl_region_graph *g) {
     return false;
   for (int i = 0; i <= g->value; i++) {
     tl_region_node *n = &g->nodes[i];
-    bool ok = n->host != NULL             ? resolve_host(g, n)
-              : n->cast == TL_DTYPE_COUNT ? resolve_node(g, n)
-                                          : resolve_cast(g, n);
-    if (ok)
+    if (resolve_any(g, n))
       continue;
     return stop_at(g, i);
   }
