@@ -49,7 +49,9 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
   bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE;
+  bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE;
   return c->now[array->slot] == TL_TYPE_ENTRY &&
+         floats == (t->dtype == TL_FLOAT64) &&
          c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, t->d < 0 ? 1 : 2) &&
          (t->d < 0 || has_whole(c, t->d)) && t->dtype == (uint8_t)(tag >> 8) &&
@@ -178,17 +180,20 @@ static const char *check_rest(checking *c, const tl_typed *t) {
         return "it counts what is no range";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_STEP:
-      return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT
+      return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
+                     t->d < TL_JIT_SLOTS
                  ? NULL
                  : "it steps what is no range";
     case TL_TYPED_NOT:
-      return c->now[t->b] == TL_TYPE_BOOL ? NULL : "not of no bool";
+      return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL
+                 ? NULL
+                 : "not of no bool";
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
       return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:
-      return c->unit->is_function &&
+      return c->unit->is_function && !is_fact(c, t->a) &&
                      c->now[t->a -
                             (t->op == TL_TYPED_FRETURN ? TL_JIT_FLOAT : 0)] ==
                          c->unit->result
