@@ -292,7 +292,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 }
 
 // A new unit from the text, or NULL after tl_fail. With
-// [is_conservative], only slots borrow.
+// [is_conservative], only slots borrow. With [found] NULL in any case: what is
+// only checked has no code.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
                              bool is_conservative, tl_list **found) {
@@ -310,7 +311,7 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                         .found = found};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
-  if (ok)
+  if (ok && found == NULL)
     return unit;
   // The table of functions went with the arena.
   unit->prototype_count = 0;
@@ -381,16 +382,12 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_slot *out) {
   tl_module *module = tl_module_new(vm, "main", NULL);
   tl_list *found = module == NULL ? NULL : tl_list_new(vm, 4);
-  tl_unit *unit = found == NULL
-                      ? NULL
-                      : compile_once(vm, module, name, text, nbytes,
-                                     TL_UNIT_SCRIPT, false, &found);
-  bool ok = unit != NULL;
-  if (ok)
-    tl_unit_free(vm, unit);
+  if (found != NULL) {
+    compile_once(vm, module, name, text, nbytes, TL_UNIT_SCRIPT, false, &found);
+  }
   if (module != NULL)
     tl_module_free(vm, module);
-  return tl_list_give(vm, found, ok, out);
+  return tl_list_give(vm, found, found != NULL && !tl_failed(vm), out);
 }
 
 // --- Layout -----------------------------------------------------------------
