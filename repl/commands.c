@@ -454,8 +454,9 @@ static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
   char *argument = text + length + strspn(text + length, " \t");
   int at = find_command(text, length);
   if (at < 0) {
-    fprintf(stderr, "tally: no command :%.*s; :help lists them\n", (int)length,
-            text);
+    fprintf(stderr, "tally: %s :%.*s; :help lists them\n",
+            at == -1 ? "no command" : "several commands begin with",
+            (int)length, text);
     return TL_FAILED;
   }
   if ((*argument != 0) != (*commands[at].argument != 0)) {

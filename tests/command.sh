@@ -436,6 +436,8 @@ text ":load $dir/none.tly\n"; run
 expect 1 'io error: cannot read' ':load names what is missing'
 text ':foo\n'; run
 expect 1 'no command :foo; :help lists them' 'an unknown command is told'
+text ':t 1\n'; run
+expect 1 'several commands begin with :t; :help' 'a beginning of two commands'
 text ':time\n'; run
 expect 1 'write :time CODE' 'a command without its argument says what it takes'
 text ':help\n'; run

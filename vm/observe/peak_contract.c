@@ -38,7 +38,7 @@ static bool holds(const tl_vm *vm, const tl_peak_contract *c) {
 // Takes away those that hold no longer. One that holds has none above it that
 // does not, but for those at the top: they began later, in its frame or in one
 // that it called.
-static void settle(tl_vm *vm) {
+static void end_old_promises(tl_vm *vm) {
   struct tl_memory *m = vm->memory;
   while (m->contract_count > 0 &&
          !holds(vm, &m->contracts[m->contract_count - 1]))
@@ -228,13 +228,14 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
     put_owner(&t, &all.largest[i]);
     put(&t, ", ");
   }
-  put(&t, "and %" PRIu64 " that are needed here", nbytes);
+  put(&t, "%s%" PRIu64 " that are needed here",
+      all.largest[0].nbytes > 0 ? "and " : "", nbytes);
 }
 
 // tl_memory.over. Promises that hold no longer go first, which may raise the
 // ceiling. With [message] NULL only the answer is wanted.
 static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
-  settle(vm);
+  end_old_promises(vm);
   const struct tl_memory *m = vm->memory;
   if (m->ceiling == 0 || live_now(vm) + nbytes <= m->ceiling + m->reserve)
     return false;
@@ -272,7 +273,7 @@ bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
   uint32_t frame = (uint32_t)(f - vm->frames);
   if (vm->no_reuse)
     return true;
-  settle(vm);
+  end_old_promises(vm);
   while (m->contract_count > 0 &&
          m->contracts[m->contract_count - 1].frame == frame &&
          m->contracts[m->contract_count - 1].begin == begin)
