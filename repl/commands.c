@@ -290,6 +290,19 @@ static void add_variable(void *context, const char *name, tally_value value) {
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
 }
 
+// What the whole process has in memory, other libraries and code included, where
+// the system says it.
+static void show_resident(const asked *q) {
+  tally_value resident;
+  int64_t nbytes;
+  char a[16];
+  if (tally_call(q->vm, "memory.rss", 0, NULL, &resident) != TALLY_OK)
+    return;
+  if (tally_to_int(q->vm, resident, &nbytes) == TALLY_OK)
+    printf("%s of the whole process\n", spell_bytes((double)nbytes, a));
+  tally_release(q->vm, resident);
+}
+
 // The variables by the bytes that they keep alive, then the whole. Arrays that
 // several variables share are counted for each, so the lines may add up to more
 // than what is alive.
@@ -315,6 +328,7 @@ static tally_status show_memory(const asked *q) {
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
          spell_bytes((double)stats.peak_bytes, b));
+  show_resident(q);
   return TALLY_OK;
 }
 

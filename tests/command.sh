@@ -101,6 +101,7 @@ run --stats -e '1';         expect 0 'peak_bytes|peak' '--stats'
 expect 0 '^heap-counted share = [0-9.]+ %$' '--stats ends with the share'
 run --memory-plot - -e 'sum(ones(100000) + 1.0)'
 expect 0 '^before .* peak .* after' '--memory-plot - is text'
+expect 0 '^whole process: before .* peak .* after' 'with what the process has'
 run --memory-plot "$dir/plot.svg" -e '1'
 expect 0 '^1$' '--memory-plot FILE.svg'
 cp "$dir/plot.svg" "$dir/out"
@@ -412,6 +413,7 @@ expect 0 '3 \* 2 \* float64, ' ':type shows type and bytes'
 text 'small = zeros(2)\nlarge = zeros(1000)\n:mem\n'; run
 expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
 expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
+expect 0 'MB of the whole process' ':mem tells what the process has'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
 text ':dis y = 1 + 1\n'; run

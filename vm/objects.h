@@ -128,6 +128,14 @@ struct tl_host_ops {
   void (*each_handle)(const tl_vm *vm,
                       void (*each)(void *context, tl_slot value),
                       void *context);
+  // The same without those that only resources hold, which say so (tally.h:
+  // visit).
+  void (*each_outer)(tl_vm *vm, void (*each)(void *context, tl_slot value),
+                     void *context);
+  // Calls [each] with every value that the resource holds; of a type that does
+  // not say what it holds, with none.
+  void (*each_held)(const struct tl_resource *resource,
+                    void (*each)(void *context, tl_slot value), void *context);
 };
 
 #endif

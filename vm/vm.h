@@ -64,6 +64,13 @@ typedef enum tl_access {
   TL_ACCESS_NONE,
 } tl_access;
 
+// Memory of the host's that is not the process's (memory/devices.c).
+typedef struct tl_device {
+  char name[48];
+  size_t limit;  // 0: none
+  uint64_t bytes, peak;
+} tl_device;
+
 // The pending error. The interpreter adds place and trace on the way out; a
 // `catch` or the host takes it (tl_error_take, vm/api/report.c).
 typedef struct tl_pending_error {
@@ -212,6 +219,8 @@ struct tally_vm {
   struct tl_watch *watched;
   // Values that the host holds (api/handles.c).
   struct tl_handles *handles;
+  // Resources that say what they hold, the newest first (host.h).
+  struct tl_resource *visiting;
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)
@@ -246,6 +255,8 @@ struct tally_vm {
   uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed
+  // Of tally_options.devices.
+  tl_device devices[TALLY_MAX_DEVICES];
   bool fftw;                // fft.use("fftw")
 };
 
