@@ -18,8 +18,8 @@ static bool read_places(tl_vm *vm, tl_slot *given, int64_t length,
   if (!tl_arg_numeric(vm, "pointers", given))
     return false;
   tl_dtype dtype = tl_array_dtype(given->array);
-  if (!tl_dtype_is_integer(dtype) || tl_ndim(given->array) == 0)
-    return tl_arg_fail(vm, "pointers", "places", "an array of integers",
+  if (!tl_dtype_is_integer(dtype))
+    return tl_arg_fail(vm, "pointers", "places", "an integer or an array of them",
                        *given);
   tl_array *a = dtype == TL_INT64 ? tl_array_copy(vm, given->array)
                                   : tl_array_cast(vm, given->array, TL_INT64);
