@@ -526,6 +526,26 @@ typedef struct tally_array {
 TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
                                        tally_array *out);
 
+// Pointers into an array, as a value of type "2 * 3 * pointer[T]": each of the
+// addresses is that of an item of [target] along its first axis, an array that
+// tally_from_buffer made (T is then what an item of that axis is), or any other
+// of numbers or C structs. ndim 0: a single pointer, without a dimension.
+// *out returns owned; it holds the target.
+//   TALLY_ERR_TYPE   target is no such array
+//   TALLY_ERR_INDEX  an address that is no item's
+TALLY_API tally_status tally_from_pointers(tally_vm *vm, tally_value target,
+                                           int ndim, const int64_t *shape,
+                                           const void *const *addresses,
+                                           tally_value *out);
+// The other way: *target, returned owned, is what they point into (see
+// tally_to_buffer), and *places the items that they point to, an array of int64
+// that is borrowed: valid until v is released. Of a single pointer ndim is 0, and
+// strides and data are those of its one place.
+//   TALLY_ERR_TYPE   v is no array of pointers
+TALLY_API tally_status tally_to_pointers(tally_vm *vm, tally_value v,
+                                         tally_array *places,
+                                         tally_value *target);
+
 // --- Exchange with other libraries ------------------------------------------
 
 struct DLManagedTensor;           // dlpack.h

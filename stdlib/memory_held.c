@@ -235,6 +235,8 @@ const tl_builtin tl_memory_held[] = {
 static bool is_packed(tl_slot s) {
   if (tl_is_array(s))
     return !tl_is_view(s.array);
+  if (!tl_is_nested(s))
+    return true;
   if (tl_is_form(s, TL_FORM_RAGGED) && tl_value_shown(s) < tl_value_nbytes(s))
     return false;
   for (int64_t i = 0; i < s.nested->count; i++) {

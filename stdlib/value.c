@@ -24,6 +24,7 @@
 #include "vm/interp/catch.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
@@ -112,6 +113,16 @@ static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Asking -----------------------------------------------------------------
 
 // The length along the leading axis; of a string, its clusters.
+static bool len(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+// Of a pointer without axes that of its value.
+static bool len_behind(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot value = tl_borrow(s);
+  bool ok = tl_spell_out(vm, 1, &value) && len(vm, &value, out);
+  tl_clear(vm, &value);
+  return ok;
+}
+
 static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
   int64_t length;
@@ -125,6 +136,8 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
     length = s.record->length;
   else if (tl_is_range(s))
     length = s.range->length;
+  else if (tl_is_form(s, TL_FORM_POINTER) && tl_value_ndim(s) == 0)
+    return len_behind(vm, s, out);
   else if (tl_is_nested(s))
     length = tl_value_length(s, 0);
   else

@@ -302,6 +302,8 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_field(...) REFUSED_CALL(tally_field, __VA_ARGS__)
 #define tally_from_buffer(...) REFUSED_CALL(tally_from_buffer, __VA_ARGS__)
 #define tally_to_buffer(...) REFUSED_CALL(tally_to_buffer, __VA_ARGS__)
+#define tally_from_pointers(...) REFUSED_CALL(tally_from_pointers, __VA_ARGS__)
+#define tally_to_pointers(...) REFUSED_CALL(tally_to_pointers, __VA_ARGS__)
 #define tally_from_dlpack(...) REFUSED_CALL(tally_from_dlpack, __VA_ARGS__)
 #define tally_from_dlpack_versioned(...) \
   REFUSED_CALL(tally_from_dlpack_versioned, __VA_ARGS__)

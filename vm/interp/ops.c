@@ -442,7 +442,8 @@ static int64_t walked_length(tl_slot c) {
     return c.range->length;
   if (tl_is_string(c))
     return (int64_t)c.string->length;
-  return tl_is_nested(c) ? tl_value_length(c, 0) : -1;
+  bool one = tl_is_form(c, TL_FORM_POINTER) && tl_value_ndim(c) == 0;
+  return tl_is_nested(c) && !one ? tl_value_length(c, 0) : -1;
 }
 
 // Of a file only its hook knows whether there is more. Of all others the

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
@@ -10,13 +11,15 @@
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/text/format.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Values ------------------------------------------------------------------
 
-// The target's items at places, in their shape.
+// The target's items at places, in their shape; of one place its item.
 static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
-  bool ok = tl_is_form(target, TL_FORM_RAGGED)
+  bool ok = !tl_is_array(places) ? tl_nested_at(vm, target, places.i, out)
+            : tl_is_form(target, TL_FORM_RAGGED)
                 ? tl_grid_of_places(vm, places, target, out)
                 : tl_value_take(vm, target, places.array, out);
   if (ok && !tl_is_owned(*out))
@@ -32,7 +35,7 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   if (!tl_is_spelled(s))
     return true;
   tl_slot places = s.nested->parts[0], target = s.nested->parts[1], values;
-  if (tl_is_array(places))
+  if (!tl_is_nested(places))
     return values_at(vm, places, target, out);
   // Codes that may be missing. Without categories all are: any values will do.
   tl_slot mask = tl_borrow(places.nested->parts[0]);
@@ -204,7 +207,7 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
                        tl_slot *parts, tl_slot *out) {
   tl_slot places = tl_borrow(n->parts[0]), target = tl_borrow(n->parts[1]);
   tl_slot base = places, item;
-  if (cut->head.item_count > 0 &&
+  if (tl_is_array(places) && cut->head.item_count > 0 &&
       !tl_index_get(vm, &base, &cut->head, parts, &places))
     return false;
   if (tl_is_array(places)) {
@@ -224,15 +227,32 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
   return ok;
 }
 
+// Whether an index of a pointer without axes is p[()] or p[...], its value;
+// else fails (kind index).
+static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                        const tl_slot *parts) {
+  bool ellipsis;
+  char text[TL_DESCRIBE];
+  bool nothing = step->item_count == 1 && step->items->kind == TL_ITEM_VALUE &&
+                 tl_is_list(*parts) && parts->list->length == 0;
+  return nothing ||
+         (step->item_count == 1 && tl_step_axes(step, parts, &ellipsis) == 0 &&
+          ellipsis) ||
+         tl_fail(vm, TALLY_ERR_INDEX,
+                 "an index is too many for %s: p[()] is its value",
+                 tl_describe(tl_lend_nested(n), text, sizeof text));
+}
+
 // The places are indexed, the target stays whole.
 bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
                     tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot places, target = tl_borrow(n->parts[1]);
   split cut;
-  if (tl_nested_form(n) == TL_FORM_POINTER &&
-      split_index(n, step, parts, &cut))
+  if (tl_nested_form(n) == TL_FORM_POINTER && split_index(n, step, parts, &cut))
     return get_behind(vm, n, &cut, parts, out);
+  if (tl_nested_ndim(n) == 0)
+    return check_whole(vm, n, step, parts) && tl_indexed_values(vm, base, out);
   if (!tl_part_get(vm, base, 0, step, parts, &places))
     return false;
   if (tl_is_none(places)) {  // a code that is missing
@@ -296,11 +316,13 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
     memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
     steps[0] = cut->tail;
     *rest = (tl_nested_path){steps, w.count, cut->tail_parts};
-    return (cut->head.item_count == 0 ||
+    return (tl_nested_ndim(n) == 0 || cut->head.item_count == 0 ||
             tl_index_get(vm, &borrowed, &cut->head, w.parts, places)) &&
            check_tail(vm, cut, places);
   }
   *rest = tl_nested_path_below(w);
+  if (tl_nested_ndim(n) == 0)
+    return check_whole(vm, n, w.steps, w.parts);
   return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
 }
 

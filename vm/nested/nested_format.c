@@ -9,6 +9,7 @@
 
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
@@ -28,6 +29,14 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   if (tl_is_raw_bytes(s) && tl_is_string(s.nested->parts[0])) {
     tl_raw_bytes_format(text, s.nested->parts[0].string);
     return !text->failed;
+  }
+  if (tl_value_ndim(s) == 0) {  // one pointer
+    tl_slot value;
+    if (!tl_indexed_values(vm, s, &value))
+      return false;
+    bool ok = tl_format_value(vm, text, value, true, limit);
+    tl_drop(vm, value);
+    return ok;
   }
   int64_t length = tl_value_length(s, 0);
   bool elided = limit > 0 && tl_nested_size(s.nested) > limit;
@@ -203,7 +212,7 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
 // items for others.
 bool tl_nested_display(tl_text *text, tl_slot s, int width) {
   char type[TL_DESCRIBE];
-  if (tl_value_ndim(s) == 0) {  // bytes
+  if (tl_value_ndim(s) == 0) {  // bytes, one pointer
     bool ok = tl_nested_format(text, s, 0);
     tl_text_putc(text, '\n');
     return ok && !text->failed;
