@@ -20,6 +20,7 @@
 #if TL_HAS_JIT
 
 #include "vm/array/array.h"
+#include "vm/engine/scalars.h"
 #include "vm/native/x64.h"
 #include "vm/poll.h"
 
@@ -116,6 +117,39 @@ static void put(emitter *e, int r, int from) {
     store(e, from, r);
 }
 
+// Cuts an integer in a register to the width of its dtype, and extends it to 64
+// bits again, as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
+static void cut(emitter *e, tl_dtype dtype, int to, int from) {
+  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
+  switch (dtype) {
+    case TL_INT8:
+      tl_x64_rr(&e->as, wide, 0xbe, to, from);
+      break;
+    case TL_INT16:
+      tl_x64_rr(&e->as, wide, 0xbf, to, from);
+      break;
+    case TL_INT32:
+      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
+      break;
+    case TL_UINT8:
+      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
+      break;
+    case TL_UINT16:
+      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
+      break;
+    case TL_UINT32:
+      tl_x64_rr(&e->as, 0, 0x8b, to, from);
+      break;
+    default:
+      tl_x64_move(&e->as, to, from);
+  }
+}
+// Like put, of what was computed in 64 bits.
+static void put_cut(emitter *e, const tl_typed *t, int from) {
+  cut(e, tl_jit_dtype(t->type), from, from);
+  put(e, t->a, from);
+}
+
 // The registers that are used most get the processor's. There is no allocation
 // over intervals: a place for the whole unit needs no moves at labels, so any
 // jump may go to any label, and an exit's code is the same wherever it is
@@ -186,12 +220,20 @@ static bool has_short_constant(const tl_typed *t) {
   return t->c < 0 && t->imm == (int32_t)t->imm;
 }
 
+// Whether an operand is a uint64: then the other is not below 0 either, and
+// they compare without a sign.
+static bool is_unsigned(const tl_typed *t) {
+  return t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
+         t->from[2] == tl_jit_of_dtype(TL_UINT64);
+}
+
 // Compares b with c; returns the condition code for what the operation asks.
 // `test b, b` compares with 0 in fewer bytes and sets the flags as cmp does:
 // the carry and the overflow are 0.
 static int compare_ints(emitter *e, const tl_typed *t) {
-  static const uint8_t codes[] = {TL_CC_L,  TL_CC_LE, TL_CC_G,
-                                  TL_CC_GE, TL_CC_E,  TL_CC_NE};
+  static const uint8_t codes[2][6] = {
+      {TL_CC_L, TL_CC_LE, TL_CC_G, TL_CC_GE, TL_CC_E, TL_CC_NE},
+      {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
   int b = get(e, t->b, TL_AX);
   if (t->c < 0 && t->imm == 0)
     tl_x64_rr(&e->as, TL_X64_W, 0x85, b, b);
@@ -199,7 +241,7 @@ static int compare_ints(emitter *e, const tl_typed *t) {
     tl_x64_ri(&e->as, 7, b, (int32_t)t->imm);
   else
     tl_x64_rr(&e->as, TL_X64_W, 0x3b, b, get_int(e, t, TL_CX));
-  return codes[t->condition];
+  return codes[is_unsigned(t)][t->condition];
 }
 
 // A float from its bits. 0.0 needs no constant; others go by rax. -0.0 has a
@@ -213,25 +255,71 @@ static void float_constant(emitter *e, int to, int64_t bits) {
   tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_AX);
 }
 
-// An operand of floats: an integer is converted, none is the constant. cvtsi2sd
-// rounds to nearest, ties to even, as a cast of C does, unless the host has
-// changed MXCSR, which would change the interpreter's results too.
-static int get_float(emitter *e, const tl_typed *t, int r, int scratch) {
-  if (r >= TL_JIT_FLOAT)
-    return get(e, r, scratch);
+// The prefix of instructions on floats of the operation's width.
+static int width(const tl_typed *t) {
+  return t->dtype == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
+}
+
+// A uint64 as a float: one of 63 bits is converted as it is, another by half,
+// with the lost bit put back so that it rounds as the whole does.
+static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
+  tl_assembler *as = &e->as;
+  int how = width(t) | TL_X64_W;
+  tl_x64_rr(as, TL_X64_W, 0x85, from, from);
+  uint32_t large = tl_x64_skip(as, TL_CC_S);
+  tl_x64_rr(as, how, 0x2a, to, from);
+  tl_x64_byte(as, 0xeb);  // jmp over the rest
+  tl_x64_byte(as, 0);
+  uint32_t done = as->size;
+  tl_x64_here(as, large);
+  tl_x64_move(as, TL_DX, from);
+  tl_x64_ri(as, 4, TL_DX, 1);
+  tl_x64_move(as, TL_AX, from);
+  tl_x64_rr(as, TL_X64_W, 0xd1, 5, TL_AX);
+  tl_x64_rr(as, TL_X64_W, 0x0b, TL_AX, TL_DX);
+  tl_x64_rr(as, how, 0x2a, to, TL_AX);
+  tl_x64_rr(as, width(t), 0x58, to, to);
+  tl_x64_here(as, done);
+}
+
+// Operand number i of an operation of floats, 0 to 2 for a to c: what has
+// another type is converted, none is the constant. cvtsi2sd and its like round
+// to nearest, ties to even, as a cast of C does, unless the host has changed
+// MXCSR, which would change the interpreter's results too. Takes rax, of a
+// uint64 also rdx.
+static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+  const int16_t registers[] = {t->a, t->b, t->c};
+  int r = registers[i];
   if (r < 0) {
     float_constant(e, scratch, t->imm);
     return scratch;
   }
-  // Clearing it first, so that it does not wait for what was there.
+  tl_dtype from = tl_jit_dtype(t->from[i]);
+  if (from == t->dtype)
+    return get(e, r, scratch);
+  // Clearing it first, so that it does not wait for what was there, and a
+  // float32 has nothing above it.
   tl_x64_rr(&e->as, TL_X64_PD, 0x57, scratch, scratch);
-  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+  int how = from == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
+  if (from == TL_UINT64)
+    convert_unsigned(e, t, scratch, get(e, r, TL_AX));
+  else if (!is_float(r))
+    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+  else if (e->reg[r] >= 0)
+    tl_x64_rr(&e->as, how, 0x5a, scratch, e->reg[r]);
+  else
+    tl_x64_rm(&e->as, how, 0x5a, scratch, home_base(r), home(r));
   return scratch;
 }
 
 // Whether a comparison of floats has to look at the parity, too, which says
 // that one of them is NaN.
 typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
+
+// ucomisd or ucomiss, which has no prefix.
+static void compare_pair(emitter *e, const tl_typed *t, int b, int c) {
+  tl_x64_rr(&e->as, t->dtype == TL_FLOAT32 ? TL_X64_0F : TL_X64_PD, 0x2e, b, c);
+}
 
 // The same for floats. Below needs the operands the other way round, since for
 // NaN all flags are set. ucomisd sets the flags as an unsigned comparison does:
@@ -245,13 +333,13 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
                                   TL_CC_BE, TL_CC_B};
-  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
                t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
   *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
             : t->condition == TL_IF_NE ? PARITY_OR_NOT
                                        : PARITY_NO;
-  tl_x64_rr(&e->as, TL_X64_PD, 0x2e, swaps ? c : b, swaps ? b : c);
+  compare_pair(e, t, swaps ? c : b, swaps ? b : c);
   return codes[t->condition];
 }
 
@@ -309,7 +397,7 @@ static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
   }
   tl_x64_rr(&e->as, opcode == 0xaf ? TL_X64_W | TL_X64_0F : TL_X64_W, opcode, a,
             c);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // The same with a constant of 32 bits, by the digit of its short form. A sum
@@ -323,7 +411,7 @@ static void with_constant(emitter *e, const tl_typed *t, int digit) {
     tl_x64_move(&e->as, a, b);
     tl_x64_ri(&e->as, digit, a, imm);
   }
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // a = b times a constant of 32 bits, in one instruction.
@@ -331,7 +419,7 @@ static void times_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
   tl_x64_word(&e->as, (uint32_t)t->imm);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // Which instruction is which operation, with a register or a constant.
@@ -365,25 +453,48 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
   tl_x64_byte(&e->as, amount);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
-// Shifts by more than 63 are not plain; the processor would take them modulo
-// 64. The comparison is unsigned, so amounts below 0 leave, too. The result is
-// computed in rax because a may be the register of c.
+// To the right only a uint64 shifts without a sign: narrower ones have none in
+// 64 bits.
+static int digit_of_right(const tl_typed *t) {
+  return t->type == tl_jit_of_dtype(TL_UINT64) ? 5 : 7;
+}
+
+// Shifts by the width or more are not plain; the processor would take them
+// modulo 64. The comparison is unsigned, so amounts below 0 leave, too. The
+// result is computed in rax because a may be the register of c.
 static void shift(emitter *e, const tl_typed *t) {
-  int digit = t->op == TL_TYPED_SHL ? 4 : 7;
+  int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
   if (t->c < 0) {
     shift_by(e, t, digit, (int)t->imm);
     return;
   }
+  int bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
   tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
-  tl_x64_ri(&e->as, 7, TL_CX, 63);
+  tl_x64_ri(&e->as, 7, TL_CX, bits - 1);
   leave_if(e, TL_CC_A, t);
   tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit, TL_AX);
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, TL_AX);
+  put_cut(e, t, a);
+}
+
+// Of uint64: div, f7 /6, which traps on 0 alone.
+static void divide_unsigned(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
+  if (t->c >= 0) {
+    tl_x64_rr(as, TL_X64_W, 0x85, TL_CX, TL_CX);
+    leave_if(e, TL_CC_E, t);
+  }
+  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
+  tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
+  int from = t->op == TL_TYPED_MOD ? TL_DX : TL_AX, a = into(e, t->a, from);
+  tl_x64_move(as, a, from);
   put(e, t->a, a);
 }
 
@@ -399,6 +510,10 @@ static void shift(emitter *e, const tl_typed *t) {
 static void divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool rest = t->op == TL_TYPED_MOD;
+  if (t->type == tl_jit_of_dtype(TL_UINT64)) {
+    divide_unsigned(e, t);
+    return;
+  }
   tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
   if (t->c >= 0) {
     tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, 1);
@@ -426,7 +541,7 @@ static void divide(emitter *e, const tl_typed *t) {
   tl_x64_here(as, whole);
   int from = rest ? TL_DX : TL_AX, a = into(e, t->a, from);
   tl_x64_move(as, a, from);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // By a power of two that is known: both round to minus infinity. An arithmetic
@@ -436,7 +551,7 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
   if (!has_short_constant(t) || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
     return false;
   if (t->op == TL_TYPED_FLOORDIV) {
-    shift_by(e, t, 7, __builtin_ctzll((uint64_t)t->imm));
+    shift_by(e, t, digit_of_right(t), __builtin_ctzll((uint64_t)t->imm));
     return true;
   }
   tl_typed mask = *t;
@@ -524,6 +639,59 @@ static void one_int(emitter *e, const tl_typed *t) {
     tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, a);
   else if (t->op == TL_TYPED_NOT)
     tl_x64_ri(&e->as, 6, a, 1);
+  put_cut(e, t, a);
+}
+
+// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x.
+static void extreme(emitter *e, const tl_typed *t) {
+  tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
+  int c = get_int(e, t, TL_CX);
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_AX, c);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F,
+            0x40 | (t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L), TL_AX, c);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, TL_AX);
+  put(e, t->a, a);
+}
+
+// Leaves where the dtype [to] does not have an integer that is one of [from].
+// Takes rdx. Cutting it to the width changes those that are not there; but
+// between uint64 and signed ones the sign says it.
+static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to) {
+  bool was_signed = tl_dtypes[from].kind == 'I';
+  bool is_signed = tl_dtypes[to].kind == 'I';
+  if (from == to)
+    return;
+  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
+    tl_x64_rr(&e->as, TL_X64_W, 0x85, has, has);
+    leave_if(e, TL_CC_S, t);
+  }
+  if (tl_itemsize(to) == 8)
+    return;
+  cut(e, to, TL_DX, has);
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_DX, has);
+  leave_if(e, TL_CC_NE, t);
+}
+
+// The same integer in another dtype.
+static void fit(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
+  tl_x64_move(&e->as, a, b);
+  put(e, t->a, a);
+}
+
+// A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
+// twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
+// convert.
+static void truncate_float(emitter *e, const tl_typed *t) {
+  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
+  tl_x64_move(&e->as, TL_CX, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
+  leave_if(e, TL_CC_O, t);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, TL_AX);
   put(e, t->a, a);
 }
 
@@ -535,29 +703,49 @@ static void one_int(emitter *e, const tl_typed *t) {
 // and compilers emit b op c in the same order for the interpreter.
 static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   if (a == c && a != b) {
     tl_x64_move_float(&e->as, 1, c);
     c = 1;
   }
   tl_x64_move_float(&e->as, a, b);
-  tl_x64_rr(&e->as, TL_X64_SD, opcode, a, c);
+  tl_x64_rr(&e->as, width(t), opcode, a, c);
+  put(e, t->a, a);
+}
+
+// The smaller or larger of b and c as the kernels have it: b where they are
+// equal, and where b is NaN; c where c alone is.
+static void extreme_float(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  tl_x64_move_float(&e->as, 0, b);
+  bool smaller = t->op == TL_TYPED_FMIN;
+  compare_pair(e, t, smaller ? c : 0, smaller ? 0 : c);
+  uint32_t first = tl_x64_skip(&e->as, TL_CC_AE);
+  compare_pair(e, t, 0, 0);
+  uint32_t unordered = tl_x64_skip(&e->as, TL_CC_P);
+  tl_x64_move_float(&e->as, 0, c);
+  tl_x64_here(&e->as, first);
+  tl_x64_here(&e->as, unordered);
+  tl_x64_move_float(&e->as, a, 0);
   put(e, t->a, a);
 }
 
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
-// does. INT64_MIN as bits is the sign alone, for xorpd; INT64_MAX is all but
-// the sign, for andpd. So NaNs change their sign and nothing else.
+// does: the sign alone for xorpd, all but the sign for andpd. So NaNs change
+// their sign and nothing else.
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    tl_x64_rr(&e->as, TL_X64_SD, 0x51, a, get(e, t->b, 1));
+    tl_x64_rr(&e->as, width(t), 0x51, a, get_float(e, t, 1, 1));
   } else if (t->op == TL_TYPED_FMOVE) {
-    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+    tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
-    bool negates = t->op == TL_TYPED_FNEG;
-    float_constant(e, 1, negates ? INT64_MIN : INT64_MAX);
-    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+    bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
+    int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
+    int b = get(e, t->b, 0);
+    float_constant(e, 1, negates ? sign : ~sign);
+    tl_x64_move_float(&e->as, a, b);
     tl_x64_rr(&e->as, TL_X64_PD, negates ? 0x57 : 0x54, a, 1);
   }
   put(e, t->a, a);
@@ -576,57 +764,92 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
-// The register with the number of the item. Of two axes that is first * columns
-// + second, which cannot overflow: both were compared with lengths whose
-// product is that of the items. It is in a slot's register or in rax; rcx and
-// rdx are free behind it.
+// The register with the number of the item. Of several axes that is first *
+// columns + second and so on, which cannot overflow: all were compared with
+// lengths whose product is that of the items. It is in a slot's register or in
+// rax; rcx and rdx are free behind it.
 static int item_index(emitter *e, const tl_typed *t, int facts) {
   int first = get(e, t->b, TL_AX);
   check_index(e, t, first, facts + 1);
-  if (t->d < 0)
-    return first;
-  int second = get(e, t->d, TL_CX);
-  check_index(e, t, second, facts + 2);
-  tl_x64_move(&e->as, TL_AX, first);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX,
-            get(e, facts + 2, TL_DX));
-  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, second);
-  return TL_AX;
+  const int further[] = {t->d, t->e};
+  for (int i = 0; i < 2 && further[i] >= 0; i++) {
+    int next = get(e, further[i], TL_CX), length = facts + 2 + i;
+    check_index(e, t, next, length);
+    tl_x64_move(&e->as, TL_AX, first);
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, length, TL_DX));
+    tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, next);
+    first = TL_AX;
+  }
+  return first;
 }
 
-// Bools are bytes; all other items have 8. No item of the unit's arrays can
-// move: nothing in a unit allocates, and whoever else could is not called.
+// How an item of the dtype is read into a register, extended to 64 bits.
+static void load_item(emitter *e, tl_dtype dtype, int to, int items,
+                      int index) {
+  static const struct {
+    uint8_t how, opcode;
+  } reads[TL_COMPLEX128] = {
+      [TL_BOOL] = {TL_X64_0F, 0xb6},
+      [TL_INT8] = {TL_X64_W | TL_X64_0F, 0xbe},
+      [TL_INT16] = {TL_X64_W | TL_X64_0F, 0xbf},
+      [TL_INT32] = {TL_X64_W, 0x63},
+      [TL_INT64] = {TL_X64_W, 0x8b},
+      [TL_UINT8] = {TL_X64_0F, 0xb6},
+      [TL_UINT16] = {TL_X64_0F, 0xb7},
+      [TL_UINT32] = {0, 0x8b},
+      [TL_UINT64] = {TL_X64_W, 0x8b},
+      [TL_FLOAT32] = {TL_X64_SS, 0x10},
+      [TL_FLOAT64] = {TL_X64_SD, 0x10},
+      [TL_COMPLEX64] = {TL_X64_W, 0x8b},
+  };
+  tl_x64_rx(&e->as, reads[dtype].how, reads[dtype].opcode, to, items, index,
+            (int)tl_itemsize(dtype));
+}
+
+// The same back: the lowest bytes of the register.
+static void store_item(emitter *e, tl_dtype dtype, int from, int items,
+                       int index) {
+  int size = (int)tl_itemsize(dtype);
+  int how = dtype == TL_FLOAT32   ? TL_X64_SS
+            : dtype == TL_FLOAT64 ? TL_X64_SD
+            : size == 8           ? TL_X64_W
+            : size == 1           ? TL_X64_BYTE
+            : size == 2           ? TL_X64_66
+                                  : 0;
+  int opcode = tl_dtype_is_real(dtype) ? 0x11 : size == 1 ? 0x88 : 0x89;
+  tl_x64_rx(&e->as, how, opcode, from, items, index, size);
+}
+
+// No item of the unit's arrays can move: nothing in a unit allocates, and
+// whoever else could is not called.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
-  bool floats = t->op == TL_TYPED_FLOAD;
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_0F, 0xb6, a, items, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-              items, index, 8);
+  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
+  load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
 }
 
-// An integer that goes into an array of floats is converted on the way. The
-// address needs rdx, the index rax or rcx, and the value what is left of these.
+// A number that goes into an array of floats is converted on the way; an
+// integer has to be one of the array's dtype. The address needs rdx, the index
+// rax or rcx, and the value what is left of these.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = item_index(e, t, facts);
-  bool floats = t->op == TL_TYPED_FSTORE;
-  if (floats && t->a < TL_JIT_FLOAT && index == TL_AX) {
-    // Converting takes rax.
-    tl_x64_move(&e->as, TL_CX, TL_AX);
-    index = TL_CX;
+  int index = item_index(e, t, facts), a;
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (t->op == TL_TYPED_FSTORE) {
+    if (t->a < TL_JIT_FLOAT && index == TL_AX) {
+      // Converting takes rax.
+      tl_x64_move(&e->as, TL_CX, TL_AX);
+      index = TL_CX;
+    }
+    a = get_float(e, t, 0, 0);
+  } else {
+    a = get(e, t->a, TL_CX);
+    if (tl_dtype_is_integer(dtype))
+      check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  int a = floats ? get_float(e, t, t->a, 0) : get(e, t->a, TL_CX);
-  int items = get(e, facts, TL_DX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_BYTE, 0x88, a, items, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89, a,
-              items, index, 8);
+  store_item(e, dtype, a, get(e, facts, TL_DX), index);
 }
 
 // rdx = the module's variables, which may have moved. Returns how far behind
@@ -639,11 +862,20 @@ static int32_t find_variable(emitter *e, const tl_typed *t) {
   return (int32_t)t->imm * 16;
 }
 
-// Leaves where the variable has another tag than the type says. Tags of scalars
-// fit the 32 bits that cmp extends by their sign.
+// rdx = the closure, which the frame's record has. Returns how far behind rdx
+// the captured value is.
+static int32_t find_captured(emitter *e, const tl_typed *t) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_R14, offsetof(tl_frame, closure));
+  return (int32_t)offsetof(tl_closure, captures) + (int32_t)t->imm * 16;
+}
+
+// A variable of the module, or a captured value. Leaves where it has another
+// tag than the type says. Tags of scalars fit the 32 bits that cmp extends by
+// their sign.
 static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FGET;
-  int32_t at = find_variable(e, t);
+  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
+  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
+  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
   tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, TL_DX, at);
   tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
@@ -651,6 +883,15 @@ static void get_variable(emitter *e, const tl_typed *t) {
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
             TL_DX, at + 8);
   put(e, t->a, a);
+}
+
+// A constant that is no scalar, tag and payload, into the slot's memory.
+static void place(emitter *e, const tl_typed *t) {
+  tl_slot value = e->unit->function->constants[t->imm];
+  tl_x64_constant(&e->as, TL_AX, (int64_t)value.tag);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16);
+  tl_x64_constant(&e->as, TL_AX, value.i);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16 + 8);
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
@@ -680,6 +921,70 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
     if (e->reg[r] >= 0)
       back ? load(e, e->reg[r], r) : store(e, e->reg[r], r);
   }
+}
+
+// What lives comes back from its slots, and facts from the stack.
+static void come_back(emitter *e, const tl_jit_exit *exit) {
+  move_slots(e, exit->slots, exit->types, true);
+  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
+    if (e->reg[TL_JIT_FACTS + i] >= 0)
+      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+}
+
+// The tag of a scalar's type, where rdx, rbx or rsp points.
+static void store_tag(emitter *e, tl_jit_type type, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, base, at);
+  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(type));
+}
+
+// Calls tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know
+// no VM. Operands stand in their slots, as all does that lives, and get their
+// tags there; a constant and the result stand on the stack:
+//
+//     rsp  │ result │ constant │   │ old rsp │    16, 16, 8 and 8 bytes
+//
+// Leaves where the function declines, or the result has another tag than was
+// likely.
+static void compute(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  bool binary = t->from[2] != TL_TYPE_UNKNOWN;
+  enum { CONSTANT = 16, OLD = 40, ROOM = 48 };
+  move_slots(e, exit->slots, exit->types, false);
+  store_tag(e, t->from[1], TL_BX, t->b % TL_JIT_SLOTS * 16);
+  tl_x64_move(as, TL_AX, TL_SP);
+  tl_x64_ri(as, 4, TL_SP, -16);
+  tl_x64_ri(as, 5, TL_SP, ROOM);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, t->b % TL_JIT_SLOTS * 16);
+  if (binary && t->c >= 0) {
+    store_tag(e, t->from[2], TL_BX, t->c % TL_JIT_SLOTS * 16);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_BX, t->c % TL_JIT_SLOTS * 16);
+  } else if (binary) {
+    store_tag(e, t->from[2], TL_SP, CONSTANT);
+    tl_x64_constant(as, TL_AX, t->imm);
+    tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, CONSTANT + 8);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_SP, CONSTANT);
+  }
+  tl_x64_move(as, binary ? TL_CX : TL_DX, TL_SP);
+  tl_x64_constant(as, TL_DI, t->condition);
+  tl_x64_constant(as, TL_AX,
+                  binary ? (int64_t)(intptr_t)tl_scalar_binary
+                         : (int64_t)(intptr_t)tl_scalar_unary);
+  tl_x64_rr(as, 0, 0xff, 2, TL_AX);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_SP, 0);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 8);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+  come_back(e, exit);
+  tl_x64_rr(as, TL_X64_BYTE, 0x84, TL_AX, TL_AX);
+  leave_if(e, TL_CC_E, t);
+  tl_x64_ri(as, 7, TL_CX, (int32_t)tl_jit_tag(t->type));
+  leave_if(e, TL_CC_NE, t);
+  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  int a = into(e, t->a, floats ? 0 : TL_DX);
+  floats ? tl_x64_rr(as, TL_X64_PD | TL_X64_W, 0x6e, a, TL_DX)
+         : tl_x64_move(as, a, TL_DX);
+  put(e, t->a, a);
 }
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code.
@@ -730,10 +1035,7 @@ static void call(emitter *e, const tl_typed *t) {
   tl_x64_ri(as, 5, TL_R14, (int32_t)sizeof(tl_frame));
   tl_x64_rr(as, 0, 0x85, TL_DX, TL_DX);
   jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
-  move_slots(e, within->slots, within->types, true);
-  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
-    if (e->reg[TL_JIT_FACTS + i] >= 0)
-      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+  come_back(e, within);
   int a = into(e, t->a, floats ? 0 : TL_AX);
   floats ? tl_x64_move_float(as, a, 0) : tl_x64_move(as, a, TL_AX);
   put(e, t->a, a);
@@ -826,6 +1128,27 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_STEP:
       step(e, t);
       break;
+    case TL_TYPED_MIN:
+    case TL_TYPED_MAX:
+      extreme(e, t);
+      break;
+    case TL_TYPED_FIT:
+      fit(e, t);
+      break;
+    case TL_TYPED_TRUNC:
+      truncate_float(e, t);
+      break;
+    case TL_TYPED_FMIN:
+    case TL_TYPED_FMAX:
+      extreme_float(e, t);
+      break;
+    case TL_TYPED_COMPUTE:
+    case TL_TYPED_FCOMPUTE:
+      compute(e, t);
+      break;
+    case TL_TYPED_PLACE:
+      place(e, t);
+      break;
     case TL_TYPED_FMOVE:
     case TL_TYPED_FNEG:
     case TL_TYPED_FSQRT:
@@ -854,6 +1177,8 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_GET:
     case TL_TYPED_FGET:
+    case TL_TYPED_CAPTURED:
+    case TL_TYPED_FCAPTURED:
       get_variable(e, t);
       break;
     case TL_TYPED_PUT:
@@ -879,7 +1204,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 // there. Tags of arrays were compared by C (has_types in jit.c), so their
 // descriptors are read unchecked. Slots without a register are at home already.
 //
-//     slot ─▶ tl_array:  data ─▶ items        facts: data, dims[0], dims[1]
+//     slot ─▶ tl_array:  data ─▶ items      facts: data, dims[0] to dims[2]
 static void prologue(emitter *e) {
   tl_assembler *as = &e->as;
   const tl_jit_unit *u = e->unit;
@@ -887,14 +1212,13 @@ static void prologue(emitter *e) {
     tl_x64_ri(as, 5, TL_SP, (int32_t)e->frame_size);
   for (uint32_t k = 0; k < u->array_count; k++) {
     int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
-    const int32_t fields[] = {offsetof(tl_array, data),
-                              offsetof(tl_array, dims),
-                              offsetof(tl_array, dims) + 8};
-    bool flat = (u->arrays[k].tag >> 24 & 7) == 1;
+    int rank = (int)(u->arrays[k].tag >> 24 & 7);
     tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, TL_BX, u->arrays[k].slot * 16 + 8);
-    for (int i = 0; i < (flat ? 2 : 3); i++) {
+    for (int i = 0; i <= rank; i++) {
+      int32_t field = i == 0 ? (int32_t)offsetof(tl_array, data)
+                             : (int32_t)offsetof(tl_array, dims) + 8 * (i - 1);
       int to = into(e, facts + i, TL_CX);
-      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, fields[i]);
+      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, field);
       store(e, to, facts + i);
     }
   }

@@ -88,7 +88,7 @@ static bool does_nothing(const tl_jit_code *code) {
     if (op == TL_TYPED_EXIT)
       return true;
     if (op != TL_TYPED_LABEL && op != TL_TYPED_MOVE && op != TL_TYPED_CONST &&
-        op != TL_TYPED_FCONST)
+        op != TL_TYPED_FCONST && op != TL_TYPED_PLACE)
       return false;
   }
   return true;
@@ -179,10 +179,11 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 
 // --- Entering ---------------------------------------------------------------
 
-// Whether the frame's slots have the types that the unit was made for. Of
-// scalars and of what is not touched the types suffice, while arrays whose
-// items are used need all of their tag, rank and dtype and flags.
-static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
+// Whether the frame's slots and captured values have the types that the unit
+// was made for. Of scalars and of what is not touched the types suffice, while
+// arrays whose items are used need all of their tag, rank and dtype and flags.
+static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
+  const tl_slot *base = frame->base;
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
     int s = __builtin_ctzll(live);
     if (tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
@@ -190,6 +191,12 @@ static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
   }
   for (uint32_t i = 0; i < unit->array_count; i++)
     if (base[unit->arrays[i].slot].tag != unit->arrays[i].tag)
+      return false;
+  const tl_closure *closure = frame->closure;
+  for (uint32_t i = 0;
+       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
+       i++)
+    if (tl_jit_type_of(closure->captures[i].tag) != unit->captures[i])
       return false;
   return true;
 }
@@ -217,7 +224,7 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next) {
     if (unit->is_function || unit->pc != pc)
       continue;
-    if (has_types(unit, frame->base))
+    if (has_types(unit, frame))
       return unit;
     count++;
   }
@@ -228,6 +235,11 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   for (uint32_t s = 0; s < p->slot_count; s++)
     if ((unit->live >> s & 1) != 0)
       unit->tags[s] = frame->base[s].tag;
+  const tl_closure *closure = frame->closure;
+  for (uint32_t i = 0;
+       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
+       i++)
+    unit->captures[i] = tl_jit_type_of(closure->captures[i].tag);
   compile(vm, f, unit);
   return unit;
 }
