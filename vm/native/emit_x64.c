@@ -996,7 +996,8 @@ static void poll(emitter *e, int32_t exit) {
 }
 
 // Its arguments and what lives across it go through their slots. Where there is
-// no room for another call, the interpreter makes it, or says so.
+// no room for another call, the interpreter makes it, or says so: jit.c has put
+// records and slots into one bound, to which each call adds what it takes.
 //
 //     caller's slots    … │ a │ argument 0 │ argument 1 │ …
 //                           ▲   ▲
@@ -1013,12 +1014,13 @@ static void call(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FCALL;
   int base = t->a % TL_JIT_SLOTS + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
+  tl_jit *jit = e->code->vm->jit;
+  if (base > jit->most_step)
+    jit->most_step = base;
+  if (callee->function->slot_count > jit->most_slots)
+    jit->most_slots = callee->function->slot_count;
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_BX,
-            (base + (int32_t)callee->function->slot_count) * 16);
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_AX, TL_BP, offsetof(tl_vm, stack_end));
-  leave_if(e, TL_CC_A, t);
   tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
   poll(e, t->exit);
@@ -1198,6 +1200,177 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   }
 }
 
+// --- Choices ----------------------------------------------------------------
+
+// A branch over a few operations on one integer becomes a choice: both sides
+// are computed, and one is taken. Where nobody could foretell the branch, as in
+// a checksum, that is several times as fast.
+//
+//     if t != 1 -> 17          rax = crc >> 1 ^ 33800
+//        crc = crc >> 1 ^ 33800       rdx = crc >> 1
+//     17 crc = crc >> 1        cmp t, 1;  cmovne rax, rdx;  crc = rax
+enum { MOST_IN_SIDE = 4 };
+
+// One side: operations from [at] on, what they leave in [result] (-1: nothing),
+// and the label behind.
+typedef struct side {
+  uint32_t at, count;
+  int result;
+  int32_t to;
+  uint64_t written;
+} side;
+
+// Whether the operation computes one integer of others, in one instruction, and
+// never leaves.
+static bool is_simple(const tl_typed *t) {
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_MOVE:
+    case TL_TYPED_CONST:
+    case TL_TYPED_ADD:
+    case TL_TYPED_SUB:
+    case TL_TYPED_AND:
+    case TL_TYPED_OR:
+    case TL_TYPED_XOR:
+      return true;
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+      return t->c < 0;
+    default:
+      return false;
+  }
+}
+
+// Whether a register may be read in the side: it is no slot that the side has
+// written.
+static bool is_old(const side *s, int r) {
+  return r < 0 || r >= TL_JIT_FLOAT || (s->written >> r & 1) == 0;
+}
+
+// Reads a side that begins at [at] and ends with a jump. Each operation uses
+// what the one before it has made, or nothing that the side has made; constants
+// that are not the last stand in the operations already.
+static bool read_side(const emitter *e, uint32_t at, side *s) {
+  const tl_jit_code *code = e->code;
+  *s = (side){.at = at, .result = -1};
+  for (uint32_t i = at; i < code->op_count; i++) {
+    const tl_typed *t = &code->ops[i];
+    if (t->op == TL_TYPED_JUMP) {
+      s->to = t->to;
+      return t->to >= 0;
+    }
+    bool follows = t->b >= 0 && t->b == s->result;
+    if (!is_simple(t) || s->count == MOST_IN_SIDE ||
+        (!follows && !is_old(s, t->b)) || !is_old(s, t->c))
+      return false;
+    s->written |= UINT64_C(1) << t->a;
+    if (t->op != TL_TYPED_CONST || code->ops[i + 1].op == TL_TYPED_JUMP)
+      s->result = t->a;
+    s->count++;
+  }
+  return false;
+}
+
+// Whether nobody behind the label reads what a side has written but its result.
+static bool is_dead_behind(const emitter *e, const side *s) {
+  const tl_jit_label *label = &e->code->labels[s->to];
+  for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
+    if ((s->written >> slot & 1) != 0 && (int)slot != s->result &&
+        label->types[slot] != TL_TYPE_UNKNOWN)
+      return false;
+  return true;
+}
+
+// Computes the side in a register.
+static void compute_side(emitter *e, const side *s, int in) {
+  static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
+                                    [TL_TYPED_SUB] = 0x2b,
+                                    [TL_TYPED_AND] = 0x23,
+                                    [TL_TYPED_OR] = 0x0b,
+                                    [TL_TYPED_XOR] = 0x33};
+  int has = -1;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const tl_typed *t = &e->code->ops[s->at + i];
+    if (t->op == TL_TYPED_CONST) {
+      if (t->a == s->result && i + 1 == s->count)
+        tl_x64_constant(&e->as, in, t->imm);
+      continue;
+    }
+    if (t->b != has)
+      tl_x64_move(&e->as, in, get(e, t->b, in));
+    if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR) {
+      int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
+      tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, in);
+      tl_x64_byte(&e->as, (int)t->imm);
+    } else if (t->op != TL_TYPED_MOVE) {
+      tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
+    }
+    cut(e, tl_jit_dtype(t->type), in, in);
+    has = t->a;
+  }
+}
+
+// What jumps to the label, which no other operation does.
+static bool is_single(const emitter *e, int32_t label) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
+    const tl_typed *t = &e->code->ops[i];
+    count += t->op != TL_TYPED_LABEL && t->to == label;
+  }
+  return count == 1;
+}
+
+// The two sides of the branch at [at]: over nothing, or over another side.
+// Returns how many operations they are; 0: it is no choice.
+//
+//     if → E    jump → T    T …  jump → J    E …  jump → J    J
+//     if → J    jump → T    T …  jump → J    J
+static uint32_t read_choice(const emitter *e, uint32_t at, side *taken,
+                            side *other) {
+  const tl_typed *ops = e->code->ops, *t = &ops[at];
+  if (at + 3 >= e->code->op_count || t->to < 0 ||
+      ops[at + 1].op != TL_TYPED_JUMP || ops[at + 2].op != TL_TYPED_LABEL ||
+      ops[at + 1].to != ops[at + 2].to || !read_side(e, at + 3, taken) ||
+      taken->result < 0 || !is_dead_behind(e, taken))
+    return 0;
+  uint32_t end = taken->at + taken->count;
+  *other = (side){.result = -1, .to = t->to};
+  if (taken->to != t->to) {
+    if (end + 2 >= e->code->op_count || ops[end + 1].op != TL_TYPED_LABEL ||
+        ops[end + 1].to != t->to || !read_side(e, end + 2, other) ||
+        other->to != taken->to || other->result != taken->result ||
+        !is_dead_behind(e, other) || !is_single(e, t->to))
+      return 0;
+    end = other->at + other->count;
+  }
+  return is_single(e, ops[at + 1].to) ? end + 1 - at : 0;
+}
+
+// Emits the branch at [at] as a choice, if it is one. Returns how many
+// operations that were; 0: nothing was emitted.
+static uint32_t choose(emitter *e, uint32_t at) {
+  const tl_typed *t = &e->code->ops[at];
+  side taken, other;
+  if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
+      (t->c >= 0 ? e->reg[t->c] < 0 : !has_short_constant(t)))
+    return 0;
+  uint32_t count = read_choice(e, at, &taken, &other);
+  if (count == 0)
+    return 0;
+  int r = taken.result, result = into(e, r, TL_AX);
+  compute_side(e, &taken, TL_AX);
+  if (other.count > 0)
+    compute_side(e, &other, TL_DX);
+  int otherwise = other.count > 0 ? TL_DX : get(e, r, TL_DX);
+  int condition = compare_ints(e, t);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, TL_AX, otherwise);
+  tl_x64_move(&e->as, result, TL_AX);
+  put(e, r, result);
+  const tl_typed *jumps = &e->code->ops[at + count - 1];
+  operation(e, jumps,
+            jumps + 1 < e->code->ops + e->code->op_count ? jumps + 1 : NULL);
+  return count;
+}
+
 // --- Entry and exits --------------------------------------------------------
 
 // Facts go home as well as into their registers: after a call they come from
@@ -1362,8 +1535,8 @@ static uint32_t target_of(emitter *e, const fix *f) {
 }
 
 // One block for all tables of the emitter; false: no memory. No operation has
-// more than eight jumps: a call has the most, with two tests of room, a poll
-// and its way out, itself, and what leaves within.
+// more than eight jumps: a call has the most, with a test of room, a poll and
+// its way out, itself, and what leaves within.
 static bool open_emitter(emitter *e, tl_jit_code *code) {
   uint32_t labels = code->label_count, exits = code->exit_count;
   *e = (emitter){.code = code,
@@ -1392,9 +1565,13 @@ bool tl_jit_emit(tl_jit_code *code) {
   if (!open_emitter(&e, code))
     return false;
   prologue(&e);
-  for (uint32_t i = 0; i < code->op_count; i++)
-    operation(&e, &code->ops[i],
-              i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+  for (uint32_t i = 0; i < code->op_count;) {
+    uint32_t chosen = choose(&e, i);
+    if (chosen == 0)
+      operation(&e, &code->ops[i],
+                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+    i += chosen == 0 ? 1 : chosen;
+  }
   // Exits have jumps of their own, so the number grows on the way.
   for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
     fix f = e.fixes[i];

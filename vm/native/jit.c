@@ -251,19 +251,30 @@ static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
          !vm->every_poll;
 }
 
+// How many calls deep a unit may go from the frame: for the sake of C's stack,
+// of the records that are left, and of the slots. So a call compares one number.
+//
+//     base ─▶ step │ step │ … │ slots of the last callee      stack_end
+static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
+  const tl_jit *jit = vm->jit;
+  ptrdiff_t most = vm->frames_end - 1 - frame;
+  ptrdiff_t room = vm->stack_end - frame->base - (ptrdiff_t)jit->most_slots;
+  if (jit->most_step > 0 && room / jit->most_step < most)
+    most = room / jit->most_step;
+  return most < 0 ? 0 : most < MOST_CALLS ? most : MOST_CALLS;
+}
+
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
-// unit are bounded here, too: by the records that are left, and by MOST_CALLS
-// for the sake of C's stack; beyond, the unit leaves at the call, and the
-// interpreter makes it.
+// unit are bounded here, too: beyond, it leaves at the call, and the interpreter
+// makes it.
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
   const tl_ins *entry = frame->pc;
   int32_t before = vm->fuel + vm->fuel_aside;
   vm->fuel = before;
   vm->fuel_aside = 0;
-  vm->native_end = vm->frames_end - frame > MOST_CALLS ? frame + MOST_CALLS
-                                                       : vm->frames_end - 1;
+  vm->native_end = frame + most_calls(vm, frame);
   jit->has_polled = jit->is_refused = false;
   jit->door(vm, frame->base, frame, unit->code);
   unit->runs++;
