@@ -63,6 +63,9 @@ typedef struct emitter {
   uint32_t *label_at, *exit_at;
   fix *fixes;
   uint32_t fix_count, fix_capacity;
+  // The access of an item whose index has been checked and, of several axes, is
+  // in rax; NULL: there is none.
+  const tl_typed *checked;
   void *block;
   size_t nbytes;
 } emitter;
@@ -244,15 +247,15 @@ static int compare_ints(emitter *e, const tl_typed *t) {
   return codes[is_unsigned(t)][t->condition];
 }
 
-// A float from its bits. 0.0 needs no constant; others go by rax. -0.0 has a
+// A float from its bits. 0.0 needs no constant; others go by rdx. -0.0 has a
 // bit, and is no 0 here. The instruction is movq, 66 REX.W 0f 6e.
 static void float_constant(emitter *e, int to, int64_t bits) {
   if (bits == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
     return;
   }
-  tl_x64_constant(&e->as, TL_AX, bits);
-  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_AX);
+  tl_x64_constant(&e->as, TL_DX, bits);
+  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_DX);
 }
 
 // The prefix of instructions on floats of the operation's width.
@@ -764,11 +767,55 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
+// Whether both are of the item at the same place of one array.
+static bool is_same_item(const tl_typed *x, const tl_typed *y) {
+  return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
+}
+
+// Whether what the operation makes leaves the index of the item as it was
+// checked: x[i] += 1 asks once whether i is below the length. So it writes none
+// of its slots, and of several axes not rax, where the index is: its operands
+// are in registers, and none is converted.
+static bool keeps_index(const emitter *e, const tl_typed *t) {
+  const tl_typed *item = e->checked;
+  const int16_t operands[] = {t->a, t->b, t->c};
+  int a = t->a % TL_JIT_SLOTS;
+  bool has_slot = a != item->b && a != item->d && a != item->e;
+  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
+    return true;
+  if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
+    for (int i = 1; i < 3; i++)
+      if (operands[i] >= 0 &&
+          (operands[i] < TL_JIT_FLOAT || tl_jit_dtype(t->from[i]) != t->dtype))
+        return false;
+    return has_slot;
+  }
+  if (t->op < TL_TYPED_CONST || t->op > TL_TYPED_XOR || !has_slot)
+    return false;
+  for (int i = 0; i < 3; i++)
+    if (item->d >= 0 && operands[i] >= 0 && e->reg[operands[i]] < 0)
+      return false;
+  return true;
+}
+
+// Notes the access behind its instructions: what is read into rax or into a
+// slot of the index ends it, and so does a value that is converted.
+static void note_item(emitter *e, const tl_typed *t) {
+  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
+  int a = t->a % TL_JIT_SLOTS;
+  bool ends = reads ? a == t->b || a == t->d || a == t->e ||
+                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
+                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
+  e->checked = ends ? NULL : t;
+}
+
 // The register with the number of the item. Of several axes that is first *
 // columns + second and so on, which cannot overflow: all were compared with
 // lengths whose product is that of the items. It is in a slot's register or in
 // rax; rcx and rdx are free behind it.
 static int item_index(emitter *e, const tl_typed *t, int facts) {
+  if (e->checked != NULL && is_same_item(e->checked, t))
+    return t->d < 0 ? get(e, t->b, TL_AX) : TL_AX;
   int first = get(e, t->b, TL_AX);
   check_index(e, t, first, facts + 1);
   const int further[] = {t->d, t->e};
@@ -828,6 +875,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
   load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
+  note_item(e, t);
 }
 
 // A number that goes into an array of floats is converted on the way; an
@@ -850,6 +898,7 @@ static void write_item(emitter *e, const tl_typed *t) {
       check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
   store_item(e, dtype, a, get(e, facts, TL_DX), index);
+  note_item(e, t);
 }
 
 // rdx = the module's variables, which may have moved. Returns how far behind
@@ -1566,6 +1615,8 @@ bool tl_jit_emit(tl_jit_code *code) {
     return false;
   prologue(&e);
   for (uint32_t i = 0; i < code->op_count;) {
+    if (e.checked != NULL && !keeps_index(&e, &code->ops[i]))
+      e.checked = NULL;
     uint32_t chosen = choose(&e, i);
     if (chosen == 0)
       operation(&e, &code->ops[i],
