@@ -343,9 +343,10 @@ static void add_name(writer *w, const char *name, kind k) {
 }
 
 static void write_loop(writer *w, int depth) {
-  static const char *const starts[] = {"0..", "-2..", "1.."};
+  static const char *const starts[] = {"0..", "-2..", "1..", "11.."};
   static const char *const ends[] = {"4", "9", "k % 6", "12"};
-  static const char *const steps[] = {"", "", " by 2", " by 3", " by -1"};
+  static const char *const steps[] = {"",      "",       " by 2",
+                                      " by 3", " by -1", " by -2"};
   char name[8];
   snprintf(name, sizeof name, "L%d", w->loops++);
   int names = w->name_count;

@@ -439,19 +439,19 @@ bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a) {
     a->tag = dtype->tag | weak;
     return true;
   }
-  tl_dtype computed = tl_op_compute_dtype(op, (tl_dtype)dtype->dtype);
-  if (computed >= TL_COMPLEX128)
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype->dtype];
+  if (kernel == NULL) {
+    // Of integers and bools floats are computed in float64.
+    tl_slot wide = {.tag = TL_TAG_F64 | weak, .f = as_double(b, dtype)};
+    return dtype->kind != KIND_F && dtype->kind != KIND_C &&
+           tl_op_compute_dtype(op, (tl_dtype)dtype->dtype) == TL_FLOAT64 &&
+           tl_scalar_unary(op, &wide, a);
+  }
+  tl_dtype to = tl_op_result(op, (tl_dtype)dtype->dtype);
+  if (to >= TL_COMPLEX128)
     return false;
-  tl_kernel1 *kernel = tl_kernels()->unary[op][computed];
-  tl_dtype to = tl_op_result(op, computed);
-  // Of integers and bools floats are computed in float64.
-  bool widens = computed == TL_FLOAT64 && dtype->kind != KIND_F;
-  if (kernel == NULL || to >= TL_COMPLEX128 ||
-      (computed != dtype->dtype && !widens))
-    return false;
-  uint64_t x = 0, result = 0;
-  tl_slot wide = {.tag = TL_TAG_F64, .f = widens ? as_double(b, dtype) : 0};
-  tl_scalar_store(widens ? wide : *b, &x);
+  uint64_t x, result = 0;
+  tl_scalar_store(*b, &x);
   kernel(&result, &x, 1);
   *a = tl_scalar_load(to, &result);
   if (to != TL_BOOL && tl_itemsize(to) == 8)

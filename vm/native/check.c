@@ -260,7 +260,8 @@ static const char *check_rest(checking *c, const tl_typed *t) {
         return t->imm != 0 && t->imm != -1 ? NULL : "its divisor is not plain";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_COUNT:
-      if (!has_whole(c, t->a) || (t->c == TL_JIT_NONE && t->imm < 1))
+      if (!has_whole(c, t->a) ||
+          (t->c == TL_JIT_NONE && (t->imm == 0 || t->imm == INT64_MIN)))
         return "it counts what is no range";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_STEP:

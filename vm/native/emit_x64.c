@@ -21,6 +21,7 @@
 
 #include "vm/array/array.h"
 #include "vm/engine/scalars.h"
+#include "vm/kernels/kernels.h"
 #include "vm/native/x64.h"
 #include "vm/poll.h"
 
@@ -565,21 +566,25 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
 
 // The iterations of a range from b to a by c. They are (end - start) divided by
 // the step and rounded up, written as (end - start - 1) / step + 1, which
-// cannot overflow; and 0 where end is not above start. A difference of more
+// cannot overflow; and 0 where end is not above start. Down it is the same with
+// start and end exchanged. A difference of more
 // than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
 // /6): both are positive, and rdx is 0.
 static void count(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
-  int start = get(e, t->b, TL_AX);
-  tl_x64_move(as, TL_CX, get(e, t->a, TL_CX));
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, start);
+  bool down = t->c < 0 && t->imm < 0;
+  tl_typed by = *t;
+  by.imm = down ? -t->imm : t->imm;
+  int low = get(e, down ? t->a : t->b, TL_AX);
+  tl_x64_move(as, TL_CX, get(e, down ? t->b : t->a, TL_CX));
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, low);
   uint32_t some = tl_x64_skip(as, TL_CC_G);
-  tl_x64_move(as, TL_CX, start);
+  tl_x64_move(as, TL_CX, low);
   tl_x64_here(as, some);
-  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, start);
+  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, low);
   leave_if(e, TL_CC_S, t);
-  if (t->c >= 0 || t->imm != 1) {
-    int step = get_int(e, t, TL_DX);
+  if (t->c >= 0 || by.imm != 1) {
+    int step = get_int(e, &by, TL_DX);
     if (t->c >= 0) {
       tl_x64_rr(as, TL_X64_W, 0x85, step, step);
       leave_if(e, TL_CC_LE, t);
@@ -986,25 +991,69 @@ static void store_tag(emitter *e, tl_jit_type type, int base, int32_t at) {
   tl_x64_word(&e->as, (uint32_t)tl_jit_tag(type));
 }
 
-// Calls tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know
-// no VM. Operands stand in their slots, as all does that lives, and get their
-// tags there; a constant and the result stand on the stack:
+// Room on the stack for a call of C, aligned to 16 bytes as the ABI wants it
+// (System V, 3.2.2), wherever in the unit's calls this is; the old rsp is in
+// it.
 //
 //     rsp  │ result │ constant │   │ old rsp │    16, 16, 8 and 8 bytes
-//
-// Leaves where the function declines, or the result has another tag than was
-// likely.
-static void compute(emitter *e, const tl_typed *t) {
+enum { CONSTANT = 16, OLD = 40, ROOM = 48 };
+static void open_room(emitter *e) {
+  tl_x64_move(&e->as, TL_AX, TL_SP);
+  tl_x64_ri(&e->as, 4, TL_SP, -16);
+  tl_x64_ri(&e->as, 5, TL_SP, ROOM);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
+}
+
+// Calls a function of C.
+static void call_c(emitter *e, intptr_t function) {
+  tl_x64_constant(&e->as, TL_AX, (int64_t)function);
+  tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
+}
+
+// The result, which is in rdx.
+static void put_result(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  int a = into(e, t->a, floats ? 0 : TL_DX);
+  floats ? tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, a, TL_DX)
+         : tl_x64_move(&e->as, a, TL_DX);
+  put(e, t->a, a);
+}
+
+// The kernel of an operation on one float that gives a float of its width,
+// which is what tl_scalar_unary calls for it; NULL: it is another one.
+static tl_kernel1 *kernel_of(const tl_typed *t) {
+  tl_dtype dtype = tl_jit_dtype(t->type);
+  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
+                 tl_jit_dtype(t->from[1]) == dtype &&
+                 tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
+             ? tl_kernels()->unary[t->condition][dtype]
+             : NULL;
+}
+
+// kernel(&result, &b, 1), which never fails. The result's upper half is 0 where
+// it has 32 bits.
+static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
   tl_assembler *as = &e->as;
-  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  open_room(e);
+  tl_x64_constant(as, TL_AX, 0);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, 0);
+  tl_x64_move(as, TL_DI, TL_SP);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, home(t->b));
+  tl_x64_constant(as, TL_DX, 1);
+  call_c(e, (intptr_t)kernel);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 0);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+}
+
+// tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know no VM.
+// Operands get their tags in their slots; a constant stands on the stack.
+// Behind it al says whether it was done; rcx and rdx are the result's tag and
+// payload.
+static void call_scalar(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
   bool binary = t->from[2] != TL_TYPE_UNKNOWN;
-  enum { CONSTANT = 16, OLD = 40, ROOM = 48 };
-  move_slots(e, exit->slots, exit->types, false);
   store_tag(e, t->from[1], TL_BX, t->b % TL_JIT_SLOTS * 16);
-  tl_x64_move(as, TL_AX, TL_SP);
-  tl_x64_ri(as, 4, TL_SP, -16);
-  tl_x64_ri(as, 5, TL_SP, ROOM);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
+  open_room(e);
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, t->b % TL_JIT_SLOTS * 16);
   if (binary && t->c >= 0) {
     store_tag(e, t->from[2], TL_BX, t->c % TL_JIT_SLOTS * 16);
@@ -1017,23 +1066,30 @@ static void compute(emitter *e, const tl_typed *t) {
   }
   tl_x64_move(as, binary ? TL_CX : TL_DX, TL_SP);
   tl_x64_constant(as, TL_DI, t->condition);
-  tl_x64_constant(as, TL_AX,
-                  binary ? (int64_t)(intptr_t)tl_scalar_binary
-                         : (int64_t)(intptr_t)tl_scalar_unary);
-  tl_x64_rr(as, 0, 0xff, 2, TL_AX);
+  call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_SP, 0);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 8);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+}
+
+// An operation by a function of C. What lives is in its slots meanwhile. Leaves
+// where the function declines, or the result has another tag than was likely.
+static void compute(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_kernel1 *kernel = kernel_of(t);
+  move_slots(e, exit->slots, exit->types, false);
+  if (kernel != NULL)
+    call_kernel(e, t, kernel);
+  else
+    call_scalar(e, t);
   come_back(e, exit);
-  tl_x64_rr(as, TL_X64_BYTE, 0x84, TL_AX, TL_AX);
-  leave_if(e, TL_CC_E, t);
-  tl_x64_ri(as, 7, TL_CX, (int32_t)tl_jit_tag(t->type));
-  leave_if(e, TL_CC_NE, t);
-  bool floats = t->op == TL_TYPED_FCOMPUTE;
-  int a = into(e, t->a, floats ? 0 : TL_DX);
-  floats ? tl_x64_rr(as, TL_X64_PD | TL_X64_W, 0x6e, a, TL_DX)
-         : tl_x64_move(as, a, TL_DX);
-  put(e, t->a, a);
+  if (kernel == NULL) {
+    tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, TL_AX, TL_AX);
+    leave_if(e, TL_CC_E, t);
+    tl_x64_ri(&e->as, 7, TL_CX, (int32_t)tl_jit_tag(t->type));
+    leave_if(e, TL_CC_NE, t);
+  }
+  put_result(e, t);
 }
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code.

@@ -252,7 +252,8 @@ static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
 }
 
 // How many calls deep a unit may go from the frame: for the sake of C's stack,
-// of the records that are left, and of the slots. So a call compares one number.
+// of the records that are left, and of the slots. So a call compares one
+// number.
 //
 //     base ─▶ step │ step │ … │ slots of the last callee      stack_end
 static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
@@ -266,8 +267,8 @@ static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
 
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
-// unit are bounded here, too: beyond, it leaves at the call, and the interpreter
-// makes it.
+// unit are bounded here, too: beyond, it leaves at the call, and the
+// interpreter makes it.
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
   const tl_ins *entry = frame->pc;

@@ -167,8 +167,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FIT, ID, I, _)    /* exit: the type has no such integer            */   \
   OP(TRUNC, ID, F, _)  /* of a float64; exit: 2^62 and above            */   \
   OP(NOT, ID, I, _)    /* of a bool                                     */   \
-  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where c */   \
-                       /* is below 1 or a more than an int64            */   \
+  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where   */   \
+                       /* they do not fit, or a register c is below 1   */   \
   OP(STEP, ID, ID, I)  /* --b; if b != 0 a += c and jump to             */   \
   OP(FCONST, FD, _, _) /* imm: its bits                                 */   \
   OP(FMOVE, FD, N, _)                                                        \

@@ -161,7 +161,8 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 //     a + 1  the end, and from here on how many iterations are left
 //     a + 2  the step
 //
-// Steps below 1 are left to the interpreter.
+// Steps that are not known and below 1 are left to the interpreter, and so is
+// 0.
 static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -169,7 +170,7 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
     if (!tl_jit_is_int(x->now[a + i]))
       return TL_TYPING_LEAVES;
   tl_typing_operand step = tl_typing_slot(x, a + 2);
-  if (step.is_known && step.value.i < 1)
+  if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
