@@ -1072,9 +1072,51 @@ static void call_scalar(emitter *e, const tl_typed *t) {
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
 }
 
+// The rounding of floats has an instruction where the processor has SSE 4.1
+// (roundss and roundsd, 66 0f 3a 0a and 0b), which rounds as C's function does
+// and raises nothing. False: it has not, or it is another operation.
+static bool round_float(emitter *e, const tl_typed *t) {
+  // Bit 3 of the mode says that inexact results are no exception.
+  int mode = t->condition == TL_OP_ROUND   ? 8
+             : t->condition == TL_OP_FLOOR ? 9
+             : t->condition == TL_OP_CEIL  ? 10
+             : t->condition == TL_OP_TRUNC ? 11
+                                           : 0;
+  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
+      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
+    return false;
+  int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
+  tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
+  tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
+  tl_x64_byte(&e->as, mode);
+  put(e, t->a, a);
+  return true;
+}
+
+// The magnitude of an integer: neg, and cmovs where that is below 0. False: it
+// is another operation.
+static bool magnitude(emitter *e, const tl_typed *t) {
+  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
+      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+    return false;
+  int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, TL_AX, b);
+  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
+    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, TL_AX);
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_S, TL_AX, b);
+  }
+  tl_x64_move(&e->as, a, TL_AX);
+  put_cut(e, t, a);
+  return true;
+}
+
 // An operation by a function of C. What lives is in its slots meanwhile. Leaves
 // where the function declines, or the result has another tag than was likely.
+// The few that have instructions of their own need no call.
 static void compute(emitter *e, const tl_typed *t) {
+  if (round_float(e, t) || magnitude(e, t))
+    return;
   const tl_jit_exit *exit = &e->code->exits[t->exit];
   tl_kernel1 *kernel = kernel_of(t);
   move_slots(e, exit->slots, exit->types, false);

@@ -155,7 +155,8 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Loops over ranges ------------------------------------------------------
 
-// The number of iterations takes the place of the end.
+// The number of iterations takes the place of the end. Bounds of narrow dtypes
+// are integers like others.
 //
 //     a      the hidden next value        i = start, start + step, …
 //     a + 1  the end, and from here on how many iterations are left
@@ -167,8 +168,16 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   for (uint32_t i = 0; i < 3; i++)
-    if (!tl_jit_is_int(x->now[a + i]))
+    if (!tl_jit_is_integer(x->now[a + i]) ||
+        x->now[a + i] == tl_jit_of_dtype(TL_UINT64))
       return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < 3; i++)
+    if (!tl_jit_is_int(x->now[a + i])) {
+      int32_t exit = tl_typing_exit(x);
+      tl_typing_set(x, TL_TYPED_FIT, a + i, TL_TYPE_INT, (int)(a + i),
+                    TL_JIT_NONE)
+          ->exit = exit;
+    }
   tl_typing_operand step = tl_typing_slot(x, a + 2);
   if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
     return TL_TYPING_LEAVES;
