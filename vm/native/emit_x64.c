@@ -44,6 +44,7 @@ typedef enum fix_kind {
   FIX_POLL,    // a poll that leaves by the exit
   FIX_WITHIN,  // a callee has left; [to] is the operation's index
   FIX_SELF,    // the unit's own beginning
+  FIX_DATA,    // 8 bytes of a float, imm of the operation with the index [to]
 } fix_kind;
 
 // The 32 bits at [at] count from the place behind them, at + 4.
@@ -248,15 +249,15 @@ static int compare_ints(emitter *e, const tl_typed *t) {
   return codes[is_unsigned(t)][t->condition];
 }
 
-// A float from its bits. 0.0 needs no constant; others go by rdx. -0.0 has a
-// bit, and is no 0 here. The instruction is movq, 66 REX.W 0f 6e.
-static void float_constant(emitter *e, int to, int64_t bits) {
-  if (bits == 0) {
+// A float from its bits. 0.0 needs no constant; others stand behind the code.
+// -0.0 has a bit, and is no 0 here.
+static void float_constant(emitter *e, const tl_typed *t, int to) {
+  if (t->imm == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
     return;
   }
-  tl_x64_constant(&e->as, TL_DX, bits);
-  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_DX);
+  tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
+  add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
 }
 
 // The prefix of instructions on floats of the operation's width.
@@ -295,7 +296,7 @@ static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
   const int16_t registers[] = {t->a, t->b, t->c};
   int r = registers[i];
   if (r < 0) {
-    float_constant(e, scratch, t->imm);
+    float_constant(e, t, scratch);
     return scratch;
   }
   tl_dtype from = tl_jit_dtype(t->from[i]);
@@ -711,13 +712,24 @@ static void truncate_float(emitter *e, const tl_typed *t) {
 // and compilers emit b op c in the same order for the interpreter.
 static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
-  if (a == c && a != b) {
-    tl_x64_move_float(&e->as, 1, c);
-    c = 1;
+  // A constant is read by the instruction itself.
+  bool reads = t->c < 0 && t->imm != 0;
+  int b = get_float(e, t, 1, 0), c = reads ? -1 : get_float(e, t, 2, 1);
+  if (__builtin_cpu_supports("avx")) {
+    tl_x64_three(&e->as, width(t), opcode, a, b, c);
+  } else {
+    if (a == c && a != b) {
+      tl_x64_move_float(&e->as, 1, c);
+      c = 1;
+    }
+    tl_x64_move_float(&e->as, a, b);
+    if (reads)
+      tl_x64_rip(&e->as, width(t), opcode, a);
+    else
+      tl_x64_rr(&e->as, width(t), opcode, a, c);
   }
-  tl_x64_move_float(&e->as, a, b);
-  tl_x64_rr(&e->as, width(t), opcode, a, c);
+  if (reads)
+    add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
   put(e, t->a, a);
 }
 
@@ -752,7 +764,8 @@ static void one_float(emitter *e, const tl_typed *t) {
     bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
     int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
     int b = get(e, t->b, 0);
-    float_constant(e, 1, negates ? sign : ~sign);
+    tl_x64_constant(&e->as, TL_DX, negates ? sign : ~sign);
+    tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, 1, TL_DX);
     tl_x64_move_float(&e->as, a, b);
     tl_x64_rr(&e->as, TL_X64_PD, negates ? 0x57 : 0x54, a, 1);
   }
@@ -1246,7 +1259,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_FCONST:
       a = into(e, t->a, 0);
-      float_constant(e, a, t->imm);
+      float_constant(e, t, a);
       put(e, t->a, a);
       break;
     case TL_TYPED_MOVE:
@@ -1664,6 +1677,15 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   return at;
 }
 
+// The constant of an operation, behind the code.
+static uint32_t emit_data(emitter *e, int32_t op) {
+  uint32_t at = e->as.size;
+  uint64_t bits = (uint64_t)e->code->ops[op].imm;
+  tl_x64_word(&e->as, (uint32_t)bits);
+  tl_x64_word(&e->as, (uint32_t)(bits >> 32));
+  return at;
+}
+
 // Where a fix goes; what is not there yet is made. Exits and polls are appended
 // behind all that is there. FIX_SELF is the unit's first byte.
 static uint32_t target_of(emitter *e, const fix *f) {
@@ -1676,6 +1698,8 @@ static uint32_t target_of(emitter *e, const fix *f) {
       return emit_poll(e, f->to, f->at + 4);
     case FIX_WITHIN:
       return emit_within(e, f->to);
+    case FIX_DATA:
+      return emit_data(e, f->to);
     default:
       return 0;
   }

@@ -161,6 +161,25 @@ static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
     tl_x64_word(as, (uint32_t)displacement);
 }
 
+// opcode reg, [rip + the 32 bits that follow]
+static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
+  tl_x64_open(as, how, opcode, reg, 0, 0);
+  tl_x64_byte(as, 0x05 | (reg & 7) << 3);
+}
+
+// opcode reg, first, rm in AVX's form of three operands (VEX, c4), of scalars:
+// the register bits and the first operand are inverted, and the prefix is a
+// number. Without [rm] (-1) the operand is [rip + the 32 bits that follow].
+static inline void tl_x64_three(tl_assembler *as, int how, int opcode, int reg,
+                                int first, int rm) {
+  int base = rm < 0 ? 0 : rm >> 3;
+  tl_x64_byte(as, 0xc4);
+  tl_x64_byte(as, (~(reg >> 3) & 1) << 7 | 1 << 6 | (~base & 1) << 5 | 1);
+  tl_x64_byte(as, (~first & 15) << 3 | ((how & TL_X64_F3) != 0 ? 2 : 3));
+  tl_x64_byte(as, opcode);
+  tl_x64_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
+}
+
 // opcode reg, [base + index * scale]; the scale is 1, 2, 4 or 8
 // rm is 100, for the sib, and the displacement is a byte of 0: without one a
 // base of rbp or r13 could not be written. The index is never rsp, whose number
