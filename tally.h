@@ -123,6 +123,10 @@ typedef struct tally_options {
   tally_native_code native;
   // Whether the value that tally_interact has shown stays, as the variable ans.
   int keep_ans;
+  // Bytes that scripts print and write to files in a call into the VM; 0: no
+  // limit. A piece that would pass it is not written, and ends the call with
+  // TALLY_ERR_LIMIT.
+  uint64_t output_limit;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
