@@ -139,6 +139,10 @@ typedef struct tally_options {
   // (tally_resource.finish). One line of UTF-8. It may not use the VM. NULL:
   // nobody hears it.
   void (*report)(void *context, const char *text);
+  // Bytes that scripts print and write to files in a call into the VM; 0: no
+  // limit. A piece that would pass it is not written, and ends the call with
+  // TALLY_ERR_LIMIT.
+  uint64_t output_limit;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

@@ -73,6 +73,14 @@ static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
   return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], out);
 }
 
+// The argument overflow of those that have it, which are those with a dtype.
+static bool read_overflow(tl_vm *vm, const fold_form *f, const tl_slot *args,
+                          tl_overflow *out) {
+  *out = TL_OVERFLOW_UNSAID;
+  return f->dtype == 0 ||
+         tl_arg_overflow(vm, f->name, args[skip_place(f) + 1], out);
+}
+
 // Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
 // read for its type alone: nothing is missing here.
 static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
@@ -170,15 +178,25 @@ static bool fold_list(const fold_form *form, const tl_slot *args,
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
-  if (fold_list(form, args, out))
+  tl_overflow how;
+  if (!read_overflow(vm, form, args, &how))
+    return false;
+  if (how < TL_OVERFLOW_ERROR && fold_list(form, args, out))
     return true;
   if (!tl_arg_items(vm, form->name, &args[0]))
     return false;
+  if (tl_is_nested(args[0]) && how >= TL_OVERFLOW_ERROR)
+    return tl_arg_fail(vm, form->name, "x", "a plain array with overflow",
+                       args[0]);
   if (tl_is_nested(args[0]))
     return reduce_nested(vm, form, args, out);
-  return read_fold(vm, form, rank(args[0]), args, &call) &&
-         tl_reduce(vm, form->reduction, &args[0], call.axes, call.keepdims,
-                   call.dtype, call.parameter, out);
+  if (!read_fold(vm, form, rank(args[0]), args, &call))
+    return false;
+  return how < TL_OVERFLOW_ERROR
+             ? tl_reduce(vm, form->reduction, &args[0], call.axes,
+                         call.keepdims, call.dtype, call.parameter, out)
+             : tl_reduce_fitting(vm, form->reduction, &args[0], call.axes,
+                                 call.keepdims, call.dtype, how, out);
 }
 
 // X(name, REDUCTION, keepdims, dtype, correction, one_axis)
@@ -228,7 +246,10 @@ static const fold_form *find_form(const tl_builtin *builtin) {
 // rows with TL_FUSED_REDUCTION are asked, and all of these have a form.
 bool tl_fused_reduction(tl_vm *vm, const tl_builtin *builtin, int ndim,
                         const tl_slot *args, tl_fold_call *out) {
-  return read_fold(vm, find_form(builtin), ndim, args, out);
+  const fold_form *form = find_form(builtin);
+  tl_overflow how;
+  return read_overflow(vm, form, args, &how) && how < TL_OVERFLOW_ERROR &&
+         read_fold(vm, form, ndim, args, out);
 }
 
 // --- Quantiles --------------------------------------------------------------
@@ -693,6 +714,7 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 #define AXES "x, axis: none, keepdims: false"
 #define SKIP ", skip_missing: false"
+#define OVERFLOW ", overflow: none"
 #define METHOD ", method: \"linear\""
 
 #define FOLD_TRAITS TL_GRIDS, .fused = TL_FUSED_REDUCTION
@@ -704,14 +726,18 @@ const tl_builtin tl_reduce_builtins[] = {
     /// so in all reductions.
     /// Floats and complex items keep their dtype. Strings are an error (kind
     /// type), an axis that x lacks another (index).
+    /// A result that does not fit wraps; with overflow: "error" it is an error
+    /// (kind value), with "saturate" the end of the range. Only the result
+    /// counts then, not what is summed on the way there.
     ///     sum([[1, 2], [3, 4]])             # 10
     ///     sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]
-    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_TRAITS},
+    ///     sum([100, 100], dtype: int8, overflow: "saturate")    # 127
+    {"sum", AXES ", dtype: none" SKIP OVERFLOW, call_sum, FOLD_TRAITS},
     /// The product of all items, or along axis; of no items, 1.
     /// Floats and complex items keep their dtype. Strings are an error (kind
-    /// type), an axis that x lacks another (index).
+    /// type), an axis that x lacks another (index). overflow is as in sum.
     ///     prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]
-    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_TRAITS},
+    {"prod", AXES ", dtype: none" SKIP OVERFLOW, call_prod, FOLD_TRAITS},
     /// The mean of all items, or along axis; integers give float64.
     /// Strings are an error (kind type), an axis that x lacks another (index).
     ///     mean([1, 2, 3, 4])    # 2.5

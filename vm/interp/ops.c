@@ -513,6 +513,10 @@ static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
   tl_slot cluster;
+  // The loop counts each as one, whatever it took to find its end.
+  size_t nbytes = end - (size_t)*at;
+  if (nbytes >= 1024 && !tl_poll(vm, nbytes / 1024))
+    return false;
   if (!tl_string_part(vm, string->text + *at, end - (size_t)*at, &cluster))
     return false;
   *at = (int64_t)end;
