@@ -428,6 +428,20 @@ bool tl_is_command(const char *line, size_t nbytes) {
   return nbytes > 0 && line[0] == ':';
 }
 
+// The grammar is asked for the text with its zero behind it, so of a copy.
+bool tl_input_is_whole(tally_vm *vm, const char *text, size_t nbytes) {
+  if (tl_is_command(text, nbytes) || (nbytes > 0 && text[0] == '?'))
+    return true;
+  char *copy = malloc(nbytes + 1);
+  if (copy == NULL)
+    return true;
+  memcpy(copy, text, nbytes);
+  copy[nbytes] = 0;
+  bool whole = tally_check_input(vm, copy) == TALLY_INPUT_COMPLETE;
+  free(copy);
+  return whole;
+}
+
 const char *tl_command_name(int at) {
   return at < COMMANDS ? commands[at].name : NULL;
 }

@@ -26,6 +26,10 @@ void tl_inputs_free(tl_inputs *inputs);
 // that could be an input is one.
 bool tl_is_command(const char *line, size_t nbytes);
 
+// Whether an input is all there, or the grammar wants another line of it. A
+// command and a question (`?name`) are one line.
+bool tl_input_is_whole(tally_vm *vm, const char *text, size_t nbytes);
+
 // The names of commands, without the colon; NULL behind the last one. They are
 // for completion; the order is that of `:help`.
 const char *tl_command_name(int at);
