@@ -312,6 +312,9 @@ static void test_hints_are_shown(void **state) {
   see_styles(t, "\nppppppppppdddddddddddd");
   type(t, "\005; hinted\n");
   see(t, "\n42");
+  expect(t, "linsp", "\ntally> linspace");  // the only name there is
+  see_styles(t, "\nppppppppppppddd");
+  type(t, "\003");
   expect(t, "linspace(1, ", "\nlinspace(start, stop");
   type(t, "\003");
   see(t, "\ntally> linspace(1,\n");
