@@ -570,11 +570,6 @@ void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
   e->offered[nbytes] = 0;
 }
 
-const char *tl_editor_last(const tl_editor *e) {
-  const tl_history *h = &e->history;
-  return h->count == 0 ? "" : h->entries[h->count - 1].text;
-}
-
 tl_editor *tl_editor_open(tally_vm *vm) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tl_terminal_is_able())
     return NULL;

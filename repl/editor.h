@@ -45,8 +45,5 @@ void tl_editor_close(tl_editor *editor);
 tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
 // The next input to be read begins with this text. Borrows it.
 void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
-// The newest input of the history; "" where there is none. Returns borrowed,
-// until an input is read.
-const char *tl_editor_last(const tl_editor *editor);
 
 #endif

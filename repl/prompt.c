@@ -121,6 +121,7 @@ static int run_input(tl_session *session, reader *in) {
   tally_status status = tally_interact(session->vm, in->data, terminal_width());
   int result = tl_session_end(session, status);
   in->data[in->used] = behind;
+  tl_inputs_note(&in->inputs, in->data, in->used);
   if (result == TL_DONE)
     tl_inputs_add(&in->inputs, session->vm, in->data, in->used);
   return result;
@@ -189,6 +190,16 @@ static tl_reading read_input(tl_session *session, reader *in) {
 
 // --- The prompt -------------------------------------------------------------
 
+// Runs a command; what `:edit` leaves is typed at the next prompt.
+static int run_command(tl_session *session, reader *in) {
+  int result = tl_run_command(session, in->data, in->used, &in->inputs);
+  if (in->inputs.edited != NULL && in->editor != NULL)
+    tl_editor_offer(in->editor, in->inputs.edited, strlen(in->inputs.edited));
+  free(in->inputs.edited);
+  in->inputs.edited = NULL;
+  return result;
+}
+
 // Ctrl-C at the prompt gives the input up. The editor has left its line
 // already.
 static void give_up_input(reader *in) {
@@ -220,9 +231,8 @@ static int run_all(tl_session *session, reader *in) {
       answer(session, in);
       continue;
     }
-    int failed = tl_is_command(in->data, in->used)
-                     ? tl_run_command(session, in->data, in->used, &in->inputs)
-                     : run_input(session, in);
+    int failed = tl_is_command(in->data, in->used) ? run_command(session, in)
+                                                   : run_input(session, in);
     if (session->ended)
       return failed;
     if (in->is_terminal)

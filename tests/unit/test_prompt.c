@@ -29,7 +29,7 @@ static char tally[1024], folder[] = "/tmp/tally-prompt-XXXXXX";
 static terminal screen;
 
 // The prompt in a terminal of its own; [variable] is set for it, as NAME=VALUE.
-static void run_child(const char *name, char *variable) {
+static void run_child(const char *name, char *variable, char **arguments) {
   char history[64];
   snprintf(history, sizeof history, "%s/history", folder);
   setsid();
@@ -46,7 +46,7 @@ static void run_child(const char *name, char *variable) {
   setenv("HOME", folder, 1);
   if (variable != NULL)
     putenv(variable);
-  execl(tally, tally, (char *)NULL);
+  execv(tally, arguments);
   _exit(3);
 }
 
@@ -58,7 +58,7 @@ static void resize(terminal *t, int rows, int columns) {
   assert_int_equal(ioctl(t->keys, TIOCSWINSZ, &size), 0);
 }
 
-static terminal *start_with(char *variable) {
+static terminal *start_command(char *variable, char **arguments) {
   terminal *t = &screen;
   terminal_open(t);
   t->keys = posix_openpt(O_RDWR | O_NOCTTY);
@@ -74,8 +74,13 @@ static terminal *start_with(char *variable) {
   t->child = fork();
   assert_true(t->child >= 0);
   if (t->child == 0)
-    run_child(name, variable);
+    run_child(name, variable, arguments);
   return t;
+}
+
+static terminal *start_with(char *variable) {
+  char *arguments[] = {tally, NULL};
+  return start_command(variable, arguments);
 }
 
 static terminal *start(void) {
@@ -458,19 +463,54 @@ static void test_a_history_that_is_none(void **state) {
   leave(t);
 }
 
+static void write_file(const char *name, const char *text) {
+  FILE *to = fopen(name, "w");
+  assert_non_null(to);
+  fputs(text, to);
+  fclose(to);
+}
+
+// What an answer and its expectation have not in common has a colour.
+static void test_a_difference_has_colours(void **state) {
+  (void)state;
+  char name[64];
+  snprintf(name, sizeof name, "%s/g.tly", folder);
+  write_file(name, "print([1, 22, 3])  # expect: [1, 20, 3]\n");
+  char *arguments[] = {tally, "test", name, NULL};
+  terminal *t = start_command(NULL, arguments);
+  see(t, ":1: expected [1, 20, 3], got [1, 22, 3]\n0 passed, 1 failed");
+  see_styles(t, "gppppppppppppppprpppp\n");
+  waitpid(t->child, NULL, 0);
+  close(t->keys);
+  unlink(name);
+}
+
+// What an editor leaves is typed at the next prompt.
+static void test_an_input_in_an_editor(void **state) {
+  (void)state;
+  terminal *t = start_with("EDITOR=sed -i -e s/1/41/");
+  expect(t, "fn f(x) {\n", "\n  ...>");
+  type(t, "x + 1\n}\n");
+  expect(t, ":edit\n", "\ntally> fn f(x) {\n  ...>   x + 41\n  ...> }");
+  type(t, "\n");
+  t->since++;
+  expect(t, "f(1)\n", "\n42");
+  leave(t);
+  t = start_with("EDITOR=false");
+  expect(t, ":edit\n", "the editor has failed");
+  leave(t);
+}
+
 // One of libedit's, which the command had before.
 static void test_an_old_history(void **state) {
   (void)state;
   char name[64], variable[96];
   snprintf(name, sizeof name, "%s/old", folder);
   snprintf(variable, sizeof variable, "TALLY_HISTORY=%s", name);
-  FILE *to = fopen(name, "w");
-  assert_non_null(to);
-  fputs(
+  write_file(
+      name,
       "_HiStOrY_V2_\n1\\040+\\0401\\012\nfn\\040f(x)\\040{\\012\\040x\\012}"
-      "\\012\n",
-      to);
-  fclose(to);
+      "\\012\n");
   terminal *t = start_with(variable);
   expect(t, "\033[A", "\ntally> fn f(x) {\n  ...>  x\n  ...> }");
   type(t, "\020");
@@ -510,6 +550,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_no_colours),
       cmocka_unit_test(test_a_dumb_terminal),
       cmocka_unit_test(test_a_history_that_is_none),
+      cmocka_unit_test(test_a_difference_has_colours),
+      cmocka_unit_test(test_an_input_in_an_editor),
       cmocka_unit_test(test_an_old_history),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
