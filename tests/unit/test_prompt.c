@@ -501,6 +501,43 @@ static void test_an_input_in_an_editor(void **state) {
   leave(t);
 }
 
+// The session that README.md shows is what a terminal shows.
+static void test_the_session_of_the_readme(void **state) {
+  (void)state;
+  static char readme[1 << 16];
+  FILE *from = fopen("README.md", "r");
+  if (from == NULL)
+    skip();  // the tests are run elsewhere
+  readme[fread(readme, 1, sizeof readme - 1, from)] = 0;
+  fclose(from);
+  char *session = strstr(readme, "\ntally> ");
+  assert_non_null(session);
+  *strstr(session, "\n```") = 0;
+  char *copy = strdup(session);
+  terminal *t = start();
+  int first = -1, last = -1;
+  // What is typed has no blanks before it; they come by themselves.
+  for (char *line = strtok(copy, "\n"); line != NULL;
+       line = strtok(NULL, "\n")) {
+    bool begins = strncmp(line, "tally> ", 7) == 0;
+    if (!begins && strncmp(line, "  ...> ", 7) != 0)
+      continue;
+    if (begins)
+      see_prompt(t);
+    while (t->row == last || t->column < 7) take_more(t, line);
+    last = t->row;
+    first = first < 0 ? t->row : first;
+    type(t, line + 7 + strspn(line + 7, " "));
+    type(t, "\n");
+  }
+  free(copy);
+  see_prompt(t);
+  t->since = first;
+  see(t, session);
+  t->since = t->row - 1;
+  leave(t);
+}
+
 // One of libedit's, which the command had before.
 static void test_an_old_history(void **state) {
   (void)state;
@@ -552,6 +589,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_history_that_is_none),
       cmocka_unit_test(test_a_difference_has_colours),
       cmocka_unit_test(test_an_input_in_an_editor),
+      cmocka_unit_test(test_the_session_of_the_readme),
       cmocka_unit_test(test_an_old_history),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
