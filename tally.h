@@ -396,6 +396,36 @@ typedef enum tally_input {
 } tally_input;
 TALLY_API tally_input tally_check_input(tally_vm *vm, const char *source);
 
+// What a part of a source is, for its colour.
+typedef enum tally_token_kind {
+  TALLY_TOKEN_OTHER,  // commas, points, colons
+  TALLY_TOKEN_KEYWORD,
+  TALLY_TOKEN_NAME,
+  TALLY_TOKEN_CALL,    // a name, and its arguments follow
+  TALLY_TOKEN_NUMBER,
+  TALLY_TOKEN_STRING,  // or a part of one, between holes
+  TALLY_TOKEN_TYPE,
+  TALLY_TOKEN_OPERATOR,
+  TALLY_TOKEN_OPEN,   // a bracket
+  TALLY_TOKEN_CLOSE,  // likewise
+  TALLY_TOKEN_COMMENT,
+  TALLY_TOKEN_ERROR,  // no token of the language, or a bracket that fits none
+} tally_token_kind;
+
+// Bytes [begin, end) of a source.
+typedef struct tally_token {
+  tally_token_kind kind;
+  size_t begin, end;
+  size_t match;  // where the other bracket begins; [begin] where there is none
+} tally_token;
+
+// Writes the tokens and comments of a text in their order, at most [capacity],
+// and returns how many there are; tokens may be NULL if capacity is 0. The text
+// need not be whole: brackets and strings that are open at its end are no
+// errors. 0 also where the text is not UTF-8 and where there is no memory.
+TALLY_API size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
+                              tally_token *tokens, size_t capacity);
+
 // What the word at the end of [text] may go on as: variables, built-in names
 // and keywords that begin with it, or behind `value.` the fields of a record
 // and the members of a module, behind `import` modules. Runs no code.

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/stats.h"
 #include "repl/wrap.h"
@@ -105,7 +106,8 @@ void tl_session_report(const tl_session *session) {
   const char *report = tally_error(session->vm)->report;
   size_t n = strlen(report);
   fflush(stdout);
-  tl_write_wrapped(stderr, report, tl_terminal_width(STDERR_FILENO));
+  tl_write_wrapped(stderr, report, tl_terminal_width(STDERR_FILENO),
+                   tl_has_colours(STDERR_FILENO));
   if (n == 0 || report[n - 1] != '\n')
     fputc('\n', stderr);
 }
@@ -163,14 +165,28 @@ static bool flush_output(void) {
 }
 
 // What is no terminal, a file or a pipe, fails the request.
-int tl_terminal_width(int file) {
+static void measure_terminal(int file, int *columns, int *lines) {
+  *columns = *lines = 0;
 #ifdef TIOCGWINSZ
   struct winsize size;
-  if (ioctl(file, TIOCGWINSZ, &size) == 0)
-    return size.ws_col;
+  if (ioctl(file, TIOCGWINSZ, &size) == 0) {
+    *columns = size.ws_col;
+    *lines = size.ws_row;
+  }
 #endif
   (void)file;
-  return 0;
+}
+
+int tl_terminal_width(int file) {
+  int columns, lines;
+  measure_terminal(file, &columns, &lines);
+  return columns;
+}
+
+int tl_terminal_height(int file) {
+  int columns, lines;
+  measure_terminal(file, &columns, &lines);
+  return lines;
 }
 
 // Columns for a picture as text: the terminal's, within bounds.

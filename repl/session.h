@@ -49,5 +49,7 @@ void tl_session_report(const tl_session *session);
 // The columns of the terminal that a descriptor is; 0: it is none, or does not
 // say.
 int tl_terminal_width(int file);
+// Its lines, likewise.
+int tl_terminal_height(int file);
 
 #endif
