@@ -86,7 +86,7 @@ install: programs
 	  $(call to,$(MANDIR)/man1)
 	$(LINK_COMMAND)
 	$(call bare,$(PREFIX)/bin/tally)
-	install -m 644 tally.h $(call to,$(PREFIX)/include)
+	install -m 644 tally.h tally_bind.h $(call to,$(PREFIX)/include)
 	install -m 644 $(BUILD)/libtally.a $(call to,$(LIBDIR))
 	$(STRIP) -S $(call to,$(LIBDIR)/libtally.a)
 	install -m 755 $(BUILD)/libtally.so $(call to,$(LIBDIR)/$(SHARED_FULL))
@@ -107,6 +107,7 @@ install: programs
 ## uninstall remove what install put there
 uninstall:
 	rm -f $(call to,$(PREFIX)/bin/tally) $(call to,$(PREFIX)/include/tally.h) \
+	  $(call to,$(PREFIX)/include/tally_bind.h) \
 	  $(call to,$(LIBDIR)/libtally.a) $(call to,$(LIBDIR)/$(SHARED_FULL)) \
 	  $(call to,$(LIBDIR)/$(SHARED_MAJOR)) \
 	  $(call to,$(LIBDIR)/libtally$(SHARED_ENDING)) \
