@@ -462,8 +462,7 @@ static void import_module_of(tally_vm *vm, const char *name) {
   char text[160];
   size_t n = strcspn(name, ".");
   if (tally_documentation(vm, name) != NULL || n == 0 || n > 100 ||
-      is_begun(vm, name) || !has_file(name, n, ".so") ||
-      has_file(name, n, ".tly"))
+      is_begun(vm, name) || has_file(name, n, ".tly"))
     return;
   snprintf(text, sizeof text, "import %.*s", (int)n, name);
   tally_eval(vm, text, NULL);

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE 1
 #include <Python.h>
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,14 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         NULL,
                                         NULL};
 
+// Native modules that scripts import see tally.h's functions in this library,
+// which Python loads without offering its names.
+static void offer_names(void) {
+  Dl_info self;
+  if (dladdr((void *)&definition, &self) != 0)
+    dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 PyMODINIT_FUNC PyInit__tally(void) {
   const char *missing = py_find(NULL);
   if (missing != NULL) {
@@ -392,6 +401,7 @@ PyMODINIT_FUNC PyInit__tally(void) {
   }
   if (!py_values_open())
     return NULL;
+  offer_names();
   PyObject *module = PyModule_Create(&definition);
   PyObject *type = PyType_FromSpec(&spec);
   PyObject *version = PyUnicode_FromString(tally_version());
