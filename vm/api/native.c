@@ -513,7 +513,9 @@ bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
   const tl_host_function *f = (const tl_host_function *)(const void *)builtin;
   if (f->loop != NULL)
     return tl_host_loop(vm, f, args, out);
-  tl_bindings bindings = {.count = 0};
+  // Not cleared as a whole: that would take longer than many a function does.
+  tl_bindings bindings;
+  bindings.count = 0;
   if (!check_types(vm, f, args, &bindings))
     return false;
   tl_hook_call call = {.name = f->row.name,
