@@ -62,7 +62,10 @@ enum {  // tally_options.capabilities: what a script may do
   TALLY_MAY_FILES = 1,
   TALLY_MAY_CLOCK = 2,
   TALLY_MAY_ENVIRONMENT = 4,
-  TALLY_MAY_ALL = 7,
+  // Import native modules (see "Native modules in files"), whose code may do
+  // whatever the process may. The values between are not free.
+  TALLY_MAY_LIBRARIES = 128,
+  TALLY_MAY_ALL = 135,
 };
 
 // tally_options.native: whether loops and functions that run long become machine
@@ -300,6 +303,23 @@ typedef struct tally_module {
 //   TALLY_ERR_HOST  neither or both of call and loop
 TALLY_API tally_status tally_add_module(tally_vm *vm,
                                         const tally_module *module);
+
+// Native modules in files. Where a script imports NAME, and there is neither a
+// module nor a file NAME.tly of that name, a library NAME.so beside the
+// importing file, in TALLY_PATH, or in tally-VERSION/ beside Tally itself is
+// loaded, and its function tally_open_NAME called: it adds the module NAME by
+// tally_add_module, and returns TALLY_OK or what it raised. It is called once
+// for each VM that imports it, and the library stays loaded until the process
+// ends. Needs TALLY_MAY_FILES and TALLY_MAY_LIBRARIES.
+//
+//   TALLY_ERR_IO    the library does not load (the loader's words follow), or
+//                   the host may not
+//   TALLY_ERR_NAME  it has no tally_open_NAME, or that adds no module NAME
+//
+// A program that is linked with libtally.a lets such libraries see tally.h's
+// functions by -rdynamic, as the command does. A module may also be linked into
+// a host, which calls tally_open_NAME itself.
+typedef tally_status tally_open_module(tally_vm *vm);
 
 // Makes an error of that kind the last one and returns its status, for a
 // function of the host's to return: the script sees it as an error of its own,

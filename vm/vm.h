@@ -54,6 +54,9 @@ typedef struct tl_compiler_hooks {
                       const char *text, size_t nbytes, unsigned mode);
 } tl_compiler_hooks;
 
+// Lists that the functions of a host are spread over.
+enum { TL_HOST_NAMES = 32 };
+
 // What a hook of the host's may do while it runs. Values may be made and read
 // in all but the innermost kind, since a release may run while an error
 // unwinds.
@@ -237,6 +240,8 @@ struct tally_vm {
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)
+  // The same by a hash of their names, so that one of thousands is found.
+  struct tl_host_function *host_names[TL_HOST_NAMES];
   struct tl_host_module *host_modules;
   // The library's documentation, unpacked when first needed; or NULL.
   char *docs;
