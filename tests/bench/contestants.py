@@ -69,6 +69,9 @@ def output(command):
     return lines[0] if done.returncode == 0 and lines else ""
 
 
+# Those that are beside others in loops of scalars alone.
+IN_LOOPS = "C -O2", "Tally --no-native"
+
 # Fast mathematics, as a user who fuses by hand would have it; and what is
 # compiled without a thought, with every rounding where the program has it.
 FAST = ["-O3", "-march=native", "-ffast-math"]
@@ -111,6 +114,10 @@ def contestants(tally, python, directory):
                    [c, "--start"]),
         Contestant("C -O2", [plain], ("scalars",),
                    version if plain else ["false"], [plain, "--start"]),
+        Contestant("Tally --no-native",
+                   [tally, "--no-native", peer("tally.tly")], ("scalars",),
+                   [tally, "--version"],
+                   [tally, "--no-native", "-e", "print(1 + 1)"]),
         Contestant("Tally", [tally, peer("tally.tly")], GROUPS,
                    [tally, "--version"], [tally, "-e", "print(1 + 1)"]),
         Contestant("NumPy", [python, peer("numpy_peer.py")], ARRAYS,

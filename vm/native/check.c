@@ -220,7 +220,7 @@ static bool has_widths(const tl_typed *t) {
       return tl_jit_dtype(t->from[1]) == t->dtype;
     case TL_TYPED_FIF:
     case TL_TYPED_FSET:
-      return t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64;
+      return t->b >= 0 && (t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64);
     default:
       return tl_typed_ops[t->op].kinds[0] != TL_OPERAND_FD ||
              t->op == TL_TYPED_FLOAD || t->dtype == tl_jit_dtype(t->type);

@@ -146,9 +146,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(POLL, _, _, _)  /* exit: where the VM is to stop                 */     \
   OP(EXIT, _, _, _)  /* exit                                          */     \
   OP(IF, _, I, K)    /* cond: to                                      */     \
-  OP(FIF, _, F, N)   /* cond: to                                      */     \
+  OP(FIF, _, N, N)   /* cond: to                                      */     \
   OP(SET, ID, I, K)  /* a = b cond c                                  */     \
-  OP(FSET, ID, F, N)                                                         \
+  OP(FSET, ID, N, N)                                                         \
   OP(CONST, ID, _, _) /* imm                                           */    \
   OP(MOVE, ID, I, _)                                                         \
   OP(ADD, ID, I, K)                                                          \

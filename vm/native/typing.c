@@ -171,6 +171,9 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
     if (!tl_jit_is_integer(x->now[a + i]) ||
         x->now[a + i] == tl_jit_of_dtype(TL_UINT64))
       return TL_TYPING_LEAVES;
+  tl_typing_operand step = tl_typing_slot(x, a + 2);
+  if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
+    return TL_TYPING_LEAVES;
   for (uint32_t i = 0; i < 3; i++)
     if (!tl_jit_is_int(x->now[a + i])) {
       int32_t exit = tl_typing_exit(x);
@@ -178,9 +181,6 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                     TL_JIT_NONE)
           ->exit = exit;
     }
-  tl_typing_operand step = tl_typing_slot(x, a + 2);
-  if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
-    return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
       tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
