@@ -57,15 +57,12 @@ typedef struct fold_form {
   bool one_axis;
 } fold_form;
 
-// The place of skip_missing, which is the last parameter of all of them.
-static int skip_place(const fold_form *f) {
-  // Parameters stand in the order of the table, whichever a function has.
-  int last = f->keepdims;
-  if (f->dtype > last)
-    last = f->dtype;
-  if (f->correction > last)
-    last = f->correction;
-  return last + 1;
+// The place of skip_missing, behind the others in the order of the table:
+// dtype, where there is one, keepdims or correction.
+static inline int skip_place(const fold_form *f) {
+  if (f->dtype != 0)
+    return f->dtype + 1;
+  return (f->correction > f->keepdims ? f->correction : f->keepdims) + 1;
 }
 
 static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
@@ -73,12 +70,14 @@ static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
   return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], out);
 }
 
-// The argument overflow of those that have it, which are those with a dtype.
-static bool read_overflow(tl_vm *vm, const fold_form *f, const tl_slot *args,
-                          tl_overflow *out) {
+// The argument overflow of those that have it, which are those with a dtype; it
+// comes last.
+static inline bool read_overflow(tl_vm *vm, const fold_form *f,
+                                 const tl_slot *args, tl_overflow *out) {
   *out = TL_OVERFLOW_UNSAID;
-  return f->dtype == 0 ||
-         tl_arg_overflow(vm, f->name, args[skip_place(f) + 1], out);
+  if (f->dtype == 0 || tl_is_none(args[f->dtype + 2]))
+    return true;
+  return tl_arg_overflow(vm, f->name, args[f->dtype + 2], out);
 }
 
 // Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
@@ -214,12 +213,12 @@ static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
   X(argmax, ARGMAX, 2, 0, 0, true)                \
   X(argmin, ARGMIN, 2, 0, 0, true)
 
-#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)      \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
-    const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
-                            keepdims,    dtype, correction,            \
-                            one_axis};                                 \
-    return reduce(vm, &form, args, out);                               \
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)             \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {           \
+    static const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
+                                   keepdims,    dtype, correction,            \
+                                   one_axis};                                 \
+    return reduce(vm, &form, args, out);                                      \
   }
 // One C function for each, since a builtin's row has no other context.
 FOLDS(X)

@@ -223,6 +223,8 @@ static bool bound_integers(tl_vm *vm, tl_slot *s, tl_dtype from, tl_dtype to) {
 
 bool tl_cast_fitting(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_overflow how,
                      tl_slot *out) {
+  if (how == TL_OVERFLOW_UNSAID)
+    return tl_cast(vm, s, dtype, out);
   tl_dtype from = tl_is_number(*s) || tl_is_array(*s)
                       ? (tl_dtype)tl_dtype_of(*s)
                       : TL_INT64;
