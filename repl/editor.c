@@ -395,7 +395,7 @@ static bool search_key(tl_editor *e, int key) {
     e->mode = TYPING;
     return gives_up || key == TL_KEY_ESCAPE;
   }
-  return true;
+  return key != TL_KEY_SIGNAL;
 }
 
 // --- Keys -------------------------------------------------------------------
@@ -490,6 +490,11 @@ static bool bound_key(tl_editor *e, int key) {
 
 // --- Reading ----------------------------------------------------------------
 
+// A character, and none that controls a terminal.
+static bool is_text(int key) {
+  return (key >= 32 && key < 127) || (key >= 0xa0 && key < TL_KEY_UP);
+}
+
 // What the key leads to.
 static void press(tl_editor *e, int key) {
   e->does = MOVED;
@@ -504,7 +509,7 @@ static void press(tl_editor *e, int key) {
       (e->pending != 0 || key == TL_CTRL('r') || (key >= 32 && key < 127));
   if (commands) {
     tl_vi_key(e, key);
-  } else if (!bound_key(e, key) && key >= 32 && key < TL_KEY_UP) {
+  } else if (!bound_key(e, key) && is_text(key)) {
     type_key(e, key);
   }
   tl_vi_stay_on_sign(e);

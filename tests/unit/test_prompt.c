@@ -153,6 +153,7 @@ static void test_tab_completes(void **state) {
   expect(t, "mean_o\t + 1\n", "\n42");
   expect(t, "\\alph\t = 6\n", "\n");
   expect(t, "\\alpha\t \\times\t 7\n", "\n42");
+  expect(t, "\"\\:rock\t\"\n", "\n\"\U0001f680\"");
   expect(t, "mea\t\t", "mean_of");  // both, listed, and the line again
   type(t, "\003");
   expect(t, "r = (north: 42)\n", "\n");
@@ -166,6 +167,7 @@ static void test_lines_are_edited(void **state) {
   expect(t, "20 + 1\n", "\n21");
   expect(t, "\033[A + 21\n", "\n42");
   expect(t, "1 + \003", "");
+  expect(t, "print(\"unended\", end: \"\")\n", "\nunended\ntally>");
   expect(t, "6 * 7\n", "\n42");
   expect(t, "fn f(x) {\n", "\n  ...>");
   type(t, "x + 1\n}\n");
