@@ -126,7 +126,7 @@ static const unsigned char token_styles[] = {
 static void paint(unsigned char *styles, size_t nbytes, size_t begin,
                   size_t end, style s) {
   if (begin < end && end <= nbytes)
-    memset(styles + begin, s, end - begin);
+    memset(styles + begin, (int)s, end - begin);
 }
 
 // A bracket beside the cursor is shown with its other half: the one before the

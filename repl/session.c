@@ -88,7 +88,9 @@ bool tl_session_was_interrupted(void) {
 // begins.
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = 0;
-  tl_session_was_interrupted();
+  // What Ctrl-C cut short of the output is no failure to write.
+  if (tl_session_was_interrupted())
+    clearerr(stdout);
   if (status == TALLY_OK)
     return TL_DONE;
   bool ended = status == TALLY_ERR_EXIT;
