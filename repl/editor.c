@@ -320,6 +320,12 @@ static void type_key(tl_editor *e, int key) {
   tl_edit_change(e, begin, e->cursor, bytes, n);
 }
 
+// Ctrl-C with nothing behind it was typed, by somebody who waits for the end of
+// a paste that got lost.
+static bool gives_paste_up(int key) {
+  return key == TL_CTRL('c') && !tl_keys_pending();
+}
+
 // What is pasted is text, with ends of lines as they are; other control
 // characters are left out.
 static void paste(tl_editor *e) {
@@ -329,7 +335,7 @@ static void paste(tl_editor *e) {
   FILE *to = open_memstream(&text, &nbytes);
   if (to == NULL)
     return;
-  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED) {
+  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !gives_paste_up(key)) {
     bool was_return = key == '\r';
     key = tl_keys_next();
     if (key == '\r' || (key == '\n' && !was_return))

@@ -341,6 +341,13 @@ static void test_a_paste_is_text(void **state) {
          "\ntally> fn f(x) {\n  ...>   x + 1\n  ...> }\n  ...> f(41)");
   type(t, "\n");
   see(t, "\n42");
+  // The end of a paste may get lost; Ctrl-C ends it, too.
+  expect(t, "\033[200~12 + ", "");
+  type(t, "3");
+  type(t, "\003");
+  see(t, "\ntally> 12 + 3");
+  type(t, "0\n");
+  see(t, "\n42");
   leave(t);
 }
 
