@@ -190,6 +190,7 @@ static void erase(tl_editor *e) {
     tl_edit_change(e, begin, e->cursor, NULL, 0);
 }
 
+// The sign behind the cursor.
 static void erase_next(tl_editor *e) {
   size_t end = tl_go_right(e, e->cursor);
   if (end > e->cursor)
@@ -220,6 +221,7 @@ static void finish(tl_editor *e, tl_reading reading) {
   e->reading = reading;
 }
 
+// Ctrl-C gives the input up, and Ctrl-D ends the session where there is none.
 static void interrupt(tl_editor *e) {
   finish(e, TL_READ_INTERRUPTED);
 }
@@ -302,6 +304,7 @@ static void heed_signal(tl_editor *e) {
   }
 }
 
+// The input goes to the first line of an empty screen.
 static void clear(tl_editor *e) {
   tl_screen_write("\033[H\033[2J", 7);
   tl_screen_forget(&e->screen);
