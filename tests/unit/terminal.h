@@ -106,8 +106,8 @@ static inline void terminal_obey(terminal *t, char *sequence) {
   }
 }
 
-// Shows a character at the cursor. One without a width joins the sign before it,
-// and so do a second letter of a flag and what follows a joiner.
+// Shows a character at the cursor. One without a width joins the sign before
+// it, and so do a second letter of a flag and what follows a joiner.
 static inline void terminal_put(terminal *t, const char *sign, int nbytes) {
   utf8proc_int32_t code = 0;
   utf8proc_iterate((const utf8proc_uint8_t *)sign, nbytes, &code);
