@@ -190,6 +190,7 @@ static void erase(tl_editor *e) {
     tl_edit_change(e, begin, e->cursor, NULL, 0);
 }
 
+// The sign behind the cursor.
 static void erase_next(tl_editor *e) {
   size_t end = tl_go_right(e, e->cursor);
   if (end > e->cursor)
@@ -220,6 +221,7 @@ static void finish(tl_editor *e, tl_reading reading) {
   e->reading = reading;
 }
 
+// Ctrl-C gives the input up, and Ctrl-D ends the session where there is none.
 static void interrupt(tl_editor *e) {
   finish(e, TL_READ_INTERRUPTED);
 }
@@ -302,6 +304,7 @@ static void heed_signal(tl_editor *e) {
   }
 }
 
+// The input goes to the first line of an empty screen.
 static void clear(tl_editor *e) {
   tl_screen_write("\033[H\033[2J", 7);
   tl_screen_forget(&e->screen);
@@ -320,6 +323,12 @@ static void type_key(tl_editor *e, int key) {
   tl_edit_change(e, begin, e->cursor, bytes, n);
 }
 
+// Ctrl-C with nothing behind it was typed, by somebody who waits for the end of
+// a paste that got lost.
+static bool gives_paste_up(int key) {
+  return key == TL_CTRL('c') && !tl_keys_pending();
+}
+
 // What is pasted is text, with ends of lines as they are; other control
 // characters are left out.
 static void paste(tl_editor *e) {
@@ -329,7 +338,7 @@ static void paste(tl_editor *e) {
   FILE *to = open_memstream(&text, &nbytes);
   if (to == NULL)
     return;
-  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED) {
+  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !gives_paste_up(key)) {
     bool was_return = key == '\r';
     key = tl_keys_next();
     if (key == '\r' || (key == '\n' && !was_return))
@@ -395,7 +404,7 @@ static bool search_key(tl_editor *e, int key) {
     e->mode = TYPING;
     return gives_up || key == TL_KEY_ESCAPE;
   }
-  return true;
+  return key != TL_KEY_SIGNAL;
 }
 
 // --- Keys -------------------------------------------------------------------
@@ -490,6 +499,11 @@ static bool bound_key(tl_editor *e, int key) {
 
 // --- Reading ----------------------------------------------------------------
 
+// A character, and none that controls a terminal.
+static bool is_text(int key) {
+  return (key >= 32 && key < 127) || (key >= 0xa0 && key < TL_KEY_UP);
+}
+
 // What the key leads to.
 static void press(tl_editor *e, int key) {
   e->does = MOVED;
@@ -504,7 +518,7 @@ static void press(tl_editor *e, int key) {
       (e->pending != 0 || key == TL_CTRL('r') || (key >= 32 && key < 127));
   if (commands) {
     tl_vi_key(e, key);
-  } else if (!bound_key(e, key) && key >= 32 && key < TL_KEY_UP) {
+  } else if (!bound_key(e, key) && is_text(key)) {
     type_key(e, key);
   }
   tl_vi_stay_on_sign(e);

@@ -46,6 +46,7 @@ bool tl_is_in_word(const tl_editor *e, size_t at) {
          ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
+// Blanks and signs before the word are skipped, too.
 size_t tl_go_word_left(const tl_editor *e, size_t at) {
   while (at > 0 && !tl_is_in_word(e, at - 1)) at--;
   while (at > 0 && tl_is_in_word(e, at - 1)) at--;
@@ -161,6 +162,7 @@ static void restore(tl_editor *e, states *from, states *to) {
   free(s.text);
 }
 
+// Each list gets what the other one gives, so that undoing can be undone.
 void tl_edit_undo(tl_editor *e) {
   restore(e, &e->undo, &e->redo);
 }
@@ -196,6 +198,7 @@ void tl_edit_kill(tl_editor *e, motion *go) {
   tl_edit_change(e, begin, end, NULL, 0);
 }
 
+// What was deleted last, as often as is wanted.
 void tl_edit_yank(tl_editor *e) {
   if (e->killed != NULL)
     tl_edit_insert(e, e->killed, e->killed_bytes);
@@ -301,6 +304,7 @@ static bool go_to_line(tl_editor *e, int step) {
   return true;
 }
 
+// The first line's cursor goes on into the history.
 void tl_edit_up(tl_editor *e) {
   if (!go_to_line(e, -1))
     tl_edit_older(e);

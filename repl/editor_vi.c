@@ -63,6 +63,7 @@ static void second_key(tl_editor *e, int key) {
   e->pending = 0;
 }
 
+// From here on keys are text again.
 static void vi_type_at(tl_editor *e, size_t at) {
   e->cursor = at;
   e->mode = TYPING;
@@ -75,6 +76,8 @@ static void vi_short(tl_editor *e, int operator, motion * go) {
   e->pending = 0;
 }
 
+// A key that begins a command, most of them the whole of it. Those that nobody
+// knows do nothing.
 static void command(tl_editor *e, int key) {
   size_t at = e->cursor;
   switch (key) {

@@ -177,6 +177,9 @@ static tl_reading read_input(tl_session *session, reader *in) {
   // Memory that the VM has cached goes back while somebody thinks.
   if (in->is_terminal)
     tally_trim(session->vm);
+  // The editor draws over its line.
+  if (in->editor != NULL && tl_session_is_within_line())
+    fputc('\n', stdout);
   fflush(stdout);
   if (in->editor != NULL)
     return edit_input(in);

@@ -58,6 +58,11 @@ size_t tl_sign_begin(const char *text, size_t at) {
   }
 }
 
+// Whether it is no character, or one that controls a terminal.
+static bool is_control(utf8proc_int32_t code) {
+  return code < 32 || (code >= 127 && code < 0xa0);
+}
+
 // A picture, such as a flag or a family, takes two cells, a letter with its
 // accents what the letter takes. A tab is drawn as two blanks, other control
 // characters as one.
@@ -72,9 +77,7 @@ static int sign_width(const char *text, size_t begin, size_t end) {
     at += read_character(text, end, at, &code);
     bool is_picture = code == 0xfe0f ||
                       (code >= 0x1f1e6 && code <= 0x1f1ff && end - begin > 4);
-    int w = code < 32 || code == 127 ? 1
-            : is_picture             ? 2
-                                     : utf8proc_charwidth(code);
+    int w = is_control(code) ? 1 : is_picture ? 2 : utf8proc_charwidth(code);
     width = w > width ? w : width;
   }
   return width;
@@ -123,7 +126,7 @@ static const unsigned char token_styles[] = {
 static void paint(unsigned char *styles, size_t nbytes, size_t begin,
                   size_t end, style s) {
   if (begin < end && end <= nbytes)
-    memset(styles + begin, s, end - begin);
+    memset(styles + begin, (int)s, end - begin);
 }
 
 // A bracket beside the cursor is shown with its other half: the one before the
@@ -233,10 +236,11 @@ static void next_row(layout *l) {
 // differs. What has no sign of its own is drawn as a blank.
 static void put_sign(layout *l, const char *text, size_t begin, size_t end) {
   int width = sign_width(text, begin, end);
-  unsigned char first = (unsigned char)text[begin];
+  utf8proc_int32_t code;
   if (l->column + width > l->screen->columns - 1)
     next_row(l);
-  if (first < 32 || first == 127)
+  read_character(text, end, begin, &code);
+  if (is_control(code))
     fprintf(l->to, "%*s", width, "");
   else
     fwrite(text + begin, 1, end - begin, l->to);

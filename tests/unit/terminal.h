@@ -35,6 +35,7 @@ typedef struct terminal {
   char text[1 << 16];
 } terminal;
 
+// Blanks from the column up to another.
 static inline void terminal_clear(terminal *t, int row, int column, int to) {
   for (; column < to; column++) {
     strcpy(t->cells[row][column].sign, " ");
@@ -42,6 +43,7 @@ static inline void terminal_clear(terminal *t, int row, int column, int to) {
   }
 }
 
+// The cursor goes one row down; rows below all that was used are empty.
 static inline void terminal_line_feed(terminal *t) {
   t->row++;
   if (t->row >= TERMINAL_LINES) {
@@ -56,6 +58,7 @@ static inline void terminal_line_feed(terminal *t) {
     t->top = t->row - t->rows + 1;
 }
 
+// The colours that Tally uses, each a letter.
 static inline void terminal_set_style(terminal *t, const char *codes) {
   static const struct {
     const char *codes;
@@ -103,6 +106,8 @@ static inline void terminal_obey(terminal *t, char *sequence) {
   }
 }
 
+// Shows a character at the cursor. One without a width joins the sign before
+// it, and so do a second letter of a flag and what follows a joiner.
 static inline void terminal_put(terminal *t, const char *sign, int nbytes) {
   utf8proc_int32_t code = 0;
   utf8proc_iterate((const utf8proc_uint8_t *)sign, nbytes, &code);
@@ -133,6 +138,8 @@ static inline void terminal_put(terminal *t, const char *sign, int nbytes) {
   t->column += width;
 }
 
+// Takes what a program writes, byte by byte: characters and sequences may come
+// in parts.
 static inline void terminal_take_byte(terminal *t, char byte) {
   unsigned char first = (unsigned char)t->pending[0];
   if (t->pending_bytes == 0 && (unsigned char)byte < 0x80 && byte != 27) {
@@ -162,6 +169,7 @@ static inline void terminal_take_byte(terminal *t, char byte) {
   }
 }
 
+// An empty screen of 24 lines of 80 cells.
 static inline void terminal_open(terminal *t) {
   memset(t, 0, sizeof *t);
   t->rows = 24;

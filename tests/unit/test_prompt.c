@@ -153,6 +153,7 @@ static void test_tab_completes(void **state) {
   expect(t, "mean_o\t + 1\n", "\n42");
   expect(t, "\\alph\t = 6\n", "\n");
   expect(t, "\\alpha\t \\times\t 7\n", "\n42");
+  expect(t, "\"\\:rock\t\"\n", "\n\"\U0001f680\"");
   expect(t, "mea\t\t", "mean_of");  // both, listed, and the line again
   type(t, "\003");
   expect(t, "r = (north: 42)\n", "\n");
@@ -166,6 +167,7 @@ static void test_lines_are_edited(void **state) {
   expect(t, "20 + 1\n", "\n21");
   expect(t, "\033[A + 21\n", "\n42");
   expect(t, "1 + \003", "");
+  expect(t, "print(\"unended\", end: \"\")\n", "\nunended\ntally>");
   expect(t, "6 * 7\n", "\n42");
   expect(t, "fn f(x) {\n", "\n  ...>");
   type(t, "x + 1\n}\n");
@@ -338,6 +340,13 @@ static void test_a_paste_is_text(void **state) {
   expect(t, "\033[200~fn f(x) {\r  x + 1\r}\r\nf(41)\033[201~",
          "\ntally> fn f(x) {\n  ...>   x + 1\n  ...> }\n  ...> f(41)");
   type(t, "\n");
+  see(t, "\n42");
+  // The end of a paste may get lost; Ctrl-C ends it, too.
+  expect(t, "\033[200~12 + ", "");
+  type(t, "3");
+  type(t, "\003");
+  see(t, "\ntally> 12 + 3");
+  type(t, "0\n");
   see(t, "\n42");
   leave(t);
 }

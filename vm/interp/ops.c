@@ -626,7 +626,7 @@ bool tl_do_show(tl_vm *vm, tl_slot value) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_display(vm, &text, value, vm->width);
+  bool ok = tl_format_display(vm, &text, value, vm->width, false);
   if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n')) {
     tl_text_putc(&text, '\n');
   }
