@@ -133,6 +133,8 @@ typedef struct tally_options {
   tally_native_code native;
   // Whether the value that tally_interact has shown stays, as the variable ans.
   int keep_ans;
+  // Whether pictures that tally_interact shows have a terminal's colours.
+  int colors;
   // Other memory than the process's, such as a GPU's, on which resources may say
   // that their bytes lie (tally_resource.device): each has a limit of its own
   // and is counted by itself. Copied when the VM is opened, names too.

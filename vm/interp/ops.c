@@ -605,8 +605,10 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
 
 // A picture as signs of the terminal.
 static bool draw(tl_vm *vm, tl_slot picture) {
-  tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width)}, drawn;
-  if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 2, args, &drawn))
+  tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
+                    tl_bool(vm->options.colors != 0)};
+  tl_slot drawn;
+  if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 3, args, &drawn))
     return false;
   bool ok = tl_write(vm, drawn.string->text, drawn.string->length);
   tl_drop(vm, drawn);
