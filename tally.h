@@ -62,7 +62,10 @@ enum {  // tally_options.capabilities: what a script may do
   TALLY_MAY_FILES = 1,
   TALLY_MAY_CLOCK = 2,
   TALLY_MAY_ENVIRONMENT = 4,
-  TALLY_MAY_ALL = 7,
+  // Import native modules (see "Native modules in files"), whose code may do
+  // whatever the process may. The values between are not free.
+  TALLY_MAY_LIBRARIES = 128,
+  TALLY_MAY_ALL = 135,
 };
 
 // tally_options.native: whether loops and functions that run long become machine
@@ -139,6 +142,10 @@ typedef struct tally_options {
   // (tally_resource.finish). One line of UTF-8. It may not use the VM. NULL:
   // nobody hears it.
   void (*report)(void *context, const char *text);
+  // Bytes that scripts print and write to files in a call into the VM; 0: no
+  // limit. A piece that would pass it is not written, and ends the call with
+  // TALLY_ERR_LIMIT.
+  uint64_t output_limit;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -297,6 +304,23 @@ typedef struct tally_module {
 TALLY_API tally_status tally_add_module(tally_vm *vm,
                                         const tally_module *module);
 
+// Native modules in files. Where a script imports NAME, and there is neither a
+// module nor a file NAME.tly of that name, a library NAME.so beside the
+// importing file, in TALLY_PATH, or in tally-VERSION/ beside Tally itself is
+// loaded, and its function tally_open_NAME called: it adds the module NAME by
+// tally_add_module, and returns TALLY_OK or what it raised. It is called once
+// for each VM that imports it, and the library stays loaded until the process
+// ends. Needs TALLY_MAY_FILES and TALLY_MAY_LIBRARIES.
+//
+//   TALLY_ERR_IO    the library does not load (the loader's words follow), or
+//                   the host may not
+//   TALLY_ERR_NAME  it has no tally_open_NAME, or that adds no module NAME
+//
+// A program that is linked with libtally.a lets such libraries see tally.h's
+// functions by -rdynamic, as the command does. A module may also be linked into
+// a host, which calls tally_open_NAME itself.
+typedef tally_status tally_open_module(tally_vm *vm);
+
 // Makes an error of that kind the last one and returns its status, for a
 // function of the host's to return: the script sees it as an error of its own,
 // at the place of the call. format as for printf; bytes that are not UTF-8
@@ -391,6 +415,36 @@ typedef enum tally_input {
   TALLY_INPUT_INCOMPLETE,  // a bracket, string or operator is open: read on
 } tally_input;
 TALLY_API tally_input tally_check_input(tally_vm *vm, const char *source);
+
+// What a part of a source is, for its colour.
+typedef enum tally_token_kind {
+  TALLY_TOKEN_OTHER,  // commas, points, colons
+  TALLY_TOKEN_KEYWORD,
+  TALLY_TOKEN_NAME,
+  TALLY_TOKEN_CALL,    // a name, and its arguments follow
+  TALLY_TOKEN_NUMBER,
+  TALLY_TOKEN_STRING,  // or a part of one, between holes
+  TALLY_TOKEN_TYPE,
+  TALLY_TOKEN_OPERATOR,
+  TALLY_TOKEN_OPEN,   // a bracket
+  TALLY_TOKEN_CLOSE,  // likewise
+  TALLY_TOKEN_COMMENT,
+  TALLY_TOKEN_ERROR,  // no token of the language, or a bracket that fits none
+} tally_token_kind;
+
+// Bytes [begin, end) of a source.
+typedef struct tally_token {
+  tally_token_kind kind;
+  size_t begin, end;
+  size_t match;  // where the other bracket begins; [begin] where there is none
+} tally_token;
+
+// Writes the tokens and comments of a text in their order, at most [capacity],
+// and returns how many there are; tokens may be NULL if capacity is 0. The text
+// need not be whole: brackets and strings that are open at its end are no
+// errors. 0 also where the text is not UTF-8 and where there is no memory.
+TALLY_API size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
+                              tally_token *tokens, size_t capacity);
 
 // What the word at the end of [text] may go on as: variables, built-in names
 // and keywords that begin with it, or behind `value.` the fields of a record

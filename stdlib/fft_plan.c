@@ -534,13 +534,23 @@ static bool split(tl_fft *fft) {
   return true;
 }
 
+// FFTW does not poll: under a limit it gets what takes it some 20 ms, so that
+// the script ends when it has to.
+enum { MOST_LIMITED = 1 << 20 };
+
+static bool may_wait(const tl_vm *vm, int64_t n) {
+  const bool limited =
+      vm->options.time_limit > 0 || vm->options.instruction_limit > 0;
+  return !limited || n <= MOST_LIMITED;
+}
+
 // FFTW if the VM asks for it, then passes, then Bluestein.
 bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
   // No machine has the memory, and products of indices must not overflow.
   if (n > INT64_C(1) << 40)
     return tl_fail_memory(vm, SIZE_MAX, "a Fourier transform");
-  out->foreign = vm->fftw ? tl_fftw_plan(n) : NULL;
+  out->foreign = vm->fftw && may_wait(vm, n) ? tl_fftw_plan(n) : NULL;
   if (out->foreign)
     return true;
   bool ok = split(out);

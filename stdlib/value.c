@@ -76,6 +76,22 @@ static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// show(x, all): what the prompt shows of a value.
+static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool all;
+  if (!tl_arg_bool(vm, "show", "all", args[1], &all))
+    return false;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_display(vm, &text, args[0], vm->width, all);
+  if (ok && text.failed)
+    ok = tl_fail_memory(vm, text.length, "the display");
+  ok = ok && tl_write(vm, text.bytes ? text.bytes : "", text.length);
+  tl_text_close(&text);
+  *out = tl_none();
+  return ok;
+}
+
 // Makes *out the string of [text], which is closed in any case; [ok] is
 // whether it is whole.
 static bool finish(tl_text *text, bool ok, tl_slot *out) {
@@ -557,6 +573,14 @@ const tl_builtin tl_value_builtins[] = {
     ///     print(1, [2.5], "a", sep: " | ")    # 1 | [2.5] | a
     {"print", "...values, sep: none, end: none", print, TL_EFFECT,
      .takes = TL_FORMS},
+    /// Writes x as the prompt shows it: the type, then aligned columns, as wide
+    /// as the terminal (80 columns in a script). Of large values both ends are
+    /// shown, unless all is true. A write that the output refuses is an error
+    /// (kind io).
+    ///     show([1.5, 10])
+    ///     # 2 * float64
+    ///     #   1.5  10.0
+    {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS},
     /// The text of x under a specification of Python's format language; arrays
     /// item by item. A wrong specification is an error (kind value).
     ///     format(pi, ".2f")    # 3.14

@@ -338,6 +338,13 @@ static inline tally_input refused_input(tally_input input) {
 }
 #define tally_check_input(...) refused_input(tally_check_input(__VA_ARGS__))
 
+// Finds no tokens where it has no memory to look.
+static inline size_t refused_tokens(size_t count) {
+  refused.caught = refused.caught || (count == 0 && refused.refused);
+  return count;
+}
+#define tally_tokens(...) refused_tokens(tally_tokens(__VA_ARGS__))
+
 // Has no text where there is no memory to unpack it.
 static inline const char *refused_text(const char *text) {
   refused.caught = refused.caught || (text == NULL && refused.refused);

@@ -39,6 +39,7 @@
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
+  TL_FLOATS_HERE;
   tally_options o = tally_default_options();
   // A host compiled against an older tally.h has a shorter struct; what it does
   // not have keeps its default.
