@@ -135,9 +135,9 @@ typedef struct tally_options {
   int keep_ans;
   // Whether pictures that tally_interact shows have a terminal's colours.
   int colors;
-  // Other memory than the process's, such as a GPU's, on which resources may say
-  // that their bytes lie (tally_resource.device): each has a limit of its own
-  // and is counted by itself. Copied when the VM is opened, names too.
+  // Other memory than the process's, such as a GPU's, on which resources may
+  // say that their bytes lie (tally_resource.device): each has a limit of its
+  // own and is counted by itself. Copied when the VM is opened, names too.
   const tally_device *devices;
   size_t device_count;  // at most TALLY_MAX_DEVICES
   // Hears what no script can be told: that the end of a resource failed
@@ -373,18 +373,18 @@ typedef struct tally_resource {
                           size_t count, const tally_value *operands,
                           tally_value *out);
   // Calls see(to, v) with each handle that the object keeps (tally_retain, or
-  // what returned owned), and does nothing else with the VM. memory.refs, graph,
-  // chain, backrefs and held then go on through the object, and a circle that
-  // counts alone never free (the object keeps a list that it is in) is told by
-  // memory.circles and tally_left.
+  // what returned owned), and does nothing else with the VM. memory.refs,
+  // graph, chain, backrefs and held then go on through the object, and a circle
+  // that counts alone never free (the object keeps a list that it is in) is
+  // told by memory.circles and tally_left.
   void (*visit)(void *context, void *object, tally_see *see, void *to);
   // What may fail at the end, such as writing what is left: called once before
   // release, which follows in any case. Returns NULL, or a text that says what
   // failed, for tally_options.report: borrowed until release is called. It may
   // use the VM as release may.
   const char *(*finish)(void *context, void *object);
-  // Which device nbytes are on: 1 for the first of tally_options.devices; 0, and
-  // without the hook: the process's memory, within memory_limit. Asked once.
+  // Which device nbytes are on: 1 for the first of tally_options.devices; 0,
+  // and without the hook: the process's memory, in memory_limit. Asked once.
   size_t (*device)(void *context, void *object);
 } tally_resource;
 
@@ -595,8 +595,8 @@ TALLY_API tally_status tally_from_pointers(tally_vm *vm, tally_value target,
                                            tally_value *out);
 // The other way: *target, returned owned, is what they point into (see
 // tally_to_buffer), and *places the items that they point to, an array of int64
-// that is borrowed: valid until v is released. Of a single pointer ndim is 0, and
-// strides and data are those of its one place.
+// that is borrowed: valid until v is released. Of a single pointer ndim is 0,
+// and data is its one place.
 //   TALLY_ERR_TYPE   v is no array of pointers
 TALLY_API tally_status tally_to_pointers(tally_vm *vm, tally_value v,
                                          tally_array *places,
@@ -769,8 +769,8 @@ TALLY_API void tally_get_stats(tally_vm *vm, tally_stats *out);
 // and ext_peak_bytes to ext_bytes.
 TALLY_API void tally_reset_stats(tally_vm *vm);
 // Bytes that resources have on a device (tally_options.devices, from 1 on; 0 is
-// the process's memory: live_bytes and ext_bytes). tally_reset_stats sets peak to
-// bytes. TALLY_ERR_HOST: there is no such device.
+// the process's memory: live_bytes and ext_bytes). tally_reset_stats sets peak
+// to bytes. TALLY_ERR_HOST: there is no such device.
 typedef struct tally_device_stats {
   const char *name;  // borrowed: valid until the VM is closed
   uint64_t bytes, peak, limit;
@@ -810,11 +810,11 @@ TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
                                          int width, tally_value *out);
 
 // What tally_close would count: the values that the host, or another library by
-// way of it, has not released. *out, returns owned and not among them, is a
-// list of records: type and bytes (of the value's own object), owner ("the
-// host", "another library", what a resource keeps by its visit hook "a token",
-// or, where that value leads back to it, "a token, in a circle") and made: "script.tly:3", known of large blocks
-// while TALLY_WATCH_MEMORY records, else none.
+// way of it, has not released. *out, returns owned and not among them: a list
+// of records of type, bytes (of the value's own object), owner ("the host",
+// "another library"; of what a resource keeps "a token", or "a token, in a
+// circle" where it leads back to that) and made: "script.tly:3", known of large
+// blocks while TALLY_WATCH_MEMORY records, else none.
 TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 
 // What each operation's result of a script lives in, and why: fused, in place

@@ -299,8 +299,8 @@ static void add_variable(void *context, const char *name, tally_value value) {
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
 }
 
-// What the whole process has in memory, other libraries and code included, where
-// the system says it.
+// What the whole process has in memory, other libraries and code included,
+// where the system says it.
 static void show_resident(const asked *q) {
   tally_value resident;
   int64_t nbytes;

@@ -190,10 +190,8 @@ static bool give(tl_vm *vm, const tally_resource *type, void *object,
   if (!resource)
     return false;
   // The buffer is the VM's memory and counted as such, not as external.
-  *resource = (tl_resource){.head = resource->head,
-                            .type = type,
-                            .object = object,
-                            .walked = walked};
+  *resource = (tl_resource){
+      .head = resource->head, .type = type, .object = object, .walked = walked};
   *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
   return true;
 }

@@ -514,10 +514,10 @@ const tl_builtin tl_memory_references[] = {
     /// error (kind memory).
     ///     memory.chain(3)    # ()
     {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS, .takes = TL_FORMS},
-    /// A host's objects that keep themselves alive: each holds a value that leads
-    /// back to it, and no variable leads to either, so that no count will ever
-    /// free them. memory.graph draws what such an object holds. Scripts alone
-    /// make none.
+    /// A host's objects that keep themselves alive: each holds a value that
+    /// leads back to it, and no variable leads to either, so that no count will
+    /// ever free them. memory.graph draws what such an object holds. Scripts
+    /// alone make none.
     /// A list; want of memory is the only error (kind memory).
     ///     memory.circles()    # ()
     {"circles", "", circles, TL_EFFECT},

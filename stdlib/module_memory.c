@@ -308,8 +308,8 @@ const tl_builtin tl_memory_module[] = {
     {"rss", "", rss, TL_ENVIRONMENT | TL_EFFECT},
     /// Bytes on the host's devices, such as a GPU: a record for each of bytes
     /// (now), peak (since the beginning or memory.reset()) and limit (none: no
-    /// limit). They are not among live and peak, and not within the limit of the
-    /// process's memory. Never fails.
+    /// limit). They are not among live and peak, and not within the limit of
+    /// the process's memory. Never fails.
     ///     memory.devices()    # (:)
     {"devices", "", devices, TL_EFFECT},
     /// Sets the numbers of memory.stats to 0, the peak to what is alive now.

@@ -151,16 +151,16 @@ typedef struct ending {
 static void end_object(void *context, void *object) {
   const ending *e = context;
   const tally_resource *type = e->type;
-  const char *failed = HOOK(type, finish) == NULL
-                           ? NULL
-                           : type->finish(type->context, object);
+  const char *failed =
+      HOOK(type, finish) == NULL ? NULL : type->finish(type->context, object);
   if (failed != NULL)
     report_failure(e->vm, type, failed);
   if (type->release != NULL)
     type->release(type->context, object);
 }
 
-// The VM's own object goes first: the hooks may do as they like with the host's.
+// The VM's own object goes first: the hooks may do as they like with the
+// host's.
 void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   ending e = {vm, resource->type};
   void *object = resource->object;

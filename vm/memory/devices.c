@@ -1,5 +1,6 @@
-// Bytes on the host's devices (tally_options.devices). The VM never touches that
-// memory: it counts what resources say of themselves, and keeps the limits.
+// Bytes on the host's devices (tally_options.devices). The VM never touches
+// that memory: it counts what resources say of themselves, and keeps the
+// limits.
 //
 //     device 0   the process's memory    live_bytes, ext_bytes, memory_limit
 //     device 1…  vm->devices[0…]         each its own bytes, peak and limit

@@ -64,8 +64,8 @@ bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes);
 // The host's memory is no longer kept alive by this VM.
 void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes);
 
-// Copies the names and limits of the devices in the options; false where there are too
-// many.
+// Copies the names and limits of the devices in the options; false where there
+// are too many.
 bool tl_devices_open(tl_vm *vm);
 // The same for memory on a device, which counts there alone; 0: the process's
 // memory, as above.

@@ -330,9 +330,9 @@ static tl_slot resource_slot(const tl_resource *resource) {
 bool tl_is_in_circle(tl_vm *vm, const tl_resource *resource, bool *complete) {
   tl_reach reach = {.vm = vm};
   tl_slot next = resource_slot(resource);
-  do
-    tl_each_item(next, meet, &reach);
-  while (!tl_reach_has(&reach, &resource->head) && tl_reach_next(&reach, &next));
+  do tl_each_item(next, meet, &reach);
+  while (!tl_reach_has(&reach, &resource->head) &&
+         tl_reach_next(&reach, &next));
   bool found = tl_reach_has(&reach, &resource->head);
   *complete = *complete && !reach.failed;
   tl_reach_end(&reach);
@@ -360,15 +360,14 @@ static bool see(void *context, const tl_reference *r) {
   return !s->reach.failed && s->visit(s->context, &seen);
 }
 
-// A resource that nothing led to is in a circle, or a temporary's: what it holds
-// is seen in any case. False: stopped.
+// A resource that nothing led to is in a circle, or a temporary's: what it
+// holds is seen in any case. False: stopped.
 static bool see_unmet(search *s, const tl_resource *resource, bool *complete) {
   tl_slot next = resource_slot(resource);
   if (s->reach.failed || tl_reach_has(&s->reach, &resource->head))
     return !s->reach.failed;
-  tl_reference r = {.kind = TL_REFERENCE_CIRCLE,
-                    .count = TL_COUNT_BORROWED,
-                    .to = next};
+  tl_reference r = {
+      .kind = TL_REFERENCE_CIRCLE, .count = TL_COUNT_BORROWED, .to = next};
   snprintf(r.name, sizeof r.name, "a circle through it");
   bool ok = true;
   if (tl_is_in_circle(s->reach.vm, resource, complete))

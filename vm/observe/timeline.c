@@ -98,8 +98,7 @@ static void halve_samples(tl_timeline *t) {
   t->sample_count = TL_SAMPLES / 2;
   t->width *= 2;
   halve_line(&t->rss);
-  for (uint32_t d = 0; d < t->device_count; d++)
-    halve_line(&t->devices[d]);
+  for (uint32_t d = 0; d < t->device_count; d++) halve_line(&t->devices[d]);
 }
 
 // Notes the bytes of a line in the newest sample; until then they were what

@@ -58,7 +58,7 @@ typedef struct tl_band {
   char owner[80];  // who has it when the recording ends; "": nobody
 } tl_band;
 
-// Bytes elsewhere over time, such as on a device, in the same stretches as the samples.
+// Bytes on a device, or of the process, in the same stretches as the samples.
 typedef struct tl_device_line {
   uint64_t high[TL_SAMPLES];  // the most, up to [at]
   uint64_t last;              // now
