@@ -40,6 +40,7 @@ static const char help[] =
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
+    "  --limit-output SIZE      bytes printed and written to files, likewise\n"
     "  --threads N              at most N threads; default: one for each core\n"
     "  --seed N                 random numbers as after random.seed(N)\n"
     "  --sandbox                no files, no clock, no environment\n"
@@ -140,6 +141,15 @@ static int set_time(tl_command *cmd, const char *text) {
   return wrong("--limit-time wants a time, such as 10s or 500ms, not ", text);
 }
 
+static int set_output(tl_command *cmd, const char *text) {
+  double nbytes;
+  if (!read_quantity(text, sizes, &nbytes))
+    return wrong("--limit-output wants a size, such as 64K or 10M, not ", text);
+  // A limit beyond all numbers of bytes is none.
+  cmd->options.output_limit = nbytes < 0x1p64 ? (uint64_t)nbytes : 0;
+  return 0;
+}
+
 static int set_threads(tl_command *cmd, const char *text) {
   if (read_count(text, &cmd->options.threads))
     return 0;
@@ -197,6 +207,7 @@ typedef struct valued {
 static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"--stack", set_stack},
                                     {"--limit-time", set_time},
+                                    {"--limit-output", set_output},
                                     {"--threads", set_threads},
                                     {"--seed", set_seed},
                                     {"--native", set_native},

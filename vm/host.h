@@ -56,6 +56,12 @@ typedef struct tl_resource {
   size_t nbytes;
   // How `for` iterates over it; NULL: it does not.
   const tl_walked *walked;
+  // Which device nbytes are on; 0: the process's memory.
+  size_t device;
+  // Of a type with a visit hook, whose resources the VM has in a list; else
+  // NULL.
+  tl_vm *vm;
+  struct tl_resource *older, *newer;
 } tl_resource;
 
 // Whether the slot is such a value.

@@ -71,7 +71,7 @@ struct tl_nested_ops {
   bool (*concat)(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out);
   // Appends the value as print shows it, and as the prompt does.
   bool (*format)(struct tl_text *text, tl_slot s, int64_t limit);
-  bool (*display)(struct tl_text *text, tl_slot s, int width);
+  bool (*display)(struct tl_text *text, tl_slot s, int width, bool all);
 };
 
 // What lower layers ask of vm/region and its neighbours.
@@ -133,6 +133,14 @@ struct tl_host_ops {
   void (*each_handle)(const tl_vm *vm,
                       void (*each)(void *context, tl_slot value),
                       void *context);
+  // The same without those that only resources hold, which say so (tally.h:
+  // visit).
+  void (*each_outer)(tl_vm *vm, void (*each)(void *context, tl_slot value),
+                     void *context);
+  // Calls [each] with every value that the resource holds; of a type that does
+  // not say what it holds, with none.
+  void (*each_held)(const struct tl_resource *resource,
+                    void (*each)(void *context, tl_slot value), void *context);
 };
 
 #endif

@@ -30,6 +30,8 @@ bool tl_write_for(tl_vm *vm, const char *what, const char *text,
   // A hook is never called for nothing.
   if (nbytes == 0)
     return true;
+  if (!tl_output_counts(vm, nbytes))
+    return false;
   // The host's hook may not call back into the VM: code is running.
   tl_access before = vm->access;
   vm->access = TL_ACCESS_NONE;

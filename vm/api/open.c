@@ -58,6 +58,8 @@ static const struct tl_host_ops host_ops = {
     .load_module = tl_load_module,
     .each_function = tl_host_each_function,
     .each_handle = tl_handles_each,
+    .each_outer = tl_handles_each_outer,
+    .each_held = tl_resource_each_held,
 };
 
 // The tables are constant and shared by all VMs.
@@ -81,6 +83,10 @@ tl_vm *tl_vm_open(const tally_options *options,
     return NULL;
   memset(vm, 0, sizeof *vm);
   vm->options = *options;
+  if (!tl_devices_open(vm)) {
+    options->resize(options->context, vm, sizeof *vm, 0);
+    return NULL;
+  }
   vm->compiler = compiler;
   tl_vm_bind(vm, library);
   // Zeros are no slots: the value none has a tag.

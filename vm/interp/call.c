@@ -616,8 +616,8 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else if (tl_is_nested(args[0])) {
     // Nested arrays are converted by the library's own function.
     const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
-    tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
-    return run_builtin(vm, astype, TL_CALL_OWNS, false, 3, inner, out);
+    tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true), tl_none()};
+    return run_builtin(vm, astype, TL_CALL_OWNS, false, 4, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)
