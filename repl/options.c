@@ -33,6 +33,8 @@ static const char help[] =
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
     "  tally check FILE ...     errors and warnings, without running anything\n"
+    "  tally bind FILE.bind     make a native module of a library's "
+    "declarations\n"
     "  tally lsp                a language server for editors\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
@@ -369,6 +371,14 @@ static int read_test(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally bind ..., whose arguments are read in bind.c.
+static int read_bind(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_BIND;
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
+  return 0;
+}
+
 // A word in the place of a FILE.
 typedef struct worded {
   const char *word;
@@ -382,6 +392,7 @@ static const worded words[] = {{"test", read_test},
                                {"explain", read_explain},
                                {"check", read_check_files},
                                {"lsp", read_lsp},
+                               {"bind", read_bind},
                                {NULL, NULL}};
 
 // Reads the FILE or word and all behind it.

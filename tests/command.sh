@@ -96,11 +96,15 @@ absent . '-e of an assignment prints nothing'
 run -e 'print(1); 2';       expect 0 '^2$' '-e prints the last value'
 run -e '1 +';               expect 1 'syntax error' '-e of broken code'
 run -e 'foo';               expect 1 'name error.*foo' '-e of an unknown name'
+run -e 'show(0..2000, all: true); show([i for i in 0..99], all: true)'
+expect 0 ' 97  98$' 'show of all'
+absent '…' 'show of all elides nothing'
 run -e '[1, 2, 3] * 2';     expect 0 '2.*4.*6' '-e of an array'
 run --stats -e '1';         expect 0 'peak_bytes|peak' '--stats'
 expect 0 '^heap-counted share = [0-9.]+ %$' '--stats ends with the share'
 run --memory-plot - -e 'sum(ones(100000) + 1.0)'
 expect 0 '^before .* peak .* after' '--memory-plot - is text'
+expect 0 '^whole process: before .* peak .* after' 'with what the process has'
 run --memory-plot "$dir/plot.svg" -e '1'
 expect 0 '^1$' '--memory-plot FILE.svg'
 cp "$dir/plot.svg" "$dir/out"
@@ -415,6 +419,7 @@ expect 0 '3 \* 2 \* float64, ' ':type shows type and bytes'
 text 'small = zeros(2)\nlarge = zeros(1000)\n:mem\n'; run
 expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
 expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
+expect 0 'MB of the whole process' ':mem tells what the process has'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
 text ':dis y = 1 + 1\n'; run

@@ -12,7 +12,9 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
   unsigned missing = capability & ~vm->options.capabilities;
   const char *thing = (missing & TALLY_MAY_FILES) != 0   ? "files"
                       : (missing & TALLY_MAY_CLOCK) != 0 ? "the clock"
-                                                         : "the environment";
+                      : (missing & TALLY_MAY_LIBRARIES) != 0
+                          ? "native modules"
+                          : "the environment";
   return tl_fail(vm, TALLY_ERR_IO, "%s: this script may not use %s", what,
                  thing);
 }

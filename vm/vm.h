@@ -54,6 +54,9 @@ typedef struct tl_compiler_hooks {
                       const char *text, size_t nbytes, unsigned mode);
 } tl_compiler_hooks;
 
+// Lists that the functions of a host are spread over.
+enum { TL_HOST_NAMES = 32 };
+
 // What a hook of the host's may do while it runs. Values may be made and read
 // in all but the innermost kind, since a release may run while an error
 // unwinds.
@@ -63,6 +66,13 @@ typedef enum tl_access {
   TL_ACCESS_VALUES,
   TL_ACCESS_NONE,
 } tl_access;
+
+// Memory of the host's that is not the process's (memory/devices.c).
+typedef struct tl_device {
+  char name[48];
+  size_t limit;  // 0: none
+  uint64_t bytes, peak;
+} tl_device;
 
 // The pending error. The interpreter adds place and trace on the way out; a
 // `catch` or the host takes it (tl_error_take, vm/api/report.c).
@@ -225,9 +235,13 @@ struct tally_vm {
   struct tl_watch *watched;
   // Values that the host holds (api/handles.c).
   struct tl_handles *handles;
+  // Resources that say what they hold, the newest first (host.h).
+  struct tl_resource *visiting;
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)
+  // The same by a hash of their names, so that one of thousands is found.
+  struct tl_host_function *host_names[TL_HOST_NAMES];
   struct tl_host_module *host_modules;
   // The library's documentation, unpacked when first needed; or NULL.
   char *docs;
@@ -259,6 +273,8 @@ struct tally_vm {
   uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed
+  // Of tally_options.devices.
+  tl_device devices[TALLY_MAX_DEVICES];
   bool fftw;                // fft.use("fftw")
 };
 

@@ -87,6 +87,15 @@ bool tl_handles_open(tl_vm *vm);
 // Releases all handles and the table; returns how many were still held.
 size_t tl_handles_close(tl_vm *vm);
 // Calls [each] with every value that the host holds, for the auditor's recount.
+// Likewise those that the host itself holds, and not its resources alone.
+void tl_handles_each_outer(tl_vm *vm,
+                           void (*each)(void *context, tl_slot value),
+                           void *context);
+// Calls [each] with every value that a resource says it holds.
+struct tl_resource;
+void tl_resource_each_held(const struct tl_resource *resource,
+                           void (*each)(void *context, tl_slot value),
+                           void *context);
 void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value), void *context);
 // Makes a handle for *value: what the slot owns is taken, what it borrows is

@@ -442,7 +442,8 @@ static int64_t walked_length(tl_slot c) {
     return c.range->length;
   if (tl_is_string(c))
     return (int64_t)c.string->length;
-  return tl_is_nested(c) ? tl_value_length(c, 0) : -1;
+  bool one = tl_is_form(c, TL_FORM_POINTER) && tl_value_ndim(c) == 0;
+  return tl_is_nested(c) && !one ? tl_value_length(c, 0) : -1;
 }
 
 // Of a file only its hook knows whether there is more. Of all others the
@@ -625,7 +626,7 @@ bool tl_do_show(tl_vm *vm, tl_slot value) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_display(vm, &text, value, vm->width);
+  bool ok = tl_format_display(vm, &text, value, vm->width, false);
   if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n')) {
     tl_text_putc(&text, '\n');
   }
