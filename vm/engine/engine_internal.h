@@ -16,6 +16,13 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out);
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
                        const tl_typing *typing, tl_slot *out);
 
+// Room for the indices of as many axes as an array can have.
+typedef char tl_place_text[TL_MAX_DIMS * 24];
+// Where in an array of that shape item number [index] in rows is: " at [1, 2]".
+// Nothing for a scalar.
+void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
+                    tl_place_text text);
+
 // The operation on operands that are opened and resolved, computed in a dtype
 // that has a saturating kernel, as vm->overflow says: ERROR or SATURATE.
 bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
