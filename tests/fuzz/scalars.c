@@ -1,4 +1,5 @@
-// Runs random programs of scalars, loops, items and calls, and asks that
+// Runs random programs of scalars, loops, items of arrays, lists and records,
+// and calls, and asks that
 // machine code does as the interpreter does: the same output, the same errors
 // at the same places, under the same budget.
 //
@@ -82,6 +83,52 @@ static void binary(writer *w, kind left, const char *operator, kind right,
   say(w, ")");
 }
 
+// A number below a list or a record: what is at the places differs now and then
+// in its type, and some of it is shared with another variable.
+static void reference(writer *w, kind k, int depth) {
+  static const char *const ints[] = {"r.n",          "len(l)", "count(r.next)",
+                                     "weight(r, 2)", "r.a[2]", "l[1].n"};
+  static const char *const floats[] = {"r.x", "l[0].x", "l[2].w[3]", "q[1]"};
+  static const char *const truths[] = {"r.next == none", "r.p",
+                                       "s[k % 5] == \"c\"", "r.next != none"};
+  if (k == FLOAT) {
+    ONE_OF(w, floats);
+  } else if (k == BOOL) {
+    ONE_OF(w, truths);
+  } else if (chance(w, 50)) {
+    ONE_OF(w, ints);
+  } else {
+    bool list = chance(w, 50);
+    say(w, list ? "l[" : "q[");
+    expression(w, INT, depth - 1);
+    say(w, chance(w, 98) ? " % 3]" : "]");
+    say(w, list ? ".n" : "");
+  }
+}
+
+// A store below one of them.
+static void store_below(writer *w) {
+  static const char *const places[] = {"r.n",    "r.x",        "l[1].n",
+                                       "l[2].x", "r.a[k % 4]", "l[k % 3].w[1]",
+                                       "q[2]",   "q[k % 3]",   "l[k % 3].n"};
+  static const char *const others[] = {"other = r",
+                                       "other = l",
+                                       "r, k = moved(r, k)",
+                                       "l, k = shifted(l, k)",
+                                       "r = r.next",
+                                       "q[0], q[2] = q[2], q[0]",
+                                       "for o in l { m += o.n }",
+                                       "r.next = none",
+                                       "r = (n: k, x: x, p: p, a: v, next: r)"};
+  if (chance(w, 35)) {
+    ONE_OF(w, others);
+    return;
+  }
+  ONE_OF(w, places);
+  say(w, chance(w, 60) ? " += " : " = ");
+  expression(w, chance(w, 70) ? INT : FLOAT, 2);
+}
+
 static void integer(writer *w, int depth) {
   static const char *const sums[] = {" + ", " - ", " * "};
   static const char *const quotients[] = {" // ", " % "};
@@ -116,12 +163,14 @@ static void integer(writer *w, int depth) {
     say(w, ", ");
     expression(w, INT, depth - 1);
     say(w, ")");
-  } else if (t < 92) {
+  } else if (t < 90) {
     say(w, "(-");
     expression(w, INT, depth - 1);
     say(w, ")");
-  } else if (t < 94) {
+  } else if (t < 91) {
     binary(w, INT, " ** ", INT, 1);
+  } else if (t < 95) {
+    reference(w, INT, depth);
   } else {
     say(w, "(if ");
     expression(w, BOOL, depth - 1);
@@ -151,10 +200,12 @@ static void floating(writer *w, int depth) {
     say(w, functions[below(w, 3)]);
     expression(w, FLOAT, depth - 1);
     say(w, ")");
-  } else if (t < 90) {
+  } else if (t < 87) {
     say(w, "w[");
     expression(w, INT, depth - 1);
     say(w, " % 8]");
+  } else if (t < 93) {
+    reference(w, FLOAT, depth);
   } else {
     say(w, "h(");
     expression(w, FLOAT, depth - 1);
@@ -175,10 +226,12 @@ static void truth(writer *w, int depth) {
     say(w, "(not ");
     expression(w, BOOL, depth - 1);
     say(w, ")");
-  } else if (t < 82) {
+  } else if (t < 80) {
     say(w, "b[");
     expression(w, INT, depth - 1);
     say(w, " % 5]");
+  } else if (t < 86) {
+    reference(w, BOOL, depth);
   } else {
     binary(w, BOOL, chance(w, 50) ? " and " : " or ", BOOL, depth);
   }
@@ -325,8 +378,10 @@ static void statement(writer *w, int depth) {
   uint32_t t = below(w, 100);
   if (t < 38 || depth == 0) {
     assign(w);
-  } else if (t < 55) {
+  } else if (t < 48) {
     store(w);
+  } else if (t < 57) {
+    store_below(w);
   } else if (t < 68) {
     say(w, "if ");
     expression(w, BOOL, 2);
@@ -365,13 +420,18 @@ static void function(writer *w, int number) {
       "(k, x) {\n  global G\n  m = 3\n  y = 0.25\n  p = true\n"
       "  v = arange(8)\n  w = arange(8) * 0.5\n"
       "  u = reshape(arange(12), (3, 4))\n"
-      "  b = arange(5) > 2\n");
+      "  b = arange(5) > 2\n"
+      "  s = \"abcde\"\n  q = (1, 2, 3.5)\n"
+      "  l = ((n: i, x: 0.5, w: [0.5, 1.5, 2.5, 3.5]) for i in 0..3)\n"
+      "  r = (n: 1, x: 0.25, p: true, a: [1, 2, 3, 4], next: none)\n"
+      "  r = (n: 2, x: 0.5, p: false, a: [4, 3, 2, 1], next: r)\n"
+      "  other = none\n");
   w->name_count = w->loops = 0;
   for (int i = 0; i < 5; i++) add_name(w, variables[i], kinds[i]);
   w->indent = 1;
   block(w, DEEPEST);
   w->indent = 0;
-  say(w, "  print(k, m, x, y, p, v, w, u, b, G)\n  k\n}\n");
+  say(w, "  print(k, m, x, y, p, v, w, u, b, G, q, l, r, other)\n  k\n}\n");
 }
 
 static void write_program(writer *w, uint64_t seed) {
@@ -386,6 +446,15 @@ static void write_program(writer *w, uint64_t seed) {
   say(w,
       "fn h(x, n) {\n  y = x\n  for q in 0..n % 4 { y = y * 0.5 + q }\n"
       "  y\n}\n");
+  say(w,
+      "fn count(r) {\n  n = 0\n  while r != none {\n    n += r.n\n"
+      "    r = r.next\n  }\n  n\n}\n"
+      "fn weight(r, d) {\n  if r == none or d == 0 { return 0 }\n"
+      "  r.n % 7 + len(r.a) + weight(r.next, d - 1)\n}\n"
+      "fn moved(r, k) {\n  r.n += k % 3\n  r.a[1] = k % 5\n"
+      "  if k % 11 == 3 { return r, 2.5 }\n  r, k + 1\n}\n"
+      "fn shifted(l, k) {\n  for i in 0..len(l) {\n    l[i].n += i\n"
+      "    l[i].x -= 0.25\n    l[i].w[i] = l[i].x + k\n  }\n  l, k - 1\n}\n");
   function(w, 0);
   function(w, 1);
   say(w,
