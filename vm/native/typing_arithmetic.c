@@ -362,7 +362,6 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
       (ints && !compare_in_64_bits(b, c)) || (!ints && !is_number(b)) ||
       (!ints && !is_number(c)))
     return NULL;
-  // A float's comparison has a float on the left.
   bool imm = ints ? c->is_known : c->slot < 0;
   int right = imm ? TL_JIT_NONE : register_of(c);
   tl_typed *t =

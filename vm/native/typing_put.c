@@ -89,8 +89,8 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   x->values[slot] = value;
 }
 
-// The scalars among [live] are written back. Without room it is exit 0, which
-// nobody will emit.
+// What the unit has touched of [live] is written back. Without room it is exit
+// 0, which nobody will emit.
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_code *code = x->code;
   if (code->exit_count == code->exit_capacity) {
@@ -100,7 +100,8 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_exit *e = &code->exits[code->exit_count];
   *e = (tl_jit_exit){.pc = pc};
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((live & bit(s)) != 0 && tl_jit_is_scalar(x->now[s])) {
+    if ((live & bit(s)) != 0 &&
+        (tl_jit_is_scalar(x->now[s]) || tl_jit_is_reference(x->now[s]))) {
       e->slots |= bit(s);
       e->types[s] = x->now[s];
     }
