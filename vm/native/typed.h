@@ -41,7 +41,7 @@ enum {
   TL_JIT_WORDS = 16384,
   // Versions of a block. Weak and not weak, and one more; a path with a fourth
   // combination leaves.
-  TL_JIT_VERSIONS = 3,
+  TL_JIT_VERSIONS = 6,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
   // Tags of references that a unit tells apart, known units that it calls, and
@@ -134,6 +134,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //   K  an integer's, or TL_JIT_NONE: imm is it
 //   A  the number of an array                _   nothing
 //   R  the register of a reference           RD  the same, written
+//   T  that of a text, or TL_JIT_NONE: imm is its address
 //
 // Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
 // Those on references, emitted by emit_places.c. An operation on an item has
@@ -154,6 +155,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FSETITEM, N, R, I)                                                       \
   OP(LENGTH, ID, R, _)                                                        \
   OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
+  OP(RIF, _, R, T)   /* cond: to; of two texts                            */ \
+  OP(RSET, ID, R, T) /* a = b cond c                                      */ \
   OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */  \
   OP(FPEEK, FD, R, _)                                                         \
   OP(POKE, I, R, _) /* the place imm below b = a                          */  \
@@ -235,6 +238,7 @@ typedef enum tl_typed_kind {
   TL_OPERAND_K,
   TL_OPERAND_A,
   TL_OPERAND_R,
+  TL_OPERAND_T,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
   TL_OPERAND_RD,
