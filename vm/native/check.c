@@ -102,6 +102,8 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return is_array(c, r, t);
     case TL_OPERAND_R:
       return has_reference(c, r);
+    case TL_OPERAND_T:
+      return none ? t->imm != 0 : has_reference(c, r);
     case TL_OPERAND_RD:
       return r >= 0 && r < TL_JIT_FLOAT && tl_jit_is_reference(t->type) &&
              t->type - TL_TYPE_REFERENCE < (int)c->unit->reference_count;
@@ -432,6 +434,13 @@ static const char *check_place(checking *c, const tl_typed *t) {
       ok = is_of_kind(tag_in(c, t->c), TL_KIND_LIST);
       leaves = false;
       break;
+    case TL_TYPED_RIF:
+    case TL_TYPED_RSET:
+      ok = is_of_kind(tag_in(c, t->b), TL_KIND_STRING) &&
+           (t->c < 0 || is_of_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
+           (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
+      leaves = false;
+      break;
     case TL_TYPED_PEEK:
     case TL_TYPED_FPEEK:
       ok = is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
@@ -533,7 +542,7 @@ static const char *check_rest(checking *c, const tl_typed *t) {
 // The operations with a target, and those that control does not go on behind.
 static bool jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
-         op == TL_TYPED_STEP || op == TL_TYPED_MORE;
+         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF;
 }
 
 // Behind these a label has to follow, or the end.

@@ -290,6 +290,55 @@ static void more(emitter *e, const tl_typed *t) {
   jump_to(e, TL_CC_L, t->to);
 }
 
+// Compares two texts by their bytes, so that the zero flag says whether they
+// are equal. Most that differ do so in their length or first byte; others go
+// byte by byte (repe cmpsb takes rsi, rdi and rcx), for which the registers are
+// on the stack meanwhile. Of two empty ones the flag is that of their NUL, as
+// nothing is compared then. mov, lea and pop leave the flags.
+static void compare_texts(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  const int32_t text = offsetof(tl_string, text);
+  const int32_t bytes = offsetof(tl_string, length);
+  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  if (t->c < 0)
+    tl_x64_constant(as, TL_DX, t->imm);
+  else
+    tl_x64_move(as, TL_DX, get(e, t->c, TL_DX));
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_AX, TL_DX);
+  uint32_t same = tl_x64_skip(as, TL_CC_E);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
+  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, TL_DX, bytes);
+  uint32_t longer = tl_x64_skip(as, TL_CC_NE);
+  tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, text);
+  tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, text);
+  uint32_t differs = tl_x64_skip(as, TL_CC_NE);
+  tl_x64_byte(as, 0x50 | TL_SI);
+  tl_x64_byte(as, 0x50 | TL_DI);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, text);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, text);
+  tl_x64_byte(as, 0xf3);
+  tl_x64_byte(as, 0xa6);
+  tl_x64_byte(as, 0x58 | TL_DI);
+  tl_x64_byte(as, 0x58 | TL_SI);
+  tl_x64_here(as, same);
+  tl_x64_here(as, longer);
+  tl_x64_here(as, differs);
+}
+
+static void on_texts(emitter *e, const tl_typed *t) {
+  int condition = t->condition == TL_IF_EQ ? TL_CC_E : TL_CC_NE;
+  compare_texts(e, t);
+  if (t->op == TL_TYPED_RIF) {
+    jump_to(e, condition, t->to);
+    return;
+  }
+  tl_x64_rr(&e->as, TL_X64_0F | TL_X64_BYTE, 0x90 | condition, 0, TL_AX);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
+  put(e, t->a, a);
+}
+
 // A borrowed variable of the module. Whether the module owns its value makes no
 // difference.
 static void get_variable(emitter *e, const tl_typed *t) {
@@ -354,6 +403,10 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
       break;
     case TL_TYPED_MORE:
       more(e, t);
+      break;
+    case TL_TYPED_RIF:
+    case TL_TYPED_RSET:
+      on_texts(e, t);
       break;
     case TL_TYPED_PEEK:
     case TL_TYPED_FPEEK:

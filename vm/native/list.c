@@ -34,7 +34,9 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   memcpy(&f, &t->imm, sizeof f);
   memcpy(&single, &t->imm, sizeof single);
   bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST;
-  if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
+  if (kind == TL_OPERAND_T)
+    tl_text_printf(out, "\"%s\"", ((const tl_string *)(intptr_t)t->imm)->text);
+  else if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
     tl_text_printf(out, "%.17g", f);
   else if (is_float)
     tl_text_printf(out, "%.17g", t->dtype == TL_FLOAT32 ? (double)single : f);
@@ -74,7 +76,8 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   const int16_t operands[] = {t->a, t->b, t->c};
   bool writes = is_written(info->kinds[0]);
   bool compares = t->op == TL_TYPED_IF || t->op == TL_TYPED_FIF ||
-                  t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET;
+                  t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET ||
+                  t->op == TL_TYPED_RIF || t->op == TL_TYPED_RSET;
   const char *between = " ";
   for (int i = writes ? 1 : 0; i < 3; i++) {
     bool one = info->kinds[i] == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN;
@@ -231,7 +234,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
   }
   bool goes = t->to >= 0 && t->op != TL_TYPED_ROWCALL;
   if (goes || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
-      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP)
+      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP || t->op == TL_TYPED_RIF)
     put_target(out, code, t->to);
   if (t->exit >= 0)
     tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);

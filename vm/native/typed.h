@@ -41,7 +41,7 @@ enum {
   TL_JIT_WORDS = 16384,
   // Versions of a block. Weak and not weak, and one more; a path with a fourth
   // combination leaves.
-  TL_JIT_VERSIONS = 3,
+  TL_JIT_VERSIONS = 6,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
   // Captured values that a unit may read.
@@ -155,6 +155,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //   S  any scalar's, or TL_JIT_NONE: imm is it
 //   A  the number of an array                _   nothing
 //   R  the register of a reference           RD  the same, written
+//   T  that of a text, or TL_JIT_NONE: imm is its address
 //
 // Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
 // Integers are computed in 64 bits and cut to the width of the result's type,
@@ -179,6 +180,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FSETITEM, N, R, I)                                                       \
   OP(LENGTH, ID, R, _)                                                        \
   OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
+  OP(RIF, _, R, T)   /* cond: to; of two texts                            */ \
+  OP(RSET, ID, R, T) /* a = b cond c                                      */ \
   OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */  \
   OP(FPEEK, FD, R, _)                                                         \
   OP(POKE, I, R, _) /* the place imm below b = a                          */  \
@@ -273,6 +276,7 @@ typedef enum tl_typed_kind {
   TL_OPERAND_S,
   TL_OPERAND_A,
   TL_OPERAND_R,
+  TL_OPERAND_T,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
   TL_OPERAND_RD,

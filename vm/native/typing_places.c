@@ -430,11 +430,25 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// --- Comparisons with none
-// ----------------------------------------------------
+// --- Comparisons
+// --------------------------------------------------------------
+
+// An operand of a comparison. [tag] is 0 where it is not known, or the value
+// ends here and is to be dropped.
+typedef struct compared {
+  uint64_t tag;
+  int slot;  // TL_JIT_NONE: a constant
+  int64_t address;
+} compared;
+
+static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
+  uint64_t tag = tl_typing_tag(x, slot);
+  return (compared){owns(tag) && mode != TL_MODE_BORROW ? 0 : tag, (int)slot,
+                    0};
+}
 
 // Whether values of two tags are equal, which is known where one of them is
-// none and the other none, a record or a text; false: it is not known.
+// none and the other none, a record, a list or a text; false: it is not known.
 static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
   bool first = a == TL_TAG_NONE, second = b == TL_TAG_NONE;
   uint64_t other = first ? b : a;
@@ -444,25 +458,25 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
           is_kind(other, TL_KIND_STRING) || is_kind(other, TL_KIND_LIST));
 }
 
-// The tag of a comparison's operand; 0: it is not known, or ends here and is to
-// be dropped.
-static uint64_t compared(tl_typing_pass *x, uint32_t slot, unsigned mode) {
-  uint64_t tag = tl_typing_tag(x, slot);
-  return owns(tag) && mode != TL_MODE_BORROW ? 0 : tag;
+// Appends the comparison of two texts; [a] is the slot that gets the truth, or
+// TL_JIT_NONE for a jump. NULL: they are none.
+static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
+                             const compared *b, const compared *c) {
+  if (!is_kind(b->tag, TL_KIND_STRING) || !is_kind(c->tag, TL_KIND_STRING))
+    return NULL;
+  tl_typed *t =
+      a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
+                             b->slot, c->slot)
+             : tl_typing_put(x, TL_TYPED_RIF, TL_JIT_NONE, b->slot, c->slot);
+  t->condition = equal ? TL_IF_EQ : TL_IF_NE;
+  t->imm = c->address;
+  return t;
 }
 
-// A jump on such a comparison is one that is always taken, or never.
-static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_ins *ins,
-                                   const tl_decoded *d) {
-  uint64_t a = compared(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
-  if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP)
-    b = x->p->constants[ins->b >> 4].tag;
-  else
-    b = compared(x, ins->b >> 4, ins->modes & 3u);
-  bool equal;
-  if (a == 0 || b == 0 || !knows_equal(a, b, &equal))
-    return TL_TYPING_LEAVES;
-  if (equal != (ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK))
+// A jump on none is one that is always taken, or never.
+static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
+                                   bool taken) {
+  if (!taken)
     return TL_TYPING_GOES_ON;
   if (d->target <= x->pc)
     tl_typing_poll(x);
@@ -470,15 +484,48 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_ENDS;
 }
 
-// The comparison itself.
-static tl_typing_step truth_of_none(tl_typing_pass *x, const tl_ins *ins) {
-  uint64_t b = compared(x, ins->b >> 4, ins->modes & 3u);
-  uint64_t c = compared(x, ins->c >> 4, ins->modes >> 2 & 3u);
-  bool equal;
-  if (b == 0 || c == 0 || !knows_equal(b, c, &equal))
+// A jump on whether two values are equal, or differ. One that goes back polls
+// once it is taken, as in typing.c.
+static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
+                                    const tl_decoded *d) {
+  bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
+  bool back = d->target <= x->pc;
+  compared a = in_slot(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
+  if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP) {
+    tl_slot k = x->p->constants[ins->b >> 4];
+    b = (compared){k.tag, TL_JIT_NONE, k.i};
+  } else {
+    b = in_slot(x, ins->b >> 4, ins->modes & 3u);
+  }
+  if (a.tag == 0 || b.tag == 0)
     return TL_TYPING_LEAVES;
-  tl_typing_set_constant(x, ins->a >> 4,
-                         tl_bool(equal == (ins->op == TL_BC_EQ)));
+  if (knows_equal(a.tag, b.tag, &equal))
+    return jump_on_none(x, d, equal == wanted);
+  tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
+  if (t == NULL)
+    return TL_TYPING_LEAVES;
+  uint32_t at = (uint32_t)(t - x->code->ops);
+  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  if (!back)
+    return TL_TYPING_GOES_ON;
+  tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)d->target);
+  return TL_TYPING_ENDS;
+}
+
+// The comparison itself.
+static tl_typing_step truth_of_equal(tl_typing_pass *x, const tl_ins *ins) {
+  compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
+  compared c = in_slot(x, ins->c >> 4, ins->modes >> 2 & 3u);
+  bool wanted = ins->op == TL_BC_EQ, equal;
+  if (b.tag == 0 || c.tag == 0)
+    return TL_TYPING_LEAVES;
+  if (!knows_equal(b.tag, c.tag, &equal))
+    return put_compare(x, wanted, (int)(ins->a >> 4), &b, &c) != NULL
+               ? TL_TYPING_GOES_ON
+               : TL_TYPING_LEAVES;
+  tl_typing_set_constant(x, ins->a >> 4, tl_bool(equal == wanted));
   return TL_TYPING_GOES_ON;
 }
 
@@ -524,12 +571,12 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return next_item(x, ins);
     case TL_BC_EQ:
     case TL_BC_NE:
-      return truth_of_none(x, ins);
+      return truth_of_equal(x, ins);
     case TL_BC_JEQ:
     case TL_BC_JNE:
     case TL_BC_JEQK:
     case TL_BC_JNEK:
-      return jump_on_none(x, ins, d);
+      return jump_if_equal(x, ins, d);
     default:
       return TL_TYPING_LEAVES;
   }
