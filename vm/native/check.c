@@ -282,6 +282,8 @@ static bool may_lend(uint64_t from, uint64_t to) {
   return from == to || (from & ~TL_OWNED) == to;
 }
 
+// A list has a class of its own; of all else the kind is in the tag's dtype.
+// Whether the slot owns makes no difference.
 static bool is_of_kind(uint64_t tag, int kind) {
   return (tag & ~TL_OWNED) ==
          (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
@@ -320,7 +322,9 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
                                                     (t->dtype == TL_FLOAT64)));
 }
 
-// A place below an owned container, whose indices are integers.
+// A place below an owned container, whose indices are integers. Containers on
+// the way are tested when the code runs; the last one is what [dtype] says,
+// which the code tests, too, unless the path has one step alone.
 static bool is_place(const checking *c, const tl_typed *t, bool writes) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   uint64_t tag = tag_in(c, t->b);
@@ -379,7 +383,9 @@ static bool borrows(const checking *c, const tl_typed *t) {
          (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) == 0;
 }
 
-// Whether the operation loses a count: it writes a slot that owns.
+// Whether the operation loses a count: it writes a slot that owns. Of a slot of
+// the entry that nobody reads it is not known here; that no instruction does
+// so was proven when the bytecode was verified.
 static bool loses(const checking *c, const tl_typed *t) {
   int kind = tl_typed_ops[t->op].kinds[0];
   if (kind != TL_OPERAND_ID && kind != TL_OPERAND_FD && kind != TL_OPERAND_RD)

@@ -152,6 +152,8 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
   put(e, t->a, a);
 }
 
+// b[c], by what the container is. An index below 0 leaves everywhere, as it is
+// above any length when it is compared without a sign.
 static void read_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
   if (t->dtype == TL_KIND_LIST) {
@@ -200,6 +202,8 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
   }
 }
 
+// b[c] = a. The container is tested before the index: where it has a second
+// owner the interpreter copies it, whatever the index is.
 static void write_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
   check_alone(e, t, base);
@@ -248,6 +252,9 @@ static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
   return step;
 }
 
+// Reads or writes the place that a path leads to. Reading asks for single
+// owners, too: it is the first half of an update, and what the interpreter
+// would have to copy for it is left to the interpreter.
 static void at_place(emitter *e, const tl_typed *t, bool writes) {
   int part;
   const tl_step *step = go_down(e, t, &part);
@@ -269,6 +276,8 @@ static void at_place(emitter *e, const tl_typed *t, bool writes) {
 // --- Others
 // -------------------------------------------------------------------
 
+// len(b): of a text its bytes, where each of them is a character; of an array
+// its first axis.
 static void length(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX);
   if (t->dtype == TL_KIND_STRING) {
@@ -284,6 +293,8 @@ static void length(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
+// Into the body while the position is below the list's length, which is read
+// again each time, as the interpreter does.
 static void more(emitter *e, const tl_typed *t) {
   int position = get(e, t->b, TL_AX), base = get(e, t->c, TL_DX);
   tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, offsetof(tl_list, length));
@@ -326,6 +337,8 @@ static void compare_texts(emitter *e, const tl_typed *t) {
   tl_x64_here(as, differs);
 }
 
+// The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
+// it.
 static void on_texts(emitter *e, const tl_typed *t) {
   int condition = t->condition == TL_IF_EQ ? TL_CC_E : TL_CC_NE;
   compare_texts(e, t);
@@ -368,6 +381,8 @@ static void give_row(emitter *e, const tl_typed *t) {
   for (int i = 0; i < count; i++) tl_x64_rm(as, 0, 0x8f, 0, TL_BX, home(i));
 }
 
+// Dispatch by operation. Operands that may be at home go to rdx if they are
+// containers, and to rax if they are indices.
 void tl_jit_emit_place(emitter *e, const tl_typed *t) {
   int a;
   switch ((tl_typed_op)t->op) {

@@ -12,6 +12,7 @@
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
+// Fields of instructions have slots times 16.
 static tl_slot *slot_at(const tl_frame *frame, uint32_t offset) {
   return &frame->base[offset >> 4];
 }

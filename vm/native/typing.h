@@ -3,8 +3,10 @@
 //     typing.c ─▶ typing_arithmetic.c ─▶ typing_put.c
 //     control flow,   operators,          operations, exits, operands,
 //     arrays          conditions          and the room for them
-//        └──────▶ typing_places.c, typing_calls.c
-//                 references, their items; calls and results
+//        ├──────▶ typing_places.c, typing_calls.c
+//        │        references, their items; calls and results
+//        └──────▶ typing_edge.c
+//                 labels, and jumps to them
 //
 // The pass stands at one instruction of the bytecode, and knows the types of
 // all slots there. It appends typed operations, and changes the types as these
@@ -96,6 +98,15 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
 
 // A poll, which leaves before the instruction under way if the VM is to stop.
 void tl_typing_poll(tl_typing_pass *x);
+// The body of a loop over a range that only its step jumps to begins with the
+// move into the variable: the step's instruction, of a block of [pc] to which
+// control comes with those types. NULL: the block begins otherwise.
+const tl_ins *tl_typing_round(const tl_typing_pass *x, uint32_t pc,
+                              const tl_jit_type *types);
+// Notes that a block of [pc] is to be typed.
+void tl_typing_mark(tl_typing_pass *x, uint32_t pc);
+// A new label of [pc], with the types of now. Returns its number.
+int32_t tl_typing_label(tl_typing_pass *x, uint32_t pc);
 // Where a jump to [pc] goes: to the label there that has the types of now, or
 // to a new one; where there are too many, to an exit. The number is what
 // typed.h says of [to]: labels from 0 on, exits below.

@@ -20,6 +20,7 @@ static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }
 
+// What a tag says. One of 0 is not known, and neither owns nor is of any kind.
 static bool owns(uint64_t tag) {
   return (tag & TL_OWNED) != 0;
 }
@@ -29,28 +30,6 @@ static bool is_kind(uint64_t tag, tl_kind kind) {
 }
 static bool is_heap(uint64_t tag) {
   return (tag & TL_CLASS_HEAP) != 0;
-}
-
-uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
-  if (x->now[slot] == TL_TYPE_ENTRY)
-    x->unit->pinned |= bit(slot);
-  return tl_jit_tag_of(x->unit, slot, x->now[slot]);
-}
-
-// Tags fit the 32 bits that instructions extend by their sign, but those of
-// functions of a group, which have no type.
-tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag) {
-  tl_jit_unit *u = x->unit;
-  tl_jit_type type = tl_jit_type_of(tag);
-  uint32_t i = 0;
-  if (tl_jit_is_scalar(type))
-    return type;
-  while (i < u->reference_count && u->references[i] != tag) i++;
-  if (tag == 0 || tag > INT32_MAX || i == TL_JIT_TAGS)
-    return TL_TYPE_UNKNOWN;
-  if (i == u->reference_count)
-    u->references[u->reference_count++] = tag;
-  return (tl_jit_type)(TL_TYPE_REFERENCE + i);
 }
 
 // --- Moves, constants and variables
@@ -208,6 +187,8 @@ static tl_jit_type item_type(uint64_t tag) {
          : dtype == TL_BOOL  ? TL_TYPE_BOOL
                              : TL_TYPE_UNKNOWN;
 }
+// An array of one axis without gaps, whose items units know: the address of an
+// item is then that of the first and the index.
 static bool is_row_of_items(uint64_t tag) {
   return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
          item_type(tag) != TL_TYPE_UNKNOWN;
@@ -275,6 +256,8 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
 // --- Loops over lists, and lengths
 // --------------------------------------------
 
+// While the position is below the length, on into the body. The list stays in
+// its slot for all of the loop, so its length is read from it each time.
 static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -441,6 +424,8 @@ typedef struct compared {
   int64_t address;
 } compared;
 
+// Only the tag counts for a comparison with none; the slot is what is read of a
+// text.
 static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
   uint64_t tag = tl_typing_tag(x, slot);
   return (compared){owns(tag) && mode != TL_MODE_BORROW ? 0 : tag, (int)slot,
@@ -531,6 +516,8 @@ static tl_typing_step truth_of_equal(tl_typing_pass *x, const tl_ins *ins) {
 
 // --- All of them ------------------------------------------------------------
 
+// What scalars and arrays have left over: step in typing.c comes first, so that
+// an array of the entry has its facts in registers.
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
@@ -561,8 +548,6 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return peek(x, ins, d);
     case TL_BC_SETPATH:
       return poke(x, ins, d);
-    case TL_BC_LIST:
-      return tl_typing_give_row(x, ins);
     case TL_BC_CALLB:
       return length(x, ins);
     case TL_BC_MORE:

@@ -122,6 +122,28 @@ tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
                              .value = known ? x->values[slot] : tl_none()};
 }
 
+uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
+  if (x->now[slot] == TL_TYPE_ENTRY)
+    x->unit->pinned |= bit(slot);
+  return tl_jit_tag_of(x->unit, slot, x->now[slot]);
+}
+
+// Tags fit the 32 bits that instructions extend by their sign, but those of
+// functions of a group, which have no type.
+tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag) {
+  tl_jit_unit *u = x->unit;
+  tl_jit_type type = tl_jit_type_of(tag);
+  uint32_t i = 0;
+  if (tl_jit_is_scalar(type))
+    return type;
+  while (i < u->reference_count && u->references[i] != tag) i++;
+  if (tag == 0 || tag > INT32_MAX || i == TL_JIT_TAGS)
+    return TL_TYPE_UNKNOWN;
+  if (i == u->reference_count)
+    u->references[u->reference_count++] = tag;
+  return (tl_jit_type)(TL_TYPE_REFERENCE + i);
+}
+
 // The compiler puts the float of an integer's value behind it (c[1] in the
 // interpreter), so no conversion is left for run time.
 tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
