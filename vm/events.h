@@ -33,6 +33,8 @@ struct tl_observer {
   // A block was made or freed; live_bytes has been changed already.
   void (*alloc)(tl_vm *vm, const void *block, size_t nbytes);
   void (*free)(tl_vm *vm, const void *block, size_t nbytes);
+  // The bytes on vm->devices[device] have changed.
+  void (*device)(tl_vm *vm, size_t device);
 
   // What became of the running instruction's operands and of its result: a new
   // array, list, record or string, a result in an operand's memory, an operand
