@@ -1,4 +1,5 @@
-// Runs random programs of scalars, loops, items and calls, and asks that
+// Runs random programs of scalars, loops, items of arrays, lists and records,
+// and calls, and asks that
 // machine code does as the interpreter does: the same output, the same errors
 // at the same places, under the same budget.
 //
@@ -71,7 +72,7 @@ static void say_name(writer *w, kind k) {
       return;
     }
   }
-  static const char *const others[] = {"1", "1.0", "true", "q", "z"};
+  static const char *const others[] = {"1", "1.0", "true", "c", "z"};
   say(w, others[k]);
 }
 
@@ -170,6 +171,52 @@ static void single(writer *w, int depth) {
   }
 }
 
+// A number below a list or a record: what is at the places differs now and then
+// in its type, and some of it is shared with another variable.
+static void reference(writer *w, kind k, int depth) {
+  static const char *const ints[] = {"r.n",          "len(l)", "count(r.next)",
+                                     "weight(r, 2)", "r.a[2]", "l[1].n"};
+  static const char *const floats[] = {"r.x", "l[0].x", "l[2].w[3]", "q[1]"};
+  static const char *const truths[] = {"r.next == none", "r.p",
+                                       "s[k % 5] == \"c\"", "r.next != none"};
+  if (k == FLOAT) {
+    ONE_OF(w, floats);
+  } else if (k == BOOL) {
+    ONE_OF(w, truths);
+  } else if (chance(w, 50)) {
+    ONE_OF(w, ints);
+  } else {
+    bool list = chance(w, 50);
+    say(w, list ? "l[" : "q[");
+    expression(w, INT, depth - 1);
+    say(w, chance(w, 98) ? " % 3]" : "]");
+    say(w, list ? ".n" : "");
+  }
+}
+
+// A store below one of them.
+static void store_below(writer *w) {
+  static const char *const places[] = {"r.n",    "r.x",        "l[1].n",
+                                       "l[2].x", "r.a[k % 4]", "l[k % 3].w[1]",
+                                       "q[2]",   "q[k % 3]",   "l[k % 3].n"};
+  static const char *const others[] = {"other = r",
+                                       "other = l",
+                                       "r, k = moved(r, k)",
+                                       "l, k = shifted(l, k)",
+                                       "r = r.next",
+                                       "q[0], q[2] = q[2], q[0]",
+                                       "for o in l { m += o.n }",
+                                       "r.next = none",
+                                       "r = (n: k, x: x, p: p, a: v, next: r)"};
+  if (chance(w, 35)) {
+    ONE_OF(w, others);
+    return;
+  }
+  ONE_OF(w, places);
+  say(w, chance(w, 60) ? " += " : " = ");
+  expression(w, chance(w, 70) ? INT : FLOAT, 2);
+}
+
 static void integer(writer *w, int depth) {
   static const char *const sums[] = {" + ", " - ", " * "};
   static const char *const quotients[] = {" // ", " % "};
@@ -204,12 +251,14 @@ static void integer(writer *w, int depth) {
     say(w, ", ");
     expression(w, INT, depth - 1);
     say(w, ")");
-  } else if (t < 92) {
+  } else if (t < 90) {
     say(w, "(-");
     expression(w, INT, depth - 1);
     say(w, ")");
-  } else if (t < 93) {
+  } else if (t < 91) {
     binary(w, INT, " ** ", INT, 1);
+  } else if (t < 93) {
+    reference(w, INT, depth);
   } else if (t < 94) {
     call(w, chance(w, 50) ? "maximum" : "minimum", INT, 2, depth);
   } else if (t < 96) {
@@ -254,6 +303,8 @@ static void floating(writer *w, int depth) {
     say(w, "w[");
     expression(w, INT, depth - 1);
     say(w, " % 8]");
+  } else if (t < 93) {
+    reference(w, FLOAT, depth);
   } else {
     say(w, "h(");
     expression(w, FLOAT, depth - 1);
@@ -275,10 +326,12 @@ static void truth(writer *w, int depth) {
     say(w, "(not ");
     expression(w, BOOL, depth - 1);
     say(w, ")");
-  } else if (t < 82) {
+  } else if (t < 80) {
     say(w, "b[");
     expression(w, INT, depth - 1);
     say(w, " % 5]");
+  } else if (t < 86) {
+    reference(w, BOOL, depth);
   } else {
     binary(w, BOOL, chance(w, 50) ? " and " : " or ", BOOL, depth);
   }
@@ -445,8 +498,10 @@ static void statement(writer *w, int depth) {
   uint32_t t = below(w, 100);
   if (t < 38 || depth == 0) {
     assign(w);
-  } else if (t < 55) {
+  } else if (t < 48) {
     store(w);
+  } else if (t < 57) {
+    store_below(w);
   } else if (t < 68) {
     say(w, "if ");
     expression(w, BOOL, 2);
@@ -478,7 +533,7 @@ static void block(writer *w, int depth) {
 
 static void function(writer *w, int number) {
   static const char *const variables[VARIABLES] = {"k", "m", "x", "y",
-                                                   "p", "q", "z"};
+                                                   "p", "c", "z"};
   static const kind kinds[VARIABLES] = {INT,  INT,    FLOAT, FLOAT,
                                         BOOL, NARROW, SINGLE};
   say(w, "fn f");
@@ -490,15 +545,23 @@ static void function(writer *w, int number) {
       "  b = arange(5) > 2\n  z = float32(0.7)\n"
       "  t = float32(reshape(arange(24), (2, 3, 4)))\n  d = ");
   say(w, w->narrow);
-  say(w, "(arange(8))\n  q = ");
+  say(w, "(arange(8))\n  c = ");
   say(w, w->narrow);
-  say(w, "(5)\n");
+  say(w,
+      "(5)\n"
+      "  s = \"abcde\"\n  q = (1, 2, 3.5)\n"
+      "  l = ((n: i, x: 0.5, w: [0.5, 1.5, 2.5, 3.5]) for i in 0..3)\n"
+      "  r = (n: 1, x: 0.25, p: true, a: [1, 2, 3, 4], next: none)\n"
+      "  r = (n: 2, x: 0.5, p: false, a: [4, 3, 2, 1], next: r)\n"
+      "  other = none\n");
   w->name_count = w->loops = 0;
   for (int i = 0; i < VARIABLES; i++) add_name(w, variables[i], kinds[i]);
   w->indent = 1;
   block(w, DEEPEST);
   w->indent = 0;
-  say(w, "  print(k, m, x, y, p, q, z, v, w, u, b, d, t, G)\n  k\n}\n");
+  say(w,
+      "  print(k, m, x, y, p, c, z, v, w, u, b, d, t, G, q, l, r, other)\n  k\n"
+      "}\n");
 }
 
 // A function with captured values of kinds that vary from call to call.
@@ -537,6 +600,16 @@ static void write_program(writer *w, uint64_t seed) {
       "  y\n}\n");
   if (chance(w, 30))
     closure(w);
+
+  say(w,
+      "fn count(r) {\n  n = 0\n  while r != none {\n    n += r.n\n"
+      "    r = r.next\n  }\n  n\n}\n"
+      "fn weight(r, d) {\n  if r == none or d == 0 { return 0 }\n"
+      "  r.n % 7 + len(r.a) + weight(r.next, d - 1)\n}\n"
+      "fn moved(r, k) {\n  r.n += k % 3\n  r.a[1] = k % 5\n"
+      "  if k % 11 == 3 { return r, 2.5 }\n  r, k + 1\n}\n"
+      "fn shifted(l, k) {\n  for i in 0..len(l) {\n    l[i].n += i\n"
+      "    l[i].x -= 0.25\n    l[i].w[i] = l[i].x + k\n  }\n  l, k - 1\n}\n");
   function(w, 0);
   function(w, 1);
   say(w,

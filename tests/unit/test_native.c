@@ -174,18 +174,19 @@ static void each_thread_has_its_own(void **state) {
 
 // --- The check --------------------------------------------------------------
 
-// A unit of the loop of a function g(n, a), as the pass makes it where [tag] is
-// that of a.
-static void type_loop(tally_vm *vm, const char *source, uint64_t tag,
+// A unit of one loop, as the pass makes it, for arguments with those tags. All
+// items that it reads are integers.
+static void type_loop(tally_vm *vm, const char *source, const uint64_t *tags,
                       tl_jit_code *code, tl_jit_unit *unit) {
   assert_int_equal(tally_eval(vm, source, NULL), TALLY_OK);
   tl_unit *u = vm->main->units;
   tl_prototype *p = u->prototypes[1];
   tl_jit_flow *flow = tl_jit_read_flow(vm, p);
   assert_non_null(flow);
+  for (uint32_t pc = 0; pc < p->code_count; pc++)
+    flow->seen[2 * pc] = TL_TAG_I64;
   *unit = (tl_jit_unit){.function = p, .live = flow->live[0]};
-  unit->tags[0] = TL_TAG_I64;
-  unit->tags[1] = tag;
+  memcpy(unit->tags, tags, p->param_count * sizeof *tags);
   assert_true(tl_jit_code_open(code, vm, unit, flow));
   assert_true(tl_jit_type_unit(code, NULL));
 }
@@ -195,65 +196,131 @@ static void unplace(tl_jit_code *code) {
     code->labels[i].is_placed = false;
 }
 
-// Whatever is wrong with one operation of the loop is found.
-static void check_finds(const char *source, uint64_t tag) {
+// Whatever is wrong with one operation is found.
+static void damage_each(tl_jit_code *code) {
+  uint32_t at;
+  assert_null(tl_jit_check(code, &at));
+  for (uint32_t i = 0; i < code->op_count; i++) {
+    tl_typed before = code->ops[i];
+    const tl_typed_info *info = &tl_typed_ops[before.op];
+    bool whole = info->kinds[0] == TL_OPERAND_ID;
+    bool refers = info->kinds[1] == TL_OPERAND_R;
+    for (int what = 0; what < 9; what++) {
+      tl_typed *t = &code->ops[i];
+      if (what == 0 && (refers || info->kinds[1] == TL_OPERAND_I))
+        t->b = 60;  // a slot that nothing is in
+      else if (what == 1 && (whole || info->kinds[0] == TL_OPERAND_RD))
+        t->a = TL_JIT_FLOAT;
+      else if (what == 2 && t->exit >= 0)
+        t->exit = 1000;
+      else if (what == 3 && (t->op == TL_TYPED_JUMP || t->op == TL_TYPED_MORE))
+        t->to = 1000;  // no label is there
+      else if (what == 4 && refers && t->op == TL_TYPED_LEND)
+        t->type = TL_TYPE_REFERENCE + TL_JIT_TAGS - 1;  // it has no such tag
+      else if (what == 5 && refers && t->op == TL_TYPED_POKE)
+        t->type = TL_TYPE_BOOL;  // the value is an integer
+      else if (what == 6 && refers && t->op == TL_TYPED_ITEM)
+        t->dtype = TL_KIND_STRING;  // it is a list
+      else if (what == 7 && t->b >= 0 && info->kinds[1] <= TL_OPERAND_S)
+        t->from[1] = tl_jit_of_dtype(TL_COMPLEX64);  // what nothing here is
+      else if (what == 8 && info->kinds[0] == TL_OPERAND_FD &&
+               t->op < TL_TYPED_FRETURN)
+        t->dtype = TL_INT8;  // no width of floats
+      else
+        continue;
+      unplace(code);
+      assert_non_null(tl_jit_check(code, &at));
+      *t = before;
+    }
+  }
+}
+
+static void close_loop(tl_jit_code *code) {
+  tl_spare_free(code->vm, (void *)(uintptr_t)code->flow, code->flow->nbytes);
+  tl_jit_code_close(code);
+}
+
+static void the_check_finds_what_is_wrong(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64};
   host h = {0};
   tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
   tl_jit_code code;
   tl_jit_unit unit;
   uint32_t at;
-  type_loop(vm, source, tag, &code, &unit);
-  assert_null(tl_jit_check(&code, &at));
-  for (uint32_t i = 0; i < code.op_count; i++) {
-    tl_typed before = code.ops[i];
-    const tl_typed_info *info = &tl_typed_ops[before.op];
-    for (int what = 0; what < 7; what++) {
-      tl_typed *t = &code.ops[i];
-      if (what == 0 && info->kinds[1] == TL_OPERAND_I)
-        t->b = 60;  // a slot that nothing is in
-      else if (what == 1 && info->kinds[0] == TL_OPERAND_ID)
-        t->a = TL_JIT_FLOAT;
-      else if (what == 2 && t->exit >= 0)
-        t->exit = 1000;
-      else if (what == 3 && t->op == TL_TYPED_JUMP)
-        t->to = 1000;  // no label is there
-      else if (what == 4 && t->b >= 0 && info->kinds[1] <= TL_OPERAND_S)
-        t->from[1] = tl_jit_of_dtype(TL_COMPLEX64);  // what nothing here is
-      else if (what == 5 && t->op == TL_TYPED_PLACE)
-        t->imm = 1 << 20;  // no constant has the number
-      else if (what == 6 && info->kinds[0] == TL_OPERAND_FD)
-        t->dtype = TL_INT8;  // no width of floats
-      else
-        continue;
-      unplace(&code);
-      assert_non_null(tl_jit_check(&code, &at));
-      *t = before;
-    }
-  }
+  type_loop(vm, "fn g(n) {\n  s = 0\n  for i in 0..n { s += i }\n  s\n}", tags,
+            &code, &unit);
+  damage_each(&code);
   // An exit that forgets a slot.
   for (uint32_t i = 0; i < code.exit_count; i++)
     code.exits[i].slots &= code.exits[i].slots - 1;
   unplace(&code);
   assert_non_null(tl_jit_check(&code, &at));
-  tl_spare_free(vm, (void *)(uintptr_t)code.flow, code.flow->nbytes);
-  tl_jit_code_close(&code);
+  close_loop(&code);
   tally_close(vm);
 }
 
-static void the_check_finds_what_is_wrong(void **state) {
+// The number of operations of a kind.
+static uint32_t count_of(const tl_jit_code *code, tl_typed_op op) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < code->op_count; i++) count += code->ops[i].op == op;
+  return count;
+}
+
+static void the_check_knows_owners(void **state) {
   (void)state;
-  check_finds("fn g(n, a) {\n  s = 0\n  for i in 0..n { s += i }\n  (s, a)\n}",
-              TL_TAG_I64);
-  check_finds(
-      "fn g(n, a) {\n  s = a\n"
-      "  for i in 0..n { s = minimum(s * a, int8(i & 7)) // 3 << 1 }\n"
-      "  s\n}",
-      TL_TAG(TL_CLASS_SMALL, TL_INT8));
-  check_finds(
-      "fn g(n, a) {\n  s = a\n"
-      "  for i in 0..n { s = maximum(exp(s), a ** 0.3) - float32(i) }\n"
-      "  int(float(s))\n}",
-      TL_TAG(TL_CLASS_SMALL, TL_FLOAT32));
+  static const uint64_t tags[] = {TL_TAG_RECORD | TL_OWNED, TL_TAG_LIST};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm,
+            "fn g(r, l) {\n  for i in 0..9 {\n    r.n += l[i]\n    t = r\n"
+            "    r = t\n  }\n  for x in l { r.n = x }\n  r\n}",
+            tags, &code, &unit);
+  assert_true(count_of(&code, TL_TYPED_PEEK) > 0);
+  assert_true(count_of(&code, TL_TYPED_POKE) > 0);
+  assert_true(count_of(&code, TL_TYPED_ITEM) > 0);
+  damage_each(&code);
+  // What is stored into has to be owned by its slot.
+  unit.tags[0] &= ~TL_OWNED;
+  unplace(&code);
+  assert_non_null(tl_jit_check(&code, &at));
+  unit.tags[0] |= TL_OWNED;
+  // A slot whose tag nobody compares at the entry is no reference.
+  unit.pinned = 0;
+  unplace(&code);
+  assert_non_null(tl_jit_check(&code, &at));
+  close_loop(&code);
+  tally_close(vm);
+}
+
+// The loops of functions g(n, a) of one dtype and another.
+static void the_check_knows_dtypes(void **state) {
+  (void)state;
+  static const struct {
+    const char *source;
+    uint64_t tags[2];
+  } loops[] = {
+      {"fn g(n, a) {\n  s = a\n"
+       "  for i in 0..n { s = minimum(s * a, int8(i & 7)) // 3 << 1 }\n  s\n}",
+       {TL_TAG_I64, TL_TAG(TL_CLASS_SMALL, TL_INT8)}},
+      {"fn g(n, a) {\n  s = a\n"
+       "  for i in 0..n { s = maximum(exp(s), a ** 0.3) - float32(i) }\n"
+       "  int(float(s)) > 2.5\n}",
+       {TL_TAG_I64, TL_TAG(TL_CLASS_SMALL, TL_FLOAT32)}}};
+  for (int i = 0; i < 2; i++) {
+    host h = {0};
+    tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+    tl_jit_code code;
+    tl_jit_unit unit;
+    type_loop(vm, loops[i].source, loops[i].tags, &code, &unit);
+    assert_true(count_of(&code, TL_TYPED_EXIT) > 0);
+    damage_each(&code);
+    close_loop(&code);
+    tally_close(vm);
+  }
 }
 
 int main(void) {
@@ -268,6 +335,8 @@ int main(void) {
 #endif
     cmocka_unit_test(each_thread_has_its_own),
     cmocka_unit_test(the_check_finds_what_is_wrong),
+    cmocka_unit_test(the_check_knows_owners),
+    cmocka_unit_test(the_check_knows_dtypes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

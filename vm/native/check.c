@@ -4,6 +4,7 @@
 // checked at each jump there, and what lives comes from the flow.
 #include "vm/array/element.h"
 #include "vm/engine/elementwise.h"
+#include "vm/index/index.h"
 #include "vm/native/typed.h"
 
 #include <string.h>
@@ -68,6 +69,21 @@ static bool is_from(const checking *c, int r, tl_jit_type from) {
          from == (r < TL_JIT_FACTS ? c->now[r % TL_JIT_SLOTS] : TL_TYPE_INT);
 }
 
+// Whether the register has a reference: one that the unit made, or one that
+// was in its slot at the entry, whose tag was compared there.
+static bool has_reference(const checking *c, int r) {
+  return r >= 0 && r < TL_JIT_FLOAT &&
+         (tl_jit_is_reference(c->now[r]) ||
+          (c->now[r] == TL_TYPE_ENTRY && (c->unit->pinned >> r & 1) != 0 &&
+           (c->unit->live >> r & 1) != 0));
+}
+
+// The tag of what is in the register of a slot.
+static uint64_t tag_in(const checking *c, int r) {
+  uint32_t slot = (uint32_t)r % TL_JIT_SLOTS;
+  return tl_jit_tag_of(c->unit, slot, c->now[slot]);
+}
+
 // One operand by what the table says of it.
 static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
   bool none = r == TL_JIT_NONE;
@@ -84,6 +100,13 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return none || (r < TL_JIT_FACTS && (has_whole(c, r) || has_float(c, r)));
     case TL_OPERAND_A:
       return is_array(c, r, t);
+    case TL_OPERAND_R:
+      return has_reference(c, r);
+    case TL_OPERAND_T:
+      return none ? t->imm != 0 : has_reference(c, r);
+    case TL_OPERAND_RD:
+      return r >= 0 && r < TL_JIT_FLOAT && tl_jit_is_reference(t->type) &&
+             t->type - TL_TYPE_REFERENCE < (int)c->unit->reference_count;
     case TL_OPERAND_ID:
       return r >= 0 && r < TL_JIT_FLOAT && is_whole(t->type);
     case TL_OPERAND_FD:
@@ -102,10 +125,10 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
     bool written = (e->slots >> s & 1) != 0, lives = (live >> s & 1) != 0;
     if (written &&
-        (!lives || e->types[s] != c->now[s] || !tl_jit_is_scalar(c->now[s])))
+        (!lives || e->types[s] != c->now[s] ||
+         !(tl_jit_is_scalar(c->now[s]) || tl_jit_is_reference(c->now[s]))))
       return false;
-    if (lives && !written && c->now[s] != TL_TYPE_ENTRY &&
-        c->now[s] != TL_TYPE_PLACED)
+    if (lives && !written && c->now[s] != TL_TYPE_ENTRY)
       return false;
   }
   return true;
@@ -136,20 +159,39 @@ static bool is_target(const checking *c, int32_t to) {
   return true;
 }
 
+// A slot gets a result with that tag; false: the unit has no type for it.
+static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
+  tl_jit_type type = tl_jit_type_of(tag);
+  for (uint32_t i = 0; !tl_jit_is_scalar(type) && i < c->unit->reference_count;
+       i++)
+    if (c->unit->references[i] == tag)
+      type = (tl_jit_type)(TL_TYPE_REFERENCE + i);
+  c->now[slot] = type;
+  return slot < TL_JIT_SLOTS && type != TL_TYPE_ENTRY;
+}
+
 // The callee finds its arguments behind the result's slot, of its types. What
 // lives below the result's slot has to be written back by the exit [imm], since
 // the callee may leave; from that slot on all belongs to the callee and is
 // unknown afterwards.
 static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callee;
-  int a = t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
-  if (callee == NULL || !callee->is_function || t->type != callee->result ||
+  bool row = t->op == TL_TYPED_ROWCALL;
+  int a = row ? t->to : t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
+  if (callee == NULL || !callee->is_function || a < 0 ||
       callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
       (uint32_t)t->exit >= c->code->exit_count)
     return false;
+  bool result =
+      row ? callee->result == TL_TYPE_ROW
+      : t->op == TL_TYPED_RCALL
+          ? callee->result == TL_TYPE_REFERENCE &&
+                tl_jit_tag_of(c->unit, 0, t->type) == callee->result_tags[0]
+          : t->type == callee->result;
+  if (!result)
+    return false;
   for (int i = 0; i < t->d; i++)
-    if (a + 1 + i >= TL_JIT_SLOTS ||
-        c->now[a + 1 + i] != tl_jit_type_of(callee->tags[i]))
+    if (a + 1 + i >= TL_JIT_SLOTS || tag_in(c, a + 1 + i) != callee->tags[i])
       return false;
   uint32_t pc = c->code->exits[t->exit].pc;
   uint64_t below = (UINT64_C(1) << a) - 1;
@@ -157,6 +199,9 @@ static bool is_call(checking *c, const tl_typed *t) {
     return false;
   // The callee's slots are those behind.
   for (int s = a; s < TL_JIT_SLOTS; s++) c->now[s] = TL_TYPE_UNKNOWN;
+  for (uint32_t i = 0; row && i < callee->result_count; i++)
+    if (!set_result(c, (uint32_t)a + 1 + i, callee->result_tags[i]))
+      return false;
   return true;
 }
 
@@ -171,19 +216,8 @@ static bool is_computed(checking *c, const tl_typed *t) {
       t->condition >= (one ? TL_OP_COUNT : TL_BINARY_OPS))
     return false;
   for (int s = 0; s < TL_JIT_SLOTS; s++)
-    if (tl_jit_is_scalar(c->now[s]) && (kept >> s & 1) == 0)
+    if (c->now[s] != TL_TYPE_ENTRY && (kept >> s & 1) == 0)
       c->now[s] = TL_TYPE_UNKNOWN;
-  return true;
-}
-
-// Whether a constant goes into the memory of a slot, where no scalar is to be
-// that is not overwritten.
-static bool is_placed(checking *c, const tl_typed *t) {
-  if (t->d < 0 || t->d >= (int)c->unit->function->slot_count || t->imm < 0 ||
-      t->imm >= c->unit->function->constant_count ||
-      tl_is_owned(c->unit->function->constants[t->imm]))
-    return false;
-  c->now[t->d] = TL_TYPE_PLACED;
   return true;
 }
 
@@ -223,8 +257,217 @@ static bool has_widths(const tl_typed *t) {
       return t->b >= 0 && (t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64);
     default:
       return tl_typed_ops[t->op].kinds[0] != TL_OPERAND_FD ||
-             t->op == TL_TYPED_FLOAD || t->dtype == tl_jit_dtype(t->type);
+             t->op == TL_TYPED_FLOAD || t->op > TL_TYPED_FRETURN ||
+             t->dtype == tl_jit_dtype(t->type);
   }
+}
+
+// Whether the unit gives what it says: the tags of the results, and nothing
+// else that it owns.
+static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
+                   uint32_t count) {
+  if (!c->unit->is_function || count != c->unit->result_count || count == 0 ||
+      count > TL_JIT_RESULTS || first + count > TL_JIT_SLOTS ||
+      c->unit->result !=
+          (t->op == TL_TYPED_ROWRETURN ? TL_TYPE_ROW : TL_TYPE_REFERENCE))
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (tag_in(c, (int)(first + i)) != c->unit->result_tags[i])
+      return false;
+  return true;
+}
+
+// Whether [to] follows from [from]: the same reference, or one that borrows it.
+static bool may_lend(uint64_t from, uint64_t to) {
+  return from == to || (from & ~TL_OWNED) == to;
+}
+
+// A list has a class of its own; of all else the kind is in the tag's dtype.
+// Whether the slot owns makes no difference.
+static bool is_of_kind(uint64_t tag, int kind) {
+  return (tag & ~TL_OWNED) ==
+         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
+}
+
+// An array of one axis whose items lie in a row and are of that dtype, one that
+// units have.
+static bool is_row_of(uint64_t tag, int dtype) {
+  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
+         (uint8_t)(tag >> 8) == dtype &&
+         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
+}
+
+// Whether what operation reads or writes of an array fits its dtype.
+static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
+  tl_jit_type item = (tl_jit_type)(TL_TYPE_SCALAR + t->dtype);
+  return (type & ~TL_TYPE_WEAK) == item ||
+         (writes && item == TL_TYPE_FLOAT && tl_jit_is_int(type));
+}
+
+// The container that an item is read from, or stored into: then its slot owns
+// it.
+static bool is_container(const checking *c, const tl_typed *t, bool writes) {
+  uint64_t tag = tag_in(c, t->b);
+  if (writes &&
+      ((tag & TL_OWNED) == 0 || t->type != c->now[t->a % TL_JIT_SLOTS]))
+    return false;
+  if (t->dtype == TL_KIND_LIST)
+    return is_of_kind(tag, TL_KIND_LIST) &&
+           (!writes || (t->op == TL_TYPED_FSETITEM) == (t->a >= TL_JIT_FLOAT));
+  if (t->dtype == TL_KIND_STRING)
+    return !writes && is_of_kind(tag, TL_KIND_STRING) &&
+           tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_STRING;
+  return is_row_of(tag, t->dtype) && fits(t, t->type, writes) &&
+         (!writes || ((tag & TL_DIRECT) != 0 && (t->op == TL_TYPED_FSETITEM) ==
+                                                    (t->dtype == TL_FLOAT64)));
+}
+
+// A place below an owned container, whose indices are integers. Containers on
+// the way are tested when the code runs; the last one is what [dtype] says,
+// which the code tests, too, unless the path has one step alone.
+static bool is_place(const checking *c, const tl_typed *t, bool writes) {
+  const tl_path *path = (const tl_path *)(intptr_t)t->imm;
+  uint64_t tag = tag_in(c, t->b);
+  int part = t->d;
+  if (path == NULL || path->spreads || path->step_count < 1 ||
+      path->step_count > TL_JIT_STEPS || (tag & TL_OWNED) == 0)
+    return false;
+  for (int i = 0; i < path->step_count; i++) {
+    const tl_step *step = &path->steps[i];
+    bool last = i + 1 == path->step_count;
+    if (step->field == NULL &&
+        (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
+         part < 0 || part >= TL_JIT_SLOTS || !tl_jit_is_int(c->now[part++])))
+      return false;
+    int kind = step->field != NULL ? TL_KIND_RECORD
+               : last              ? t->dtype
+                                   : TL_KIND_LIST;
+    if (last && kind != t->dtype)
+      return false;
+    bool array = kind < TL_DTYPE_COUNT;
+    if (i == 0 && (array ? !is_row_of(tag, kind) || (tag & TL_DIRECT) == 0
+                         : !is_of_kind(tag, kind)))
+      return false;
+    if (last && array && !fits(t, t->type, writes))
+      return false;
+  }
+  bool array = t->dtype < TL_DTYPE_COUNT;
+  if (!array && t->dtype != TL_KIND_LIST && t->dtype != TL_KIND_RECORD)
+    return false;
+  if (!writes)
+    return tl_jit_is_scalar(t->type);
+  bool floats = array ? t->dtype == TL_FLOAT64 : t->a >= TL_JIT_FLOAT;
+  uint64_t value =
+      tl_jit_tag_of(c->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
+  return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 &&
+         value != 0 && (t->op == TL_TYPED_FPOKE) == floats;
+}
+
+// What a read of an item does where it has the other type.
+static bool is_other(checking *c, const tl_typed *t) {
+  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
+  if (t->other == TL_TYPE_UNKNOWN)
+    return true;
+  tl_jit_type before = c->now[slot];
+  c->now[slot] = t->other;
+  bool fits = (tl_jit_is_scalar(t->other) ||
+               (tl_jit_tag_of(c->unit, slot, t->other) & TL_OWNED) == 0) &&
+              is_target(c, t->to);
+  c->now[slot] = before;
+  return fits;
+}
+
+// A read that gives a reference gives a borrowed one.
+static bool borrows(const checking *c, const tl_typed *t) {
+  return tl_jit_is_scalar(t->type) ||
+         (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) == 0;
+}
+
+// Whether the operation loses a count: it writes a slot that owns. Of a slot of
+// the entry that nobody reads it is not known here; that no instruction does
+// so was proven when the bytecode was verified.
+static bool loses(const checking *c, const tl_typed *t) {
+  int kind = tl_typed_ops[t->op].kinds[0];
+  if (kind != TL_OPERAND_ID && kind != TL_OPERAND_FD && kind != TL_OPERAND_RD)
+    return false;
+  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
+  return tl_jit_is_reference(c->now[slot]) &&
+         (tag_in(c, (int)slot) & TL_OWNED) != 0;
+}
+
+// The operations on references.
+static const char *check_place(checking *c, const tl_typed *t) {
+  bool ok = true, leaves = true;
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_LEND:
+      ok = may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
+           t->a != t->b;
+      leaves = false;
+      break;
+    case TL_TYPED_RCONST:
+      ok = borrows(c, t);
+      leaves = false;
+      break;
+    case TL_TYPED_RGET:
+      ok = borrows(c, t);
+      break;
+    case TL_TYPED_FIELD:
+    case TL_TYPED_FFIELD:
+    case TL_TYPED_RFIELD:
+      ok = is_of_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
+           t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
+      break;
+    case TL_TYPED_ITEM:
+    case TL_TYPED_FITEM:
+    case TL_TYPED_RITEM:
+      ok = is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
+           (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
+      break;
+    case TL_TYPED_SETITEM:
+    case TL_TYPED_FSETITEM:
+      ok = is_container(c, t, true);
+      break;
+    case TL_TYPED_LENGTH: {
+      uint64_t tag = tag_in(c, t->b);
+      ok = t->dtype == TL_KIND_ARRAY
+               ? (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0)
+               : is_of_kind(tag, t->dtype) &&
+                     (t->dtype == TL_KIND_LIST || t->dtype == TL_KIND_RECORD ||
+                      t->dtype == TL_KIND_STRING);
+      break;
+    }
+    case TL_TYPED_MORE:
+      ok = is_of_kind(tag_in(c, t->c), TL_KIND_LIST);
+      leaves = false;
+      break;
+    case TL_TYPED_RIF:
+    case TL_TYPED_RSET:
+      ok = is_of_kind(tag_in(c, t->b), TL_KIND_STRING) &&
+           (t->c < 0 || is_of_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
+           (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
+      leaves = false;
+      break;
+    case TL_TYPED_PEEK:
+    case TL_TYPED_FPEEK:
+      ok = is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
+      break;
+    case TL_TYPED_POKE:
+    case TL_TYPED_FPOKE:
+    case TL_TYPED_RPOKE:
+      ok = is_place(c, t, true);
+      break;
+    case TL_TYPED_RRETURN:
+      return is_row(c, t, (uint32_t)t->a, 1) ? NULL : "a wrong result";
+    case TL_TYPED_ROWRETURN:
+      return t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm)
+                 ? NULL
+                 : "a wrong result";
+    default:
+      return NULL;
+  }
+  if (!ok)
+    return "not on such a reference";
+  return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
 }
 
 // What the table does not say of an operation; NULL: all is well. Called before
@@ -284,10 +527,10 @@ static const char *check_rest(checking *c, const tl_typed *t) {
     case TL_TYPED_FCOMPUTE:
       return is_exit(c, t->exit) && is_computed(c, t) ? NULL
                                                       : "a wrong operation";
-    case TL_TYPED_PLACE:
-      return is_placed(c, t) ? NULL : "a constant in no slot";
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
+    case TL_TYPED_RCALL:
+    case TL_TYPED_ROWCALL:
       return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:
@@ -298,20 +541,21 @@ static const char *check_rest(checking *c, const tl_typed *t) {
                  ? NULL
                  : "a result of another type";
     default:
-      return NULL;
+      return check_place(c, t);
   }
 }
 
 // The operations with a target, and those that control does not go on behind.
 static bool jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
-         op == TL_TYPED_STEP;
+         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF;
 }
 
 // Behind these a label has to follow, or the end.
 static bool ends(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
-         op == TL_TYPED_FRETURN;
+         op == TL_TYPED_FRETURN || op == TL_TYPED_RRETURN ||
+         op == TL_TYPED_ROWRETURN;
 }
 
 // One operation: its operands, what is particular to it, and then what it
@@ -331,7 +575,13 @@ static const char *check_one(checking *c, const tl_typed *t) {
   const char *why = check_rest(c, t);
   if (why != NULL)
     return why;
-  if (info->kinds[0] == TL_OPERAND_ID)
+  if (loses(c, t))
+    return "it loses a count";
+  // What moved is not where it was.
+  if (t->op == TL_TYPED_LEND &&
+      (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) != 0)
+    c->now[t->b] = TL_TYPE_UNKNOWN;
+  if (info->kinds[0] == TL_OPERAND_ID || info->kinds[0] == TL_OPERAND_RD)
     c->now[t->a] = t->type;
   if (info->kinds[0] == TL_OPERAND_FD)
     c->now[t->a - TL_JIT_FLOAT] = t->type;

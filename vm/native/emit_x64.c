@@ -22,105 +22,8 @@
 #include "vm/array/array.h"
 #include "vm/engine/scalars.h"
 #include "vm/kernels/kernels.h"
-#include "vm/native/x64.h"
+#include "vm/native/emit.h"
 #include "vm/poll.h"
-
-// Slots get registers that instructions do not need for themselves: shifts take
-// cl, divisions rax and rdx, and xmm0 and xmm1 are for operands that have none.
-// Most of these registers are the caller's to save in C's convention (System V
-// ABI, 3.2.1), so each call of C moves all of them to the stack; units call one
-// another without, since everything that lives across a call is in its slot by
-// then.
-enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
-static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
-                                           TL_R10, TL_R11, TL_R12, TL_R13};
-
-// Where a jump of 32 bits goes whose target was not known: a label, or one of
-// the kinds of exits. All targets behind the operations are emitted on demand,
-// so that an exit nobody jumps to costs no bytes.
-typedef enum fix_kind {
-  FIX_LABEL,   // [to] is its number
-  FIX_EXIT,    // [to] is the exit's number
-  FIX_POLL,    // a poll that leaves by the exit
-  FIX_WITHIN,  // a callee has left; [to] is the operation's index
-  FIX_SELF,    // the unit's own beginning
-  FIX_DATA,    // 8 bytes of a float, imm of the operation with the index [to]
-} fix_kind;
-
-// The 32 bits at [at] count from the place behind them, at + 4.
-typedef struct fix {
-  uint32_t at;
-  uint8_t kind;
-  int32_t to;
-} fix;
-
-// The tables are one block of memory; the bytes of the code grow by themselves.
-typedef struct emitter {
-  const tl_jit_code *code;
-  tl_jit_unit *unit;
-  tl_assembler as;
-  int8_t reg[TL_JIT_REGISTERS];  // -1: at home
-  uint32_t frame_size;           // bytes for the facts
-  // Of labels and exits, by their numbers, where they are; 0: nowhere yet.
-  uint32_t *label_at, *exit_at;
-  fix *fixes;
-  uint32_t fix_count, fix_capacity;
-  // The access of an item whose index has been checked and, of several axes, is
-  // in rax; NULL: there is none.
-  const tl_typed *checked;
-  void *block;
-  size_t nbytes;
-} emitter;
-
-// --- Places of registers ----------------------------------------------------
-
-// The home of a register is [base + displacement]: both kinds of a slot share
-// its payload, so a value must be read before its slot is written as the other
-// kind.
-//
-//     slot s     rbx + 16 s        its tag, of 8 bytes
-//                rbx + 16 s + 8    its payload: the home of s and of FLOAT + s
-//     fact k     rsp + 8 k         in the unit's frame on the stack
-static bool is_float(int r) {
-  return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS;
-}
-// The base of a home, and how far behind it the home is.
-static int home_base(int r) {
-  return r < TL_JIT_FACTS ? TL_BX : TL_SP;
-}
-static int32_t home(int r) {
-  return r < TL_JIT_FACTS ? r % TL_JIT_SLOTS * 16 + 8 : (r - TL_JIT_FACTS) * 8;
-}
-
-// Between a register of the processor and a home. mov is 8b and 89, movsd is F2
-// 0f 10 and 11: to and from a register.
-static void load(emitter *e, int to, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
-}
-static void store(emitter *e, int from, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
-}
-// The processor's register that has r, which may be [scratch]. Two operands
-// that may both be at home need two scratch registers. Loading does not change
-// the flags.
-static int get(emitter *e, int r, int scratch) {
-  if (e->reg[r] >= 0)
-    return e->reg[r];
-  load(e, scratch, r);
-  return scratch;
-}
-// Where to compute r; put ends that. The place may be that of an operand, so
-// operands are read before it is written.
-static int into(const emitter *e, int r, int scratch) {
-  return e->reg[r] >= 0 ? e->reg[r] : scratch;
-}
-// Stores what `into` gave where r has no register; a store leaves the flags.
-static void put(emitter *e, int r, int from) {
-  if (e->reg[r] < 0)
-    store(e, from, r);
-}
 
 // Cuts an integer in a register to the width of its dtype, and extends it to 64
 // bits again, as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
@@ -172,42 +75,6 @@ static void assign(emitter *e) {
       e->reg[best] =
           (int8_t)(k < INTS ? int_registers[k] : FIRST_FLOAT + k - INTS);
   }
-}
-
-// --- Jumps ------------------------------------------------------------------
-
-// Leaves 32 bits open for where a jump goes. There are at most so many jumps as
-// open_emitter has room for; should an operation ever have more, the unit fails
-// like one without memory.
-static void add_fix(emitter *e, fix_kind kind, int32_t to) {
-  if (e->fix_count == e->fix_capacity) {
-    e->as.is_full = true;
-    return;
-  }
-  e->fixes[e->fix_count++] =
-      (fix){.at = e->as.size, .kind = (uint8_t)kind, .to = to};
-  tl_x64_word(&e->as, 0);
-}
-
-// Jumps of 32 bits, always or on a condition. e9 and 0f 8x; the short forms are
-// not used, as targets are mostly unknown when the jump is written.
-static void jump(emitter *e, fix_kind kind, int32_t to) {
-  tl_x64_byte(&e->as, 0xe9);
-  add_fix(e, kind, to);
-}
-// The flags are those of the comparison that was emitted last.
-static void jump_if(emitter *e, int condition, fix_kind kind, int32_t to) {
-  tl_x64_byte(&e->as, 0x0f);
-  tl_x64_byte(&e->as, 0x80 | condition);
-  add_fix(e, kind, to);
-}
-// To where an operation says.
-static void jump_to(emitter *e, int condition, int32_t to) {
-  jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
-}
-// To the exit of an operation that turned out not to be plain.
-static void leave_if(emitter *e, int condition, const tl_typed *t) {
-  jump_if(e, condition, FIX_EXIT, t->exit);
 }
 
 // --- Comparisons ------------------------------------------------------------
@@ -952,15 +819,6 @@ static void get_variable(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// A constant that is no scalar, tag and payload, into the slot's memory.
-static void place(emitter *e, const tl_typed *t) {
-  tl_slot value = e->unit->function->constants[t->imm];
-  tl_x64_constant(&e->as, TL_AX, (int64_t)value.tag);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16);
-  tl_x64_constant(&e->as, TL_AX, value.i);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16 + 8);
-}
-
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
@@ -990,8 +848,20 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
   }
 }
 
+// Loads what lies in slots of the entry as references. Those that have been
+// written since are loaded again behind it.
+static void load_pinned(emitter *e) {
+  const tl_jit_unit *u = e->unit;
+  for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
+    int s = __builtin_ctzll(slots);
+    if (e->reg[s] >= 0 && !tl_jit_is_scalar(tl_jit_type_of(u->tags[s])))
+      load(e, e->reg[s], s);
+  }
+}
+
 // What lives comes back from its slots, and facts from the stack.
 static void come_back(emitter *e, const tl_jit_exit *exit) {
+  load_pinned(e);
   move_slots(e, exit->slots, exit->types, true);
   for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
     if (e->reg[TL_JIT_FACTS + i] >= 0)
@@ -1147,6 +1017,28 @@ static void compute(emitter *e, const tl_typed *t) {
   put_result(e, t);
 }
 
+// Arguments that are references have their tags in memory: the callee takes
+// what it does not touch for being as at its entry.
+static void write_reference_tags(emitter *e, uint64_t slots,
+                                 const tl_jit_type *types) {
+  for (; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    if (!tl_jit_is_reference(types[s]))
+      continue;
+    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
+    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, types[s]));
+  }
+}
+
+// Loads several results, which the callee left in its first slots.
+static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
+  for (uint32_t i = 0; i < callee->result_count; i++) {
+    int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
+    if (e->reg[r] >= 0)
+      load(e, e->reg[r], r);
+  }
+}
+
 // One poll: the fuel counts down; what happens at 0 stands behind the code.
 // `dec r15d` is ff /1 and sets the zero flag; comparing is not needed. So a
 // poll costs a loop two instructions per iteration.
@@ -1171,8 +1063,8 @@ static void call(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callee;
-  bool floats = t->op == TL_TYPED_FCALL;
-  int base = t->a % TL_JIT_SLOTS + 1;
+  bool floats = t->op == TL_TYPED_FCALL, row = t->op == TL_TYPED_ROWCALL;
+  int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
   tl_jit *jit = e->code->vm->jit;
   if (base > jit->most_step)
@@ -1181,6 +1073,7 @@ static void call(emitter *e, const tl_typed *t) {
     jit->most_slots = callee->function->slot_count;
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
+  write_reference_tags(e, arguments & before->slots, before->types);
   tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
   poll(e, t->exit);
@@ -1198,6 +1091,10 @@ static void call(emitter *e, const tl_typed *t) {
   tl_x64_rr(as, 0, 0x85, TL_DX, TL_DX);
   jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
+  if (row) {
+    load_row(e, callee, (uint32_t)base);
+    return;
+  }
   int a = into(e, t->a, floats ? 0 : TL_AX);
   floats ? tl_x64_move_float(as, a, 0) : tl_x64_move(as, a, TL_AX);
   put(e, t->a, a);
@@ -1213,7 +1110,9 @@ static void go_back(emitter *e) {
 
 // The result goes where callers look, with 0 for "it has one".
 static void give_result(emitter *e, const tl_typed *t) {
-  if (t->op == TL_TYPED_FRETURN)
+  if (t->op == TL_TYPED_ROWRETURN)
+    ;  // they are in their slots
+  else if (t->op == TL_TYPED_FRETURN)
     tl_x64_move_float(&e->as, 0, get(e, t->a, 0));
   else
     tl_x64_move(&e->as, TL_AX, get(e, t->a, TL_AX));
@@ -1308,9 +1207,6 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_FCOMPUTE:
       compute(e, t);
       break;
-    case TL_TYPED_PLACE:
-      place(e, t);
-      break;
     case TL_TYPED_FMOVE:
     case TL_TYPED_FNEG:
     case TL_TYPED_FSQRT:
@@ -1349,14 +1245,23 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
+    case TL_TYPED_RCALL:
+    case TL_TYPED_ROWCALL:
       call(e, t);
+      break;
+    case TL_TYPED_ROWRETURN:
+      tl_jit_emit_place(e, t);
+      give_result(e, t);
       break;
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:
+    case TL_TYPED_RRETURN:
       give_result(e, t);
       break;
     case TL_TYPED_COUNT_OF_OPS:
       break;
+    default:
+      tl_jit_emit_place(e, t);
   }
 }
 
@@ -1555,6 +1460,7 @@ static void prologue(emitter *e) {
       store(e, to, facts + i);
     }
   }
+  load_pinned(e);
   for (uint32_t s = 0; s < u->function->slot_count; s++) {
     tl_jit_type type = tl_jit_type_of(u->tags[s]);
     if ((u->live >> s & 1) == 0 || !tl_jit_is_scalar(type))
@@ -1574,7 +1480,7 @@ static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
     uint32_t s = (uint32_t)__builtin_ctzll(slots);
     tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag(exit->types[s]));
+    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
   }
 }
 
@@ -1706,14 +1612,14 @@ static uint32_t target_of(emitter *e, const fix *f) {
 }
 
 // One block for all tables of the emitter; false: no memory. No operation has
-// more than eight jumps: a call has the most, with a test of room, a poll and
-// its way out, itself, and what leaves within.
+// more than 24 jumps: a store into a place of three steps has the most, with
+// up to seven tests for each.
 static bool open_emitter(emitter *e, tl_jit_code *code) {
   uint32_t labels = code->label_count, exits = code->exit_count;
   *e = (emitter){.code = code,
                  .unit = code->unit,
                  .as = {.vm = code->vm},
-                 .fix_capacity = 8 * code->op_count + 8};
+                 .fix_capacity = 24 * code->op_count + 8};
   e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);

@@ -142,7 +142,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (2 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 3);
+                  n * (4 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 3);
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -151,7 +151,8 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->nbytes = nbytes;
   flow->live = (uint64_t *)(void *)(flow + 1);
   uint64_t *pinned = flow->live + n;
-  flow->rounds = (int32_t *)(void *)(pinned + n);
+  flow->seen = pinned + n;
+  flow->rounds = (int32_t *)(void *)(flow->seen + 2 * n);
   int32_t *open = flow->rounds + n;
   flow->depth = (uint8_t *)(open + n);
   flow->jumps = flow->depth + n;

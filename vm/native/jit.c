@@ -78,17 +78,21 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
 }
 
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
-                                const tl_jit_type *types, bool make);
+                                const uint64_t *tags, bool make);
 
 // The unit leaves before it has done anything, so entering it would only cost
 // time. Only the beginning is looked at: behind it control may go anywhere.
+// One that leaves at an item that was never seen is entered once, so that it is
+// looked at.
 static bool does_nothing(const tl_jit_code *code) {
+  if (code->unit->is_curious)
+    return false;
   for (uint32_t i = 0; i < code->op_count; i++) {
     int op = code->ops[i].op;
     if (op == TL_TYPED_EXIT)
       return true;
     if (op != TL_TYPED_LABEL && op != TL_TYPED_MOVE && op != TL_TYPED_CONST &&
-        op != TL_TYPED_FCONST && op != TL_TYPED_PLACE)
+        op != TL_TYPED_FCONST)
       return false;
   }
   return true;
@@ -139,13 +143,11 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
   return unit;
 }
 
-// Whether the function's unit was made for arguments of those types. Weak and
-// not weak are two types here.
-static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
-  for (uint32_t i = 0; i < unit->function->param_count; i++)
-    if (tl_jit_type_of(unit->tags[i]) != types[i])
-      return false;
-  return true;
+// Whether the function's unit was made for arguments of those tags. Weak and
+// not weak are two types here, and so are owned and borrowed.
+static bool takes(const tl_jit_unit *unit, const uint64_t *tags) {
+  return memcmp(unit->tags, tags, unit->function->param_count * sizeof *tags) ==
+         0;
 }
 
 // The typing pass calls this for each call of a known function, and it calls
@@ -154,19 +156,18 @@ static bool takes(const tl_jit_unit *unit, const tl_jit_type *types) {
 // open; that its code comes to an end is then owed to its caller, which is why
 // compile gives all up when it does not.
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
-                                const tl_jit_type *types, bool make) {
+                                const uint64_t *tags, bool make) {
   tl_jit *jit = vm->jit;
   tl_jit_function *f = function_of(vm, function);
   tl_jit_unit *unit = f == NULL ? NULL : f->units;
-  while (unit != NULL && !(unit->is_function && takes(unit, types)))
+  while (unit != NULL && !(unit->is_function && takes(unit, tags)))
     unit = unit->next;
   if (unit == NULL && make && f != NULL && !jit->is_off &&
       function->verified == 1 && jit->nesting < MOST_NESTING &&
       (unit = add_unit(vm, f, 0)) != NULL) {
     unit->is_function = true;
     unit->live = (UINT64_C(1) << function->param_count) - 1;
-    for (uint32_t i = 0; i < function->param_count; i++)
-      unit->tags[i] = tl_jit_tag(types[i]);
+    memcpy(unit->tags, tags, function->param_count * sizeof *tags);
     jit->nesting++;
     compile(vm, f, unit);
     jit->nesting--;
@@ -181,7 +182,8 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 
 // Whether the frame's slots and captured values have the types that the unit
 // was made for. Of scalars and of what is not touched the types suffice, while
-// arrays whose items are used need all of their tag, rank and dtype and flags.
+// arrays whose items are used, and what is read as a reference, need all of
+// their tag.
 static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
   const tl_slot *base = frame->base;
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
@@ -198,6 +200,12 @@ static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
        i++)
     if (tl_jit_type_of(closure->captures[i].tag) != unit->captures[i])
       return false;
+
+  for (uint64_t pinned = unit->pinned; pinned != 0; pinned &= pinned - 1) {
+    int s = __builtin_ctzll(pinned);
+    if (base[s].tag != unit->tags[s])
+      return false;
+  }
   return true;
 }
 
@@ -265,6 +273,56 @@ static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
   return most < 0 ? 0 : most < MOST_CALLS ? most : MOST_CALLS;
 }
 
+// Whether the unit calls one that is out of date.
+static bool calls_stale(const tl_jit_unit *unit) {
+  for (uint32_t i = 0; i < unit->callee_count; i++)
+    if (unit->callees[i]->is_stale)
+      return true;
+  return false;
+}
+
+// Marks units that call one that is out of date. Whether there were any.
+static bool spread(tl_jit *jit) {
+  bool any = false;
+  for (tl_jit_function *f = jit->functions; f != NULL; f = f->next)
+    for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
+      if (!unit->is_stale && calls_stale(unit))
+        any = unit->is_stale = true;
+  return any;
+}
+
+// Takes the units that are out of date out of the function's list.
+static void free_stale(tl_vm *vm, tl_jit_function *f) {
+  tl_jit_unit **at = &f->units;
+  while (*at != NULL) {
+    tl_jit_unit *unit = *at;
+    if (!unit->is_stale) {
+      at = &unit->next;
+      continue;
+    }
+    *at = unit->next;
+    unit->next = NULL;
+    free_units(vm, unit);
+  }
+}
+
+// Looks at what the frame is about to read. Where that is new, the function's
+// units go, and all that call them, so that nobody is left who has a pointer to
+// one. No unit is running.
+static void learn(tl_vm *vm, const tl_frame *frame) {
+  const tl_ins *pc = frame->pc;
+  tl_jit_function *f = (tl_jit_function *)frame->function->machine_code;
+  if (f == NULL || f->flow == NULL || pc < frame->function->code ||
+      pc >= frame->function->code + frame->function->code_count ||
+      !tl_jit_learn(f->flow, frame))
+    return;
+  for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
+    unit->is_stale = true;
+  while (spread(vm->jit)) {
+  }
+  for (f = vm->jit->functions; f != NULL; f = f->next) free_stale(vm, f);
+}
+
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
 // unit are bounded here, too: beyond, it leaves at the call, and the
@@ -290,6 +348,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   // Where it left at once, the same poll would only come back to it.
   bool moved = left != frame || left->pc != entry;
   tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit));
+  learn(vm, left);
   return TL_JIT_LEFT;
 }
 
@@ -308,6 +367,7 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
       return TL_JIT_NOT;
     memcpy(&jit->door, &door, sizeof door);
   }
+  learn(vm, frame);
   tl_jit_unit *unit = unit_for(vm, frame);
   if (unit == NULL || jit->is_off || unit->is_empty || is_given_up(vm, unit) ||
       !owns_alone(unit, frame->base))

@@ -14,7 +14,7 @@
 //
 // What runs does the same as the interpreter, with the same bits, the same
 // errors at the same places, and the same number of polls: whatever is not
-// plain it leaves to that. It owns nothing. Where the system gives no
+// plain it leaves to that. It counts nothing. Where the system gives no
 // executable pages nothing here does anything.
 #ifndef TALLY_VM_JIT_H
 #define TALLY_VM_JIT_H

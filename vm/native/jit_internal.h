@@ -47,6 +47,12 @@ typedef struct tl_jit {
   bool has_polled, is_refused;
 } tl_jit;
 
+// Looks at what the frame's next instruction is about to read, and keeps its
+// tag. Returns whether it is one that was not known; units of the function, and
+// those that call them, are then out of date. The frame's slots have to be as
+// the interpreter needs them.
+bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame);
+
 // Makes the door; NULL: no memory.
 void *tl_jit_make_door(tl_vm *vm);
 

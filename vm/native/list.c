@@ -34,7 +34,9 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   memcpy(&f, &t->imm, sizeof f);
   memcpy(&single, &t->imm, sizeof single);
   bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST;
-  if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
+  if (kind == TL_OPERAND_T)
+    tl_text_printf(out, "\"%s\"", ((const tl_string *)(intptr_t)t->imm)->text);
+  else if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
     tl_text_printf(out, "%.17g", f);
   else if (is_float)
     tl_text_printf(out, "%.17g", t->dtype == TL_FLOAT32 ? (double)single : f);
@@ -60,6 +62,11 @@ static void put_name(tl_text *out, const char *name) {
   for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
 }
 
+static bool is_written(int kind) {
+  return kind == TL_OPERAND_ID || kind == TL_OPERAND_FD ||
+         kind == TL_OPERAND_RD;
+}
+
 // The operands that are read.
 static void put_operands(tl_text *out, const tl_jit_unit *u,
                          const tl_typed *t) {
@@ -67,10 +74,10 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
       "<", "<=", ">", ">=", "==", "!=", "not <", "not <=", "not >", "not >="};
   const tl_typed_info *info = &tl_typed_ops[t->op];
   const int16_t operands[] = {t->a, t->b, t->c};
-  bool writes =
-      info->kinds[0] == TL_OPERAND_ID || info->kinds[0] == TL_OPERAND_FD;
+  bool writes = is_written(info->kinds[0]);
   bool compares = t->op == TL_TYPED_IF || t->op == TL_TYPED_FIF ||
-                  t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET;
+                  t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET ||
+                  t->op == TL_TYPED_RIF || t->op == TL_TYPED_RSET;
   const char *between = " ";
   for (int i = writes ? 1 : 0; i < 3; i++) {
     bool one = info->kinds[i] == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN;
@@ -87,9 +94,26 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   }
 }
 
+// The steps of a place, with the slots of its indices.
+static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  const tl_path *path = (const tl_path *)(intptr_t)t->imm;
+  uint32_t part = (uint32_t)t->d;
+  for (int i = 0; i < path->step_count; i++) {
+    const tl_step *step = &path->steps[i];
+    if (step->field != NULL) {
+      tl_text_printf(out, ".%s", step->field->text);
+      continue;
+    }
+    tl_text_puts(out, "[");
+    put_slot(out, u->function, part++);
+    tl_text_puts(out, "]");
+  }
+}
+
 // f(a, b), with the slots that hold the arguments.
 static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  uint32_t a = (uint32_t)t->a % TL_JIT_SLOTS;
+  uint32_t a = t->op == TL_TYPED_ROWCALL ? (uint32_t)t->to
+                                         : (uint32_t)t->a % TL_JIT_SLOTS;
   tl_text_printf(out, " %s(", t->callee->function->name->text);
   for (int i = 0; i < t->d; i++) {
     tl_text_puts(out, i == 0 ? "" : ", ");
@@ -143,7 +167,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     return;
   }
   tl_text_puts(out, "       ");
-  if (first == TL_OPERAND_ID || first == TL_OPERAND_FD) {
+  if (is_written(first)) {
     put_register(out, u, t->a);
     tl_text_puts(out, " = ");
   }
@@ -166,7 +190,23 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       break;
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
+    case TL_TYPED_RCALL:
+    case TL_TYPED_ROWCALL:
       put_call(out, u, t);
+      break;
+    case TL_TYPED_FIELD:
+    case TL_TYPED_FFIELD:
+    case TL_TYPED_RFIELD:
+      put_operands(out, u, t);
+      tl_text_printf(out, ".%s", ((tl_string *)(intptr_t)t->imm)->text);
+      break;
+    case TL_TYPED_PEEK:
+    case TL_TYPED_FPEEK:
+    case TL_TYPED_POKE:
+    case TL_TYPED_FPOKE:
+    case TL_TYPED_RPOKE:
+      put_operands(out, u, t);
+      put_place(out, u, t);
       break;
     case TL_TYPED_GET:
     case TL_TYPED_FGET:
@@ -175,10 +215,6 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       put_operands(out, u, t);
       tl_text_printf(out, " %s",
                      u->function->unit->module->variable_names[t->imm]->text);
-      break;
-    case TL_TYPED_PLACE:
-      tl_text_puts(out, " ");
-      put_slot(out, u->function, (uint32_t)t->d);
       break;
     case TL_TYPED_CAPTURED:
     case TL_TYPED_FCAPTURED:
@@ -196,8 +232,9 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     tl_text_puts(out, ", ");
     put_register(out, u, t->d);
   }
-  if (t->to >= 0 || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
-      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP)
+  bool goes = t->to >= 0 && t->op != TL_TYPED_ROWCALL;
+  if (goes || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
+      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP || t->op == TL_TYPED_RIF)
     put_target(out, code, t->to);
   if (t->exit >= 0)
     tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);

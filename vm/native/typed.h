@@ -13,10 +13,11 @@
 // *version* of the block, up to TL_JIT_VERSIONS; a path that arrives with yet
 // another leaves the unit. So nothing is iterated and nothing is merged.
 //
-// An *exit* leaves before an instruction: it writes payloads and tags of the
-// scalars that live on back to their slots, and the interpreter goes on there,
-// error and all. So there are no edges for errors; a unit owns, drops, counts
-// and allocates nothing, and no tag in memory is right in it until it leaves.
+// An *exit* leaves before an instruction: it writes payloads and tags of what
+// lives on and was touched back to its slots, and the interpreter goes on
+// there, error and all. So there are no edges for errors; a unit drops, counts
+// and allocates nothing (what a slot owns may move to another one), and no tag
+// in memory is right in it until it leaves.
 //
 //     for i in 0..n { s += x[i] }      x, s float64; label 7 is the body
 //
@@ -40,11 +41,20 @@ enum {
   TL_JIT_WORDS = 16384,
   // Versions of a block. Weak and not weak, and one more; a path with a fourth
   // combination leaves.
-  TL_JIT_VERSIONS = 3,
+  TL_JIT_VERSIONS = 6,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
   // Captured values that a unit may read.
   TL_JIT_CAPTURES = 16,
+  // Tags of references that a unit tells apart, known units that it calls, and
+  // results that a function of it hands over side by side.
+  TL_JIT_TAGS = 32,
+  TL_JIT_CALLEES = 8,
+  TL_JIT_RESULTS = 4,
+  // Steps of a place that is reached without leaving, and the position of a
+  // field that is looked for.
+  TL_JIT_STEPS = 3,
+  TL_JIT_FIELDS = 1024,
 
   // Registers, of which there are as many as anybody wants. Slot s is register
   // s for all that is no float, and TL_JIT_FLOAT + s as a float of either
@@ -63,15 +73,18 @@ enum {
 //   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and no
 //                          scalar that units compute with; its tag is the
 //                          unit's
-//   TL_TYPE_PLACED         a constant that is no scalar, which the unit has put
-//                          into the slot's memory, tag and all
 //   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
+//   TL_TYPE_REFERENCE + k  anything else, whose tag is the unit's
+//   references[k];
+//                          whether the slot owns it is part of that
+//   TL_TYPE_ROW            as a function's result alone: several side by side
 typedef uint8_t tl_jit_type;
 enum {
   TL_TYPE_UNKNOWN = 0,
   TL_TYPE_ENTRY = 1,
-  TL_TYPE_PLACED = 2,
   TL_TYPE_SCALAR = 0x20,
+  TL_TYPE_REFERENCE = 0x40,
+  TL_TYPE_ROW = 0x60,
   TL_TYPE_WEAK = 0x80,
 
   TL_TYPE_INT = TL_TYPE_SCALAR + TL_INT64,
@@ -98,6 +111,9 @@ static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
 static inline bool tl_jit_is_float(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
 }
+static inline bool tl_jit_is_double(tl_jit_type t) {
+  return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
+}
 static inline bool tl_jit_is_integer(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
 }
@@ -112,6 +128,9 @@ static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
   return (tag & TL_CLASS_SCALAR) != 0 && dtype < TL_COMPLEX128
              ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
              : (tl_jit_type)TL_TYPE_ENTRY;
+}
+static inline bool tl_jit_is_reference(tl_jit_type t) {
+  return t >= TL_TYPE_REFERENCE && t < TL_TYPE_REFERENCE + TL_JIT_TAGS;
 }
 // The tag of a scalar's type.
 static inline uint64_t tl_jit_tag(tl_jit_type t) {
@@ -135,11 +154,44 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //   K  an integer's, or TL_JIT_NONE: imm is it
 //   S  any scalar's, or TL_JIT_NONE: imm is it
 //   A  the number of an array                _   nothing
+//   R  the register of a reference           RD  the same, written
+//   T  that of a text, or TL_JIT_NONE: imm is its address
 //
 // Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
 // Integers are computed in 64 bits and cut to the width of the result's type,
 // as the interpreter does; quotients, shifts to the right and comparisons of
 // uint64 are those of unsigned numbers.
+
+// Those on references, emitted by emit_places.c. An operation on an item has
+// three forms, for what the item is: an integer, a float, a reference. [dtype]
+// is that of an array's items, or the kind of what is no array. Where an item
+// has the type [other], control goes on at [to] instead; UNKNOWN: it leaves.
+#define TL_TYPED_PLACE_OPS(OP)                                                \
+  OP(LEND, RD, R, _)   /* a = b, moved where its type owns                */  \
+  OP(RCONST, RD, _, _) /* imm: the address                                */  \
+  OP(RGET, RD, _, _)   /* a = variable imm of the module, borrowed        */  \
+  OP(FIELD, ID, R, _)  /* a = field imm of record b, which was found at d */  \
+  OP(FFIELD, FD, R, _)                                                        \
+  OP(RFIELD, RD, R, _)                                                        \
+  OP(ITEM, ID, R, I) /* a = b[c]                                          */  \
+  OP(FITEM, FD, R, I)                                                         \
+  OP(RITEM, RD, R, I)                                                         \
+  OP(SETITEM, I, R, I) /* b[c] = a; exit: b is shared, or its item counted */ \
+  OP(FSETITEM, N, R, I)                                                       \
+  OP(LENGTH, ID, R, _)                                                        \
+  OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
+  OP(RIF, _, R, T)   /* cond: to; of two texts                            */ \
+  OP(RSET, ID, R, T) /* a = b cond c                                      */ \
+  OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */  \
+  OP(FPEEK, FD, R, _)                                                         \
+  OP(POKE, I, R, _) /* the place imm below b = a                          */  \
+  OP(FPOKE, N, R, _)                                                          \
+  OP(RPOKE, R, R, _) /* of what needs no count                            */  \
+  OP(RCALL, RD, _, _)                                                         \
+  OP(ROWCALL, _, _, _) /* slots from d's first argument on = its results  */  \
+  OP(RRETURN, R, _, _)                                                        \
+  OP(ROWRETURN, _, _, _) /* imm results, from slot d on                   */
+
 #define TL_TYPED_OPS(OP)                                                     \
   OP(LABEL, _, _, _) /* to: its number                                */     \
   OP(JUMP, _, _, _)  /* to                                            */     \
@@ -184,7 +236,6 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(COMPUTE, ID, S, S) /* a = elementwise of b and c, by the interpreter's  \
                          own function; exit: it has declined */              \
   OP(FCOMPUTE, FD, S, S)                                                     \
-  OP(PLACE, _, _, _) /* the memory of slot d = constant imm */               \
   OP(LOAD, ID, I, A) /* a = array c [b], [b, d]; exit: out of range   */     \
   OP(FLOAD, FD, I, A)                                                        \
   OP(STORE, I, I, A) /* array c [b] = a; exit: out of range, or the   */     \
@@ -202,7 +253,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
                      /* the call, imm: the callee has left            */     \
   OP(FCALL, FD, _, _)                                                        \
   OP(RETURN, I, _, _)                                                        \
-  OP(FRETURN, F, _, _)
+  OP(FRETURN, F, _, _)                                                       \
+  TL_TYPED_PLACE_OPS(OP)
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
 // or TL_JIT_NONE. Loads and stores have the second index in [d] and the third
@@ -223,8 +275,11 @@ typedef enum tl_typed_kind {
   TL_OPERAND_K,
   TL_OPERAND_S,
   TL_OPERAND_A,
+  TL_OPERAND_R,
+  TL_OPERAND_T,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
+  TL_OPERAND_RD,
 } tl_typed_kind;
 
 // What the table says of an operation: list.c prints it by that, check.c proves
@@ -260,8 +315,10 @@ typedef struct tl_typed {
   // The condition of IF, FIF, SET and FSET; what COMPUTE does, a tl_op, or
   // TL_OP_COUNT for the conversion to the type.
   uint8_t condition;
-  tl_jit_type type;  // of what a gets, where that is a slot's register
-  uint8_t dtype;     // of an array's items; the width that floats have
+  tl_jit_type type;   // of what a gets, where that is a slot's register; of a
+                      // place, what is stored
+  tl_jit_type other;  // of an item that is not of the type
+  uint8_t dtype;      // of an array's items; the width that floats have
   int16_t a, b, c, d, e;
   // The types of a, b and c where they are read, and of a constant; UNKNOWN:
   // there is no operand.
@@ -312,12 +369,16 @@ typedef struct tl_jit_array {
 //     depth     0  1  1  1  0     │
 //                  └──────────────┘
 typedef struct tl_jit_flow {
-  uint32_t count;   // words of code
-  size_t nbytes;    // of this block
-  uint64_t *live;   // slots that live before each instruction, as bits
-  uint8_t *depth;   // loops around each instruction
-  uint8_t *jumps;   // how many jumps lead there, at most 2
-  bool *leads;      // a block begins there
+  uint32_t count;  // words of code
+  size_t nbytes;   // of this block
+  uint64_t *live;  // slots that live before each instruction, as bits
+  uint8_t *depth;  // loops around each instruction
+  uint8_t *jumps;  // how many jumps lead there, at most 2
+  bool *leads;     // a block begins there
+  // Of each instruction that reads an item two tags that it has had, without
+  // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
+  // of the container.
+  uint64_t *seen;
   int32_t *rounds;  // the FORR that alone jumps there, or -1
 } tl_jit_flow;
 
@@ -340,6 +401,19 @@ typedef struct tl_jit_unit {
   tl_jit_array arrays[TL_JIT_ARRAYS];
   // The types of captured values at the entry, as far as there is room.
   tl_jit_type captures[TL_JIT_CAPTURES];
+  // Slots whose whole tag at the entry counts, as they are read as references;
+  // and the tags of TL_TYPE_REFERENCE.
+  uint64_t pinned;
+  uint32_t reference_count;
+  uint64_t references[TL_JIT_TAGS];
+  // Of results that are references their tags.
+  uint32_t result_count;
+  uint64_t result_tags[TL_JIT_RESULTS];
+  // The units that it calls: what they were made for, it was, too.
+  struct tl_jit_unit *callees[TL_JIT_CALLEES];
+  uint32_t callee_count;
+  bool is_curious;  // it leaves where no tag was seen yet
+  bool is_stale;    // a tag was seen since
   // Callers of the unit read this field when they call, so that it may be set
   // after they were compiled.
   void *code;     // to be called; NULL: none
@@ -370,17 +444,26 @@ typedef struct tl_jit_code {
   size_t nbytes;
 } tl_jit_code;
 
+// The tag of a slot that has the type; 0: it is not known.
+static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
+                                     tl_jit_type t) {
+  return tl_jit_is_scalar(t)      ? tl_jit_tag(t)
+         : tl_jit_is_reference(t) ? unit->references[t - TL_TYPE_REFERENCE]
+         : t == TL_TYPE_ENTRY     ? unit->tags[slot]
+                                  : 0;
+}
+
 // Reads the function's flow; NULL where it is too large, or without memory. The
 // caller frees it with tl_spare_free. Borrows the function, which has to
 // outlive it. Nothing fails: no error is set.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
 
-// The unit of a function that is called with arguments of those types, made if
+// The unit of a function that is called with arguments of those tags, made if
 // need be; NULL: there is none. Its result is UNKNOWN while it is not found.
 // Returns borrowed: it goes with its function. Where [make] is false only units
 // that are there are found, and nothing is compiled.
 typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
-                                        const tl_jit_type *types, bool make);
+                                        const uint64_t *tags, bool make);
 
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
 // tl_jit_code_close may be called in either case, and frees the operations, not

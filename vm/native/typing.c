@@ -22,101 +22,7 @@ static void leave(tl_typing_pass *x) {
       exit;
 }
 
-// A poll, which leaves before the instruction under way if the VM is to stop.
-static void poll(tl_typing_pass *x) {
-  int32_t exit = tl_typing_exit(x);
-  tl_typing_put(x, TL_TYPED_POLL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
-      exit;
-}
-
 // --- Where control goes -----------------------------------------------------
-
-// Notes that a block of [pc] is to be typed. Blocks are taken in the order of
-// the code, so that what comes next in the bytecode mostly comes next in the
-// machine code, and needs no jump; one that lies before the word looked at
-// moves that back.
-static void mark(tl_typing_pass *x, uint32_t pc) {
-  x->pending[pc / 64] |= UINT64_C(1) << pc % 64;
-  if (pc / 64 < x->first)
-    x->first = pc / 64;
-}
-
-// The body of a loop over a range that only its step jumps to begins with the
-// move into the variable, so that an iteration needs one jump. Returns the
-// step's instruction; NULL: the block begins otherwise.
-static const tl_ins *round_at(const tl_typing_pass *x, uint32_t pc,
-                              const tl_jit_type *types) {
-  int32_t at = x->flow->rounds[pc];
-  const tl_ins *ins = at < 0 ? NULL : &x->p->code[at];
-  // The step may then go one too far at the end, so nobody may read that.
-  return ins != NULL && ins->b != ins->a &&
-                 (x->flow->live[at + 1] & bit(ins->a >> 4)) == 0 &&
-                 types[ins->a >> 4] == (TL_TYPE_INT | TL_TYPE_WEAK)
-             ? ins
-             : NULL;
-}
-
-// A new label of [pc] gets the types of what lives there. Returns its number.
-// Versions of a block are chained from the newest to the first by [next].
-static int32_t add_label(tl_typing_pass *x, uint32_t pc) {
-  tl_jit_code *code = x->code;
-  if (code->label_count == code->label_capacity) {
-    x->is_full = true;
-    return 0;
-  }
-  int32_t number = (int32_t)code->label_count++, other = code->label_at[pc];
-  tl_jit_label *label = &code->labels[number];
-  *label = (tl_jit_label){.pc = pc, .next = other, .is_pending = true};
-  if (other >= 0)
-    label->version = (uint8_t)(code->labels[other].version + 1);
-  code->label_at[pc] = number;
-  for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((x->flow->live[pc] & bit(s)) != 0)
-      label->types[s] = x->now[s];
-  const tl_ins *round = round_at(x, pc, x->now);
-  if (round != NULL)
-    label->types[round->b >> 4] = TL_TYPE_UNKNOWN;
-  mark(x, pc);
-  return number;
-}
-
-// Whether the types of all that lives at the label are those of now. A block
-// that begins with round_at's move writes the variable itself, so whatever the
-// variable has on the way there fits.
-static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
-  const tl_ins *round = round_at(x, label->pc, label->types);
-  uint64_t compared = x->flow->live[label->pc];
-  if (round != NULL)
-    compared &= ~bit(round->b >> 4);
-  for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((compared & bit(s)) != 0 && label->types[s] != x->now[s])
-      return false;
-  return true;
-}
-
-// Where a jump to [pc] goes: to the label there that has the types of now, or
-// to a new one; where there are too many, to an exit. The number is what
-// typed.h says of [to]: labels from 0 on, exits below. Since types are compared
-// with those of now, it is asked for where all operations before the jump have
-// been appended.
-static int32_t edge(tl_typing_pass *x, uint32_t pc) {
-  const tl_jit_code *code = x->code;
-  int32_t newest = code->label_at[pc];
-  for (int32_t i = newest; i >= 0; i = code->labels[i].next)
-    if (has_types_of(x, &code->labels[i]))
-      return i;
-  if (newest < 0 || code->labels[newest].version + 1 < TL_JIT_VERSIONS)
-    return add_label(x, pc);
-  return -1 - tl_typing_exit_with(x, pc, x->flow->live[pc]);
-}
-
-// Appends a jump to [pc]; returns where it goes.
-static int32_t jump(tl_typing_pass *x, uint32_t pc) {
-  int32_t to = edge(x, pc);
-  tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
-      to;
-  return to;
-}
 
 // Which operation it was, to set its target after others were made. Its pointer
 // is good only until the next operation.
@@ -144,12 +50,12 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
     return TL_TYPING_LEAVES;
   }
   uint32_t at = index_of(x, t);
-  int32_t to = edge(x, back ? x->pc + d->words : (uint32_t)d->target);
+  int32_t to = tl_typing_edge(x, back ? x->pc + d->words : (uint32_t)d->target);
   x->code->ops[at].to = to;
   if (!back)
     return TL_TYPING_GOES_ON;
-  poll(x);
-  jump(x, (uint32_t)d->target);
+  tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)d->target);
   return TL_TYPING_ENDS;
 }
 
@@ -195,7 +101,7 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
   t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1, TL_JIT_NONE);
   t->condition = TL_IF_EQ;
   uint32_t at = index_of(x, t);
-  int32_t to = edge(x, (uint32_t)d->target);
+  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
   x->code->ops[at].to = to;
   // The variable is written only where there is an iteration.
   tl_typing_set(x, TL_TYPED_MOVE, ins->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
@@ -214,7 +120,7 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
   for (uint32_t i = 0; i < 3; i++)
     if (x->now[a + i] != (TL_TYPE_INT | TL_TYPE_WEAK))
       return TL_TYPING_LEAVES;
-  poll(x);
+  tl_typing_poll(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1, (int)a + 2);
   t->type = TL_TYPE_INT | TL_TYPE_WEAK;
   uint32_t at = index_of(x, t);
@@ -222,10 +128,11 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
   uint64_t known = x->known;
   x->now[variable] = TL_TYPE_INT | TL_TYPE_WEAK;
   x->known &= ~(bit(a) | bit(a + 1));
-  int32_t to = edge(x, (uint32_t)d->target);
+  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
   t = &x->code->ops[at];
   t->to = to;
-  bool moves_first = to >= 0 && round_at(x, (uint32_t)d->target, x->now) == ins;
+  bool moves_first =
+      to >= 0 && tl_typing_round(x, (uint32_t)d->target, x->now) == ins;
   t->d = moves_first ? TL_JIT_NONE : (int16_t)variable;
   x->now[variable] = before;
   x->known = known & ~(bit(a) | bit(a + 1));
@@ -246,7 +153,9 @@ static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
   if (x->now[slot] != TL_TYPE_ENTRY || !tl_is_of_rank(tag, rank) ||
       (tag & TL_DENSE) == 0)
     return -1;
-  if (written && (tag & (TL_OWNED | TL_DIRECT)) != (TL_OWNED | TL_DIRECT))
+  // Nobody tests arguments of a call for other owners at the entry.
+  if (written && (u->is_function ||
+                  (tag & (TL_OWNED | TL_DIRECT)) != (TL_OWNED | TL_DIRECT)))
     return -1;
   uint32_t i = 0;
   while (i < u->array_count && u->arrays[i].slot != slot) i++;
@@ -404,12 +313,12 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   int k = tl_jit_is_int(x->now[a + 1]) ? array_in(x, a, 1, false) : -1;
   if (k < 0)
     return TL_TYPING_LEAVES;
-  poll(x);
+  tl_typing_poll(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1,
                               TL_JIT_FACTS + TL_JIT_FACTS_EACH * k + 1);
   t->condition = TL_IF_LT;
   uint32_t at = index_of(x, t);
-  int32_t to = edge(x, (uint32_t)d->target);
+  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
   x->code->ops[at].to = to;
   return TL_TYPING_GOES_ON;
 }
@@ -444,23 +353,11 @@ static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   return TL_TYPING_GOES_ON;
 }
 
-// Constant number k. One that is no scalar, such as a type, goes into the
-// slot's memory, where calls and exits find it; constants own nothing.
-static tl_typing_step constant(tl_typing_pass *x, uint32_t a, uint32_t k) {
-  tl_slot value = x->p->constants[k];
-  if (tl_jit_is_scalar(tl_jit_type_of(value.tag))) {
-    tl_typing_set_constant(x, a, value);
-    return TL_TYPING_GOES_ON;
-  }
-  if (tl_is_owned(value))
+// A constant that is a number or a bool.
+static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
+  if (!tl_jit_is_scalar(tl_jit_type_of(value.tag)))
     return TL_TYPING_LEAVES;
-  tl_typed *t =
-      tl_typing_put(x, TL_TYPED_PLACE, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE);
-  t->d = (int16_t)a;
-  t->imm = k;
-  x->now[a] = TL_TYPE_PLACED;
-  x->known |= bit(a);
-  x->values[a] = value;
+  tl_typing_set_constant(x, a, value);
   return TL_TYPING_GOES_ON;
 }
 
@@ -517,65 +414,6 @@ static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
-// --- Calls ------------------------------------------------------------------
-
-// A call of a known function whose arguments are scalars. While its result is
-// not known, other paths come first: one of them will say it. A recursive
-// function has its type by a path that does not recurse:
-//
-//     fn fib(n) {
-//       if n < 2 { return n }        typed first: the result is int64
-//       fib(n - 1) + fib(n - 2)      deferred until then
-//     }
-static tl_typing_step call(tl_typing_pass *x, const tl_ins *ins) {
-  uint32_t a = ins->a >> 4, count = ins->b;
-  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
-  tl_jit_type types[TL_JIT_SLOTS] = {0};
-  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS)
-    return TL_TYPING_LEAVES;
-  for (uint32_t i = 0; i < count; i++) {
-    types[i] = x->now[a + 1 + i];
-    if (!tl_jit_is_scalar(types[i]))
-      return TL_TYPING_LEAVES;
-  }
-  tl_jit_unit *unit = x->find(x->code->vm, callee, types, x->defers);
-  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
-    return TL_TYPING_WAITS;
-  if (unit == NULL || unit->result == TL_TYPE_UNKNOWN)
-    return TL_TYPING_LEAVES;
-  int32_t before = tl_typing_exit(x);
-  // While the call is under way, what lives across it is in its slots.
-  int32_t within =
-      tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (bit(a) - 1));
-  bool is_float = tl_jit_is_float(unit->result);
-  for (uint32_t s = a; s < x->p->slot_count; s++) {
-    x->now[s] = TL_TYPE_UNKNOWN;
-    x->known &= ~bit(s);
-  }
-  tl_typed *t = tl_typing_set(x, is_float ? TL_TYPED_FCALL : TL_TYPED_CALL, a,
-                              unit->result, TL_JIT_NONE, TL_JIT_NONE);
-  t->d = (int16_t)count;
-  t->imm = within;
-  t->exit = before;
-  t->callee = unit;
-  return TL_TYPING_GOES_ON;
-}
-
-// Functions return to their caller's machine code; a frame that the interpreter
-// entered returns by the interpreter. The first return that is typed says the
-// unit's result; one of another type leaves.
-static tl_typing_step give_result(tl_typing_pass *x, uint32_t a) {
-  tl_jit_unit *u = x->unit;
-  tl_jit_type type = x->now[a];
-  if (!u->is_function || !tl_jit_is_scalar(type) ||
-      (u->result != TL_TYPE_UNKNOWN && u->result != type))
-    return TL_TYPING_LEAVES;
-  u->result = type;
-  tl_typing_put(x, tl_jit_is_float(type) ? TL_TYPED_FRETURN : TL_TYPED_RETURN,
-                tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
-  return TL_TYPING_ENDS;
-}
-
 // --- Blocks -----------------------------------------------------------------
 
 // Operations on ownership have nothing to do for scalars. Scalars own nothing,
@@ -615,7 +453,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_FORVAR:
       return copy(x, a, ins->b >> 4);
     case TL_BC_LOADK:
-      return constant(x, a, tl_ins_extra(*ins));
+      return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
     case TL_BC_LOADI:
       tl_typing_set_constant(x, a, tl_weak_int((int32_t)tl_ins_extra(*ins)));
       return TL_TYPING_GOES_ON;
@@ -635,17 +473,19 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_GETC:
       return get_captured(x, ins);
     case TL_BC_CALLK:
-      return call(x, ins);
+      return tl_typing_call(x, ins, d);
     case TL_BC_CALLB:
       return tl_typing_convert(x, ins);
+    case TL_BC_LIST:
+      return tl_typing_give_row(x, ins);
     case TL_BC_RET:
-      return give_result(x, a);
+      return tl_typing_give_result(x, ins);
     case TL_BC_LOOP:
-      poll(x);
-      jump(x, (uint32_t)d->target);
+      tl_typing_poll(x);
+      tl_typing_jump(x, (uint32_t)d->target);
       return TL_TYPING_ENDS;
     case TL_BC_JMP:
-      jump(x, (uint32_t)d->target);
+      tl_typing_jump(x, (uint32_t)d->target);
       return TL_TYPING_ENDS;
     case TL_BC_FORPREP:
       return begin_range(x, ins, d);
@@ -669,7 +509,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
 static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
   x->code->op_count = start;
   if (number < 0) {
-    number = jump(x, x->pc);
+    number = tl_typing_jump(x, x->pc);
     if (number < 0 || !x->code->labels[number].is_pending)
       return;
   }
@@ -693,13 +533,13 @@ static void type_block(tl_typing_pass *x, int32_t number) {
   tl_typing_put(x, TL_TYPED_LABEL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
       number;
   x->weight = weights[x->flow->depth[pc]];
-  const tl_ins *round = round_at(x, pc, x->now);
+  const tl_ins *round = tl_typing_round(x, pc, x->now);
   if (round != NULL)
     tl_typing_set(x, TL_TYPED_MOVE, round->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
                   round->a >> 4, TL_JIT_NONE);
   for (bool first = true; !x->is_full; first = false) {
     if (!first && (x->flow->leads[pc] || x->code->label_at[pc] >= 0)) {
-      jump(x, pc);
+      tl_typing_jump(x, pc);
       return;
     }
     tl_decoded d;
@@ -707,7 +547,12 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     x->pc = pc;
     x->weight = weights[x->flow->depth[pc]];
     uint32_t before = x->code->op_count;
+    x->then = pc + d.words;
     tl_typing_step went = step(x, &x->p->code[pc], &d);
+    if (went == TL_TYPING_LEAVES) {
+      x->code->op_count = before;
+      went = tl_typing_place(x, &x->p->code[pc], &d);
+    }
     if (went == TL_TYPING_LEAVES) {
       x->code->op_count = before;
       leave(x);
@@ -716,7 +561,7 @@ static void type_block(tl_typing_pass *x, int32_t number) {
       defer(x, first ? start : before, first ? number : -1);
     if (went != TL_TYPING_GOES_ON)
       return;
-    pc += d.words;
+    pc = x->then;
   }
 }
 
@@ -750,7 +595,7 @@ static void type_blocks(tl_typing_pass *x) {
       tl_jit_label *label = &x->code->labels[i];
       label->is_pending = label->is_deferred;
       if (label->is_pending)
-        mark(x, label->pc);
+        tl_typing_mark(x, label->pc);
     }
   }
 }
@@ -771,11 +616,13 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   if (x.pending == NULL)
     return false;
   memset(x.pending, 0, nbytes);
-  u->array_count = 0;
+  u->array_count = u->reference_count = u->callee_count = 0;
+  u->pinned = 0;
+  u->is_curious = false;
   for (uint32_t s = 0; s < u->function->slot_count; s++)
     if ((u->live & bit(s)) != 0)
       x.now[s] = tl_jit_type_of(u->tags[s]);
-  add_label(&x, u->pc);
+  tl_typing_label(&x, u->pc);
   type_blocks(&x);
   tl_spare_free(code->vm, x.pending, nbytes);
   return !x.is_full;

@@ -2,7 +2,11 @@
 //
 //     typing.c ─▶ typing_arithmetic.c ─▶ typing_put.c
 //     control flow,   operators,          operations, exits, operands,
-//     places, calls   conditions          and the room for them
+//     arrays          conditions          and the room for them
+//        ├──────▶ typing_places.c, typing_calls.c
+//        │        references, their items; calls and results
+//        └──────▶ typing_edge.c
+//                 labels, and jumps to them
 //
 // The pass stands at one instruction of the bytecode, and knows the types of
 // all slots there. It appends typed operations, and changes the types as these
@@ -32,6 +36,7 @@ typedef struct tl_typing_pass {
   // tenfold. Weights decide which registers of the unit get one of the
   // processor's.
   uint32_t pc;
+  uint32_t then;  // the next one, unless control goes elsewhere
   float weight;
   // Blocks that are reached and not yet typed, as a bit set of their pcs; none
   // lies before the word [first].
@@ -90,6 +95,40 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value);
 // back.
 int32_t tl_typing_exit(tl_typing_pass *x);
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
+
+// A poll, which leaves before the instruction under way if the VM is to stop.
+void tl_typing_poll(tl_typing_pass *x);
+// The body of a loop over a range that only its step jumps to begins with the
+// move into the variable: the step's instruction, of a block of [pc] to which
+// control comes with those types. NULL: the block begins otherwise.
+const tl_ins *tl_typing_round(const tl_typing_pass *x, uint32_t pc,
+                              const tl_jit_type *types);
+// Notes that a block of [pc] is to be typed.
+void tl_typing_mark(tl_typing_pass *x, uint32_t pc);
+// A new label of [pc], with the types of now. Returns its number.
+int32_t tl_typing_label(tl_typing_pass *x, uint32_t pc);
+// Where a jump to [pc] goes: to the label there that has the types of now, or
+// to a new one; where there are too many, to an exit. The number is what
+// typed.h says of [to]: labels from 0 on, exits below.
+int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc);
+// Appends a jump to [pc]; returns where it goes.
+int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc);
+
+// The tag of what is in the slot; 0: it is not known. The unit is then one for
+// that tag, where the slot was not touched since the entry.
+uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot);
+// The type of a value with that tag; UNKNOWN: there are too many of them.
+tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag);
+// Types what reads, moves and compares references, and items of them; all else
+// leaves.
+tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d);
+// Types a call of a known function, with what takes its results apart, and the
+// end of one.
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
+                              const tl_decoded *d);
+tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins);
+tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins);
 
 // Types an operator or a comparison, in the cases that have no errors; for all
 // others it appends nothing, and the unit leaves.

@@ -89,8 +89,8 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   x->values[slot] = value;
 }
 
-// The scalars among [live] are written back. Without room it is exit 0, which
-// nobody will emit.
+// What the unit has touched of [live] is written back. Without room it is exit
+// 0, which nobody will emit.
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_code *code = x->code;
   if (code->exit_count == code->exit_capacity) {
@@ -100,7 +100,8 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_exit *e = &code->exits[code->exit_count];
   *e = (tl_jit_exit){.pc = pc};
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((live & bit(s)) != 0 && tl_jit_is_scalar(x->now[s])) {
+    if ((live & bit(s)) != 0 &&
+        (tl_jit_is_scalar(x->now[s]) || tl_jit_is_reference(x->now[s]))) {
       e->slots |= bit(s);
       e->types[s] = x->now[s];
     }
@@ -119,6 +120,28 @@ tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
                              .type = x->now[slot],
                              .is_known = known,
                              .value = known ? x->values[slot] : tl_none()};
+}
+
+uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
+  if (x->now[slot] == TL_TYPE_ENTRY)
+    x->unit->pinned |= bit(slot);
+  return tl_jit_tag_of(x->unit, slot, x->now[slot]);
+}
+
+// Tags fit the 32 bits that instructions extend by their sign, but those of
+// functions of a group, which have no type.
+tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag) {
+  tl_jit_unit *u = x->unit;
+  tl_jit_type type = tl_jit_type_of(tag);
+  uint32_t i = 0;
+  if (tl_jit_is_scalar(type))
+    return type;
+  while (i < u->reference_count && u->references[i] != tag) i++;
+  if (tag == 0 || tag > INT32_MAX || i == TL_JIT_TAGS)
+    return TL_TYPE_UNKNOWN;
+  if (i == u->reference_count)
+    u->references[u->reference_count++] = tag;
+  return (tl_jit_type)(TL_TYPE_REFERENCE + i);
 }
 
 // The compiler puts the float of an integer's value behind it (c[1] in the

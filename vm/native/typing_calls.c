@@ -1,0 +1,190 @@
+// Typing of calls of known functions, and of what functions give back.
+//
+//     caller's slots    … │ a │ argument 0 │ argument 1 │ …
+//                           ▲   └ the callee's slot 0
+//                           └ its result; several stand from argument 0 on
+#include "vm/native/typing.h"
+
+#include <string.h>
+
+// A set of slots with one of them.
+static uint64_t bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
+// Whether a tag is that of an array.
+static bool is_array(uint64_t tag) {
+  return (tag & TL_CLASS_ARRAY) != 0;
+}
+
+// The tags of the arguments; false: one of them is not known. A large array
+// may begin a region at a call, which is asked for by the interpreter.
+static bool read_arguments(tl_typing_pass *x, const tl_prototype *callee,
+                           uint32_t first, uint32_t count, uint64_t *tags) {
+  bool regions = callee->joins >= TL_JOINS && x->p->region_count > 0;
+  for (uint32_t i = 0; i < count; i++) {
+    tags[i] = tl_typing_tag(x, first + i);
+    if (tags[i] == 0 || (regions && is_array(tags[i])))
+      return false;
+  }
+  return true;
+}
+
+// The unit that is called counts as one of this unit's; false: there are too
+// many.
+static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
+  for (uint32_t i = 0; i < u->callee_count; i++)
+    if (u->callees[i] == callee)
+      return true;
+  if (u->callee_count == TL_JIT_CALLEES)
+    return false;
+  u->callees[u->callee_count++] = callee;
+  return true;
+}
+
+// Whether the instruction behind a call takes its result apart into the very
+// slots where the callee leaves them.
+static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
+                      const tl_jit_unit *callee) {
+  const tl_ins *then = ins + 2;
+  return then->op == TL_BC_UNPACK && then->b == ins->a &&
+         (then->modes & 3u) != TL_MODE_BORROW && then->a == ins->a + 16 &&
+         tl_ins_extra(then[1]) == callee->result_count &&
+         !x->flow->leads[x->pc + 2];
+}
+
+// The types of the results; false: there are too many tags.
+static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
+                         tl_jit_type *types) {
+  if (tl_jit_is_scalar(callee->result)) {
+    types[0] = callee->result;
+    return true;
+  }
+  for (uint32_t i = 0; i < callee->result_count; i++) {
+    types[i] = tl_typing_type(x, callee->result_tags[i]);
+    if (types[i] == TL_TYPE_UNKNOWN)
+      return false;
+  }
+  return true;
+}
+
+// The operation itself. Of several results each has its slot's memory behind
+// it, and is loaded from there.
+static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
+                     tl_jit_unit *callee, const tl_jit_type *types) {
+  int32_t before = tl_typing_exit(x);
+  // While the call is under way, what lives across it is in its slots.
+  int32_t within =
+      tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (bit(a) - 1));
+  for (uint32_t s = a; s < x->p->slot_count; s++) {
+    x->now[s] = TL_TYPE_UNKNOWN;
+    x->known &= ~bit(s);
+  }
+  tl_typed *t;
+  if (callee->result == TL_TYPE_ROW) {
+    t = tl_typing_put(x, TL_TYPED_ROWCALL, TL_JIT_NONE, TL_JIT_NONE,
+                      TL_JIT_NONE);
+    t->to = (int32_t)a;
+    for (uint32_t i = 0; i < callee->result_count; i++)
+      x->now[a + 1 + i] = types[i];
+    x->then = x->pc + 4;
+  } else {
+    t = tl_typing_set(x,
+                      tl_jit_is_reference(types[0]) ? TL_TYPED_RCALL
+                      : tl_jit_is_float(types[0])   ? TL_TYPED_FCALL
+                                                    : TL_TYPED_CALL,
+                      a, types[0], TL_JIT_NONE, TL_JIT_NONE);
+  }
+  t->d = (int16_t)count;
+  t->imm = within;
+  t->exit = before;
+  t->callee = callee;
+}
+
+// A call of a known function. While its result is not known, other paths come
+// first: one of them will say it. A recursive function has its type by a path
+// that does not recurse:
+//
+//     fn fib(n) {
+//       if n < 2 { return n }        typed first: the result is int64
+//       fib(n - 1) + fib(n - 2)      deferred until then
+//     }
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
+                              const tl_decoded *d) {
+  (void)d;
+  uint32_t a = ins->a >> 4, count = ins->b;
+  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  uint64_t tags[TL_JIT_SLOTS] = {0};
+  tl_jit_type types[TL_JIT_RESULTS] = {0};
+  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS ||
+      !read_arguments(x, callee, a + 1, count, tags))
+    return TL_TYPING_LEAVES;
+  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, x->defers);
+  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
+    return TL_TYPING_WAITS;
+  if (unit == NULL || unit->result == TL_TYPE_UNKNOWN ||
+      (unit->result == TL_TYPE_ROW && !takes_row(x, ins, unit)) ||
+      !result_types(x, unit, types) || !add_callee(x->unit, unit))
+    return TL_TYPING_LEAVES;
+  put_call(x, a, count, unit, types);
+  return TL_TYPING_GOES_ON;
+}
+
+// Whether the unit may give results of that type and those tags. The first
+// return that is typed says what they are; one of others leaves.
+static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
+                   const uint64_t *tags) {
+  if (u->result == TL_TYPE_UNKNOWN) {
+    u->result = type;
+    u->result_count = count;
+    memcpy(u->result_tags, tags, count * sizeof *tags);
+    return true;
+  }
+  return u->result == type && u->result_count == count &&
+         memcmp(u->result_tags, tags, count * sizeof *tags) == 0;
+}
+
+// Functions return to their caller's machine code; a frame that the interpreter
+// entered returns by the interpreter.
+tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4;
+  tl_jit_type type = x->now[a];
+  uint64_t tag = tl_typing_tag(x, a);
+  bool whole = tl_jit_is_scalar(type);
+  if (tag == 0 || !x->unit->is_function ||
+      ((ins->modes >> 4 & 3u) == TL_MODE_BORROW && (tag & TL_OWNED) != 0) ||
+      !agrees(x->unit, whole ? type : TL_TYPE_REFERENCE, whole ? 0 : 1, &tag))
+    return TL_TYPING_LEAVES;
+  tl_typing_put(x,
+                !whole                  ? TL_TYPED_RRETURN
+                : tl_jit_is_float(type) ? TL_TYPED_FRETURN
+                                        : TL_TYPED_RETURN,
+                tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  return TL_TYPING_ENDS;
+}
+
+// A list that is made to be returned at once, of which the caller wants the
+// items: these go back as they are, owned or borrowed, and no list is made. Of
+// an array it is not known here whether it is a view, whose block may want a
+// count.
+tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, count = ins->b;
+  const tl_ins *then = ins + 2;
+  uint64_t tags[TL_JIT_RESULTS];
+  if (!x->unit->is_function || then->op != TL_BC_RET || then->a != ins->a ||
+      (then->modes >> 4 & 3u) == TL_MODE_BORROW || count == 0 ||
+      count > TL_JIT_RESULTS || x->flow->leads[x->pc + 2])
+    return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < count; i++) {
+    tags[i] = tl_typing_tag(x, a + 1 + i);
+    if (tags[i] == 0 || is_array(tags[i]))
+      return TL_TYPING_LEAVES;
+  }
+  if (!agrees(x->unit, TL_TYPE_ROW, count, tags))
+    return TL_TYPING_LEAVES;
+  tl_typed *t = tl_typing_put(x, TL_TYPED_ROWRETURN, TL_JIT_NONE, TL_JIT_NONE,
+                              TL_JIT_NONE);
+  t->d = (int16_t)(a + 1);
+  t->imm = count;
+  return TL_TYPING_ENDS;
+}

@@ -1,0 +1,568 @@
+// Typing of references and of what they lead to: moves and borrows, items of
+// lists, fields of records, places below them.
+//
+// The tag that an item has is not known before it is read. What one was the
+// last time is in flow->seen (learn.c); the operation leaves where it finds
+// another. A reference's type says whether its slot owns, so a move is a change
+// of types alone, and nothing is counted:
+//
+//     t8 = movb s       now[t8] = borrowed record
+//     t8 = mov s!       now[t8] = owned record, and now[s] = UNKNOWN
+#include "vm/native/typing.h"
+
+#include <string.h>
+
+#include "vm/array/element.h"
+#include "vm/values/record.h"
+
+// A set of slots with one of them.
+static uint64_t bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
+// What a tag says. One of 0 is not known, and neither owns nor is of any kind.
+static bool owns(uint64_t tag) {
+  return (tag & TL_OWNED) != 0;
+}
+static bool is_kind(uint64_t tag, tl_kind kind) {
+  return (tag & ~TL_OWNED) ==
+         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
+}
+static bool is_heap(uint64_t tag) {
+  return (tag & TL_CLASS_HEAP) != 0;
+}
+
+// --- Moves, constants and variables
+// -------------------------------------------
+
+// A value that was owned is not where it was: a slot that lives on would own
+// what another one has.
+static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
+                           bool borrows) {
+  uint64_t tag = tl_typing_tag(x, b);
+  bool moves = owns(tag) && !borrows;
+  tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
+  if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
+      (moves && (x->flow->live[x->then] & bit(b)) != 0))
+    return TL_TYPING_LEAVES;
+  tl_typing_set(x, TL_TYPED_LEND, a, type, (int)b, TL_JIT_NONE);
+  if (moves)
+    x->now[b] = TL_TYPE_UNKNOWN;
+  return TL_TYPING_GOES_ON;
+}
+
+// A constant that is no number: none, a text, a function.
+static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
+  tl_jit_type type = tl_typing_type(x, value.tag);
+  if (type == TL_TYPE_UNKNOWN || owns(value.tag))
+    return TL_TYPING_LEAVES;
+  tl_typing_set(x, TL_TYPED_RCONST, a, type, TL_JIT_NONE, TL_JIT_NONE)->imm =
+      value.i;
+  x->known |= bit(a);
+  x->values[a] = value;
+  return TL_TYPING_GOES_ON;
+}
+
+// A module variable is borrowed. As for numbers, its type is the one that it
+// has now.
+static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t index = tl_ins_extra(*ins);
+  uint64_t tag = x->p->unit->module->variables[index].tag;
+  tl_jit_type type = tl_typing_type(x, tag & ~TL_OWNED);
+  if (type == TL_TYPE_UNKNOWN || (tag >> 8 & 0xff) == TL_KIND_UNSET)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_RGET, ins->a >> 4, type, TL_JIT_NONE,
+                              TL_JIT_NONE);
+  t->imm = index;
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// What the operations on ownership have nothing to do for: a slot that owns
+// nothing, or, of those that keep what another slot needs, one that needs
+// nothing (interp.c has the same tests).
+static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
+  uint64_t a = tl_typing_tag(x, ins->a >> 4);
+  if (a == 0)
+    return false;
+  switch (ins->op) {
+    case TL_BC_CHECKSET:
+      return (a >> 8 & 0xff) != TL_KIND_UNSET;
+    case TL_BC_DROP:
+    case TL_BC_SETTLE:
+    case TL_BC_LEAVE:
+      return !owns(a);
+    case TL_BC_OWN:
+    case TL_BC_KEEPALL:
+      return !is_heap(a);
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_HOLD:
+    case TL_BC_DETACH: {
+      uint64_t b = tl_typing_tag(x, ins->b >> 4);
+      if (b == 0)
+        return false;
+      return ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH
+                 ? !owns(b) || (a & TL_CLASS_ARRAY) == 0
+                 : !owns(a) || !is_heap(b);
+    }
+    default:
+      return false;
+  }
+}
+
+// --- Items ------------------------------------------------------------------
+
+// The type of the item that the instruction read when it was last looked at;
+// [which] is 0, or 1 for another that it had, too. UNKNOWN: none was seen.
+static tl_jit_type seen(tl_typing_pass *x, int which) {
+  uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
+  if (tag == 0 && which == 0)
+    x->unit->is_curious = true;
+  return tag == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, tag);
+}
+
+// Which of an operation's three forms has a result of that type.
+static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
+  return tl_jit_is_reference(type) ? op + 2
+         : tl_jit_is_float(type)   ? op + 1
+                                   : op;
+}
+
+// Appends a read of an item, in [form] for the type; an item of the other type
+// that was seen goes on in a version of what follows.
+static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
+                          tl_jit_type type, int b, int c) {
+  tl_jit_type other = seen(x, 1), before = x->now[a];
+  int32_t exit = tl_typing_exit(x), to = -1;
+  if (other != TL_TYPE_UNKNOWN && other != type) {
+    uint64_t known = x->known;
+    x->now[a] = other;
+    x->known &= ~bit(a);
+    to = tl_typing_edge(x, x->then);
+    x->now[a] = before;
+    x->known = known;
+  } else {
+    other = TL_TYPE_UNKNOWN;
+  }
+  tl_typed *t = tl_typing_set(x, form(op, type), a, type, b, c);
+  if (other != TL_TYPE_UNKNOWN)
+    x->code->weights[tl_jit_register(a, other)] += x->weight;
+  t->other = other;
+  t->to = to;
+  t->exit = exit;
+  return t;
+}
+
+// Whether the container stays where it is: it is not used up here, or its slot
+// owns nothing.
+static bool stays(const tl_ins *ins, uint64_t tag) {
+  return (ins->modes & 3u) == TL_MODE_BORROW || !owns(tag);
+}
+
+// a = b.name, where the instruction found it the last time.
+static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
+                            const tl_decoded *d) {
+  uint32_t b = ins->b >> 4;
+  uint64_t tag = tl_typing_tag(x, b);
+  uint16_t at = *tl_ins_hint(ins);
+  if (!is_kind(tag, TL_KIND_RECORD) || !stays(ins, tag) || at >= TL_JIT_FIELDS)
+    return TL_TYPING_LEAVES;
+  tl_jit_type type = seen(x, 0);
+  if (type == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  tl_typed *t =
+      put_read(x, TL_TYPED_FIELD, ins->a >> 4, type, (int)b, TL_JIT_NONE);
+  t->imm = (int64_t)tl_key_of_string(x->p->unit->names[d->extra]).word;
+  t->d = (int16_t)at;
+  return TL_TYPING_GOES_ON;
+}
+
+// The type of an array's item, UNKNOWN where units have none of that dtype.
+static tl_jit_type item_type(uint64_t tag) {
+  int dtype = (int)(tag >> 8 & 0xff);
+  return dtype == TL_FLOAT64 ? TL_TYPE_FLOAT
+         : dtype == TL_INT64 ? TL_TYPE_INT
+         : dtype == TL_BOOL  ? TL_TYPE_BOOL
+                             : TL_TYPE_UNKNOWN;
+}
+// An array of one axis without gaps, whose items units know: the address of an
+// item is then that of the first and the index.
+static bool is_row_of_items(uint64_t tag) {
+  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
+         item_type(tag) != TL_TYPE_UNKNOWN;
+}
+
+// a = b[c] of a list, an array of one axis, or a text.
+static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
+                           uint32_t c) {
+  uint64_t tag = tl_typing_tag(x, b);
+  bool list = is_kind(tag, TL_KIND_LIST), text = is_kind(tag, TL_KIND_STRING);
+  tl_jit_type type = list                   ? seen(x, 0)
+                     : text                 ? tl_typing_type(x, TL_TAG_STRING)
+                     : is_row_of_items(tag) ? item_type(tag)
+                                            : TL_TYPE_UNKNOWN;
+  if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
+    return TL_TYPING_LEAVES;
+  tl_typed *t;
+  if (list) {
+    t = put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
+  } else {
+    int32_t exit = tl_typing_exit(x);
+    t = tl_typing_set(x, form(TL_TYPED_ITEM, type), a, type, (int)b, (int)c);
+    t->exit = exit;
+  }
+  t->dtype = (uint8_t)(tag >> 8);
+  return TL_TYPING_GOES_ON;
+}
+
+// Whether a scalar can be stored in an array of that tag as it is, or as the
+// float of an integer.
+static bool fits(uint64_t tag, tl_jit_type has) {
+  tl_jit_type type = item_type(tag);
+  return type == TL_TYPE_FLOAT ? tl_jit_is_double(has) || tl_jit_is_int(has)
+         : type == TL_TYPE_INT ? tl_jit_is_int(has)
+                               : has == type;
+}
+
+// What may be stored into: its slot owns it, and, of an array, it owns its
+// items. That nobody else has it is tested each time.
+static bool takes(uint64_t tag, tl_jit_type has) {
+  if (!owns(tag) || !tl_jit_is_scalar(has))
+    return false;
+  return is_kind(tag, TL_KIND_LIST) ||
+         (is_row_of_items(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
+}
+
+// a[c] = b of a list or an array of one axis.
+static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
+                               uint32_t c) {
+  uint64_t tag = tl_typing_tag(x, a);
+  tl_jit_type has = x->now[b];
+  bool floats = is_kind(tag, TL_KIND_LIST) ? tl_jit_is_float(has)
+                                           : item_type(tag) == TL_TYPE_FLOAT;
+  if (!takes(tag, has) || !tl_jit_is_int(x->now[c]) || x->code->vm->no_reuse)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_put(x, floats ? TL_TYPED_FSETITEM : TL_TYPED_SETITEM,
+                              tl_jit_register(b, has), (int)a, (int)c);
+  t->type = has;
+  t->dtype = (uint8_t)(tag >> 8);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// --- Loops over lists, and lengths
+// --------------------------------------------
+
+// While the position is below the length, on into the body. The list stays in
+// its slot for all of the loop, so its length is read from it each time.
+static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d) {
+  uint32_t a = ins->a >> 4;
+  uint64_t tag = tl_typing_tag(x, a);
+  if (!is_kind(tag, TL_KIND_LIST) || !tl_jit_is_int(x->now[a + 1]))
+    return TL_TYPING_LEAVES;
+  tl_typing_poll(x);
+  tl_typed *t =
+      tl_typing_put(x, TL_TYPED_MORE, TL_JIT_NONE, (int)a + 1, (int)a);
+  t->dtype = TL_KIND_LIST;
+  uint32_t at = (uint32_t)(t - x->code->ops);
+  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  return TL_TYPING_GOES_ON;
+}
+
+// The item at the position, which moves on first: the path of an item of
+// another type goes on behind both. Where the item is refused, it has not
+// moved, as the exit is made before.
+static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t b = ins->b >> 4, position = b + 1;
+  uint64_t tag = tl_typing_tag(x, b);
+  if (!is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
+      x->flow->seen[2 * x->pc + 1] != 0)
+    return seen(x, 0), TL_TYPING_LEAVES;
+  tl_jit_type type = x->now[position];
+  tl_typing_step went = item(x, ins->a >> 4, b, position);
+  if (went == TL_TYPING_GOES_ON)
+    tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
+        ->imm = 1;
+  return went;
+}
+
+// len(x) of what its slot does not own. Texts have a length in bytes; where
+// that is not the number of characters the operation leaves.
+static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  uint32_t a = ins->a >> 4;
+  if (ins->b != 1 || builtin->name == NULL ||
+      strcmp(builtin->name, "len") != 0 || builtin->at_once == NULL)
+    return TL_TYPING_LEAVES;
+  uint64_t tag = tl_typing_tag(x, a + 1);
+  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
+  if (tag == 0 || owns(tag) ||
+      (!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
+       !is_kind(tag, TL_KIND_STRING)))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT | TL_TYPE_WEAK,
+                              (int)a + 1, TL_JIT_NONE);
+  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// --- Places -----------------------------------------------------------------
+
+// Whether a place is one that operations reach: fields and single indices, and
+// not many of them. *fields is how many of the steps are fields.
+static bool is_plain(tl_typing_pass *x, const tl_path *path, uint32_t parts) {
+  if (path->spreads || path->step_count == 0 || path->step_count > TL_JIT_STEPS)
+    return false;
+  for (int i = 0; i < path->step_count; i++) {
+    const tl_step *step = &path->steps[i];
+    if (step->field != NULL) {
+      if (step->hint >= TL_JIT_FIELDS)
+        return false;
+    } else if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
+               !tl_jit_is_int(x->now[parts++])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The tag of the container that the last step indexes: of a field a record,
+// else what was seen; 0: nothing was.
+static uint64_t last_container(tl_typing_pass *x, const tl_path *path,
+                               uint64_t target, int which) {
+  if (path->step_count == 1)
+    return target;
+  if (path->steps[path->step_count - 1].field != NULL)
+    return TL_TAG_RECORD | TL_OWNED;
+  uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
+  x->unit->is_curious |= tag == 0;
+  return tag;
+}
+
+// Whether the first step fits the target, and the last one its container. Those
+// between are tested when they are taken.
+static bool leads(const tl_path *path, uint64_t target, uint64_t container) {
+  const tl_step *last = &path->steps[path->step_count - 1];
+  bool first = path->steps[0].field != NULL
+                   ? is_kind(target, TL_KIND_RECORD)
+                   : is_kind(target, TL_KIND_LIST) || path->step_count == 1;
+  bool ends = last->field != NULL ? is_kind(container, TL_KIND_RECORD)
+                                  : is_kind(container, TL_KIND_LIST) ||
+                                        (is_row_of_items(container) &&
+                                         (container & TL_DIRECT) != 0);
+  return first && ends && owns(target) && owns(container);
+}
+
+// a = the place below b that is about to be updated, where that is a number.
+static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
+                           const tl_decoded *d) {
+  const tl_path *path = &x->p->unit->paths[d->extra];
+  uint32_t a = ins->a >> 4, b = ins->b >> 4;
+  uint64_t target = tl_typing_tag(x, b);
+  tl_jit_type type = seen(x, 0);
+  uint64_t container = last_container(x, path, target, 1);
+  if (!is_plain(x, path, a + 1) || !tl_jit_is_scalar(type) ||
+      !leads(path, target, container) || x->code->vm->no_reuse ||
+      (is_row_of_items(container) && item_type(container) != type))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FPEEK : TL_TYPED_PEEK,
+                    a, type, (int)b, TL_JIT_NONE);
+  t->imm = (int64_t)(intptr_t)path;
+  t->d = (int16_t)(a + 1);
+  t->dtype = (uint8_t)(container >> 8);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// The place below a = b.
+static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
+                           const tl_decoded *d) {
+  const tl_path *path = &x->p->unit->paths[d->extra];
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, parts = ins->c >> 4;
+  uint64_t target = tl_typing_tag(x, a), has = tl_typing_tag(x, b);
+  uint64_t container = last_container(x, path, target, 0);
+  tl_jit_type type = x->now[b];
+  bool array = is_row_of_items(container);
+  if ((ins->modes >> 4 & 3u) == TL_MODE_BORROW || has == 0 || is_heap(has) ||
+      !is_plain(x, path, parts) || !leads(path, target, container) ||
+      x->code->vm->no_reuse || (array && !fits(container, type)) ||
+      (type = tl_typing_type(x, has)) == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  bool floats =
+      array ? item_type(container) == TL_TYPE_FLOAT : tl_jit_is_float(type);
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_put(x,
+                              floats                      ? TL_TYPED_FPOKE
+                              : tl_jit_is_reference(type) ? TL_TYPED_RPOKE
+                                                          : TL_TYPED_POKE,
+                              tl_jit_register(b, type), (int)a, TL_JIT_NONE);
+  t->type = type;
+  t->imm = (int64_t)(intptr_t)path;
+  t->d = (int16_t)parts;
+  t->dtype = (uint8_t)(container >> 8);
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// --- Comparisons
+// --------------------------------------------------------------
+
+// An operand of a comparison. [tag] is 0 where it is not known, or the value
+// ends here and is to be dropped.
+typedef struct compared {
+  uint64_t tag;
+  int slot;  // TL_JIT_NONE: a constant
+  int64_t address;
+} compared;
+
+// Only the tag counts for a comparison with none; the slot is what is read of a
+// text.
+static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
+  uint64_t tag = tl_typing_tag(x, slot);
+  return (compared){owns(tag) && mode != TL_MODE_BORROW ? 0 : tag, (int)slot,
+                    0};
+}
+
+// Whether values of two tags are equal, which is known where one of them is
+// none and the other none, a record, a list or a text; false: it is not known.
+static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
+  bool first = a == TL_TAG_NONE, second = b == TL_TAG_NONE;
+  uint64_t other = first ? b : a;
+  *equal = first && second;
+  return (first || second) &&
+         (*equal || is_kind(other, TL_KIND_RECORD) ||
+          is_kind(other, TL_KIND_STRING) || is_kind(other, TL_KIND_LIST));
+}
+
+// Appends the comparison of two texts; [a] is the slot that gets the truth, or
+// TL_JIT_NONE for a jump. NULL: they are none.
+static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
+                             const compared *b, const compared *c) {
+  if (!is_kind(b->tag, TL_KIND_STRING) || !is_kind(c->tag, TL_KIND_STRING))
+    return NULL;
+  tl_typed *t =
+      a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
+                             b->slot, c->slot)
+             : tl_typing_put(x, TL_TYPED_RIF, TL_JIT_NONE, b->slot, c->slot);
+  t->condition = equal ? TL_IF_EQ : TL_IF_NE;
+  t->imm = c->address;
+  return t;
+}
+
+// A jump on none is one that is always taken, or never.
+static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
+                                   bool taken) {
+  if (!taken)
+    return TL_TYPING_GOES_ON;
+  if (d->target <= x->pc)
+    tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)d->target);
+  return TL_TYPING_ENDS;
+}
+
+// A jump on whether two values are equal, or differ. One that goes back polls
+// once it is taken, as in typing.c.
+static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
+                                    const tl_decoded *d) {
+  bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
+  bool back = d->target <= x->pc;
+  compared a = in_slot(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
+  if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP) {
+    tl_slot k = x->p->constants[ins->b >> 4];
+    b = (compared){k.tag, TL_JIT_NONE, k.i};
+  } else {
+    b = in_slot(x, ins->b >> 4, ins->modes & 3u);
+  }
+  if (a.tag == 0 || b.tag == 0)
+    return TL_TYPING_LEAVES;
+  if (knows_equal(a.tag, b.tag, &equal))
+    return jump_on_none(x, d, equal == wanted);
+  tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
+  if (t == NULL)
+    return TL_TYPING_LEAVES;
+  uint32_t at = (uint32_t)(t - x->code->ops);
+  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)d->target);
+  x->code->ops[at].to = to;
+  if (!back)
+    return TL_TYPING_GOES_ON;
+  tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)d->target);
+  return TL_TYPING_ENDS;
+}
+
+// The comparison itself.
+static tl_typing_step truth_of_equal(tl_typing_pass *x, const tl_ins *ins) {
+  compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
+  compared c = in_slot(x, ins->c >> 4, ins->modes >> 2 & 3u);
+  bool wanted = ins->op == TL_BC_EQ, equal;
+  if (b.tag == 0 || c.tag == 0)
+    return TL_TYPING_LEAVES;
+  if (!knows_equal(b.tag, c.tag, &equal))
+    return put_compare(x, wanted, (int)(ins->a >> 4), &b, &c) != NULL
+               ? TL_TYPING_GOES_ON
+               : TL_TYPING_LEAVES;
+  tl_typing_set_constant(x, ins->a >> 4, tl_bool(equal == wanted));
+  return TL_TYPING_GOES_ON;
+}
+
+// --- All of them ------------------------------------------------------------
+
+// What scalars and arrays have left over: step in typing.c comes first, so that
+// an array of the entry has its facts in registers.
+tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d) {
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
+  if (is_idle(x, ins))
+    return TL_TYPING_GOES_ON;
+  switch (ins->op) {
+    case TL_BC_MOV:
+    case TL_BC_MOVB:
+      return move(x, a, b, ins->op == TL_BC_MOVB);
+    case TL_BC_LOADK:
+      return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
+    case TL_BC_GETG:
+      return variable(x, ins);
+    case TL_BC_GETF:
+      return field(x, ins, d);
+    case TL_BC_GETEL:
+      return stays(ins, tl_typing_tag(x, b)) ? item(x, a, b, c)
+                                             : TL_TYPING_LEAVES;
+    case TL_BC_SETEL:
+      return set_item(x, a, b, c);
+    case TL_BC_REPLACE:
+      return tl_jit_is_scalar(x->now[ins[1].a >> 4]) ? set_item(x, a, b, c)
+                                                     : TL_TYPING_LEAVES;
+    case TL_BC_TAKEEL:
+      return tl_jit_is_reference(seen(x, 0)) ? TL_TYPING_LEAVES
+                                             : item(x, a, b, c);
+    case TL_BC_TAKE:
+      return peek(x, ins, d);
+    case TL_BC_SETPATH:
+      return poke(x, ins, d);
+    case TL_BC_CALLB:
+      return length(x, ins);
+    case TL_BC_MORE:
+      return has_more(x, ins, d);
+    case TL_BC_NEXT:
+      return next_item(x, ins);
+    case TL_BC_EQ:
+    case TL_BC_NE:
+      return truth_of_equal(x, ins);
+    case TL_BC_JEQ:
+    case TL_BC_JNE:
+    case TL_BC_JEQK:
+    case TL_BC_JNEK:
+      return jump_if_equal(x, ins, d);
+    default:
+      return TL_TYPING_LEAVES;
+  }
+}
