@@ -33,6 +33,9 @@ struct tl_observer {
   // A block was made or freed; live_bytes has been changed already.
   void (*alloc)(tl_vm *vm, const void *block, size_t nbytes);
   void (*free)(tl_vm *vm, const void *block, size_t nbytes);
+  // Where vm->timed: the instruction that vm->frame stands at is over, or at
+  // least polls. Called for each by the counting loop, and at polls.
+  void (*step)(tl_vm *vm);
 
   // What became of the running instruction's operands and of its result: a new
   // array, list, record or string, a result in an operand's memory, an operand
