@@ -84,8 +84,9 @@ threaded: programs $(HOSTS) $(addprefix $(BUILD)/tests/unit/test_,pool api_limit
   api_exchange engine)
 
 # Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
+# Native modules that a script imports see the functions of tally.h in it.
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) -o $@ $^ $(LIBS)
+	$(LINK) -rdynamic $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@

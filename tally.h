@@ -62,7 +62,10 @@ enum {  // tally_options.capabilities: what a script may do
   TALLY_MAY_FILES = 1,
   TALLY_MAY_CLOCK = 2,
   TALLY_MAY_ENVIRONMENT = 4,
-  TALLY_MAY_ALL = 7,
+  // Import native modules (see "Native modules in files"), whose code may do
+  // whatever the process may. The values between are not free.
+  TALLY_MAY_LIBRARIES = 128,
+  TALLY_MAY_ALL = 135,
 };
 
 // tally_options.native: whether loops and functions that run long become machine
@@ -75,6 +78,13 @@ typedef enum tally_native_code {
   // For tests: wherever code may be entered, also if that does not pay.
   TALLY_NATIVE_ALWAYS,
 } tally_native_code;
+
+enum { TALLY_MAX_DEVICES = 8 };
+
+typedef struct tally_device {
+  const char *name;  // "gpu 0"
+  size_t limit;      // bytes on it at once; 0: no limit
+} tally_device;
 
 // What a host decides about a VM. Start from tally_default_options().
 typedef struct tally_options {
@@ -123,6 +133,19 @@ typedef struct tally_options {
   tally_native_code native;
   // Whether the value that tally_interact has shown stays, as the variable ans.
   int keep_ans;
+  // Other memory than the process's, such as a GPU's, on which resources may say
+  // that their bytes lie (tally_resource.device): each has a limit of its own
+  // and is counted by itself. Copied when the VM is opened, names too.
+  const tally_device *devices;
+  size_t device_count;  // at most TALLY_MAX_DEVICES
+  // Hears what no script can be told: that the end of a resource failed
+  // (tally_resource.finish). One line of UTF-8. It may not use the VM. NULL:
+  // nobody hears it.
+  void (*report)(void *context, const char *text);
+  // Bytes that scripts print and write to files in a call into the VM; 0: no
+  // limit. A piece that would pass it is not written, and ends the call with
+  // TALLY_ERR_LIMIT.
+  uint64_t output_limit;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -281,6 +304,23 @@ typedef struct tally_module {
 TALLY_API tally_status tally_add_module(tally_vm *vm,
                                         const tally_module *module);
 
+// Native modules in files. Where a script imports NAME, and there is neither a
+// module nor a file NAME.tly of that name, a library NAME.so beside the
+// importing file, in TALLY_PATH, or in tally-VERSION/ beside Tally itself is
+// loaded, and its function tally_open_NAME called: it adds the module NAME by
+// tally_add_module, and returns TALLY_OK or what it raised. It is called once
+// for each VM that imports it, and the library stays loaded until the process
+// ends. Needs TALLY_MAY_FILES and TALLY_MAY_LIBRARIES.
+//
+//   TALLY_ERR_IO    the library does not load (the loader's words follow), or
+//                   the host may not
+//   TALLY_ERR_NAME  it has no tally_open_NAME, or that adds no module NAME
+//
+// A program that is linked with libtally.a lets such libraries see tally.h's
+// functions by -rdynamic, as the command does. A module may also be linked into
+// a host, which calls tally_open_NAME itself.
+typedef tally_status tally_open_module(tally_vm *vm);
+
 // Makes an error of that kind the last one and returns its status, for a
 // function of the host's to return: the script sees it as an error of its own,
 // at the place of the call. format as for printf; bytes that are not UTF-8
@@ -302,6 +342,9 @@ TALLY_API tally_status tally_raise(tally_vm *vm, tally_status kind,
 // and read values, but may not run code, import or set variables; call may. A
 // hook that leaves *out untouched and returns TALLY_OK declines: the attribute
 // or operator is then an error (== and != compare identity).
+// Called by a resource's visit hook with each value that its object holds.
+typedef void tally_see(void *to, tally_value value);
+
 typedef struct tally_resource {
   size_t size;       // sizeof(tally_resource)
   const char *name;  // as error messages and tally_type call it
@@ -327,12 +370,28 @@ typedef struct tally_resource {
   tally_status (*operate)(tally_vm *vm, void *context, const char *op,
                           size_t count, const tally_value *operands,
                           tally_value *out);
+  // Calls see(to, v) with each handle that the object keeps (tally_retain, or
+  // what returned owned), and does nothing else with the VM. memory.refs, graph,
+  // chain, backrefs and held then go on through the object, and a circle that
+  // counts alone never free (the object keeps a list that it is in) is told by
+  // memory.circles and tally_left.
+  void (*visit)(void *context, void *object, tally_see *see, void *to);
+  // What may fail at the end, such as writing what is left: called once before
+  // release, which follows in any case. Returns NULL, or a text that says what
+  // failed, for tally_options.report: borrowed until release is called. It may
+  // use the VM as release may.
+  const char *(*finish)(void *context, void *object);
+  // Which device nbytes are on: 1 for the first of tally_options.devices; 0, and
+  // without the hook: the process's memory, within memory_limit. Asked once.
+  size_t (*device)(void *context, void *object);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed
 // and stays as it is until the VM is closed. On failure the object is still the
 // host's:
-//   TALLY_ERR_MEMORY  memory_limit would be passed (nbytes counts)
+//   TALLY_ERR_MEMORY  memory_limit, or its device's, would be passed (nbytes
+//                     counts)
+//   TALLY_ERR_HOST    there is no such device
 TALLY_API tally_status tally_from_resource(tally_vm *vm,
                                            const tally_resource *type,
                                            void *object, tally_value *out);
@@ -356,6 +415,36 @@ typedef enum tally_input {
   TALLY_INPUT_INCOMPLETE,  // a bracket, string or operator is open: read on
 } tally_input;
 TALLY_API tally_input tally_check_input(tally_vm *vm, const char *source);
+
+// What a part of a source is, for its colour.
+typedef enum tally_token_kind {
+  TALLY_TOKEN_OTHER,  // commas, points, colons
+  TALLY_TOKEN_KEYWORD,
+  TALLY_TOKEN_NAME,
+  TALLY_TOKEN_CALL,    // a name, and its arguments follow
+  TALLY_TOKEN_NUMBER,
+  TALLY_TOKEN_STRING,  // or a part of one, between holes
+  TALLY_TOKEN_TYPE,
+  TALLY_TOKEN_OPERATOR,
+  TALLY_TOKEN_OPEN,   // a bracket
+  TALLY_TOKEN_CLOSE,  // likewise
+  TALLY_TOKEN_COMMENT,
+  TALLY_TOKEN_ERROR,  // no token of the language, or a bracket that fits none
+} tally_token_kind;
+
+// Bytes [begin, end) of a source.
+typedef struct tally_token {
+  tally_token_kind kind;
+  size_t begin, end;
+  size_t match;  // where the other bracket begins; [begin] where there is none
+} tally_token;
+
+// Writes the tokens and comments of a text in their order, at most [capacity],
+// and returns how many there are; tokens may be NULL if capacity is 0. The text
+// need not be whole: brackets and strings that are open at its end are no
+// errors. 0 also where the text is not UTF-8 and where there is no memory.
+TALLY_API size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
+                              tally_token *tokens, size_t capacity);
 
 // What the word at the end of [text] may go on as: variables, built-in names
 // and keywords that begin with it, or behind `value.` the fields of a record
@@ -490,6 +579,26 @@ typedef struct tally_array {
 // TALLY_ERR_TYPE: v is no array.
 TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
                                        tally_array *out);
+
+// Pointers into an array, as a value of type "2 * 3 * pointer[T]": each of the
+// addresses is that of an item of [target] along its first axis, an array that
+// tally_from_buffer made (T is then what an item of that axis is), or any other
+// of numbers or C structs. ndim 0: a single pointer, without a dimension.
+// *out returns owned; it holds the target.
+//   TALLY_ERR_TYPE   target is no such array
+//   TALLY_ERR_INDEX  an address that is no item's
+TALLY_API tally_status tally_from_pointers(tally_vm *vm, tally_value target,
+                                           int ndim, const int64_t *shape,
+                                           const void *const *addresses,
+                                           tally_value *out);
+// The other way: *target, returned owned, is what they point into (see
+// tally_to_buffer), and *places the items that they point to, an array of int64
+// that is borrowed: valid until v is released. Of a single pointer ndim is 0, and
+// strides and data are those of its one place.
+//   TALLY_ERR_TYPE   v is no array of pointers
+TALLY_API tally_status tally_to_pointers(tally_vm *vm, tally_value v,
+                                         tally_array *places,
+                                         tally_value *target);
 
 // --- Exchange with other libraries ------------------------------------------
 
@@ -657,6 +766,15 @@ TALLY_API void tally_get_stats(tally_vm *vm, tally_stats *out);
 // Sets all but live, live_bytes and ext_bytes to 0, peak_bytes to live_bytes
 // and ext_peak_bytes to ext_bytes.
 TALLY_API void tally_reset_stats(tally_vm *vm);
+// Bytes that resources have on a device (tally_options.devices, from 1 on; 0 is
+// the process's memory: live_bytes and ext_bytes). tally_reset_stats sets peak to
+// bytes. TALLY_ERR_HOST: there is no such device.
+typedef struct tally_device_stats {
+  const char *name;  // borrowed: valid until the VM is closed
+  uint64_t bytes, peak, limit;
+} tally_device_stats;
+TALLY_API tally_status tally_get_device(tally_vm *vm, size_t device,
+                                        tally_device_stats *out);
 // Counting of references, moves and borrows costs a little: off at first.
 TALLY_API void tally_count(tally_vm *vm, int on);
 // Gives cached memory back to the system; returns how many bytes.
@@ -710,7 +828,8 @@ TALLY_API tally_status tally_plot_time(tally_vm *vm, tally_plot_form form,
 // What tally_close would count: the values that the host, or another library by
 // way of it, has not released. *out, returns owned and not among them, is a
 // list of records: type and bytes (of the value's own object), owner ("the
-// host", "another library") and made: "script.tly:3", known of large blocks
+// host", "another library", what a resource keeps by its visit hook "a token",
+// or, where that value leads back to it, "a token, in a circle") and made: "script.tly:3", known of large blocks
 // while TALLY_WATCH_MEMORY records, else none.
 TALLY_API tally_status tally_left(tally_vm *vm, tally_value *out);
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/file.h"
 
 // --- Inputs -----------------------------------------------------------------
@@ -62,7 +64,14 @@ void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
       (int)nbytes, text);
 }
 
+void tl_inputs_note(tl_inputs *inputs, const char *text, size_t nbytes) {
+  free(inputs->last);
+  inputs->last = strndup(text, nbytes);
+}
+
 void tl_inputs_free(tl_inputs *inputs) {
+  free(inputs->last);
+  free(inputs->edited);
   free(inputs->text);
   *inputs = (tl_inputs){0};
 }
@@ -290,6 +299,19 @@ static void add_variable(void *context, const char *name, tally_value value) {
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
 }
 
+// What the whole process has in memory, other libraries and code included, where
+// the system says it.
+static void show_resident(const asked *q) {
+  tally_value resident;
+  int64_t nbytes;
+  char a[16];
+  if (tally_call(q->vm, "memory.rss", 0, NULL, &resident) != TALLY_OK)
+    return;
+  if (tally_to_int(q->vm, resident, &nbytes) == TALLY_OK)
+    printf("%s of the whole process\n", spell_bytes((double)nbytes, a));
+  tally_release(q->vm, resident);
+}
+
 // The variables by the bytes that they keep alive, then the whole. Arrays that
 // several variables share are counted for each, so the lines may add up to more
 // than what is alive.
@@ -315,6 +337,7 @@ static tally_status show_memory(const asked *q) {
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
          spell_bytes((double)stats.peak_bytes, b));
+  show_resident(q);
   return TALLY_OK;
 }
 
@@ -339,7 +362,7 @@ static tally_status disassemble_code(const asked *q) {
   return tally_disassemble(q->vm, "<prompt>", q->argument, strlen(q->argument));
 }
 
-// --- :load, :save, :reset, :quit --------------------------------------------
+// --- :load, :save, :edit, :reset, :quit -------------------------------------
 
 // As if it had been typed in, but that :save does not write it.
 static tally_status load_file(const asked *q) {
@@ -354,6 +377,47 @@ static tally_status save_inputs(const asked *q) {
   }
   printf("saved %s\n", q->argument);
   return TALLY_OK;
+}
+
+// The file, without the ends of lines at its end; NULL: it cannot be read.
+static char *read_back(const char *path) {
+  char *text = NULL;
+  size_t nbytes = 0, capacity = 0;
+  FILE *from = fopen(path, "rb");
+  ssize_t n = from == NULL ? -1 : getdelim(&text, &capacity, 0, from);
+  if (from != NULL)
+    fclose(from);
+  if (n < 0) {
+    free(text);
+    return NULL;
+  }
+  for (nbytes = (size_t)n; nbytes > 0 && text[nbytes - 1] == '\n';) nbytes--;
+  text[nbytes] = 0;
+  return text;
+}
+
+// The newest input in the editor that the person uses, with its own ways for
+// many lines. What it leaves is typed at the next prompt, and runs with Enter.
+// The path goes by a variable, so that the shell finds nothing in it to obey.
+static tally_status edit_last(const asked *q) {
+  char folder[1024], path[1100];
+  const char *last = q->inputs->last == NULL ? "" : q->inputs->last;
+  if (!isatty(STDIN_FILENO) || !tl_terminal_is_able())
+    return tally_raise(q->vm, TALLY_ERR_IO, ":edit needs a terminal");
+  if (!tl_make_private_folder(folder, sizeof folder)) {
+    return tally_raise(q->vm, TALLY_ERR_IO, "no folder for the editor: %s",
+                       strerror(errno));
+  }
+  snprintf(path, sizeof path, "%s/input.tly", folder);
+  setenv("TALLY_EDITED", path, 1);
+  bool ok = tl_write_file(path, last, strlen(last)) &&
+            system("${VISUAL:-${EDITOR:-vi}} \"$TALLY_EDITED\"") == 0;
+  free(q->inputs->edited);
+  q->inputs->edited = ok ? read_back(path) : NULL;
+  unsetenv("TALLY_EDITED");
+  tl_remove_tree(folder);
+  return ok ? TALLY_OK
+            : tally_raise(q->vm, TALLY_ERR_IO, "the editor has failed");
 }
 
 // By a statement, since the host's interface has no call that deletes a
@@ -409,6 +473,7 @@ static const struct {
      disassemble_code},
     {"load", "FILE", "runs a script; its variables stay", load_file},
     {"save", "FILE", "writes the inputs that ran as a script", save_inputs},
+    {"edit", "", "the last input in $VISUAL, $EDITOR or vi", edit_last},
     {"reset", "", "forgets all variables", forget_all},
     {"quit", "", "leaves, as Ctrl-D does", leave},
 };
@@ -426,6 +491,20 @@ static tally_status list_commands(const asked *q) {
 
 bool tl_is_command(const char *line, size_t nbytes) {
   return nbytes > 0 && line[0] == ':';
+}
+
+// The grammar is asked for the text with its zero behind it, so of a copy.
+bool tl_input_is_whole(tally_vm *vm, const char *text, size_t nbytes) {
+  if (tl_is_command(text, nbytes) || (nbytes > 0 && text[0] == '?'))
+    return true;
+  char *copy = malloc(nbytes + 1);
+  if (copy == NULL)
+    return true;
+  memcpy(copy, text, nbytes);
+  copy[nbytes] = 0;
+  bool whole = tally_check_input(vm, copy) == TALLY_INPUT_COMPLETE;
+  free(copy);
+  return whole;
 }
 
 const char *tl_command_name(int at) {

@@ -438,6 +438,36 @@ int tl_show_doc(tally_vm *vm, const char *name) {
   return TL_FAILED;
 }
 
+// Whether an import of a module finds a file of that ending, here or in
+// TALLY_PATH.
+static bool has_file(const char *name, size_t n, const char *ending) {
+  char path[1024];
+  const char *list = getenv("TALLY_PATH");
+  snprintf(path, sizeof path, "%.*s%s", (int)n, name, ending);
+  bool found = access(path, R_OK) == 0;
+  while (!found && list != NULL && *list != 0) {
+    size_t length = strcspn(list, ":");
+    int size = snprintf(path, sizeof path, "%.*s/%.*s%s", (int)length, list,
+                        (int)n, name, ending);
+    found = size < (int)sizeof path && access(path, R_OK) == 0;
+    list += length + (list[length] == ':');
+  }
+  return found;
+}
+
+// Imports the native module of a name that nobody knows, which adds its
+// documentation. A module in Tally is left alone, since documentation runs no
+// scripts. Whether it fails is of no interest here.
+static void import_module_of(tally_vm *vm, const char *name) {
+  char text[160];
+  size_t n = strcspn(name, ".");
+  if (tally_documentation(vm, name) != NULL || n == 0 || n > 100 ||
+      is_begun(vm, name) || has_file(name, n, ".tly"))
+    return;
+  snprintf(text, sizeof text, "import %.*s", (int)n, name);
+  tally_eval(vm, text, NULL);
+}
+
 //   tally doc            all topics with their names
 //   tally doc NAME       what tl_show_doc has
 //   tally doc FILE.tly   the documentation in a script
@@ -447,7 +477,9 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
     return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
   if (cmd->subject != NULL && is_script(cmd->subject))
     return show_file(session, cmd->subject);
-  if (cmd->subject != NULL)
+  if (cmd->subject != NULL) {
+    import_module_of(session->vm, cmd->subject);
     return tl_show_doc(session->vm, cmd->subject);
+  }
   return list_topics(session->vm) ? TL_DONE : TL_FAILED;
 }

@@ -1,512 +1,616 @@
-// Lines edited on a terminal: see editor.h. libedit's own header is not needed,
-// since the few declarations used here are copied below, and its functions are
-// found by name when a prompt begins.
+// Inputs edited on a terminal: see editor.h. A key leads to an action in a
+// table, or it is typed.
 //
-// Order: loading, completion with Tab, keys, opening and reading.
+// Order: hints, drawing, actions, search, keys, reading.
+
 #include "repl/editor.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/commands.h"
-#include "repl/signs.h"
+#include "repl/completion.h"
+#include "repl/editor_internal.h"
+#include "repl/keys.h"
+#include "repl/session.h"
 
-// --- libedit, of its header what is used here -------------------------------
+// --- Hints ------------------------------------------------------------------
 
-typedef struct editline EditLine;
-typedef struct history History;
+// A copy of the rest of the newest input that begins as this one; NULL: there
+// is none.
+static char *earlier_rest(const tl_editor *e) {
+  const tl_history *h = &e->history;
+  size_t at = h->count;
+  do {
+    at = tl_history_find(h, at, -1, e->text, e->nbytes, false);
+  } while (at < h->count && h->entries[at].nbytes == e->nbytes);
+  return at < h->count ? strdup(h->entries[at].text + e->nbytes) : NULL;
+}
 
-// libedit's view of the line: text, cursor, end.
-typedef struct line_info {
-  const char *buffer, *cursor, *end;
-} line_info;
+// The same of the only name that the word at the end may become. Within strings
+// nothing is looked up, as those are names of files.
+static char *name_rest(const tl_editor *e) {
+  size_t count;
+  tally_token *tokens = tl_edit_tokens(e, &count);
+  bool is_word = tokens != NULL && count > 0 &&
+                 tokens[count - 1].kind == TALLY_TOKEN_NAME &&
+                 tokens[count - 1].end == e->nbytes &&
+                 e->nbytes - tokens[count - 1].begin > 1;
+  free(tokens);
+  if (!is_word)
+    return NULL;
+  tl_choices c;
+  tl_choices_find(&c, e->vm, e->text);
+  size_t typed = c.count == 1 ? tl_choices_typed(&c, e->text) : 0;
+  char *rest = typed > 0 && c.sign == NULL && c.names[0][typed] != 0
+                   ? strdup(c.names[0] + typed)
+                   : NULL;
+  tl_choices_free(&c);
+  return rest;
+}
 
-typedef struct history_event {
-  int number;
+// How the text may go on, as a copy. NULL: nobody knows, or there is no colour
+// to tell it from what was typed.
+static char *hint_of(const tl_editor *e) {
+  if (!e->screen.has_colours || e->nbytes == 0 || e->cursor < e->nbytes ||
+      e->mode != TYPING)
+    return NULL;
+  char *hint = earlier_rest(e);
+  return hint != NULL ? hint : name_rest(e);
+}
+
+// Takes the hint; false: there is none.
+static bool take_hint(tl_editor *e) {
+  char *hint = hint_of(e);
+  if (hint != NULL)
+    tl_edit_insert(e, hint, strlen(hint));
+  free(hint);
+  return hint != NULL;
+}
+
+// The name of the function among whose arguments the cursor stands, such as
+// linalg.det; false: it stands among none.
+static bool find_call(const tl_editor *e, char *name, size_t size) {
+  size_t count, at;
+  tally_token *tokens = tl_edit_tokens(e, &count);
+  if (tokens == NULL)
+    return false;
+  for (at = count; at > 0 && !tl_is_open(&tokens[at - 1]); at--) {
+  }
+  bool found = at > 1 && tokens[at - 2].kind == TALLY_TOKEN_CALL;
+  if (found) {
+    size_t first = at - 2, end = tokens[first].end;
+    while (first > 1 && e->text[tokens[first - 1].begin] == '.' &&
+           tokens[first - 2].kind == TALLY_TOKEN_NAME)
+      first -= 2;
+    int n = (int)(end - tokens[first].begin);
+    snprintf(name, size, "%.*s", n, e->text + tokens[first].begin);
+  }
+  free(tokens);
+  return found;
+}
+
+// How the function is called, for the line below: "mean(x, axis: none)". False
+// where that is not known. What the session defines hides the library's.
+static bool spell_call(const tl_editor *e, char *to, size_t size) {
+  char name[128];
+  tally_value described;
   const char *text;
-} history_event;
-
-// Constants of libedit's header, for el_set, history and bound functions.
-enum {  // for el_set
-  EL_PROMPT = 0,
-  EL_EDITOR = 2,
-  EL_SIGNAL = 3,
-  EL_BIND = 4,
-  EL_SETTY = 8,
-  EL_ADDFN = 9,
-  EL_HIST = 10,
-  EL_PREP_TERM = 16,
-};
-enum {
-  H_SETSIZE = 1,
-  H_ENTER = 10,
-  H_LOAD = 17,
-  H_SAVE = 18,
-  H_SETUNIQUE = 20
-};
-enum {  // what a bound function returns
-  CC_EOF = 2,
-  CC_REFRESH = 4,
-  CC_ERROR = 6,
-  CC_REDISPLAY = 8,
-};
-
-// The functions of libedit that are used, found by name.
-typedef struct library {
-  EditLine *(*init)(const char *, FILE *, FILE *, FILE *);
-  void (*end)(EditLine *);
-  const char *(*gets)(EditLine *, int *);
-  int (*set)(EditLine *, int, ...);
-  int (*wset)(EditLine *, int, ...);  // keeps strings where set leaks copies
-  int (*source)(EditLine *, const char *);
-  const line_info *(*line)(EditLine *);
-  int (*insertstr)(EditLine *, const char *);
-  void (*deletestr)(EditLine *, int);
-  History *(*history_init)(void);
-  void (*history_end)(History *);
-  int (*history)(History *, history_event *, int, ...);
-} library;
-
-// A prompt's editor.
-struct tl_editor {
-  tally_vm *vm;
-  library lib;
-  EditLine *edit;
-  History *history;
-  char *file;  // of the history; NULL: it is not kept
-  const char *prompt;
-  bool was_interrupted;
-};
-
-// A bound function is given libedit's object alone. There is one prompt.
-static tl_editor *current;
-
-// Looks up a function; false: this libedit lacks it.
-static bool find(void *handle, const char *name, void *function) {
-  void *symbol = dlsym(handle, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
-
-// Loads libedit by the names it has on Linux and macOS. It stays loaded, since
-// what it knows of terminals is freed by nobody. False where there is none, or
-// one that lacks a function: then the prompt reads plain lines.
-static bool load(tl_editor *e) {
-  static const char *const names[] = {"libedit.so.2", "libedit.so.0",
-                                      "libedit.3.dylib", "libedit.dylib"};
-  void *handle = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (handle != NULL)
-      break;
-  }
-  library *l = &e->lib;
-  return handle != NULL && find(handle, "el_init", &l->init) &&
-         find(handle, "el_end", &l->end) && find(handle, "el_gets", &l->gets) &&
-         find(handle, "el_set", &l->set) && find(handle, "el_wset", &l->wset) &&
-         find(handle, "el_source", &l->source) &&
-         find(handle, "el_line", &l->line) &&
-         find(handle, "el_insertstr", &l->insertstr) &&
-         find(handle, "el_deletestr", &l->deletestr) &&
-         find(handle, "history_init", &l->history_init) &&
-         find(handle, "history_end", &l->history_end) &&
-         find(handle, "history", &l->history);
-}
-
-// --- Completion -------------------------------------------------------------
-
-// What the text before the cursor may go on as: names for a word of the
-// language, or for a sign after a backslash.
-typedef struct choices {
-  char **names;
-  size_t count, capacity;
-} choices;
-
-// Adds a copy of a name; without memory for it there is one choice less.
-static void add_choice(choices *c, const char *name) {
-  if (c->count == c->capacity) {
-    size_t capacity = c->capacity * 2 + 32;
-    char **names = realloc(c->names, capacity * sizeof *names);
-    if (names == NULL)
-      return;
-    c->names = names;
-    c->capacity = capacity;
-  }
-  char *copy = malloc(strlen(name) + 1);
-  if (copy != NULL)
-    c->names[c->count++] = strcpy(copy, name);
-}
-
-// Frees the copies and the table.
-static void free_choices(choices *c) {
-  for (size_t i = 0; i < c->count; i++) free(c->names[i]);
-  free(c->names);
-}
-
-// Names of the language, the library and the session.
-static void add_words(tl_editor *e, const char *text, choices *c) {
-  tally_value list, item;
-  const char *name;
-  size_t nbytes;
-  if (tally_complete(e->vm, text, &list) != TALLY_OK)
-    return;
-  for (size_t i = 0; i < tally_length(e->vm, list); i++) {
-    if (tally_item(e->vm, list, i, &item) != TALLY_OK)
-      break;
-    if (tally_to_string(e->vm, item, &name, &nbytes) == TALLY_OK)
-      add_choice(c, name);
-    tally_release(e->vm, item);
-  }
-  tally_release(e->vm, list);
-}
-
-// Names of signs, for what stands behind a backslash.
-static void add_signs(const char *part, choices *c) {
-  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
-    if (strncmp(s->name, part, strlen(part)) == 0)
-      add_choice(c, s->name);
-  }
-}
-
-// Commands of the prompt, for a colon and what follows it.
-static void add_commands(const char *part, choices *c) {
-  const char *name;
-  for (int i = 0; (name = tl_command_name(i)) != NULL; i++) {
-    if (strncmp(name, part, strlen(part)) == 0)
-      add_choice(c, name);
-  }
-}
-
-// Files whose names go on from a path; those of folders end with a slash.
-// Hidden ones only where a point was written.
-static void add_files(const char *path, choices *c) {
-  const char *slash = strrchr(path, '/'), *part = slash ? slash + 1 : path;
-  char folder[1024], name[300];
-  int n = snprintf(folder, sizeof folder, "%.*s", (int)(part - path), path);
-  DIR *dir = n < 0 || (size_t)n >= sizeof folder
-                 ? NULL
-                 : opendir(n > 0 ? folder : ".");
-  if (dir == NULL)
-    return;
-  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-    if (strncmp(entry->d_name, part, strlen(part)) != 0 ||
-        (entry->d_name[0] == '.' && part[0] != '.'))
-      continue;
-    struct stat what;
-    bool is_folder = fstatat(dirfd(dir), entry->d_name, &what, 0) == 0 &&
-                     S_ISDIR(what.st_mode);
-    snprintf(name, sizeof name, "%s%s", entry->d_name, is_folder ? "/" : "");
-    add_choice(c, name);
-  }
-  closedir(dir);
-}
-
-// Where a string begins that is open at the text's end; NULL: none is. A
-// backslash hides the sign behind it.
-static const char *open_string(const char *text) {
-  const char *begin = NULL;
-  for (; *text != 0; text++) {
-    if (*text == '\\' && begin != NULL && text[1] != 0)
-      text++;
-    else if (*text == '"')
-      begin = begin == NULL ? text + 1 : NULL;
-  }
-  return begin;
-}
-
-// The file name that a command is given; NULL: it is given none.
-static const char *file_of_command(const char *text) {
-  bool takes =
-      strncmp(text, ":load ", 6) == 0 || strncmp(text, ":save ", 6) == 0;
-  return takes ? text + 6 + strspn(text + 6, " ") : NULL;
-}
-
-// How much of the name stands at the text's end already. The longest end of the
-// text that the name begins with, since where a name begins differs for words,
-// signs and files.
-static size_t typed_length(const char *text, const char *name) {
-  size_t end = strlen(text), n = strlen(name);
-  for (size_t length = n < end ? n : end; length > 0; length--)
-    if (memcmp(text + end - length, name, length) == 0)
-      return length;
-  return 0;
-}
-
-// How many bytes all choices begin with.
-static size_t common_length(const choices *c) {
-  size_t length = strlen(c->names[0]);
-  for (size_t i = 1; i < c->count; i++) {
-    size_t same = 0;
-    while (same < length && c->names[i][same] == c->names[0][same]) same++;
-    length = same;
-  }
-  return length;
-}
-
-// Code points, each taken for one column.
-static int display_width(const char *text) {
-  int width = 0;
-  for (; *text != 0; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
-  return width;
-}
-
-// Prints the choices in columns, from top to bottom.
-static void list_choices(const choices *c) {
-  int widest = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    int width = display_width(c->names[i]);
-    widest = width > widest ? width : widest;
-  }
-  size_t columns = widest + 2 >= 78 ? 1 : 78 / (size_t)(widest + 2);
-  size_t rows = (c->count + columns - 1) / columns;
-  putchar('\n');
-  for (size_t row = 0; row < rows; row++) {
-    for (size_t i = row; i < c->count; i += rows) {
-      int gap = widest + 2 - display_width(c->names[i]);
-      printf("%s%*s", c->names[i], i + rows < c->count ? gap : 0, "");
-    }
-    putchar('\n');
-  }
-  fflush(stdout);
-}
-
-// Puts the sign in place of \name; false: there is none of that name.
-static bool put_sign(tl_editor *e, EditLine *edit, const char *name) {
-  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
-    if (strcmp(s->name, name) != 0)
-      continue;
-    e->lib.deletestr(edit, (int)strlen(name) + 1);
-    e->lib.insertstr(edit, s->sign);
+  size_t nbytes = 0;
+  if (!find_call(e, name, sizeof name) ||
+      tally_describe(e->vm, name, &described) != TALLY_OK)
+    return false;
+  if (tally_to_string(e->vm, described, &text, &nbytes) == TALLY_OK)
+    snprintf(to, size, "%.*s", (int)strcspn(text, "\n"), text);
+  tally_release(e->vm, described);
+  if (nbytes > 0)
     return true;
-  }
-  return false;
+  const char *parameters = tally_signature(e->vm, name);
+  if (parameters != NULL)
+    snprintf(to, size, "%s(%s)", name, parameters);
+  return parameters != NULL;
 }
 
-// Completes the text as far as all choices agree, else lists them.
-static int use_choices(tl_editor *e, EditLine *edit, const char *text,
-                       const choices *c) {
-  if (c->count == 0)
-    return CC_ERROR;
-  size_t typed = typed_length(text, c->names[0]), common = common_length(c);
-  // Nothing more is common to all choices: show them.
-  if (common <= typed && c->count > 1) {
-    list_choices(c);
-    return CC_REDISPLAY;
+// --- Drawing ----------------------------------------------------------------
+
+static void draw(tl_editor *e) {
+  char below[512], *hint = hint_of(e);
+  tl_view view = {.prompt = "tally> ",
+                  .more = "  ...> ",
+                  .text = e->text,
+                  .nbytes = e->nbytes,
+                  .cursor = e->cursor,
+                  .hint = hint};
+  if (e->mode == SEARCHING) {
+    snprintf(below, sizeof below, "search: %s", e->sought);
+    view.below = below;
+  } else if (e->list != NULL) {
+    view.below = e->list;
+  } else if (spell_call(e, below, sizeof below)) {
+    view.below = below;
   }
-  c->names[0][common] = 0;
-  if (common > typed)
-    e->lib.insertstr(edit, c->names[0] + typed);
-  return CC_REFRESH;
+  tl_screen_draw(&e->screen, e->vm, &view);
+  free(hint);
 }
 
-// What Tab does with the text before the cursor.
-static int complete_text(tl_editor *e, EditLine *edit, const char *text) {
-  if (text[strspn(text, " \t")] == 0) {
-    e->lib.insertstr(edit, "  ");  // Tab at the front indents
-    return CC_REFRESH;
+// What the grammar refuses is underlined where it stands, as the report below
+// has it: the token at that line and column.
+static void find_wrong(tl_editor *e, tl_view *view) {
+  tally_value laid_out;
+  if (tl_is_command(e->text, e->nbytes) || e->text[0] == '?')
+    return;
+  if (tally_format_source(e->vm, "<prompt>", e->text, e->nbytes, &laid_out) ==
+      TALLY_OK) {
+    tally_release(e->vm, laid_out);
+    return;
   }
-  choices c = {.names = NULL};
-  const char *slash = strrchr(text, '\\'), *file = open_string(text);
-  int result;
-  if (file == NULL)
-    file = file_of_command(text);
-  // A backslash with a name behind it: a sign.
-  if (slash != NULL && strpbrk(slash, " \t\"") == NULL) {
-    add_signs(slash + 1, &c);
-    result = use_choices(e, edit, text, &c);
-    if (c.count == 1 ? put_sign(e, edit, c.names[0])
-                     : put_sign(e, edit, slash + 1))
-      result = CC_REFRESH;
-  } else {
-    if (file != NULL)
-      add_files(file, &c);
-    else if (text[0] == ':' && strchr(text, ' ') == NULL)
-      add_commands(text + 1, &c);
-    else
-      add_words(e, text, &c);
-    result = use_choices(e, edit, text, &c);
+  const tally_error_info *error = tally_error(e->vm);
+  size_t at = 0;
+  for (int line = 1; line < error->line && at < e->nbytes; line++)
+    at = tl_go_line_end(e, at) + 1;
+  for (int column = 1; column < error->column && at < e->nbytes;) {
+    size_t next = tl_go_right(e, at);
+    column += tl_cells(e->text + at, next - at);
+    at = next;
   }
-  free_choices(&c);
-  return result;
+  view->wrong_begin = at < e->nbytes ? at : e->nbytes;
+  view->wrong_end = at < e->nbytes && tl_is_in_word(e, at)
+                        ? tl_go_word_right(e, at)
+                        : tl_go_right(e, view->wrong_begin);
 }
 
-// The function that libedit calls for Tab.
-static int complete(EditLine *edit, int key) {
-  (void)key;
-  tl_editor *e = current;
-  const line_info *line = e->lib.line(edit);
-  size_t nbytes = (size_t)(line->cursor - line->buffer);
-  char *text = malloc(nbytes + 1);
-  if (text == NULL)
-    return CC_ERROR;
-  memcpy(text, line->buffer, nbytes);
-  text[nbytes] = 0;
-  int result = complete_text(e, edit, text);
+// The input as it stays on the screen; the cursor is below it.
+static void draw_last(tl_editor *e) {
+  tl_view view = {.prompt = "tally> ",
+                  .more = "  ...> ",
+                  .text = e->text,
+                  .nbytes = e->nbytes,
+                  .cursor = e->nbytes,
+                  .is_over = true};
+  if (e->reading == TL_READ_LINE && e->screen.has_colours)
+    find_wrong(e, &view);
+  tl_screen_draw(&e->screen, e->vm, &view);
+}
+
+// --- Actions ----------------------------------------------------------------
+
+typedef void action(tl_editor *e);
+
+// The sign before the cursor, or as many blanks as an indentation has.
+static void erase(tl_editor *e) {
+  size_t begin = tl_sign_begin(e->text, e->cursor);
+  size_t front = tl_go_line_begin(e, e->cursor);
+  if (tl_is_at_front(e) && e->cursor - front >= TL_INDENT)
+    begin = e->cursor - TL_INDENT;
+  if (begin < e->cursor)
+    tl_edit_change(e, begin, e->cursor, NULL, 0);
+}
+
+// The sign behind the cursor.
+static void erase_next(tl_editor *e) {
+  size_t end = tl_go_right(e, e->cursor);
+  if (end > e->cursor)
+    tl_edit_change(e, e->cursor, end, NULL, 0);
+}
+
+// The two signs around the cursor change places; at the end the last two.
+static void transpose(tl_editor *e) {
+  size_t middle = e->cursor < e->nbytes ? e->cursor : tl_go_left(e, e->cursor);
+  size_t begin = tl_go_left(e, middle), end = tl_go_right(e, middle);
+  char both[256];
+  if (begin == middle || end == middle || end - begin > sizeof both)
+    return;
+  memcpy(both, e->text + middle, end - middle);
+  memcpy(both + (end - middle), e->text + begin, middle - begin);
+  tl_edit_change(e, begin, end, both, end - begin);
+}
+
+// At a line's end its end goes.
+static void kill_line(tl_editor *e) {
+  tl_edit_kill(e, e->cursor < e->nbytes && e->text[e->cursor] == '\n'
+                      ? tl_go_right
+                      : tl_go_line_end);
+}
+
+static void finish(tl_editor *e, tl_reading reading) {
+  e->is_over = true;
+  e->reading = reading;
+}
+
+// Ctrl-C gives the input up, and Ctrl-D ends the session where there is none.
+static void interrupt(tl_editor *e) {
+  finish(e, TL_READ_INTERRUPTED);
+}
+
+static void end_or_erase(tl_editor *e) {
+  if (e->nbytes == 0)
+    finish(e, TL_READ_END);
+  else
+    erase_next(e);
+}
+
+// An input that is whole runs wherever its cursor is, else it gets a line more.
+static void enter(tl_editor *e) {
+  e->text[e->nbytes] = '\n';
+  e->text[e->nbytes + 1] = 0;
+  bool whole = tl_input_is_whole(e->vm, e->text, e->nbytes + 1);
+  e->text[e->nbytes] = 0;
+  if (whole)
+    finish(e, TL_READ_LINE);
+  else
+    tl_edit_break_line(e);
+}
+
+static void complete(tl_editor *e) {
+  tl_choices c;
+  if (tl_is_at_front(e)) {
+    tl_edit_insert(e, "  ", TL_INDENT);  // Tab at the front indents
+    e->indents = true;
+    return;
+  }
+  char behind = e->text[e->cursor];
+  e->text[e->cursor] = 0;
+  tl_choices_find(&c, e->vm, e->text);
+  size_t typed = c.count == 0 ? 0 : tl_choices_typed(&c, e->text);
+  e->text[e->cursor] = behind;
+  size_t common = c.count == 0 ? 0 : tl_choices_common(&c);
+  if (c.sign != NULL)
+    tl_edit_change(e, e->cursor - c.replaced, e->cursor, c.sign,
+                   strlen(c.sign));
+  else if (common > typed)
+    tl_edit_insert(e, c.names[0] + typed, common - typed);
+  else if (c.count > 1)
+    e->list = tl_choices_list(&c, e->screen.columns - 1, e->screen.rows / 2);
+  tl_choices_free(&c);
+}
+
+// The terminal sends a paste in brackets, and has a cursor for each of vi's
+// modes.
+static bool take_terminal(tl_editor *e) {
+  tl_screen_forget(&e->screen);
+  if (!tl_keys_begin())
+    return false;
+  tl_screen_write("\033[?2004h", 8);
+  return true;
+}
+
+static void give_terminal(tl_editor *e) {
+  if (e->is_vi)
+    tl_screen_write("\033[0 q", 5);
+  tl_screen_write("\033[?2004l", 8);
+  tl_keys_end();
+}
+
+// Stops the command as the shell expects; what was typed is drawn again.
+static void suspend(tl_editor *e) {
+  tl_screen_write("\033[J\r\n", 5);
+  give_terminal(e);
+  raise(SIGTSTP);
+  take_terminal(e);
+  tl_keys_were_stopped();
+}
+
+// After a stop from outside the terminal has the shell's ways.
+static void heed_signal(tl_editor *e) {
+  if (tl_session_was_interrupted()) {
+    interrupt(e);
+  } else if (tl_keys_were_stopped()) {
+    give_terminal(e);
+    take_terminal(e);
+  }
+}
+
+// The input goes to the first line of an empty screen.
+static void clear(tl_editor *e) {
+  tl_screen_write("\033[H\033[2J", 7);
+  tl_screen_forget(&e->screen);
+}
+
+// A character that is typed. A closing bracket at the front goes back by one
+// indentation, if the blanks came by themselves.
+static void type_key(tl_editor *e, int key) {
+  char bytes[4];
+  size_t n = tl_key_spell(key, bytes);
+  size_t begin = e->cursor, front = tl_go_line_begin(e, begin);
+  if (strchr("]})", key < 0x80 ? key : 'x') != NULL && e->indents &&
+      tl_is_at_front(e) && begin - front >= TL_INDENT)
+    begin -= TL_INDENT;
+  e->does = TYPED;
+  tl_edit_change(e, begin, e->cursor, bytes, n);
+}
+
+// Ctrl-C with nothing behind it was typed, by somebody who waits for the end of
+// a paste that got lost.
+static bool gives_paste_up(int key) {
+  return key == TL_CTRL('c') && !tl_keys_pending();
+}
+
+// What is pasted is text, with ends of lines as they are; other control
+// characters are left out.
+static void paste(tl_editor *e) {
+  char *text = NULL, bytes[4];
+  size_t nbytes;
+  int key = TL_KEY_UNKNOWN;
+  FILE *to = open_memstream(&text, &nbytes);
+  if (to == NULL)
+    return;
+  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !gives_paste_up(key)) {
+    bool was_return = key == '\r';
+    key = tl_keys_next();
+    if (key == '\r' || (key == '\n' && !was_return))
+      fputc('\n', to);
+    else if (key == '\t' || (key >= 32 && key < 127))
+      fputc(key, to);
+    else if (key >= 0xa0 && key < TL_KEY_UP)
+      fwrite(bytes, 1, tl_key_spell(key, bytes), to);
+  }
+  fclose(to);
+  if (text != NULL)
+    tl_edit_insert(e, text, nbytes);
   free(text);
-  return result;
+}
+
+// --- Search -----------------------------------------------------------------
+
+// Shows the next entry in that direction that holds what is sought.
+static void seek(tl_editor *e, size_t from, int step) {
+  const tl_history *h = &e->history;
+  size_t n = strlen(e->sought);
+  size_t at = tl_history_find(h, from, step, e->sought, n, true);
+  if (at == h->count)
+    return;
+  tl_edit_show_entry(e, at);
+  for (size_t i = 0; i + n <= e->nbytes; i++) {
+    if (memcmp(e->text + i, e->sought, n) == 0)
+      e->cursor = i;
+  }
+}
+
+// The text that is sought gets one character more, or one less.
+static void change_sought(tl_editor *e, int key) {
+  char bytes[4];
+  size_t old = strlen(e->sought);
+  if (key == 127) {
+    e->sought[tl_sign_begin(e->sought, old)] = 0;
+    return;
+  }
+  size_t n = tl_key_spell(key, bytes);
+  char *longer = realloc(e->sought, old + n + 1);
+  if (longer == NULL)
+    return;
+  memcpy(longer + old, bytes, n);
+  longer[old + n] = 0;
+  e->sought = longer;
+}
+
+// Any other key ends the search, and does what it does. True: it is done.
+static bool search_key(tl_editor *e, int key) {
+  size_t count = e->history.count;
+  if (key == TL_CTRL('r')) {
+    seek(e, e->at, -1);
+  } else if (key == TL_CTRL('s')) {
+    seek(e, e->at, 1);
+  } else if (key == 127 || key == 8 || (key >= 32 && key < TL_KEY_UP)) {
+    change_sought(e, key == 8 ? 127 : key);
+    seek(e, e->at < count ? e->at + 1 : count, -1);
+  } else if (key != TL_KEY_SIGNAL) {
+    bool gives_up = key == TL_CTRL('c') || key == TL_CTRL('g');
+    if (gives_up)
+      tl_edit_show_entry(e, count);
+    e->mode = TYPING;
+    return gives_up || key == TL_KEY_ESCAPE;
+  }
+  return key != TL_KEY_SIGNAL;
 }
 
 // --- Keys -------------------------------------------------------------------
 
-// Ctrl-C is a key while a line is edited: it gives the line up.
-static int interrupt(EditLine *edit, int key) {
-  (void)edit, (void)key;
-  current->was_interrupted = true;
-  return CC_EOF;
+// At the end of the text these keys take the hint.
+static void right_or_hint(tl_editor *e) {
+  if (!take_hint(e))
+    e->cursor = tl_go_right(e, e->cursor);
 }
 
-// Ctrl-Z stops the command as the shell expects.
-static int suspend(EditLine *edit, int key) {
-  (void)edit, (void)key;
-  raise(SIGTSTP);
-  return CC_REFRESH;
+static void end_or_hint(tl_editor *e) {
+  if (!take_hint(e))
+    e->cursor = tl_go_line_end(e, e->cursor);
 }
 
-// libedit asks for the prompt each time it draws the line.
-static char *show_prompt(EditLine *edit) {
-  (void)edit;
-  static char text[16];
-  snprintf(text, sizeof text, "%s", current->prompt);
-  return text;
+static void kill_text_before(tl_editor *e) {
+  tl_edit_kill(e, tl_go_line_begin);
+}
+static void kill_blank_left(tl_editor *e) {
+  tl_edit_kill(e, tl_go_blank_left);
+}
+static void kill_word_left(tl_editor *e) {
+  tl_edit_kill(e, tl_go_word_left);
+}
+static void kill_word_right(tl_editor *e) {
+  tl_edit_kill(e, tl_go_word_right);
 }
 
-// Binds keys, and takes Ctrl-C and Ctrl-Z from the terminal while a line is
-// edited.
-static void bind_keys(tl_editor *e) {
-  static const char *const keys[][2] = {
-      {"^I", "tally-complete"},
-      {"^C", "tally-interrupt"},
-      {"^Z", "tally-suspend"},
-      {"^R", "em-inc-search-prev"},
-      {"\033[H", "ed-move-to-beg"},
-      {"\033[F", "ed-move-to-end"},
-      {"\033OH", "ed-move-to-beg"},
-      {"\033OF", "ed-move-to-end"},
-      {"\033[3~", "ed-delete-next-char"},
-  };
-  const library *l = &e->lib;
-  l->wset(e->edit, EL_ADDFN, L"tally-complete", L"Completes a name", complete);
-  l->wset(e->edit, EL_ADDFN, L"tally-interrupt", L"Gives the line up",
-          interrupt);
-  l->wset(e->edit, EL_ADDFN, L"tally-suspend", L"Stops the command", suspend);
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    l->set(e->edit, EL_BIND, keys[i][0], keys[i][1], NULL);
-  l->set(e->edit, EL_SETTY, "-d", "-isig", NULL);
-}
+// Keys that move the cursor alone, in both modes.
+static const struct {
+  int key;
+  motion *go;
+} moves[] = {
+    {TL_CTRL('a'), tl_go_line_begin}, {TL_KEY_HOME, tl_go_line_begin},
+    {TL_CTRL('b'), tl_go_left},       {TL_KEY_LEFT, tl_go_left},
+    {TL_ALT | 'b', tl_go_word_left},  {TL_KEY_WORD_LEFT, tl_go_word_left},
+    {TL_ALT | 'f', tl_go_word_right}, {TL_KEY_WORD_RIGHT, tl_go_word_right},
+    {TL_ALT | '<', tl_go_begin},      {TL_ALT | '>', tl_go_end},
+};
 
-// --- Life -------------------------------------------------------------------
+static const struct {
+  int key;
+  action *act;
+} actions[] = {
+    {TL_KEY_ENTER, enter},
+    {TL_CTRL('j'), enter},
+    {TL_ALT | TL_KEY_ENTER, tl_edit_break_line},
+    {TL_CTRL('c'), interrupt},
+    {TL_CTRL('d'), end_or_erase},
+    {TL_KEY_CLOSED, interrupt},
+    {TL_KEY_SIGNAL, heed_signal},
+    {TL_CTRL('z'), suspend},
+    {TL_CTRL('l'), clear},
+    {TL_CTRL('i'), complete},
+    {TL_CTRL('r'), tl_edit_search},
+    {TL_KEY_UP, tl_edit_up},
+    {TL_KEY_DOWN, tl_edit_down},
+    {TL_CTRL('p'), tl_edit_older},
+    {TL_CTRL('n'), tl_edit_newer},
+    {TL_KEY_RIGHT, right_or_hint},
+    {TL_CTRL('f'), right_or_hint},
+    {TL_KEY_END, end_or_hint},
+    {TL_CTRL('e'), end_or_hint},
+    {TL_KEY_DELETE, erase_next},
+    {127, erase},
+    {TL_CTRL('h'), erase},
+    {TL_CTRL('k'), kill_line},
+    {TL_CTRL('u'), kill_text_before},
+    {TL_CTRL('w'), kill_blank_left},
+    {TL_ALT | 127, kill_word_left},
+    {TL_ALT | 'd', kill_word_right},
+    {TL_CTRL('y'), tl_edit_yank},
+    {TL_CTRL('t'), transpose},
+    {TL_CTRL('_'), tl_edit_undo},
+    {TL_ALT | '_', tl_edit_redo},
+    {TL_KEY_PASTE, paste},
+    {TL_KEY_ESCAPE, tl_vi_leave_text},
+};
 
-// ~/.tally_history, or where TALLY_HISTORY says; NULL: nowhere.
-static char *history_file(void) {
-  const char *given = getenv("TALLY_HISTORY"), *home = getenv("HOME");
-  if (given == NULL && (home == NULL || home[0] == 0))
-    return NULL;
-  if (given != NULL && given[0] == 0)
-    return NULL;
-  size_t size = strlen(given == NULL ? home : given) + 32;
-  char *file = malloc(size);
-  if (file != NULL) {
-    snprintf(file, size, "%s%s", given == NULL ? home : given,
-             given == NULL ? "/.tally_history" : "");
+// Moves, or acts; false: the key does neither.
+static bool bound_key(tl_editor *e, int key) {
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    if (moves[i].key == key)
+      return e->cursor = moves[i].go(e, e->cursor), true;
   }
-  return file;
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    if (actions[i].key == key)
+      return actions[i].act(e), true;
+  }
+  return false;
 }
 
-// Reads the history; without memory for it there is none.
-static void open_history(tl_editor *e) {
-  history_event event;
-  e->history = e->lib.history_init();
-  if (e->history == NULL)
+// --- Reading ----------------------------------------------------------------
+
+// A character, and none that controls a terminal.
+static bool is_text(int key) {
+  return (key >= 32 && key < 127) || (key >= 0xa0 && key < TL_KEY_UP);
+}
+
+// What the key leads to.
+static void press(tl_editor *e, int key) {
+  e->does = MOVED;
+  free(e->list);
+  e->list = NULL;
+  if (e->mode == SEARCHING && search_key(e, key)) {
+    e->did = e->does;
     return;
-  e->lib.history(e->history, &event, H_SETSIZE, 1000);
-  e->lib.history(e->history, &event, H_SETUNIQUE, 1);
-  e->file = history_file();
-  if (e->file != NULL)
-    e->lib.history(e->history, &event, H_LOAD, e->file);
-  e->lib.set(e->edit, EL_HIST, e->lib.history, e->history);
+  }
+  bool commands =
+      e->mode == COMMANDING && key < TL_KEY_UP &&
+      (e->pending != 0 || key == TL_CTRL('r') || (key >= 32 && key < 127));
+  if (commands) {
+    tl_vi_key(e, key);
+  } else if (!bound_key(e, key) && is_text(key)) {
+    type_key(e, key);
+  }
+  tl_vi_stay_on_sign(e);
+  e->did = e->does;
 }
 
-// libedit reads text in the locale's encoding, and Tally's is UTF-8: false
-// where no such locale is to be had.
-static bool use_utf8(void) {
-  setlocale(LC_CTYPE, "");
-  if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
-    return true;
-  return setlocale(LC_CTYPE, "C.UTF-8") != NULL ||
-         setlocale(LC_CTYPE, "en_US.UTF-8") != NULL;
+// A block for commands, a bar for typing.
+static void show_mode(const tl_editor *e) {
+  if (e->is_vi)
+    tl_screen_write(e->mode == COMMANDING ? "\033[2 q" : "\033[6 q", 5);
 }
 
-// libedit works with a terminal on both ends and a locale of UTF-8.
+static void begin(tl_editor *e) {
+  tl_edit_free_states(&e->undo);
+  tl_edit_free_states(&e->redo);
+  e->nbytes = e->cursor = 0;
+  e->text[0] = 0;
+  e->mode = TYPING;
+  e->did = MOVED;
+  e->is_over = e->indents = false;
+  e->at = e->history.count;
+  if (e->offered != NULL)
+    tl_edit_insert(e, e->offered, strlen(e->offered));
+  free(e->offered);
+  e->offered = NULL;
+}
+
+// The terminal is taken before the prompt shows, else a quick Ctrl-D is the
+// terminal's own. Nothing is drawn while more keys are there already.
+tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
+  begin(e);
+  if (!take_terminal(e))
+    return TL_READ_FAILED;
+  draw(e);
+  while (!e->is_over) {
+    mode old = e->mode;
+    int key = tl_keys_next();
+    press(e, key);
+    if (e->mode != old)
+      show_mode(e);
+    if (!e->is_over && !tl_keys_pending())
+      draw(e);
+    if (key == TL_KEY_CLOSED)
+      e->reading = TL_READ_END;
+  }
+  draw_last(e);
+  give_terminal(e);
+  if (e->reading == TL_READ_LINE)
+    tl_history_add(&e->history, e->text, e->nbytes);
+  e->text[e->nbytes] = '\n';
+  e->text[e->nbytes + 1] = 0;
+  *text = e->text;
+  *nbytes = e->nbytes + 1;
+  return e->reading;
+}
+
+void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
+  free(e->offered);
+  e->offered = malloc(nbytes + 1);
+  if (e->offered == NULL)
+    return;
+  memcpy(e->offered, text, nbytes);
+  e->offered[nbytes] = 0;
+}
+
 tl_editor *tl_editor_open(tally_vm *vm) {
-  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !use_utf8())
+  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tl_terminal_is_able())
     return NULL;
   tl_editor *e = calloc(1, sizeof *e);
-  if (e == NULL)
-    return NULL;
-  e->vm = vm;
-  e->prompt = "";
-  current = e;
-  if (load(e))
-    e->edit = e->lib.init("tally", stdin, stdout, stderr);
-  if (e->edit == NULL) {
-    tl_editor_close(e);
+  if (e == NULL || !tl_edit_make_room(e, 0)) {
+    free(e);
     return NULL;
   }
-  e->lib.set(e->edit, EL_PROMPT, show_prompt);
-  e->lib.set(e->edit, EL_EDITOR, "emacs");
-  e->lib.set(e->edit, EL_SIGNAL, 1);
-  open_history(e);
-  bind_keys(e);
-  e->lib.source(e->edit, NULL);  // ~/.editrc
+  e->vm = vm;
+  e->screen.has_colours = tl_has_colours(STDOUT_FILENO);
+  e->is_vi = tl_vi_is_wanted();
+  tl_history_open(&e->history);
   return e;
 }
 
-// Also undoes an opening that failed half-way, so each part is tested.
 void tl_editor_close(tl_editor *e) {
   if (e == NULL)
     return;
-  history_event event;
-  if (e->history != NULL && e->file != NULL)
-    e->lib.history(e->history, &event, H_SAVE, e->file);
-  if (e->history != NULL)
-    e->lib.history_end(e->history);
-  if (e->edit != NULL)
-    e->lib.end(e->edit);
-  free(e->file);
+  tl_edit_free_states(&e->undo);
+  tl_edit_free_states(&e->redo);
+  tl_history_close(&e->history);
+  tl_screen_free(&e->screen);
+  free(e->text);
+  free(e->killed);
+  free(e->draft.text);
+  free(e->sought);
+  free(e->list);
+  free(e->offered);
   free(e);
-  current = NULL;
-}
-
-// A flag distinguishes Ctrl-C from the end of input, as libedit returns NULL
-// for both.
-tl_reading tl_editor_read(tl_editor *e, const char *prompt, const char **line,
-                          size_t *nbytes) {
-  int length = 0;
-  e->prompt = prompt;
-  e->was_interrupted = false;
-  // Before the prompt shows, else a quick Ctrl-D is the terminal's own.
-  e->lib.set(e->edit, EL_PREP_TERM, 1);
-  *line = e->lib.gets(e->edit, &length);
-  if (e->was_interrupted)
-    return TL_READ_INTERRUPTED;
-  if (*line == NULL || length <= 0)
-    return length < 0 ? TL_READ_FAILED : TL_READ_END;
-  *nbytes = (size_t)length;
-  return TL_READ_LINE;
-}
-
-// Inputs of blanks are not remembered.
-void tl_editor_remember(tl_editor *e, const char *input) {
-  history_event event;
-  if (e->history != NULL && input[strspn(input, " \t\r\n")] != 0)
-    e->lib.history(e->history, &event, H_ENTER, input);
 }

@@ -1,9 +1,19 @@
-// Lines edited on a terminal: by libedit, which is loaded when a prompt begins,
-// so that nothing else waits for it and Tally is built and runs without it.
+// Inputs edited on a terminal, as a whole: lines are added until the input is
+// complete, and all of them can be changed until then.
 //
-//     tl_editor_open ─ tl_editor_read … tl_editor_remember … ─ tl_editor_close
-//                        Tab: names by tally_complete, \alpha by signs.c
-//                        Ctrl-C: gives the line up
+//     tl_editor_open ─ tl_editor_read … ─ tl_editor_close
+//
+//     terminal ─▶ keys ─▶ editor.c: text, cursor, undo ─▶ screen.c ─▶ terminal
+//                            │
+//                            ├ completion.c  Tab: names, signs, files
+//                            └ history.c     arrows, Ctrl-R, hints in grey
+//
+// It is Tally's own. Of the libraries with a permissive licence, libedit and
+// linenoise draw one line in one colour, have no hints or no undo, and take a
+// code point for a cell; replxx and isocline do all of this but are packaged by
+// none of the systems that Tally is built on. What they would save is less than
+// what each would bring: the grammar says when an input is whole, its lexer
+// colours it, and utf8proc, which is linked anyway, knows graphemes and cells.
 #ifndef TALLY_REPL_EDITOR_H
 #define TALLY_REPL_EDITOR_H
 
@@ -13,7 +23,7 @@
 
 typedef struct tl_editor tl_editor;
 
-// How reading a line ended.
+// How reading an input ended.
 typedef enum tl_reading {
   TL_READ_LINE,
   TL_READ_END,
@@ -21,18 +31,19 @@ typedef enum tl_reading {
   TL_READ_FAILED,
 } tl_reading;
 
-// Opens an editor for names of [vm], and reads the history of earlier prompts;
-// closing writes it. NULL: there is no libedit here, or no terminal to edit on.
+// Opens an editor for names of [vm], and reads the history of earlier prompts.
+// NULL: there is no memory, or no terminal on both ends that can move its
+// cursor. Keys are those of Emacs, or of vi where TALLY_KEYS is `vi`, ~/.editrc
+// says `bind -v` or ~/.inputrc `set editing-mode vi`.
 tl_editor *tl_editor_open(tally_vm *vm);
-// Writes the history and frees the editor; NULL is ignored.
+// Frees the editor; NULL is ignored.
 void tl_editor_close(tl_editor *editor);
 
-// Reads a line, or several that were one input before. *line has its end and
-// belongs to the editor until the next one.
-tl_reading tl_editor_read(tl_editor *editor, const char *prompt,
-                          const char **line, size_t *nbytes);
-// Adds an input of one line or more to the history; an arrow brings it back as
-// a whole.
-void tl_editor_remember(tl_editor *editor, const char *input);
+// Reads an input of one line or more, and adds it to the history. *text ends
+// with an end of line and a zero byte; it belongs to the editor until the next
+// one. The terminal is as it was before when this returns.
+tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
+// The next input to be read begins with this text. Borrows it.
+void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
 
 #endif

@@ -82,24 +82,31 @@ static int format_file(tl_session *session, const tl_command *cmd,
   tl_session_begin();
   tally_status status =
       tally_format_source(session->vm, path, text, nbytes, &value);
+  // Laying out does not poll, so an interrupt has to be looked for here.
+  bool is_asked = tl_session_was_interrupted();
   int result = tl_session_end(session, status);
   if (status == TALLY_OK &&
       tally_to_string(session->vm, value, &laid, &laid_nbytes) == TALLY_OK) {
     bool is_same = laid_nbytes == nbytes && memcmp(laid, text, nbytes) == 0;
-    result = keep(cmd, path, is_same, laid, laid_nbytes);
+    result =
+        is_asked ? TL_INTERRUPTED : keep(cmd, path, is_same, laid, laid_nbytes);
     tally_release(session->vm, value);
   }
   free(text);
   return result;
 }
 
-// All files are laid out; the status is that of the last one that failed.
+// All files are laid out, up to an interrupt; the status is that of the last
+// one that failed.
 int tl_run_format(tl_session *session, const tl_command *cmd) {
   int result = TL_DONE;
   for (int i = 0; i < cmd->argc; i++) {
     int status = format_file(session, cmd, cmd->argv[i]);
     if (status != TL_DONE)
       result = status;
+    // One that came while the file was written.
+    if (status == TL_INTERRUPTED || tl_session_was_interrupted())
+      return TL_INTERRUPTED;
   }
   return result;
 }

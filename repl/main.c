@@ -8,12 +8,14 @@
 //                    tl_prompt_run  prompt.c, editor.c
 //          ─ tl_session_close
 //     tally test                    test.c ─ golden.c ─ answers.c
+//     tally bind                    bind.c ─ bind_read.c ─ bind_glue.c
 //
 // Nothing here includes a header of vm/: what the prompt lacks in tally.h, a
 // host lacks, too.
 
 #include <stdio.h>
 
+#include "repl/bind.h"
 #include "repl/lsp.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
@@ -78,6 +80,8 @@ int main(int argc, char **argv) {
   switch (cmd.action) {
     case TL_ACTION_TEST:
       return tl_test_command(cmd.argc, cmd.argv, cmd.options.native);
+    case TL_ACTION_BIND:
+      return tl_bind_command(cmd.argc, cmd.argv);
     case TL_ACTION_VERSION:
       return print_version(&cmd);
     case TL_ACTION_HELP:

@@ -33,11 +33,14 @@ static const char help[] =
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
     "  tally check FILE ...     errors and warnings, without running anything\n"
+    "  tally bind FILE.bind     make a native module of a library's "
+    "declarations\n"
     "  tally lsp                a language server for editors\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
+    "  --limit-output SIZE      bytes printed and written to files, likewise\n"
     "  --threads N              at most N threads; default: one for each core\n"
     "  --seed N                 random numbers as after random.seed(N)\n"
     "  --sandbox                no files, no clock, no environment\n"
@@ -141,6 +144,15 @@ static int set_time(tl_command *cmd, const char *text) {
   return wrong("--limit-time wants a time, such as 10s or 500ms, not ", text);
 }
 
+static int set_output(tl_command *cmd, const char *text) {
+  double nbytes;
+  if (!read_quantity(text, sizes, &nbytes))
+    return wrong("--limit-output wants a size, such as 64K or 10M, not ", text);
+  // A limit beyond all numbers of bytes is none.
+  cmd->options.output_limit = nbytes < 0x1p64 ? (uint64_t)nbytes : 0;
+  return 0;
+}
+
 static int set_threads(tl_command *cmd, const char *text) {
   if (read_count(text, &cmd->options.threads))
     return 0;
@@ -224,6 +236,7 @@ typedef struct valued {
 static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"--stack", set_stack},
                                     {"--limit-time", set_time},
+                                    {"--limit-output", set_output},
                                     {"--threads", set_threads},
                                     {"--seed", set_seed},
                                     {"--native", set_native},
@@ -387,6 +400,14 @@ static int read_test(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+// tally bind ..., whose arguments are read in bind.c.
+static int read_bind(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_BIND;
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
+  return 0;
+}
+
 // A word in the place of a FILE.
 typedef struct worded {
   const char *word;
@@ -400,6 +421,7 @@ static const worded words[] = {{"test", read_test},
                                {"explain", read_explain},
                                {"check", read_check_files},
                                {"lsp", read_lsp},
+                               {"bind", read_bind},
                                {NULL, NULL}};
 
 // Reads the FILE or word and all behind it.

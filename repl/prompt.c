@@ -1,6 +1,7 @@
 // The prompt: reads lines, runs each whole input, shows its value.
 //
-//     run_all ─ read_input ─ prompt_line …   until tally_check_input says whole
+//     run_all ─ read_input ─ prompt_line …   until the grammar says whole, or
+//                          ─ edit_input      an editor that asks it itself
 //             ─ run_input  ─ tally_interact, ?NAME: documentation, or a command
 //
 // The input so far and what was read ahead of it lie in one buffer.
@@ -120,6 +121,7 @@ static int run_input(tl_session *session, reader *in) {
   tally_status status = tally_interact(session->vm, in->data, terminal_width());
   int result = tl_session_end(session, status);
   in->data[in->used] = behind;
+  tl_inputs_note(&in->inputs, in->data, in->used);
   if (result == TL_DONE)
     tl_inputs_add(&in->inputs, session->vm, in->data, in->used);
   return result;
@@ -138,57 +140,34 @@ static void answer(tl_session *session, const reader *in) {
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
   if (name[0] == 0)
-    puts("?NAME shows the documentation of NAME, ?linalg what a module has;\n"
-         ":help lists the commands");
+    puts(
+        "?NAME shows the documentation of NAME, ?linalg what a module has;\n"
+        ":help lists the commands");
   else
     tl_show_doc(session->vm, name);
   fflush(stdout);
 }
 
-// Whether the input is whole, or needs another line.
-static bool is_complete(tl_session *session, reader *in) {
-  char behind = in->data[in->used];
-  in->data[in->used] = 0;
-  tally_input state = tally_check_input(session->vm, in->data);
-  in->data[in->used] = behind;
-  return state == TALLY_INPUT_COMPLETE;
-}
-
-// Adds a line from the editor to the input.
-static tl_reading edit_line(reader *in, const char *prompt) {
-  const char *line;
+// Takes a whole input from the editor.
+static tl_reading edit_input(reader *in) {
+  const char *text;
   size_t nbytes;
-  tl_reading result = tl_editor_read(in->editor, prompt, &line, &nbytes);
+  tl_reading result = tl_editor_read(in->editor, &text, &nbytes);
   if (result != TL_READ_LINE)
     return result;
   if (!make_room(in, nbytes))
     return TL_READ_FAILED;
-  memcpy(in->data + in->filled, line, nbytes);
+  memcpy(in->data + in->filled, text, nbytes);
   in->used = in->filled += nbytes;
   return TL_READ_LINE;
 }
 
 // Shows the prompt and adds the next line to the input.
 static tl_reading prompt_line(reader *in) {
-  const char *prompt = in->used == 0 ? "tally> " : "  ...> ";
-  if (in->editor != NULL) {
-    fflush(stdout);
-    return edit_line(in, prompt);
-  }
   if (in->is_terminal)
-    fputs(prompt, stdout);
+    fputs(in->used == 0 ? "tally> " : "  ...> ", stdout);
   fflush(stdout);
   return read_line(in);
-}
-
-// Adds the input to the editor's history.
-static void remember(reader *in) {
-  if (in->editor == NULL)
-    return;
-  char behind = in->data[in->used];
-  in->data[in->used] = 0;
-  tl_editor_remember(in->editor, in->data);
-  in->data[in->used] = behind;
 }
 
 // Reads lines until they make an input. TL_READ_END: the input, which may be
@@ -198,24 +177,38 @@ static tl_reading read_input(tl_session *session, reader *in) {
   // Memory that the VM has cached goes back while somebody thinks.
   if (in->is_terminal)
     tally_trim(session->vm);
+  // The editor draws over its line.
+  if (in->editor != NULL && tl_session_is_within_line())
+    fputc('\n', stdout);
+  fflush(stdout);
+  if (in->editor != NULL)
+    return edit_input(in);
   for (;;) {
     tl_reading result = prompt_line(in);
-    if (result != TL_READ_LINE)
+    if (result != TL_READ_LINE ||
+        tl_input_is_whole(session->vm, in->data, in->used))
       return result;
-    if (is_question(in) || tl_is_command(in->data, in->used) ||
-        is_complete(session, in)) {
-      remember(in);
-      return TL_READ_LINE;
-    }
   }
 }
 
 // --- The prompt -------------------------------------------------------------
 
-// Ctrl-C at the prompt gives the input up.
+// Runs a command; what `:edit` leaves is typed at the next prompt.
+static int run_command(tl_session *session, reader *in) {
+  int result = tl_run_command(session, in->data, in->used, &in->inputs);
+  if (in->inputs.edited != NULL && in->editor != NULL)
+    tl_editor_offer(in->editor, in->inputs.edited, strlen(in->inputs.edited));
+  free(in->inputs.edited);
+  in->inputs.edited = NULL;
+  return result;
+}
+
+// Ctrl-C at the prompt gives the input up. The editor has left its line
+// already.
 static void give_up_input(reader *in) {
   in->used = in->filled = 0;
-  fputc('\n', stdout);
+  if (in->editor == NULL)
+    fputc('\n', stdout);
 }
 
 // Runs input after input; returns the exit status.
@@ -233,7 +226,7 @@ static int run_all(tl_session *session, reader *in) {
     }
     // The last input may end without a newline, and is still run.
     bool is_last = result == TL_READ_END;
-    if (is_last && in->is_terminal)
+    if (is_last && in->is_terminal && in->editor == NULL)
       fputc('\n', stdout);
     if (is_last && in->used == 0)
       return status;
@@ -241,9 +234,8 @@ static int run_all(tl_session *session, reader *in) {
       answer(session, in);
       continue;
     }
-    int failed = tl_is_command(in->data, in->used)
-                     ? tl_run_command(session, in->data, in->used, &in->inputs)
-                     : run_input(session, in);
+    int failed = tl_is_command(in->data, in->used) ? run_command(session, in)
+                                                   : run_input(session, in);
     if (session->ended)
       return failed;
     if (in->is_terminal)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/stats.h"
 #include "repl/wrap.h"
@@ -87,7 +88,9 @@ bool tl_session_was_interrupted(void) {
 // begins.
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = 0;
-  tl_session_was_interrupted();
+  // What Ctrl-C cut short of the output is no failure to write.
+  if (tl_session_was_interrupted())
+    clearerr(stdout);
   if (status == TALLY_OK)
     return TL_DONE;
   bool ended = status == TALLY_ERR_EXIT;
@@ -100,12 +103,23 @@ int tl_session_end(tl_session *session, tally_status status) {
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
 }
 
+// Whether the last line that a script has written is not ended.
+static bool is_within_line;
+
+bool tl_session_is_within_line(void) {
+  bool within = is_within_line;
+  is_within_line = false;
+  return within;
+}
+
 // Output first, so that the report stands behind it.
 void tl_session_report(const tl_session *session) {
   const char *report = tally_error(session->vm)->report;
   size_t n = strlen(report);
   fflush(stdout);
-  tl_write_wrapped(stderr, report, tl_terminal_width(STDERR_FILENO));
+  is_within_line = false;  // the report ends it
+  tl_write_wrapped(stderr, report, tl_terminal_width(STDERR_FILENO),
+                   tl_has_colours(STDERR_FILENO));
   if (n == 0 || report[n - 1] != '\n')
     fputc('\n', stderr);
 }
@@ -121,6 +135,8 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
 // Text for standard output gathers in its buffer; a terminal sees each line.
 static int write_out(void *context, const char *text, size_t nbytes) {
   (void)context;
+  if (nbytes > 0)
+    is_within_line = text[nbytes - 1] != '\n';
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
 }
 
@@ -166,14 +182,28 @@ static bool flush_output(void) {
 }
 
 // What is no terminal, a file or a pipe, fails the request.
-int tl_terminal_width(int file) {
+static void measure_terminal(int file, int *columns, int *lines) {
+  *columns = *lines = 0;
 #ifdef TIOCGWINSZ
   struct winsize size;
-  if (ioctl(file, TIOCGWINSZ, &size) == 0)
-    return size.ws_col;
+  if (ioctl(file, TIOCGWINSZ, &size) == 0) {
+    *columns = size.ws_col;
+    *lines = size.ws_row;
+  }
 #endif
   (void)file;
-  return 0;
+}
+
+int tl_terminal_width(int file) {
+  int columns, lines;
+  measure_terminal(file, &columns, &lines);
+  return columns;
+}
+
+int tl_terminal_height(int file) {
+  int columns, lines;
+  measure_terminal(file, &columns, &lines);
+  return lines;
 }
 
 // Columns for a picture as text: the terminal's, within bounds.

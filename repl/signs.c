@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-// Every sign that the language has a meaning for, Greek letters, and what
-// stands beside a letter.
+// Every sign that the language has a meaning for, Greek letters, what stands
+// beside a letter, and some of what texts have.
 const tl_sign tl_signs[] = {
     {"times", "×"},      {"div", "÷"},          {"minus", "−"},
     {"cdot", "·"},       {"circ", "∘"},         {"to", "→"},
@@ -35,5 +35,20 @@ const tl_sign tl_signs[] = {
     {"_6", "₆"},         {"_7", "₇"},           {"_8", "₈"},
     {"_9", "₉"},         {"prime", "′"},        {"hat", "\xcc\x82"},
     {"bar", "\xcc\x84"}, {"tilde", "\xcc\x83"}, {"dot", "\xcc\x87"},
-    {"degree", "°"},     {NULL, NULL},
+    {"degree", "°"},     {"pm", "±"},           {"approx", "≈"},
+    {"equiv", "≡"},      {"propto", "∝"},       {"partial", "∂"},
+    {"nabla", "∇"},      {"sum", "∑"},          {"prod", "∏"},
+    {"int", "∫"},        {"cup", "∪"},          {"cap", "∩"},
+    {"subset", "⊂"},     {"forall", "∀"},       {"exists", "∃"},
+    {"emptyset", "∅"},   {"ell", "ℓ"},          {"hbar", "ℏ"},
+    {"leftarrow", "←"},  {"rightarrow", "→"},   {"uparrow", "↑"},
+    {"downarrow", "↓"},  {"ldots", "…"},        {"bullet", "•"},
+    {"euro", "€"},       {"AA", "Å"},
+
+    {":smile:", "😄"},    {":heart:", "❤️"}, {":rocket:", "🚀"},
+    {":star:", "⭐"},     {":fire:", "🔥"},       {":bug:", "🐛"},
+    {":check:", "✅"},    {":x:", "❌"},          {":warning:", "⚠️"},
+    {":sun:", "☀️"}, {":snow:", "❄️"},  {":tada:", "🎉"},
+    {":thumbsup:", "👍"}, {":eyes:", "👀"},       {":bulb:", "💡"},
+    {NULL, NULL},
 };

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/golden.h"
 #include "repl/span.h"
@@ -146,9 +147,8 @@ static void find_tests(command *cmd, const char *path, bool asked) {
 static void run_child(const command *cmd, const job *test) {
   if (test->folder[0] != 0)
     setenv("TMPDIR", test->folder, 1);
-  tl_golden golden = {.filter = cmd->filter,
-                      .report = test->report,
-                      .native = cmd->native};
+  tl_golden golden = {
+      .filter = cmd->filter, .report = test->report, .native = cmd->native};
   alarm((unsigned)cmd->timeout);
   if (test->path) {
     tl_golden_file(&golden, test->path);
@@ -197,6 +197,46 @@ static void finish_one(command *cmd) {
 
 // --- Reporting --------------------------------------------------------------
 
+// Whether a character begins here, so that text may be cut.
+static bool is_boundary(span text, size_t at) {
+  return at >= text.n || ((unsigned char)text.at[at] & 0xc0) != 0x80;
+}
+
+// Prints the text with what is between its first [head] and last [tail] bytes
+// in a colour.
+static void print_between(span text, size_t head, size_t tail,
+                          const char *colour) {
+  span middle = {text.at + head, text.n - head - tail};
+  printf("%.*s%s%.*s" TL_PLAIN "%.*s", (int)head, text.at, colour, SPAN(middle),
+         (int)tail, text.at + text.n - tail);
+}
+
+// Prints "f.tly:3: expected A, got B" with what A and B have not in common in
+// colours, as a difference; any other line as it is. What is shown in more than
+// one line is compared by its first.
+static void print_failure(const char *line, bool has_colours) {
+  const span word = spell("expected "), between = spell(", got ");
+  span rest = spell(line);
+  size_t at = find(rest, word), got = find(rest, between);
+  if (!has_colours || at == rest.n || got == rest.n || got < at + word.n) {
+    fputs(line, stdout);
+    return;
+  }
+  span a = {line + at + word.n, got - at - word.n};
+  span b = trim_right(skip(rest, got + between.n));
+  size_t head = 0, tail = 0, most = a.n < b.n ? a.n : b.n;
+  while (head < most && a.at[head] == b.at[head]) head++;
+  while (!is_boundary(a, head) || !is_boundary(b, head)) head--;
+  while (tail < most - head && a.at[a.n - 1 - tail] == b.at[b.n - 1 - tail])
+    tail++;
+  while (!is_boundary(a, a.n - tail) || !is_boundary(b, b.n - tail)) tail--;
+  printf("%.*s", (int)(a.at - line), line);
+  print_between(a, head, tail, TL_GREEN);
+  printf("%.*s", SPAN(between));
+  print_between(b, head, tail, TL_RED);
+  putchar('\n');
+}
+
 // Prints a finished job's failures and adds its counts. The counts come last; a
 // child that died wrote none. Child and parent share the file's position, hence
 // rewind.
@@ -210,7 +250,7 @@ static void report(command *cmd, job *test) {
   while (getline(&line, &capacity, test->report) > 0) {
     counted = sscanf(line, "%lu %lu\n", &passed, &failed) == 2;
     if (!counted)
-      fputs(line, stdout);
+      print_failure(line, tl_has_colours(STDOUT_FILENO));
   }
   free(line);
   fclose(test->report);

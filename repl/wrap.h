@@ -3,10 +3,12 @@
 #ifndef TALLY_REPL_WRAP_H
 #define TALLY_REPL_WRAP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 // Writes lines of at most [width] characters, where their words are no longer;
 // those of a source line and its caret stay whole. width 0: no lines are cut.
-void tl_write_wrapped(FILE *to, const char *text, int width);
+// Where [has_colours], what kind of error it is and the caret stand out.
+void tl_write_wrapped(FILE *to, const char *text, int width, bool has_colours);
 
 #endif

@@ -81,6 +81,27 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+// By name, as all choices of the library.
+bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
+                     tl_overflow *out) {
+  static const char *const names[] = {NULL, "wrap", "error", "saturate"};
+  tl_string *text;
+  *out = TL_OVERFLOW_UNSAID;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, function, "overflow", s, &text))
+    return false;
+  for (int i = TL_OVERFLOW_WRAP; i <= TL_OVERFLOW_SATURATE; i++) {
+    *out = (tl_overflow)i;
+    if (strcmp(text->text, names[i]) == 0)
+      return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: overflow must be \"wrap\", \"error\" or \"saturate\", "
+                 "not \"%s\"",
+                 function, text->text);
+}
+
 // A string of length 0 is a string, too: functions that want a text check that
 // themselves.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,

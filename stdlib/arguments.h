@@ -31,6 +31,7 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/string.h"
+#include "vm/vm.h"
 
 // Fails (kind type): the argument [name] is a record, and its field [field]
 // has a wrong value [s].
@@ -50,6 +51,10 @@ bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // A bool and nothing else.
 bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  bool *out);
+// What becomes of integers that do not fit: "wrap", "error" or "saturate", or
+// none. Another text fails (kind value).
+bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
+                     tl_overflow *out);
 // A string; returns borrowed.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
                    tl_string **out);

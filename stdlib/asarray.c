@@ -24,9 +24,9 @@ static bool is_astype(const tl_slot *args) {
 
 static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
-  tl_slot given[] = {args[0], tl_borrow(args[1]), tl_bool(true)};
+  tl_slot given[] = {args[0], tl_borrow(args[1]), tl_bool(true), tl_none()};
   args[0] = tl_none();
-  bool ok = tl_lift_call(vm, astype, 3, given, out);
+  bool ok = tl_lift_call(vm, astype, 4, given, out);
   tl_clear(vm, &given[0]);
   return ok;
 }

@@ -14,10 +14,11 @@
 #include "vm/vm.h"
 
 // Items of a type that may be missing, of which none is.
-static bool as_optional(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool as_optional(tl_vm *vm, tl_slot *args, tl_overflow how,
+                        tl_slot *out) {
   tl_slot made, mask;
   if (!tl_arg_array(vm, "astype", &args[0]) ||
-      !tl_cast(vm, &args[0], args[1].type->of->dtype, &made))
+      !tl_cast_fitting(vm, &args[0], args[1].type->of->dtype, how, &made))
     return false;
   if (!tl_is_array(made) || tl_ndim(made.array) == 0) {
     *out = made;
@@ -45,26 +46,29 @@ static bool is_optional(tl_slot s) {
 // call that float32(x) becomes, and the most frequent one.
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
+  tl_overflow how = TL_OVERFLOW_UNSAID;
   bool copy;
+  if (!tl_is_none(args[3]) && !tl_arg_overflow(vm, "astype", args[3], &how))
+    return false;
   if (is_optional(args[1]) && tl_is_bool(args[2]))
-    return as_optional(vm, args, out);
+    return as_optional(vm, args, how, out);
   // What a call of a dtype is compiled to.
   if (tl_is_scalar(args[0]) && tl_is_type(args[1]) &&
       args[1].type->kind == TL_TYPE_DTYPE && tl_is_bool(args[2]))
-    return tl_cast(vm, &args[0], args[1].type->dtype, out);
+    return tl_cast_fitting(vm, &args[0], args[1].type->dtype, how, out);
   // A range has no array to be converted yet.
   if (tl_is_range(args[0]) && !tl_arg_array(vm, "astype", &args[0]))
     return false;
   return tl_arg_dtype(vm, "astype", args[1], TL_FLOAT64, &dtype) &&
          tl_arg_bool(vm, "astype", "copy", args[2], &copy) &&
-         tl_cast(vm, &args[0], dtype, out);
+         tl_cast_fitting(vm, &args[0], dtype, how, out);
 }
 
 // A number as one of a plain type.
 static bool astype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
   return tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_DTYPE &&
-         tl_is_bool(args[2]) && !tl_is_heap(args[0]) &&
+         tl_is_bool(args[2]) && tl_is_none(args[3]) && !tl_is_heap(args[0]) &&
          tl_scalar_cast(&args[0], args[1].type->dtype, out);
 }
 
@@ -220,10 +224,15 @@ const tl_builtin tl_dtype_builtins[] = {
     /// x converted to a dtype; float32(x) does the same. Fractions are cut off
     /// on the way to integers; what does not fit there is an error.
     /// An array of any shape, or a scalar. A value that does not fit is an error
-    /// (kind value), complex to real another (type).
+    /// (kind value), complex to real another (type). overflow: "wrap" keeps the
+    /// low bits of integers that do not fit, "saturate" gives the end of the
+    /// range; of floats both give that, and 0 for NaN.
     ///     astype([1.7, -1.7], int32)    # [1, -1]
-    {"astype", "x, dtype, copy: true", astype, .result = TL_RETURNS,
-     .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST, .at_once = astype_at_once},
+    ///     astype([300, -5], uint8, overflow: "saturate")    # [255, 0]
+    ///     astype([300, -5], uint8, overflow: "wrap")        # [44, 251]
+    {"astype", "x, dtype, copy: true, overflow: none", astype,
+     .result = TL_RETURNS, .lifts = TL_OF_ITEMS, .fused = TL_FUSED_CAST,
+     .at_once = astype_at_once},
     /// Whether every value of a dtype (or of an array's) is kept by another.
     /// Values that have no dtype are an error (kind type).
     ///     can_cast(int32, float64)    # true

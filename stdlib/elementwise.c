@@ -11,9 +11,20 @@
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
+// The operands, and for those that may overflow what is to happen then.
+static inline bool call(tl_vm *vm, tl_op op, tl_slot *args, tl_slot *out) {
+  tl_overflow how;
+  if (!tl_op_may_overflow(op))
+    return tl_elementwise_kept(vm, op, args, out);
+  return tl_arg_overflow(vm, tl_ops[op].name, args[tl_ops[op].arity], &how) &&
+         (how < TL_OVERFLOW_ERROR
+              ? tl_elementwise_kept(vm, op, args, out)
+              : tl_elementwise_fitting(vm, op, how, args, out));
+}
+
 #define X(ENUM, name, arity, rule, sign)                            \
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
-    return tl_elementwise_kept(vm, TL_OP_##ENUM, args, out);        \
+    return call(vm, TL_OP_##ENUM, args, out);                       \
   }
 #include "vm/engine/elementwise_list.h"
 #undef X
@@ -172,9 +183,9 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 // By the number of operands; where is the only one with three.
-#define PARAMS_1 "x"
-#define PARAMS_2 "x, y"
-#define PARAMS_3 "condition, x = none, y = none"
+#define PARAMS_1(op) TL_OP_MAY_OVERFLOW(op) ? "x, overflow: none" : "x"
+#define PARAMS_2(op) TL_OP_MAY_OVERFLOW(op) ? "x, y, overflow: none" : "x, y"
+#define PARAMS_3(op) "condition, x = none, y = none"
 #define CALL_1(name) call_##name
 // And round, which may be told how many decimals stay.
 #define IS_ROUND(ENUM) (TL_OP_##ENUM == TL_OP_ROUND)
@@ -182,8 +193,8 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign)                       \
-  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity, \
+#define X(ENUM, name, arity, rule, sign)                                     \
+  {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity(TL_OP_##ENUM), \
    IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), .takes = TL_BYTES},
 #include "vm/engine/elementwise_list.h"
 #undef X

@@ -26,6 +26,7 @@
 enum {
   MAX_RADIX = 101,   // a larger prime factor: Bluestein
   MAX_TABLE = 4096,  // more roots are products of those in short tables
+  PIECE = 1 << 16,   // items between two looks for an interrupt
 };
 
 // Complex arithmetic, without C's checks for infinities.
@@ -55,6 +56,12 @@ static tl_c128 *new_items(tl_vm *vm, int64_t n) {
 // Frees n items; NULL is nothing.
 static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
   tl_free(vm, items, (size_t)n * sizeof *items);
+}
+
+// Looks for an interrupt in a loop that has come to item k. The items are paid
+// for elsewhere.
+static bool goes_on(tl_vm *vm, int64_t k) {
+  return (k & (PIECE - 1)) != PIECE - 1 || tl_poll(vm, 0);
 }
 
 // exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of
@@ -179,9 +186,17 @@ bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
     *out = NULL;
     return false;
   }
-  for (int64_t k = 0; k < count; k++) items[k] = root_at(&r, k);
+  bool ok = true;
+  for (int64_t k = 0; ok && k < count; k++) {
+    items[k] = root_at(&r, k);
+    ok = goes_on(vm, k);
+  }
   close_roots(vm, &r);
-  return true;
+  if (!ok) {
+    free_items(vm, items, count);
+    *out = NULL;
+  }
+  return ok;
 }
 
 // --- Passes -----------------------------------------------------------------
@@ -199,6 +214,8 @@ typedef struct pass {
   const tl_c128 *roots;
   pair *y;
   int64_t radix, rest, stride, n;
+  // The piece that is done: of the rest, and within a stride.
+  int64_t row, row_end, column, column_end;
 } pass;
 
 // A product with a root of unity.
@@ -212,12 +229,12 @@ static pair times_i(pair a) {
 
 // A pass of radix 2: the butterfly.
 static void pass_2(const pass *a) {
-  int64_t s = a->stride, m = a->rest;
-  for (int64_t p = 0; p < m; p++) {
+  int64_t s = a->stride, m = a->rest, end = a->column_end;
+  for (int64_t p = a->row; p < a->row_end; p++) {
     const pair *x = a->x + s * p;
     pair *y = a->y + 2 * s * p;
     tl_c128 w = a->roots[p * s];
-    for (int64_t q = 0; q < s; q++) {
+    for (int64_t q = a->column; q < end; q++) {
       pair a0 = x[q], a1 = x[q + s * m];
       y[q] = a0 + a1;
       y[q + s] = times(a0 - a1, w);
@@ -228,12 +245,12 @@ static void pass_2(const pass *a) {
 // A pass of radix 3, with 1/2 and sqrt(3)/2 for the roots.
 static void pass_3(const pass *a) {
   const double half_root = 0.86602540378443864676;
-  int64_t s = a->stride, m = a->rest;
-  for (int64_t p = 0; p < m; p++) {
+  int64_t s = a->stride, m = a->rest, end = a->column_end;
+  for (int64_t p = a->row; p < a->row_end; p++) {
     const pair *x = a->x + s * p;
     pair *y = a->y + 3 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
-    for (int64_t q = 0; q < s; q++) {
+    for (int64_t q = a->column; q < end; q++) {
       pair a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
       pair sum = a1 + a2, transposed = times_i((a1 - a2) * half_root);
       pair middle = a0 - sum * 0.5;
@@ -247,13 +264,13 @@ static void pass_3(const pass *a) {
 // A pass of radix 4, whose inner roots are 1, -i, -1 and i: no products
 // inside.
 static void pass_4(const pass *a) {
-  int64_t s = a->stride, m = a->rest;
-  for (int64_t p = 0; p < m; p++) {
+  int64_t s = a->stride, m = a->rest, end = a->column_end;
+  for (int64_t p = a->row; p < a->row_end; p++) {
     const pair *x = a->x + s * p;
     pair *y = a->y + 4 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     tl_c128 w3 = a->roots[3 * p * s];
-    for (int64_t q = 0; q < s; q++) {
+    for (int64_t q = a->column; q < end; q++) {
       pair a0 = x[q], a1 = x[q + s * m];
       pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
       pair even = a0 + a2, odd = a1 + a3;
@@ -271,14 +288,14 @@ static void pass_4(const pass *a) {
 static void pass_5(const pass *a) {
   const double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410;
   const double s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
-  int64_t s = a->stride, m = a->rest;
-  for (int64_t p = 0; p < m; p++) {
+  int64_t s = a->stride, m = a->rest, end = a->column_end;
+  for (int64_t p = a->row; p < a->row_end; p++) {
     const pair *x = a->x + s * p;
     pair *y = a->y + 5 * s * p;
     const tl_c128 *w = a->roots;
     int64_t step = p * s;
     tl_c128 w1 = w[step], w2 = w[2 * step], w3 = w[3 * step], w4 = w[4 * step];
-    for (int64_t q = 0; q < s; q++) {
+    for (int64_t q = a->column; q < end; q++) {
       pair a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
       pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
       pair t1 = a1 + a4, t2 = a2 + a3, u1 = a1 - a4, u2 = a2 - a3;
@@ -323,10 +340,48 @@ static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
 
 // A pass of any odd radix up to MAX_RADIX.
 static void pass_odd(const pass *a) {
-  int64_t s = a->stride, m = a->rest;
-  for (int64_t p = 0; p < m; p++)
-    for (int64_t q = 0; q < s; q++)
+  int64_t s = a->stride, m = a->rest, end = a->column_end;
+  for (int64_t p = a->row; p < a->row_end; p++)
+    for (int64_t q = a->column; q < end; q++)
       any_odd(a, a->x + q + s * p, s * m, p, a->y + q + a->radix * s * p);
+}
+
+static void run_pass(const pass *a) {
+  switch (a->radix) {
+    case 2:
+      pass_2(a);
+      break;
+    case 3:
+      pass_3(a);
+      break;
+    case 4:
+      pass_4(a);
+      break;
+    case 5:
+      pass_5(a);
+      break;
+    default:
+      pass_odd(a);
+  }
+}
+
+// A pass over many items in pieces, along whichever axis is long; one over few
+// at once. False where the VM was stopped.
+static bool run_pieces(tl_vm *vm, pass *a) {
+  int64_t some = PIECE / a->radix, s = a->stride, m = a->rest;
+  int64_t columns = s < some ? s : some, rows = some / columns;
+  for (int64_t p = 0; p < m; p += rows) {
+    for (int64_t q = 0; q < s; q += columns) {
+      a->row = p;
+      a->row_end = m - p < rows ? m : p + rows;
+      a->column = q;
+      a->column_end = s - q < columns ? s : q + columns;
+      run_pass(a);
+      if (a->n > PIECE && !tl_poll(vm, 0))
+        return false;
+    }
+  }
+  return true;
 }
 
 // Runs all passes from one buffer to the other and back; returns the one with
@@ -334,31 +389,17 @@ static void pass_odd(const pass *a) {
 static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
                            tl_c128 *y) {
   for (int i = 0; i < fft->count; i++) {
-    pass a = {(const pair *)x,
-              fft->roots,
-              (pair *)y,
-              fft->passes[i].radix,
-              fft->passes[i].rest,
-              fft->passes[i].stride,
-              fft->n};
+    pass a = {.x = (const pair *)x,
+              .roots = fft->roots,
+              .y = (pair *)y,
+              .radix = fft->passes[i].radix,
+              .rest = fft->passes[i].rest,
+              .stride = fft->passes[i].stride,
+              .n = fft->n};
     if (fft->n >= 1024 && !tl_poll(vm, (uint64_t)fft->n / 1024))
       return NULL;
-    switch (a.radix) {
-      case 2:
-        pass_2(&a);
-        break;
-      case 3:
-        pass_3(&a);
-        break;
-      case 4:
-        pass_4(&a);
-        break;
-      case 5:
-        pass_5(&a);
-        break;
-      default:
-        pass_odd(&a);
-    }
+    if (!run_pieces(vm, &a))
+      return NULL;
     tl_c128 *held = x;
     x = y;
     y = held;
@@ -375,17 +416,28 @@ static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
   int64_t n = fft->n, size = fft->size;
   // j k = (j² + k² - (k - j)²) / 2: with the chirp before and after, the sum
   // becomes a convolution.
-  for (int64_t k = 0; k < n; k++) a[k] = multiply(a[k], fft->chirp[k]);
+  for (int64_t k = 0; k < n; k++) {
+    a[k] = multiply(a[k], fft->chirp[k]);
+    if (!goes_on(vm, k))
+      return NULL;
+  }
   memset(a + n, 0, (size_t)(size - n) * sizeof *a);
   tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
   if (!x)
     return NULL;
-  for (int64_t k = 0; k < size; k++)
+  for (int64_t k = 0; k < size; k++) {
     x[k] = swapped(multiply(x[k], fft->spectrum[k]));
+    if (!goes_on(vm, k))
+      return NULL;
+  }
   x = tl_fft_run(vm, fft->inner, x, x == a ? b : a);
   if (!x)
     return NULL;
-  for (int64_t k = 0; k < n; k++) x[k] = multiply(swapped(x[k]), fft->chirp[k]);
+  for (int64_t k = 0; k < n; k++) {
+    x[k] = multiply(swapped(x[k]), fft->chirp[k]);
+    if (!goes_on(vm, k))
+      return NULL;
+  }
   return x;
 }
 
@@ -395,12 +447,14 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
   if (!open_roots(vm, 2 * fft->n, &r))
     return false;
   int64_t square = 0;  // k², less multiples of 2 n
-  for (int64_t k = 0; k < fft->n; k++) {
+  bool ok = true;
+  for (int64_t k = 0; ok && k < fft->n; k++) {
     fft->chirp[k] = root_at(&r, square);
     square = (square + 2 * k + 1) % (2 * fft->n);
+    ok = goes_on(vm, k);
   }
   close_roots(vm, &r);
-  return true;
+  return ok;
 }
 
 // The transform of the conjugate chirp around 0, scaled for the inverse.
@@ -480,13 +534,23 @@ static bool split(tl_fft *fft) {
   return true;
 }
 
+// FFTW does not poll: under a limit it gets what takes it some 20 ms, so that
+// the script ends when it has to.
+enum { MOST_LIMITED = 1 << 20 };
+
+static bool may_wait(const tl_vm *vm, int64_t n) {
+  const bool limited =
+      vm->options.time_limit > 0 || vm->options.instruction_limit > 0;
+  return !limited || n <= MOST_LIMITED;
+}
+
 // FFTW if the VM asks for it, then passes, then Bluestein.
 bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
   // No machine has the memory, and products of indices must not overflow.
   if (n > INT64_C(1) << 40)
     return tl_fail_memory(vm, SIZE_MAX, "a Fourier transform");
-  out->foreign = vm->fftw ? tl_fftw_plan(n) : NULL;
+  out->foreign = vm->fftw && may_wait(vm, n) ? tl_fftw_plan(n) : NULL;
   if (out->foreign)
     return true;
   bool ok = split(out);

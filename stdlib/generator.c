@@ -185,10 +185,10 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_free(vm, g, sizeof *g);
     return false;
   }
-  resource->type = &generator_type;
-  resource->object = g;
-  resource->nbytes = 0;
-  resource->walked = NULL;
+  *resource = (tl_resource){.head = resource->head,
+                            .type = &generator_type,
+                            .object = g,
+                            .walked = NULL};
   *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
   return true;
 }

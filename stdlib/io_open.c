@@ -189,11 +189,11 @@ static bool give(tl_vm *vm, const tally_resource *type, void *object,
       tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a file");
   if (!resource)
     return false;
-  resource->type = type;
-  resource->object = object;
   // The buffer is the VM's memory and counted as such, not as external.
-  resource->nbytes = 0;
-  resource->walked = walked;
+  *resource = (tl_resource){.head = resource->head,
+                            .type = type,
+                            .object = object,
+                            .walked = walked};
   *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
   return true;
 }

@@ -75,6 +75,9 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
     size_t end = tl_grapheme_end(text->text, text->length, *at);
     size_t begin = *at;
     *at = end;
+    // Whoever walks counts each item as one, whatever it took to find its end.
+    if (end - begin >= 1024 && !tl_poll(vm, (end - begin) / 1024))
+      return false;
     return tl_string_part(vm, text->text + begin, end - begin, out);
   }
   return true;

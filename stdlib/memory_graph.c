@@ -99,6 +99,30 @@ static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
+// --- Circles ----------------------------------------------------------------
+
+// Adds the resource of a circle to the list, which nothing refers to yet.
+static bool gather_circle(void *context, const tl_reference *r) {
+  gathering *g = context;
+  if (r->kind != TL_REFERENCE_CIRCLE)
+    return true;
+  g->ok = tl_list_push_own(g->vm, &g->list, tl_retain(g->vm, r->to));
+  return g->ok;
+}
+
+// memory.circles().
+static bool circles(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  bool complete = true;
+  gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
+  g.ok = g.list != NULL;
+  if (g.ok)
+    tl_each_reference(vm, true, gather_circle, &g, &complete);
+  if (!complete && g.ok)
+    g.ok = tl_fail_incomplete(vm, "circles");
+  return tl_list_give(vm, g.list, g.ok, out);
+}
+
 // --- Chains -----------------------------------------------------------------
 
 // One step back: the first owner found of an object.
@@ -490,6 +514,13 @@ const tl_builtin tl_memory_references[] = {
     /// error (kind memory).
     ///     memory.chain(3)    # ()
     {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS, .takes = TL_FORMS},
+    /// A host's objects that keep themselves alive: each holds a value that leads
+    /// back to it, and no variable leads to either, so that no count will ever
+    /// free them. memory.graph draws what such an object holds. Scripts alone
+    /// make none.
+    /// A list; want of memory is the only error (kind memory).
+    ///     memory.circles()    # ()
+    {"circles", "", circles, TL_EFFECT},
     /// How many objects are alive, and their bytes, by type: of arrays the
     /// dtype and rank. Temporaries of calls under way are left out.
     /// Want of memory is the only error (kind memory).

@@ -12,6 +12,7 @@
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/host.h"
 #include "vm/nested/nested.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/references.h"
@@ -27,6 +28,9 @@ static uint64_t bytes_of(const tl_object *object) {
     nbytes += ((const tl_string *)object)->marks->nbytes;
   if (object->kind == TL_KIND_ARRAY && (object->flags & TL_EXTERNAL) != 0)
     nbytes += tl_array_more((const tl_array *)object)->nbytes;
+  if (object->kind == TL_KIND_HANDLE &&
+      ((const tl_resource *)object)->device == 0)
+    nbytes += ((const tl_resource *)object)->nbytes;
   return nbytes;
 }
 
@@ -211,8 +215,9 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_memory_held[] = {
     /// The bytes of all that x keeps alive, each object once: of a view its
-    /// block, of an array of strings the strings, of a list its items; 0 of a
-    /// number or a constant of the program. Takes any value of any dtype; lack
+    /// block, of an array of strings the strings, of a list its items, of a
+    /// host's object its own and what it says that it holds; 0 of a number or a
+    /// constant of the program. Takes any value of any dtype; lack
     /// of memory is its only error (kind memory).
     ///     memory.held(zeros(1000)) > 8000    # true
     {"held", "x", held, TL_EFFECT, .takes = TL_FORMS},
@@ -230,6 +235,8 @@ const tl_builtin tl_memory_held[] = {
 static bool is_packed(tl_slot s) {
   if (tl_is_array(s))
     return !tl_is_view(s.array);
+  if (!tl_is_nested(s))
+    return true;
   if (tl_is_form(s, TL_FORM_RAGGED) && tl_value_shown(s) < tl_value_nbytes(s))
     return false;
   for (int64_t i = 0; i < s.nested->count; i++) {

@@ -73,13 +73,36 @@ static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
     tl_record_put_nothing(vm, record);
 }
 
+// The host's devices, each with a column of the most in each stretch.
+static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
+  tl_list *list = *record ? tl_list_new(vm, t->device_count) : NULL;
+  bool ok = list != NULL;
+  for (uint32_t i = 0; ok && i < t->device_count; i++) {
+    const tl_device_line *line = &t->devices[i];
+    tl_record *device = tl_record_new(vm, 5);
+    tl_record_put_text(vm, &device, "name", t->names[i].name);
+    tl_record_put_int(vm, &device, "before", line->before);
+    tl_record_put_int(vm, &device, "peak", line->peak);
+    tl_record_put_int(vm, &device, "after", line->last);
+    tl_record_put_column(vm, &device, "high", TL_INT64, line->high,
+                         sizeof line->high[0], t->sample_count);
+    ok = tl_record_put_into(vm, &list, device);
+  }
+  tl_slot value;
+  if (tl_list_give(vm, list, ok, &value))
+    tl_record_put(vm, record, "devices", value);
+  else
+    tl_record_put_nothing(vm, record);
+}
+
 // Samples and blocks are columns, one array for each of their fields: thousands
 // of records would cost more memory than most programs that are watched.
 //
 //     (width: 0.01, end: 2.5, …, high: [512, 8192, …],   one for each sample
 //      bands: (born: [0.1, …], file: [0, …], …),         one for each block
 //      texts: ("a = b + c", …), owners: ("a", …),        the same, as texts
-//      files: ("script.tly", …))                         by bands.file
+//      files: ("script.tly", …),                         by bands.file
+//      devices: ((name: "gpu 0", …, high: [0, …]), …))   the host's
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   tl_record *record = tl_record_new(vm, 16);
   tl_record_put(vm, &record, "width", tl_float(t->width));
@@ -100,6 +123,12 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
             t->band_count);
   put_texts(vm, &record, "files", t->files[0], sizeof t->files[0],
             t->file_count);
+  tl_record_put_int(vm, &record, "rss_before", t->rss.before);
+  tl_record_put_int(vm, &record, "rss_peak", t->rss.peak);
+  tl_record_put_int(vm, &record, "rss_after", t->rss.last);
+  tl_record_put_column(vm, &record, "rss", TL_INT64, t->rss.high,
+                       sizeof t->rss.high[0], t->sample_count);
+  put_devices(vm, &record, t);
   return tl_record_put_end(record, out);
 }
 

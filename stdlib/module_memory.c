@@ -141,6 +141,27 @@ static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// memory.devices(): a record of each.
+static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  size_t count = vm->options.device_count;
+  tl_record *all = tl_record_new(vm, (int64_t)count);
+  for (size_t i = 0; i < count; i++) {
+    const tl_device *d = &vm->devices[i];
+    tl_record *record = tl_record_new(vm, 3);
+    tl_record_put_int(vm, &record, "bytes", d->bytes);
+    tl_record_put_int(vm, &record, "peak", d->peak);
+    tl_record_put(vm, &record, "limit",
+                  d->limit > 0 ? tl_weak_int((int64_t)d->limit) : tl_none());
+    tl_slot value;
+    if (tl_record_put_end(record, &value))
+      tl_record_put(vm, &all, d->name, value);
+    else
+      tl_record_put_nothing(vm, &all);
+  }
+  return tl_record_put_end(all, out);
+}
+
 // memory.rss(): none where the system does not say.
 static bool rss(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm, (void)args;
@@ -285,6 +306,12 @@ const tl_builtin tl_memory_module[] = {
     /// system does not say. A VM without the environment gives an io error.
     ///     memory.rss() > 0    # true
     {"rss", "", rss, TL_ENVIRONMENT | TL_EFFECT},
+    /// Bytes on the host's devices, such as a GPU: a record for each of bytes
+    /// (now), peak (since the beginning or memory.reset()) and limit (none: no
+    /// limit). They are not among live and peak, and not within the limit of the
+    /// process's memory. Never fails.
+    ///     memory.devices()    # (:)
+    {"devices", "", devices, TL_EFFECT},
     /// Sets the numbers of memory.stats to 0, the peak to what is alive now.
     /// Gives the value none and never fails.
     ///     memory.reset()

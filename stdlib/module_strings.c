@@ -223,9 +223,11 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
     }
     return tl_list_give(vm, list, ok, out);
   }
-  for (size_t at = 0, end; ok && at < s->length; at = end) {
+  for (size_t at = 0, end, polled = 0; ok && at < s->length; at = end) {
     end = tl_grapheme_end(s->text, s->length, at);
-    ok = tl_list_push_cut(vm, &list, s, at, end);
+    ok = end - polled < 1 << 16 || tl_poll(vm, 64);
+    polled = end - polled < 1 << 16 ? polled : end;
+    ok = ok && tl_list_push_cut(vm, &list, s, at, end);
   }
   return tl_list_give(vm, list, ok, out);
 }
@@ -339,9 +341,12 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (size_t at = 0, end; at < s->length; at = end) {
     // Clusters end between two characters of ASCII, but for \r\n.
     end = s->length - at > PIECE ? at + PIECE : s->length;
-    while (end < s->length &&
-           ((s->text[end - 1] | s->text[end]) < 0 || s->text[end] == '\n'))
-      end++;
+    if (end < s->length &&
+        ((s->text[end - 1] | s->text[end]) < 0 || s->text[end] == '\n')) {
+      end = at;
+      while (end < s->length && end - at < PIECE)
+        end = tl_grapheme_end(s->text, s->length, end);
+    }
     if (at > 0 && !tl_poll(vm, PIECE / 1024))
       return false;
     width += tl_display_width(s->text + at, end - at);

@@ -18,9 +18,9 @@ static bool read_places(tl_vm *vm, tl_slot *given, int64_t length,
   if (!tl_arg_numeric(vm, "pointers", given))
     return false;
   tl_dtype dtype = tl_array_dtype(given->array);
-  if (!tl_dtype_is_integer(dtype) || tl_ndim(given->array) == 0)
-    return tl_arg_fail(vm, "pointers", "places", "an array of integers",
-                       *given);
+  if (!tl_dtype_is_integer(dtype))
+    return tl_arg_fail(vm, "pointers", "places",
+                       "an integer or an array of them", *given);
   tl_array *a = dtype == TL_INT64 ? tl_array_copy(vm, given->array)
                                   : tl_array_cast(vm, given->array, TL_INT64);
   if (a == NULL)
@@ -38,6 +38,12 @@ static bool read_places(tl_vm *vm, tl_slot *given, int64_t length,
     at[i] += at[i] < 0 ? length : 0;
   }
   *out = tl_own_array(a);
+  if (tl_ndim(a) > 0)
+    return true;
+  // A pointer without axes has its place as a number.
+  int64_t place = at[0];
+  tl_drop(vm, *out);
+  *out = tl_weak_int(place);
   return true;
 }
 
@@ -67,8 +73,10 @@ const tl_builtin tl_pointer_builtins[] = {
     /// place along the first axis, and reads as that item. Setting one sets the
     /// target, so that all items that refer there show it; p.target and
     /// p.places give both. The places are integers in an array of any shape,
-    /// without them all of the target's in order; one outside is an error (kind
-    /// index). Functions that do not know pointers get the values.
+    /// without them all of the target's in order; one integer makes a single
+    /// pointer, whose value p[()] is; one outside is an error (kind index). An
+    /// index behind the pointers goes on in the target: p[:, -2:] are pointers.
+    /// Functions that do not know pointers get the values.
     ///     pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]
     {"pointers", "target, places = none", pointers, .takes = TL_FORMS},
     {.name = NULL},

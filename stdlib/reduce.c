@@ -57,20 +57,27 @@ typedef struct fold_form {
   bool one_axis;
 } fold_form;
 
-// The place of skip_missing, which is the last parameter of all of them.
-static int skip_place(const fold_form *f) {
-  // Parameters stand in the order of the table, whichever a function has.
-  int last = f->keepdims;
-  if (f->dtype > last)
-    last = f->dtype;
-  if (f->correction > last)
-    last = f->correction;
-  return last + 1;
+// The place of skip_missing, behind the others in the order of the table:
+// dtype, where there is one, keepdims or correction.
+static inline int skip_place(const fold_form *f) {
+  if (f->dtype != 0)
+    return f->dtype + 1;
+  return (f->correction > f->keepdims ? f->correction : f->keepdims) + 1;
 }
 
 static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
                       bool *out) {
   return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], out);
+}
+
+// The argument overflow of those that have it, which are those with a dtype; it
+// comes last.
+static inline bool read_overflow(tl_vm *vm, const fold_form *f,
+                                 const tl_slot *args, tl_overflow *out) {
+  *out = TL_OVERFLOW_UNSAID;
+  if (f->dtype == 0 || tl_is_none(args[f->dtype + 2]))
+    return true;
+  return tl_arg_overflow(vm, f->name, args[f->dtype + 2], out);
 }
 
 // Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
@@ -170,15 +177,25 @@ static bool fold_list(const fold_form *form, const tl_slot *args,
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
-  if (fold_list(form, args, out))
+  tl_overflow how;
+  if (!read_overflow(vm, form, args, &how))
+    return false;
+  if (how < TL_OVERFLOW_ERROR && fold_list(form, args, out))
     return true;
   if (!tl_arg_items(vm, form->name, &args[0]))
     return false;
+  if (tl_is_nested(args[0]) && how >= TL_OVERFLOW_ERROR)
+    return tl_arg_fail(vm, form->name, "x", "a plain array with overflow",
+                       args[0]);
   if (tl_is_nested(args[0]))
     return reduce_nested(vm, form, args, out);
-  return read_fold(vm, form, rank(args[0]), args, &call) &&
-         tl_reduce(vm, form->reduction, &args[0], call.axes, call.keepdims,
-                   call.dtype, call.parameter, out);
+  if (!read_fold(vm, form, rank(args[0]), args, &call))
+    return false;
+  return how < TL_OVERFLOW_ERROR
+             ? tl_reduce(vm, form->reduction, &args[0], call.axes,
+                         call.keepdims, call.dtype, call.parameter, out)
+             : tl_reduce_fitting(vm, form->reduction, &args[0], call.axes,
+                                 call.keepdims, call.dtype, how, out);
 }
 
 // X(name, REDUCTION, keepdims, dtype, correction, one_axis)
@@ -196,12 +213,12 @@ static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
   X(argmax, ARGMAX, 2, 0, 0, true)                \
   X(argmin, ARGMIN, 2, 0, 0, true)
 
-#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)      \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
-    const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
-                            keepdims,    dtype, correction,            \
-                            one_axis};                                 \
-    return reduce(vm, &form, args, out);                               \
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)             \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {           \
+    static const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
+                                   keepdims,    dtype, correction,            \
+                                   one_axis};                                 \
+    return reduce(vm, &form, args, out);                                      \
   }
 // One C function for each, since a builtin's row has no other context.
 FOLDS(X)
@@ -228,7 +245,10 @@ static const fold_form *find_form(const tl_builtin *builtin) {
 // rows with TL_FUSED_REDUCTION are asked, and all of these have a form.
 bool tl_fused_reduction(tl_vm *vm, const tl_builtin *builtin, int ndim,
                         const tl_slot *args, tl_fold_call *out) {
-  return read_fold(vm, find_form(builtin), ndim, args, out);
+  const fold_form *form = find_form(builtin);
+  tl_overflow how;
+  return read_overflow(vm, form, args, &how) && how < TL_OVERFLOW_ERROR &&
+         read_fold(vm, form, ndim, args, out);
 }
 
 // --- Quantiles --------------------------------------------------------------
@@ -693,6 +713,7 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 #define AXES "x, axis: none, keepdims: false"
 #define SKIP ", skip_missing: false"
+#define OVERFLOW ", overflow: none"
 #define METHOD ", method: \"linear\""
 
 #define FOLD_TRAITS TL_GRIDS, .fused = TL_FUSED_REDUCTION
@@ -704,14 +725,18 @@ const tl_builtin tl_reduce_builtins[] = {
     /// so in all reductions.
     /// Floats and complex items keep their dtype. Strings are an error (kind
     /// type), an axis that x lacks another (index).
+    /// A result that does not fit wraps; with overflow: "error" it is an error
+    /// (kind value), with "saturate" the end of the range. Only the result
+    /// counts then, not what is summed on the way there.
     ///     sum([[1, 2], [3, 4]])             # 10
     ///     sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]
-    {"sum", AXES ", dtype: none" SKIP, call_sum, FOLD_TRAITS},
+    ///     sum([100, 100], dtype: int8, overflow: "saturate")    # 127
+    {"sum", AXES ", dtype: none" SKIP OVERFLOW, call_sum, FOLD_TRAITS},
     /// The product of all items, or along axis; of no items, 1.
     /// Floats and complex items keep their dtype. Strings are an error (kind
-    /// type), an axis that x lacks another (index).
+    /// type), an axis that x lacks another (index). overflow is as in sum.
     ///     prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]
-    {"prod", AXES ", dtype: none" SKIP, call_prod, FOLD_TRAITS},
+    {"prod", AXES ", dtype: none" SKIP OVERFLOW, call_prod, FOLD_TRAITS},
     /// The mean of all items, or along axis; integers give float64.
     /// Strings are an error (kind type), an axis that x lacks another (index).
     ///     mean([1, 2, 3, 4])    # 2.5

@@ -24,6 +24,7 @@
 #include "vm/interp/catch.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
@@ -75,6 +76,22 @@ static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// show(x, all): what the prompt shows of a value.
+static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool all;
+  if (!tl_arg_bool(vm, "show", "all", args[1], &all))
+    return false;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_display(vm, &text, args[0], vm->width, all);
+  if (ok && text.failed)
+    ok = tl_fail_memory(vm, text.length, "the display");
+  ok = ok && tl_write(vm, text.bytes ? text.bytes : "", text.length);
+  tl_text_close(&text);
+  *out = tl_none();
+  return ok;
+}
+
 // Makes *out the string of [text], which is closed in any case; [ok] is
 // whether it is whole.
 static bool finish(tl_text *text, bool ok, tl_slot *out) {
@@ -112,6 +129,16 @@ static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Asking -----------------------------------------------------------------
 
 // The length along the leading axis; of a string, its clusters.
+static bool len(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+// Of a pointer without axes that of its value.
+static bool len_behind(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot value = tl_borrow(s);
+  bool ok = tl_spell_out(vm, 1, &value) && len(vm, &value, out);
+  tl_clear(vm, &value);
+  return ok;
+}
+
 static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
   int64_t length;
@@ -125,6 +152,8 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
     length = s.record->length;
   else if (tl_is_range(s))
     length = s.range->length;
+  else if (tl_is_form(s, TL_FORM_POINTER) && tl_value_ndim(s) == 0)
+    return len_behind(vm, s, out);
   else if (tl_is_nested(s))
     length = tl_value_length(s, 0);
   else
@@ -544,6 +573,14 @@ const tl_builtin tl_value_builtins[] = {
     ///     print(1, [2.5], "a", sep: " | ")    # 1 | [2.5] | a
     {"print", "...values, sep: none, end: none", print, TL_EFFECT,
      .takes = TL_FORMS},
+    /// Writes x as the prompt shows it: the type, then aligned columns, as wide
+    /// as the terminal (80 columns in a script). Of large values both ends are
+    /// shown, unless all is true. A write that the output refuses is an error
+    /// (kind io).
+    ///     show([1.5, 10])
+    ///     # 2 * float64
+    ///     #   1.5  10.0
+    {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS},
     /// The text of x under a specification of Python's format language; arrays
     /// item by item. A wrong specification is an error (kind value).
     ///     format(pi, ".2f")    # 3.14

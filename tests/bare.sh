@@ -1,6 +1,6 @@
 #!/bin/sh
 # The golden tests where none of the libraries is there that Tally loads when a
-# script needs them (FFTW, BLAS, LAPACK, libedit, librsvg, PCRE2, Zstandard), nor
+# script needs them (FFTW, BLAS, LAPACK, librsvg, PCRE2, Zstandard), nor
 # Python or a compiler. Only zlib is, which every system brings:
 #
 #   tests/bare.sh build/release
@@ -73,7 +73,7 @@ tar cf - tests/lang tests/lib tests/regress tests/reference/data examples stdlib
 # The libraries must be missing for this to say anything.
 if find "$bare/lib" "$bare/usr" "$bare/bin" "$bare/lib64" -name 'libzstd*' -o -name 'libpcre2*' -o -name 'libblas*' \
   -o -name 'libopenblas*' -o -name 'liblapack*' -o -name 'libfftw*' -o -name 'librsvg*' \
-  -o -name 'libedit*' -o -name 'python*' -o -name cc 2>/dev/null | grep .; then
+  -o -name 'python*' -o -name cc 2>/dev/null | grep .; then
   echo 'FAILED: something optional is in the bare root'
   echo '0 passed, 1 failed'
   exit 1
@@ -108,15 +108,12 @@ esac
 check 'a part that needs a library is skipped' \
   grep -q '^skipped: tests/lib/regex.tly:.* needs PCRE2 ' "$bare/out"
 
-prompt_answers() { [ "$(echo '1 + 1' | inside /tally/tally)" = 2 ]; }
-check 'the prompt needs no libedit' prompt_answers
-
 # No source includes a header of theirs, so none is needed to build.
 needs_no_header() {
   # shellcheck disable=SC2046
   ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -I. -DTL_ISA=base -M \
     $(find vm compiler stdlib repl -name '*.c') >"$bare/headers" &&
-    ! grep -E '/(fftw3|cblas|lapacke?|zlib|zstd|pcre2|histedit|Python)\.h' \
+    ! grep -E '/(fftw3|cblas|lapacke?|zlib|zstd|pcre2|Python)\.h' \
       "$bare/headers"
 }
 check 'no header of an optional library is included' needs_no_header

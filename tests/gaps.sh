@@ -16,7 +16,7 @@ trap 'rm -rf "$folder"' EXIT
 # All functions but those that ask the system or the memory, write, wait, end the
 # script, or take no arrays at all.
 "$tally" doc | sed -n 's/^\([A-Za-z][A-Za-z0-9_.]*\) .*/\1/p' |
-  grep -vE '^(os|io|time|memory|plot)\.|^(print|input|error|assert|pi|e|inf|nan|newaxis|fft\.use|fft\.library|random\.(seed|generator))$' \
+  grep -vE '^(os|io|time|memory|plot)\.|^(print|show|input|error|assert|pi|e|inf|nan|newaxis|fft\.use|fft\.library|random\.(seed|generator))$' \
     >"$folder/names"
 
 {

@@ -36,6 +36,8 @@ struct tl_observer {
   // Where vm->timed: the instruction that vm->frame stands at is over, or at
   // least polls. Called for each by the counting loop, and at polls.
   void (*step)(tl_vm *vm);
+  // The bytes on vm->devices[device] have changed.
+  void (*device)(tl_vm *vm, size_t device);
 
   // What became of the running instruction's operands and of its result: a new
   // array, list, record or string, a result in an operand's memory, an operand

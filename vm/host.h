@@ -11,6 +11,10 @@ typedef struct tl_host_function {
   // First, so that a pointer to the row is one to this; it has no C function.
   tl_builtin row;
   struct tl_host_function *next;
+  struct tl_host_function *next_alike;  // of the same hash
+  // All parameters go by position and none is ...rest: a call with as many
+  // arguments by position has nothing to bind.
+  bool is_plain;
   // The module that it is in; NULL: everywhere.
   const char *module;
   tally_function *call;
@@ -52,6 +56,12 @@ typedef struct tl_resource {
   size_t nbytes;
   // How `for` iterates over it; NULL: it does not.
   const tl_walked *walked;
+  // Which device nbytes are on; 0: the process's memory.
+  size_t device;
+  // Of a type with a visit hook, whose resources the VM has in a list; else
+  // NULL.
+  tl_vm *vm;
+  struct tl_resource *older, *newer;
 } tl_resource;
 
 // Whether the slot is such a value.

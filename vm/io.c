@@ -523,6 +523,16 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
   return w->fd >= 0;
 }
 
+// Opens what is there, or with O_CREAT a new file. Opening a pipe waits for its
+// other end, so that an interrupt is looked at here. False with errno.
+static bool open_to_write(tl_writer *w, const char *path, int flags) {
+  do {
+    w->fd =
+        faulty("open") ? -1 : open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+  } while (w->fd < 0 && errno == EINTR && tl_poll(w->vm, 1));
+  return w->fd >= 0;
+}
+
 // Finds out what the path stands for and opens what is to be written: an own
 // file, a device, or a temporary file. False with errno set.
 //
@@ -549,10 +559,8 @@ static bool open_target(tl_writer *w) {
     return false;
   }
   // A device or pipe cannot be replaced, so it is written directly.
-  if (!S_ISREG(about.st_mode)) {
-    w->fd = faulty("open") ? -1 : open(w->target, O_WRONLY | O_CLOEXEC);
-    return w->fd >= 0;
-  }
+  if (!S_ISREG(about.st_mode))
+    return open_to_write(w, w->target, 0);
   // A file that may not be written must not be replaced either.
   if (access(w->target, W_OK) != 0 || !open_temporary(w, 0600))
     return false;
@@ -601,6 +609,8 @@ bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
 static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   if (w->is_output)
     return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);
+  if (!tl_output_counts(w->vm, nbytes))
+    return false;
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
@@ -742,10 +752,7 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
     tl_writer_abandon(&w);
     return false;
   }
-  w.fd = faulty("open")
-             ? -1
-             : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (w.fd < 0)
+  if (!open_to_write(&w, path, O_CREAT | O_APPEND))
     return fail(vm, what, "write", path, errno);
   struct stat about;
   // Of a regular file the old length is known, to which a failed append goes

@@ -71,7 +71,7 @@ struct tl_nested_ops {
   bool (*concat)(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out);
   // Appends the value as print shows it, and as the prompt does.
   bool (*format)(struct tl_text *text, tl_slot s, int64_t limit);
-  bool (*display)(struct tl_text *text, tl_slot s, int width);
+  bool (*display)(struct tl_text *text, tl_slot s, int width, bool all);
 };
 
 // What lower layers ask of vm/region and its neighbours.
@@ -122,12 +122,25 @@ struct tl_host_ops {
   // Whether an import of that name finds a module of the library or the host;
   // its name, which lives as long as the VM, or NULL.
   const char *(*find_module)(const tl_vm *vm, const char *name, size_t nbytes);
+  // Loads the native module in the file at [path], which adds the module
+  // [name]; false after tl_fail. NULL [path]: in the folder of Tally's own
+  // modules, where *found says whether there is one.
+  bool (*load_module)(tl_vm *vm, const char *path, const char *name,
+                      bool *found);
   // Calls [each] with every function of the host.
   void (*each_function)(const tl_vm *vm, tl_each_function *each, void *context);
   // Calls [each] with every value that the host holds.
   void (*each_handle)(const tl_vm *vm,
                       void (*each)(void *context, tl_slot value),
                       void *context);
+  // The same without those that only resources hold, which say so (tally.h:
+  // visit).
+  void (*each_outer)(tl_vm *vm, void (*each)(void *context, tl_slot value),
+                     void *context);
+  // Calls [each] with every value that the resource holds; of a type that does
+  // not say what it holds, with none.
+  void (*each_held)(const struct tl_resource *resource,
+                    void (*each)(void *context, tl_slot value), void *context);
 };
 
 #endif

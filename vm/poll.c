@@ -39,6 +39,7 @@ void tl_poll_begin(tl_vm *vm) {
   int32_t fuel = limit != 0 && limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
   vm->budget = limit == 0 ? UINT64_MAX : limit - (uint64_t)fuel;
   tl_give_fuel(vm, fuel, vm->every_poll);
+  vm->written = 0;
   vm->deadline =
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
 }
@@ -122,6 +123,16 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   int32_t fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
   vm->budget = left - (uint64_t)fuel;
   tl_give_fuel(vm, fuel, vm->fuel_aside > 0 || vm->every_poll);
+  return true;
+}
+
+bool tl_output_counts(tl_vm *vm, size_t nbytes) {
+  const uint64_t limit = vm->options.output_limit;
+  if (limit == 0)
+    return true;
+  if (nbytes > limit - vm->written)
+    return stop(vm, TALLY_ERR_LIMIT, "the output limit is reached");
+  vm->written += nbytes;
   return true;
 }
 

@@ -273,6 +273,10 @@ static bool is_apart(int32_t before, int32_t after) {
          (after < 0x300 || after >= 0x370);
 }
 
+// The most code points of a cluster, so that whoever walks clusters can poll
+// between them. No script of the world comes near.
+enum { LONGEST_CLUSTER = 1 << 14 };
+
 // By the rules of UAX #29, which utf8proc has. The state goes along, since
 // flags and families depend on more than two neighbours.
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
@@ -282,7 +286,7 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
     return at + 1;
   utf8proc_int32_t before, after, state = 0;
   at += tl_utf8_decode(text + at, nbytes - at, &before);
-  while (at < nbytes) {
+  for (int count = 1; at < nbytes && count < LONGEST_CLUSTER; count++) {
     size_t step = tl_utf8_decode(text + at, nbytes - at, &after);
     if (is_apart(before, after) ||
         utf8proc_grapheme_break_stateful(before, after, &state))
@@ -301,7 +305,7 @@ enum {
   // indexed for the first time, as most are never again; the longest are not.
   MARKED_FROM = 16,
   MARKED_AT_ONCE = 1024,
-  MARK_POLL = 1 << 14,  // clusters between two polls
+  MARK_POLL = 1 << 16,  // bytes between two polls
 };
 
 // Room for the marks of the whole text, which has at most one cluster for each
@@ -340,6 +344,16 @@ static bool has_marks(const tl_string *s) {
   return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
 }
 
+// Polls where the walk has come so far that it is time; *polled is where it was
+// the last time.
+static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
+  if (at - *polled < MARK_POLL)
+    return true;
+  uint64_t work = (at - *polled) / 1024;
+  *polled = at;
+  return tl_poll(vm, work);
+}
+
 // Marks the text, or what was added to it; false: it is walked instead, or with
 // *stopped after tl_fail. What is marked stays so.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
@@ -349,15 +363,14 @@ static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
       !marks_reserve(vm, s))
     return false;
   tl_marks *m = s->marks;
-  size_t end;
+  size_t end, polled = m->end;
   while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
     m->end = end;
-    if (++m->count % MARK_STEP == 0) {
+    if (++m->count % MARK_STEP == 0)
       m->begins[m->count / MARK_STEP] = end;
-      *stopped = m->count % MARK_POLL == 0 && !tl_poll(vm, MARK_POLL / 1024);
-      if (*stopped)
-        return false;
-    }
+    *stopped = !poll_text(vm, end, &polled);
+    if (*stopped)
+      return false;
   }
   m->whole = s->length;
   return true;
@@ -393,8 +406,11 @@ int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (stopped)
     return -1;
   int64_t count = 0;
-  for (size_t at = 0; at < string->length; count++)
+  for (size_t at = 0, polled = 0; at < string->length; count++) {
+    if (!poll_text(vm, at, &polled))
+      return -1;
     at = tl_grapheme_end(string->text, string->length, at);
+  }
   return count;
 }
 

@@ -12,7 +12,9 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
   unsigned missing = capability & ~vm->options.capabilities;
   const char *thing = (missing & TALLY_MAY_FILES) != 0   ? "files"
                       : (missing & TALLY_MAY_CLOCK) != 0 ? "the clock"
-                                                         : "the environment";
+                      : (missing & TALLY_MAY_LIBRARIES) != 0
+                          ? "native modules"
+                          : "the environment";
   return tl_fail(vm, TALLY_ERR_IO, "%s: this script may not use %s", what,
                  thing);
 }
@@ -28,6 +30,8 @@ bool tl_write_for(tl_vm *vm, const char *what, const char *text,
   // A hook is never called for nothing.
   if (nbytes == 0)
     return true;
+  if (!tl_output_counts(vm, nbytes))
+    return false;
   // The host's hook may not call back into the VM: code is running.
   tl_access before = vm->access;
   vm->access = TL_ACCESS_NONE;

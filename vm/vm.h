@@ -54,6 +54,9 @@ typedef struct tl_compiler_hooks {
                       const char *text, size_t nbytes, unsigned mode);
 } tl_compiler_hooks;
 
+// Lists that the functions of a host are spread over.
+enum { TL_HOST_NAMES = 32 };
+
 // What a hook of the host's may do while it runs. Values may be made and read
 // in all but the innermost kind, since a release may run while an error
 // unwinds.
@@ -63,6 +66,13 @@ typedef enum tl_access {
   TL_ACCESS_VALUES,
   TL_ACCESS_NONE,
 } tl_access;
+
+// Memory of the host's that is not the process's (memory/devices.c).
+typedef struct tl_device {
+  char name[48];
+  size_t limit;  // 0: none
+  uint64_t bytes, peak;
+} tl_device;
 
 // The pending error. The interpreter adds place and trace on the way out; a
 // `catch` or the host takes it (tl_error_take, vm/api/report.c).
@@ -109,6 +119,14 @@ typedef struct tl_pending_error {
   bool compiled;
 } tl_pending_error;
 
+// What happens to results and casts of integers that do not fit their dtype.
+typedef enum tl_overflow {
+  TL_OVERFLOW_UNSAID,    // results wrap, casts fail
+  TL_OVERFLOW_WRAP,      // both wrap
+  TL_OVERFLOW_ERROR,     // both fail (kind value), naming the first place
+  TL_OVERFLOW_SATURATE,  // both become the end of the range
+} tl_overflow;
+
 // Something that the library keeps in the VM until that is closed, such as a
 // compiled pattern.
 struct tl_kept {
@@ -142,6 +160,10 @@ struct tally_vm {
   bool keeping;
   // The built-in under way is soon done, and is not to be stopped before.
   bool finishing;
+  // What integers that do not fit are to become in the call under way
+  // (tl_overflow), and whether its operands hold arrays inside.
+  uint8_t overflow;
+  bool overflow_inside;
   // How many of the host's hooks are running, and what the innermost may do.
   int host_depth;
   tl_access access;  // what the innermost may do
@@ -167,6 +189,7 @@ struct tally_vm {
   atomic_int interrupted;
   // The pending error says that a mapped file was lost; set until it unwinds.
   bool file_lost;
+  uint64_t written;  // bytes of output in this call of the host
   // Instructions left beyond the fuel; UINT64_MAX: no limit.
   uint64_t budget;
   // Polls until the next look around; never below 1 while code runs.
@@ -214,9 +237,13 @@ struct tally_vm {
   struct tl_watch *watched;
   // Values that the host holds (api/handles.c).
   struct tl_handles *handles;
+  // Resources that say what they hold, the newest first (host.h).
+  struct tl_resource *visiting;
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)
+  // The same by a hash of their names, so that one of thousands is found.
+  struct tl_host_function *host_names[TL_HOST_NAMES];
   struct tl_host_module *host_modules;
   // The library's documentation, unpacked when first needed; or NULL.
   char *docs;
@@ -248,6 +275,8 @@ struct tally_vm {
   uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
   uint64_t seed;            // random.seed
+  // Of tally_options.devices.
+  tl_device devices[TALLY_MAX_DEVICES];
   bool fftw;                // fft.use("fftw")
 };
 
@@ -255,6 +284,12 @@ struct tally_vm {
 // or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
 // long loops call it once per block.
 bool tl_poll(tl_vm *vm, uint64_t work);
+// Whether casts take what does not fit, too: the kernels then wrap or saturate.
+static inline bool tl_casts_freely(const tl_vm *vm) {
+  return vm->overflow == TL_OVERFLOW_WRAP ||
+         vm->overflow == TL_OVERFLOW_SATURATE;
+}
+
 // As tl_poll in a loop whose iterations [i] counts from 0: once in 4,096.
 static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);
@@ -268,8 +303,12 @@ bool tl_is_awaited(tl_vm *vm);
 // (TALLY_MAY_…); [what] names the function for the message.
 bool tl_require(tl_vm *vm, unsigned capability, const char *what);
 
-// Sends text to the write hook. False after tl_fail (kind io), which says that
-// [what] was refused.
+// Whether the host's limit allows so many more bytes of output, which then
+// count. False after tl_fail (kind limit), past every catch.
+bool tl_output_counts(tl_vm *vm, size_t nbytes);
+
+// Sends text to the write hook, if the limit allows. False after tl_fail (kind
+// io), which says that [what] was refused.
 bool tl_write_for(tl_vm *vm, const char *what, const char *text, size_t nbytes);
 // The same in the name of print.
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes);  // for print

@@ -69,13 +69,21 @@ def output(command):
     return lines[0] if done.returncode == 0 and lines else ""
 
 
-def build_c(directory):
-    """The program in C: with OpenBLAS if that is installed. None: no compiler.
-    Fast mathematics, as a user who fuses by hand would."""
-    program, cc = os.path.join(directory, "peer"), os.environ.get("CC", "cc")
+# Those that are beside others in loops of scalars alone.
+IN_LOOPS = "C -O2", "Tally --no-native"
+
+# Fast mathematics, as a user who fuses by hand would have it; and what is
+# compiled without a thought, with every rounding where the program has it.
+FAST = ["-O3", "-march=native", "-ffast-math"]
+PLAIN = ["-O2", "-ffp-contract=off"]
+
+
+def build_c(directory, name, flags):
+    """The program in C: with OpenBLAS if that is installed. None: no
+    compiler."""
+    program, cc = os.path.join(directory, name), os.environ.get("CC", "cc")
     sources = sorted(glob.glob(os.path.join(PEERS, "c", "*.c")))
-    command = cc.split() + ["-O3", "-march=native", "-ffast-math", *sources,
-                            "-o", program]
+    command = cc.split() + [*flags, *sources, "-o", program]
     for extra in (["-mprefer-vector-width=512", "-DHAVE_CBLAS", "-lopenblas"],
                   ["-DHAVE_CBLAS", "-lopenblas"], []):
         try:
@@ -96,13 +104,20 @@ def contestants(tally, python, directory):
     def peer(name):
         return os.path.join(PEERS, name)
 
-    c = build_c(directory) or ""
+    c = build_c(directory, "peer", FAST) or ""
+    plain = build_c(directory, "peer_plain", PLAIN) or ""
+    version = [os.environ.get("CC", "cc").split()[-1], "--version"]
     octave = ["octave-cli", "-q", "--norc"]
     lua_groups = ("small", "scalars", "words")
     return [
-        Contestant("C", [c], GROUPS, [os.environ.get("CC", "cc").split()[-1],
-                                      "--version"] if c else ["false"],
+        Contestant("C", [c], GROUPS, version if c else ["false"],
                    [c, "--start"]),
+        Contestant("C -O2", [plain], ("scalars",),
+                   version if plain else ["false"], [plain, "--start"]),
+        Contestant("Tally --no-native",
+                   [tally, "--no-native", peer("tally.tly")], ("scalars",),
+                   [tally, "--version"],
+                   [tally, "--no-native", "-e", "print(1 + 1)"]),
         Contestant("Tally", [tally, peer("tally.tly")], GROUPS,
                    [tally, "--version"], [tally, "-e", "print(1 + 1)"]),
         Contestant("NumPy", [python, peer("numpy_peer.py")], ARRAYS,

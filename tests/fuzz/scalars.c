@@ -20,15 +20,18 @@
 
 // The kinds of expressions, and the variables of each that all functions have.
 // Those of loops come with the loops.
-typedef enum kind { INT, FLOAT, BOOL, KINDS } kind;
+// NARROW is an integer of the dtype that the program has chosen, SINGLE a
+// float32.
+typedef enum kind { INT, FLOAT, BOOL, NARROW, SINGLE, KINDS } kind;
 
-enum { NAMES = 24, ROOM = 1 << 16, DEEPEST = 3 };
+enum { NAMES = 24, ROOM = 1 << 16, DEEPEST = 3, VARIABLES = 7 };
 
 typedef struct writer {
   uint64_t seed;
   char text[ROOM];
   size_t length;
   int indent, loops;
+  const char *narrow;  // the dtype of NARROW
   char names[NAMES][8];
   kind kinds[NAMES];
   int name_count;
@@ -68,7 +71,8 @@ static void say_name(writer *w, kind k) {
       return;
     }
   }
-  say(w, k == INT ? "1" : k == FLOAT ? "1.0" : "true");
+  static const char *const others[] = {"1", "1.0", "true", "q", "z"};
+  say(w, others[k]);
 }
 
 static void expression(writer *w, kind k, int depth);
@@ -80,6 +84,90 @@ static void binary(writer *w, kind left, const char *operator, kind right,
   say(w, operator);
   expression(w, right, depth - 1);
   say(w, ")");
+}
+
+// name(x) or name(x, y).
+static void call(writer *w, const char *name, kind k, int count, int depth) {
+  say(w, name);
+  say(w, "(");
+  expression(w, k, depth - 1);
+  if (count == 2) {
+    say(w, ", ");
+    expression(w, k, depth - 1);
+  }
+  say(w, ")");
+}
+
+// Integers of one width, some mixed with others.
+static void narrow(writer *w, int depth) {
+  static const char *const operators[] = {" + ",  " - ",  " * ",  " & ",
+                                          " | ",  " ^ ",  " // ", " % ",
+                                          " << ", " >> ", " ** "};
+  static const char *const literals[] = {"1", "2", "3", "7", "100"};
+  static const char *const functions[] = {"-", "abs", "bitwise_invert",
+                                          "square"};
+  uint32_t t = below(w, 100);
+  if (t < 45) {
+    binary(w, NARROW, operators[below(w, chance(w, 8) ? 11 : 8)], NARROW,
+           depth);
+  } else if (t < 60) {
+    say(w, "(");
+    expression(w, NARROW, depth - 1);
+    say(w, operators[below(w, 10)]);
+    ONE_OF(w, literals);
+    say(w, ")");
+  } else if (t < 66) {
+    binary(w, NARROW, operators[below(w, 3)], INT, depth);
+  } else if (t < 78) {
+    say(w, "d[");
+    expression(w, INT, depth - 1);
+    say(w, " % 8]");
+  } else if (t < 84) {
+    call(w, functions[below(w, 4)], NARROW, 1, depth);
+  } else if (t < 90) {
+    call(w, chance(w, 50) ? "minimum" : "maximum", NARROW, 2, depth);
+  } else {
+    say(w, w->narrow);
+    say(w, "(");
+    expression(w, chance(w, 80) ? INT : NARROW, depth - 1);
+    say(w, chance(w, 90) ? " & 63)" : ")");
+  }
+}
+
+static const char *const maths[] = {"exp",  "sin",  "floor", "sqrt",  "abs",
+                                    "tanh", "ceil", "trunc", "log",   "round",
+                                    "-",    "sign", "cbrt",  "log1p", "erf"};
+static const char *const maths_of_two[] = {"maximum", "minimum", "hypot",
+                                           "atan2", "copysign"};
+
+// Floats of 32 bits, some mixed with others.
+static void single(writer *w, int depth) {
+  static const char *const operators[] = {" + ",  " - ", " * ", " / ",
+                                          " // ", " % ", " ** "};
+  uint32_t t = below(w, 100);
+  if (t < 45) {
+    binary(w, SINGLE, operators[below(w, chance(w, 15) ? 7 : 4)], SINGLE,
+           depth);
+  } else if (t < 55) {
+    binary(w, SINGLE, operators[below(w, 4)], chance(w, 50) ? INT : NARROW,
+           depth);
+  } else if (t < 65) {
+    say(w, "float32(");
+    expression(w, chance(w, 60) ? FLOAT : INT, depth - 1);
+    say(w, ")");
+  } else if (t < 80) {
+    say(w, "t[");
+    expression(w, INT, depth - 1);
+    say(w, " % 2, ");
+    expression(w, INT, 0);
+    say(w, " % 3, ");
+    expression(w, INT, 0);
+    say(w, chance(w, 95) ? " % 4]" : "]");
+  } else if (t < 90) {
+    call(w, maths[below(w, 15)], SINGLE, 1, depth);
+  } else {
+    call(w, maths_of_two[below(w, 5)], SINGLE, 2, depth);
+  }
 }
 
 static void integer(writer *w, int depth) {
@@ -120,8 +208,16 @@ static void integer(writer *w, int depth) {
     say(w, "(-");
     expression(w, INT, depth - 1);
     say(w, ")");
-  } else if (t < 94) {
+  } else if (t < 93) {
     binary(w, INT, " ** ", INT, 1);
+  } else if (t < 94) {
+    call(w, chance(w, 50) ? "maximum" : "minimum", INT, 2, depth);
+  } else if (t < 96) {
+    call(w, "int",
+         chance(w, 50)   ? NARROW
+         : chance(w, 70) ? FLOAT
+                         : SINGLE,
+         1, depth);
   } else {
     say(w, "(if ");
     expression(w, BOOL, depth - 1);
@@ -135,7 +231,6 @@ static void integer(writer *w, int depth) {
 
 static void floating(writer *w, int depth) {
   static const char *const sums[] = {" + ", " - ", " * ", " / "};
-  static const char *const functions[] = {"sqrt(", "abs(", "(-"};
   uint32_t t = below(w, 100);
   if (t < 45) {
     binary(w, FLOAT, sums[below(w, 4)], FLOAT, depth);
@@ -148,10 +243,14 @@ static void floating(writer *w, int depth) {
     expression(w, FLOAT, depth - 1);
     say(w, " ** 2)");
   } else if (t < 80) {
-    say(w, functions[below(w, 3)]);
-    expression(w, FLOAT, depth - 1);
-    say(w, ")");
-  } else if (t < 90) {
+    call(w, maths[below(w, 15)], chance(w, 85) ? FLOAT : INT, 1, depth);
+  } else if (t < 84) {
+    call(w, maths_of_two[below(w, 5)], FLOAT, 2, depth);
+  } else if (t < 86) {
+    binary(w, FLOAT, chance(w, 50) ? " ** " : " % ", FLOAT, depth);
+  } else if (t < 88) {
+    binary(w, FLOAT, sums[below(w, 4)], chance(w, 50) ? NARROW : SINGLE, depth);
+  } else if (t < 92) {
     say(w, "w[");
     expression(w, INT, depth - 1);
     say(w, " % 8]");
@@ -169,7 +268,8 @@ static void truth(writer *w, int depth) {
                                         " >= ", " == ", " != "};
   uint32_t t = below(w, 100);
   if (t < 65) {
-    kind k = chance(w, 60) ? INT : FLOAT;
+    static const kind kinds[] = {INT, INT, INT, FLOAT, FLOAT, NARROW, SINGLE};
+    kind k = kinds[below(w, 7)];
     binary(w, k, compare[below(w, 6)], chance(w, 90) ? k : INT, depth);
   } else if (t < 75) {
     say(w, "(not ");
@@ -205,9 +305,13 @@ static void expression(writer *w, kind k, int depth) {
       integer(w, depth);
     else if (k == FLOAT)
       floating(w, depth);
+    else if (k == NARROW)
+      narrow(w, depth);
+    else if (k == SINGLE)
+      single(w, depth);
     else
       truth(w, depth);
-  } else if (chance(w, 70)) {
+  } else if (chance(w, 70) || k >= NARROW) {
     say_name(w, k);
   } else if (k == INT) {
     ONE_OF(w, ints);
@@ -239,9 +343,10 @@ static void add_name(writer *w, const char *name, kind k) {
 }
 
 static void write_loop(writer *w, int depth) {
-  static const char *const starts[] = {"0..", "-2..", "1.."};
+  static const char *const starts[] = {"0..", "-2..", "1..", "11.."};
   static const char *const ends[] = {"4", "9", "k % 6", "12"};
-  static const char *const steps[] = {"", "", " by 2", " by 3", " by -1"};
+  static const char *const steps[] = {"",      "",       " by 2",
+                                      " by 3", " by -1", " by -2"};
   char name[8];
   snprintf(name, sizeof name, "L%d", w->loops++);
   int names = w->name_count;
@@ -257,7 +362,7 @@ static void write_loop(writer *w, int depth) {
   } else if (chance(w, 30)) {
     say(w, "for ");
     say(w, name);
-    say(w, chance(w, 50) ? " in v" : " in w");
+    say(w, chance(w, 50) ? " in v" : chance(w, 50) ? " in w" : " in d");
     braces(w, depth - 1);
   } else {
     say(w, name);
@@ -283,6 +388,21 @@ static void write_loop(writer *w, int depth) {
 }
 
 static void store(writer *w) {
+  if (chance(w, 15)) {
+    say(w, "d[");
+    expression(w, INT, 1);
+    say(w, chance(w, 70) ? " % 8] = " : " % 8] += ");
+    expression(w, chance(w, 70) ? NARROW : INT, 2);
+    return;
+  }
+  if (chance(w, 15)) {
+    say(w, "t[");
+    expression(w, INT, 1);
+    say(w, " % 2, k % 3, m % 4]");
+    say(w, chance(w, 70) ? " = " : " += ");
+    expression(w, chance(w, 50) ? SINGLE : chance(w, 50) ? FLOAT : NARROW, 2);
+    return;
+  }
   bool ints = chance(w, 40);
   if (!ints && chance(w, 15)) {
     say(w, "b[");
@@ -307,9 +427,9 @@ static void store(writer *w) {
   expression(w, ints || chance(w, 15) ? INT : FLOAT, 2);
 }
 
-// The five that can be assigned come first.
+// Those that can be assigned come first.
 static void assign(writer *w) {
-  int at = (int)below(w, 5);
+  int at = (int)below(w, VARIABLES);
   say(w, w->names[at]);
   if (w->kinds[at] != BOOL && chance(w, 40)) {
     say(w, chance(w, 50) ? " += " : " -= ");
@@ -357,26 +477,55 @@ static void block(writer *w, int depth) {
 }
 
 static void function(writer *w, int number) {
-  static const char *const variables[] = {"k", "m", "x", "y", "p"};
-  static const kind kinds[] = {INT, INT, FLOAT, FLOAT, BOOL};
+  static const char *const variables[VARIABLES] = {"k", "m", "x", "y",
+                                                   "p", "q", "z"};
+  static const kind kinds[VARIABLES] = {INT,  INT,    FLOAT, FLOAT,
+                                        BOOL, NARROW, SINGLE};
   say(w, "fn f");
   say_number(w, number);
   say(w,
       "(k, x) {\n  global G\n  m = 3\n  y = 0.25\n  p = true\n"
       "  v = arange(8)\n  w = arange(8) * 0.5\n"
       "  u = reshape(arange(12), (3, 4))\n"
-      "  b = arange(5) > 2\n");
+      "  b = arange(5) > 2\n  z = float32(0.7)\n"
+      "  t = float32(reshape(arange(24), (2, 3, 4)))\n  d = ");
+  say(w, w->narrow);
+  say(w, "(arange(8))\n  q = ");
+  say(w, w->narrow);
+  say(w, "(5)\n");
   w->name_count = w->loops = 0;
-  for (int i = 0; i < 5; i++) add_name(w, variables[i], kinds[i]);
+  for (int i = 0; i < VARIABLES; i++) add_name(w, variables[i], kinds[i]);
   w->indent = 1;
   block(w, DEEPEST);
   w->indent = 0;
-  say(w, "  print(k, m, x, y, p, v, w, u, b, G)\n  k\n}\n");
+  say(w, "  print(k, m, x, y, p, q, z, v, w, u, b, d, t, G)\n  k\n}\n");
+}
+
+// A function with captured values of kinds that vary from call to call.
+static void closure(writer *w) {
+  static const char *const values[] = {
+      "3", "0.5", "true", "uint8(200)", "float32(2)", "-1", "int16(7)"};
+  say(w,
+      "fn outer(c, d) {\n  fn inner(n) {\n    s = 0\n"
+      "    for i in 0..n {\n      s += c\n      if i % 3 == 1 { s = s * d }\n"
+      "    }\n    s\n  }\n  inner\n}\n"
+      "for n in (4, 9) {\n");
+  for (int i = 0; i < 3; i++) {
+    say(w, "  print(try { outer(");
+    ONE_OF(w, values);
+    say(w, ", ");
+    ONE_OF(w, values);
+    say(w, ")(n) } catch e { e.message })\n");
+  }
+  say(w, "}\n");
 }
 
 static void write_program(writer *w, uint64_t seed) {
+  static const char *const dtypes[] = {"int8",   "int16",  "int32", "uint8",
+                                       "uint16", "uint32", "uint64"};
   w->seed = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   w->length = 0;
+  w->narrow = dtypes[below(w, 7)];
   say(w, "G = 1\n");
   say(w, chance(w, 70)
              ? "fn g(a, b) {\n  if a < b { return a - b }\n  t = a % 3\n"
@@ -386,6 +535,8 @@ static void write_program(writer *w, uint64_t seed) {
   say(w,
       "fn h(x, n) {\n  y = x\n  for q in 0..n % 4 { y = y * 0.5 + q }\n"
       "  y\n}\n");
+  if (chance(w, 30))
+    closure(w);
   function(w, 0);
   function(w, 1);
   say(w,

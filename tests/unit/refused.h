@@ -302,6 +302,8 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_field(...) REFUSED_CALL(tally_field, __VA_ARGS__)
 #define tally_from_buffer(...) REFUSED_CALL(tally_from_buffer, __VA_ARGS__)
 #define tally_to_buffer(...) REFUSED_CALL(tally_to_buffer, __VA_ARGS__)
+#define tally_from_pointers(...) REFUSED_CALL(tally_from_pointers, __VA_ARGS__)
+#define tally_to_pointers(...) REFUSED_CALL(tally_to_pointers, __VA_ARGS__)
 #define tally_from_dlpack(...) REFUSED_CALL(tally_from_dlpack, __VA_ARGS__)
 #define tally_from_dlpack_versioned(...) \
   REFUSED_CALL(tally_from_dlpack_versioned, __VA_ARGS__)
@@ -318,6 +320,7 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_watch(...) REFUSED_CALL(tally_watch, __VA_ARGS__)
 #define tally_plot_memory(...) REFUSED_CALL(tally_plot_memory, __VA_ARGS__)
 #define tally_plot_time(...) REFUSED_CALL(tally_plot_time, __VA_ARGS__)
+#define tally_get_device(...) REFUSED_CALL(tally_get_device, __VA_ARGS__)
 #define tally_left(...) REFUSED_CALL(tally_left, __VA_ARGS__)
 #define tally_explain(...) REFUSED_CALL(tally_explain, __VA_ARGS__)
 #define tally_explain_source(...) \
@@ -335,6 +338,13 @@ static inline tally_input refused_input(tally_input input) {
   return input;
 }
 #define tally_check_input(...) refused_input(tally_check_input(__VA_ARGS__))
+
+// Finds no tokens where it has no memory to look.
+static inline size_t refused_tokens(size_t count) {
+  refused.caught = refused.caught || (count == 0 && refused.refused);
+  return count;
+}
+#define tally_tokens(...) refused_tokens(tally_tokens(__VA_ARGS__))
 
 // Has no text where there is no memory to unpack it.
 static inline const char *refused_text(const char *text) {

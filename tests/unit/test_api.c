@@ -270,6 +270,44 @@ static void test_input_is_complete_or_not(void **state) {
   assert_int_equal(tally_check_input(h->vm, "# f\n"), TALLY_INPUT_COMPLETE);
 }
 
+// The text with a letter of each token's kind below its bytes.
+static void check_tokens(host *h, const char *text, const char *expected) {
+  static const char letters[] = ".knc0stoO)#!";
+  tally_token tokens[32];
+  char shown[64];
+  size_t nbytes = strlen(text);
+  size_t count = tally_tokens(h->vm, text, nbytes, tokens, 32);
+  assert_int_equal(tally_tokens(h->vm, text, nbytes, NULL, 0), count);
+  memset(shown, ' ', nbytes);
+  shown[nbytes] = 0;
+  for (size_t i = 0; i < count; i++) {
+    assert_true(tokens[i].begin < tokens[i].end && tokens[i].end <= nbytes);
+    memset(shown + tokens[i].begin, letters[tokens[i].kind],
+           tokens[i].end - tokens[i].begin);
+  }
+  assert_string_equal(shown, expected);
+}
+
+static void test_tokens_of_a_text(void **state) {
+  host *h = *state;
+  check_tokens(h, "if f(x[1]) { 2.5 }  # a", "kk cOnO0)) O 000 )  ###");
+  check_tokens(h, "\"a{b}c\" + `int64` # d", "sssnsss o ttttttt ###");
+  check_tokens(h, "a.b, c = d; not true", "n.n. n o n. kkk kkkk");
+  // What is not whole yet is no error, other than what can never be.
+  check_tokens(h, "(\"ab", "Osss");
+  check_tokens(h, "(\"ab\n1", "O!!! 0");
+  check_tokens(h, "1 ) $", "0 ! !");
+  check_tokens(h, "", "");
+  tally_token t[3];
+  assert_int_equal(tally_tokens(h->vm, "a(b[1])", 7, t, 3), 7);
+  assert_int_equal(t[1].match, 6);
+  assert_int_equal(tally_tokens(h->vm, "(a", 2, t, 3), 2);
+  assert_int_equal(t[0].match, 0);
+  assert_int_equal(tally_tokens(h->vm, "a\xff", 2, t, 3), 0);
+  assert_int_equal(tally_tokens(h->vm, NULL, 2, t, 3), 0);
+  assert_int_equal(tally_tokens(h->vm, "a", 1, NULL, 3), 0);
+}
+
 static void check_description(host *h, const char *name, const char *expected) {
   tally_value v;
   const char *text;
@@ -396,6 +434,7 @@ int main(void) {
       HOST_TEST(test_arrays_are_described),
       HOST_TEST(test_buffers_are_borrowed_until_released),
       HOST_TEST(test_input_is_complete_or_not),
+      HOST_TEST(test_tokens_of_a_text),
       HOST_TEST(test_values_left_are_counted),
       HOST_TEST(test_values_left_are_named),
       HOST_TEST(test_underscore_keeps_nothing),

@@ -439,6 +439,53 @@ static void test_structs_that_do_not_fit(void **state) {
   assert_int_equal(o.count, 1);
 }
 
+// --- Pointers ---------------------------------------------------------------
+
+static void test_pointers_go_in_and_come_out(void **state) {
+  host *h = *state;
+  static double rows[3][2] = {{1, 2}, {3, 4}, {5, 6}};
+  const tally_buffer buffer = {.size = sizeof buffer,
+                               .data = rows,
+                               .type = "3 * 2 * float64",
+                               .nbytes = sizeof rows};
+  const void *const to[] = {rows[2], rows[0], rows[2], rows[1]};
+  const void *const wrong[] = {rows[2], &rows[0][1]};
+  const int64_t shape[] = {2, 2};
+  tally_value target, p, one, back;
+  tally_array places;
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &target), TALLY_OK);
+  assert_int_equal(tally_from_pointers(h->vm, target, 2, shape, to, &p),
+                   TALLY_OK);
+  assert_int_equal(tally_from_pointers(h->vm, target, 0, NULL, to + 3, &one),
+                   TALLY_OK);
+  assert_int_equal(tally_set_global(h->vm, "p", p), TALLY_OK);
+  assert_int_equal(tally_set_global(h->vm, "one", one), TALLY_OK);
+  check_value(h, "typeof(p)", "2 * 2 * pointer[2 * float64]");
+  check_value(h, "p", "[[[5.0, 6.0], [1.0, 2.0]], [[5.0, 6.0], [3.0, 4.0]]]");
+  check_value(h, "(one, typeof(one))", "([3.0, 4.0], `pointer[2 * float64]`)");
+  CHECK_ERROR(h, tally_from_pointers(h->vm, target, 1, shape, wrong, &back),
+              TALLY_ERR_INDEX, "no item of its target");
+  CHECK_ERROR(h, tally_from_pointers(h->vm, p, 1, shape, to, &back),
+              TALLY_ERR_TYPE, "point into an array");
+  CHECK_ERROR(h, tally_to_pointers(h->vm, target, &places, &back),
+              TALLY_ERR_TYPE, "pointers");
+  assert_int_equal(tally_to_pointers(h->vm, p, &places, &back), TALLY_OK);
+  assert_int_equal(places.ndim, 2);
+  assert_int_equal(((int64_t *)places.data)[3], 1);
+  tally_array items;
+  assert_int_equal(tally_to_buffer(h->vm, back, &items), TALLY_OK);
+  assert_ptr_equal(items.data, rows);
+  tally_release(h->vm, back);
+  assert_int_equal(tally_to_pointers(h->vm, one, &places, &back), TALLY_OK);
+  assert_int_equal(places.ndim, 0);
+  assert_int_equal(*(int64_t *)places.data, 1);
+  tally_release(h->vm, back);
+  tally_release(h->vm, one);
+  tally_release(h->vm, p);
+  tally_release(h->vm, target);
+  run_ok(h, "p = none\none = none");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_released_with_the_handle),
@@ -459,6 +506,7 @@ int main(void) {
       HOST_TEST(test_memory_goes_in_and_comes_out),
       HOST_TEST(test_the_hosts_memory_is_counted),
       HOST_TEST(test_c_structs_are_shared),
+      HOST_TEST(test_pointers_go_in_and_come_out),
       HOST_TEST(test_structs_that_do_not_fit),
       PLAIN_TEST(test_the_hosts_memory_counts_for_the_limit),
   };

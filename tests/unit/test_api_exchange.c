@@ -733,6 +733,8 @@ static void test_parcels_change_vms(void **state) {
       "categorical([\"low\", none, \"low\"], [\"low\", \"high\"])",
       "pointers([[1, 2], [3]], [1, 0, 1])",
       "zeros(`2 * {p: pointer[float64]}`)",
+      "pointers([[1, 2], [3]], 1)",
+      "pointers(reshape(arange(9), (3, 3)), [2, 0])[:, -2:]",
       "[[[1], [2, 3]], [[4, 5, 6], []]][:, 0]",
       "`bytes`([\"a\", \"b\"])",
       "`bytes`(\"one value of bytes\")",

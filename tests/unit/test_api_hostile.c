@@ -78,6 +78,7 @@ static void test_no_vm(void **state) {
   assert_int_equal(tally_length(NULL, gone), 0);
   assert_string_equal(tally_type(NULL, gone), "released");
   assert_int_equal(tally_check_input(NULL, "("), TALLY_INPUT_COMPLETE);
+  assert_int_equal(tally_tokens(NULL, "(", 1, NULL, 0), 0);
   assert_string_equal(tally_error(NULL)->kind, "");
   tally_stats stats;
   tally_get_stats(NULL, &stats);

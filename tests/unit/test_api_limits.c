@@ -1,9 +1,11 @@
 // tally.h: what a host forbids: memory, time, instructions, doors; and the
 // interrupt. Whatever stops a script, the VM goes on.
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tests/unit/host.h"
 #include "vm/vm.h"
@@ -646,6 +648,159 @@ static void test_a_full_vm_lets_go(void **state) {
   assert_int_equal(tally_close(vm), 0);
 }
 
+// --- Output -----------------------------------------------------------------
+
+// What passes the limit is not written at all, nor what comes after it; the
+// next call of the host has the whole limit again.
+static void test_output_is_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.output_limit = 8;
+  host_open(&h, &options);
+  run_ok(&h, "print(1234567)");
+  run_ok(&h, "print(\"abc\")\nprint(\"def\")");
+  assert_string_equal(h.output, "1234567\nabc\ndef\n");
+  h.length = 0;
+  static const char *const sources[] = {
+      "print(\"abc\")\nprint(\"defgh\")\nprint(1)",
+      "print(\"abc\")\ntry { print(0..100) } catch { print(1) }",
+      "print(\"abc\")\nwhile true { try { print(\"defgh\") } catch { } }",
+      "print(\"abc\")\nimport io\nio.write_text(io.stdout, \"defghijk\")",
+      "print(\"abc\")\nx = 1\nx = ones(1000)\nprint(x)",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    h.length = 0;
+    CHECK_ERROR(&h, tally_eval(h.vm, sources[i], NULL), TALLY_ERR_LIMIT,
+                "the output limit is reached");
+    assert_string_equal(h.output, "abc\n");
+    check_value(&h, "1 + 1", "2");
+  }
+  host_close(&h);
+}
+
+// Files count, too; one that was to be replaced stays, and so does one to which
+// something was to be added.
+static void test_files_count_as_output(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  char source[400], path[] = "/tmp/tally-output-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  options.output_limit = 100;
+  host_open(&h, &options);
+  snprintf(source, sizeof source,
+           "import io\nimport strings\nlong = strings.repeat(\"x\", 101)\n"
+           "p = \"%s\"\nio.write_text(p, \"old\")",
+           path);
+  run_ok(&h, source);
+  static const char *const sources[] = {
+      "io.write_text(p, long)",
+      "io.append_text(p, long)",
+      "io.write_npy(p, zeros(1000))",
+      "io.write_csv(p, (a: [1.5], b: [\"two\"]))\n"
+      "io.write_csv(p, (a: zeros(1000)))",
+      "for i in 0..1000 { io.append_text(p, \"\")\nprint(\"12345678\") }",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    bool writes_first = strstr(sources[i], "two") != NULL;
+    CHECK_ERROR(&h, tally_eval(h.vm, sources[i], NULL), TALLY_ERR_LIMIT,
+                "the output limit is reached");
+    check_value(&h, "io.read_text(p)", writes_first ? "a,b\n1.5,two\n" : "old");
+    if (writes_first)
+      run_ok(&h, "io.write_text(p, \"old\")");
+  }
+  host_close(&h);
+  unlink(path);
+}
+
+// --- The host's floating-point settings --------------------------------------
+
+// What depends on the direction of rounding, on subnormal numbers and on traps:
+// arithmetic, texts of numbers and numbers of texts.
+static const char *const float_source =
+    "x = arange(1.0, 9.0) / 10.0\n"
+    "y = (x, sum(x), 0.1 + 0.2, 1 / 3, float32(1) / float32(3),\n"
+    "  exp(x[:2]), 1e23, 123456789.123456789e-7, float(\"0.1\"), 5e-324 * 1.0,\n"
+    "  2.2250738585072014e-308 / 2, float32(1e-45), 1.0 / [0.0], √[2.0],\n"
+    "  \"{2 / 3:.4f} {1e22:e} {0.5:.0f}\", int(\"12\"), [1.0, 2.0] @ [0.1, 0.2])";
+
+typedef char float_text[2000];
+
+// The result with the default settings, as a text.
+static void expect_floats(host *h, float_text expected) {
+  const char *shown;
+  tally_value text, value;
+  run_ok(h, float_source);
+  value = eval(h, "y");
+  assert_int_equal(tally_format(h->vm, value, &text), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, text, &shown, NULL), TALLY_OK);
+  snprintf(expected, sizeof(float_text), "%s", shown);
+  tally_release(h->vm, text);
+  tally_release(h->vm, value);
+}
+
+static void check_settings(host *h, const char *expected) {
+  run_ok(h, float_source);
+  check_value(h, "y", expected);
+  tally_value number;
+  double back;
+  number = eval(h, "1 / 3");
+  assert_int_equal(tally_to_float(h->vm, number, &back), TALLY_OK);
+  tally_release(h->vm, number);
+  const uint64_t third = 0x3fd5555555555555;
+  assert_memory_equal(&back, &third, sizeof back);
+}
+
+// The results are the same, and the host has its settings afterwards, also
+// after an error.
+static void test_floats_do_not_depend_on_the_host(void **state) {
+  host *h = *state;
+  float_text expected;
+  expect_floats(h, expected);
+  static const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  for (size_t i = 0; i < sizeof directions / sizeof *directions; i++) {
+    fesetround(directions[i]);
+    check_settings(h, expected);
+    assert_int_equal(tally_eval(h->vm, "[1][2]", NULL), TALLY_ERR_INDEX);
+    int after = fegetround();
+    fesetround(FE_TONEAREST);
+    assert_int_equal(after, directions[i]);
+  }
+}
+
+#ifdef __x86_64__
+static uint32_t settings(void) {
+  uint32_t sse;
+  __asm__ volatile("stmxcsr %0" : "=m"(sse));
+  return sse & ~0x3fu;
+}
+
+static void set(uint32_t sse) {
+  __asm__ volatile("ldmxcsr %0" : : "m"(sse));
+}
+
+// Subnormal results and operands as 0, traps, and a direction that the C
+// library does not know of, as it is set by the register alone.
+static void test_registers_are_the_hosts(void **state) {
+  host *h = *state;
+  float_text expected;
+  expect_floats(h, expected);
+  static const uint32_t modes[] = {0x1f80 | 0x8000, 0x1f80 | 0x40,
+                                   0x1f80 | 0x8040, 0x1f80 | 0x2000,
+                                   0x1f80 | 0x6000, 0x1f80 & ~0x200u};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    set(modes[i]);
+    check_settings(h, expected);
+    uint32_t after = settings();
+    set(0x1f80);
+    assert_int_equal(after, modes[i]);
+  }
+}
+#endif
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
@@ -670,6 +825,12 @@ int main(void) {
       PLAIN_TEST(test_real_time_is_limited),
       HOST_TEST(test_depth_is_limited),
       cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
+      PLAIN_TEST(test_output_is_limited),
+      PLAIN_TEST(test_files_count_as_output),
+      HOST_TEST(test_floats_do_not_depend_on_the_host),
+#ifdef __x86_64__
+      HOST_TEST(test_registers_are_the_hosts),
+#endif
       PLAIN_TEST(test_files_are_forbidden),
       PLAIN_TEST(test_a_sandbox_has_no_doors),
       PLAIN_TEST(test_a_vm_in_each_of_eight_threads),

@@ -132,6 +132,8 @@ static tally_status fail_on_purpose(host *h) {
 static tally_status use_the_prompt(host *h) {
   tally_status status = TALLY_OK;
   tally_check_input(h->vm, "fn f() {");
+  tally_token tokens[8];
+  tally_tokens(h->vm, "fn f() { 1 }", 12, tokens, 8);
   TRY(tally_interact(h->vm, "x = reshape(arange(100) / 7, (10, 10))", 40));
   TRY(tally_interact(h->vm, "x", 40));
   TRY(tally_interact(h->vm, "(x: \"text\", y: (1, 2))", 40));

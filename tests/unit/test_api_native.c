@@ -389,6 +389,30 @@ static void test_capabilities_are_needed(void **state) {
   CHECK_ERROR(h, tally_eval(h->vm, "reads()", NULL), TALLY_ERR_IO, "files");
 }
 
+// A file that is no library is not even looked at where the host forbids them.
+static void test_native_modules_need_a_capability(void **state) {
+  host *h = *state;
+  const char *folder = getenv("TMPDIR");
+  char path[600], source[700];
+  snprintf(path, sizeof path, "%.500s/no_library_%ld.so",
+           folder == NULL ? "/tmp" : folder, (long)getpid());
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("no library", file);
+  fclose(file);
+  snprintf(source, sizeof source, "import \"%.*s\" as m",
+           (int)(strlen(path) - 3), path);
+  CHECK_ERROR(h, tally_eval(h->vm, source, NULL), TALLY_ERR_IO,
+              "does not load");
+  host_close(h);
+  tally_options options = host_options(h);
+  options.capabilities = TALLY_MAY_ALL & ~(unsigned)TALLY_MAY_LIBRARIES;
+  host_open(h, &options);
+  CHECK_ERROR(h, tally_eval(h->vm, source, NULL), TALLY_ERR_IO,
+              "may not use native modules");
+  remove(path);
+}
+
 // --- Ownership --------------------------------------------------------------
 
 static void test_arguments_are_lent_without_a_count(void **state) {
@@ -682,6 +706,7 @@ int main(void) {
       HOST_TEST(test_final_errors_cannot_be_swallowed),
       HOST_TEST(test_depth_is_bounded),
       HOST_TEST(test_capabilities_are_needed),
+      HOST_TEST(test_native_modules_need_a_capability),
       HOST_TEST(test_arguments_are_lent_without_a_count),
       HOST_TEST(test_a_kept_argument_lives_on),
       HOST_TEST(test_taken_arguments_end_where_the_host_says),

@@ -92,9 +92,17 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
                             tally_value *out);
 
 static tokens all;
-static const tally_resource type = {
-    sizeof type, "token",   "A token.", &all, let_go, nbytes_of,
-    repr,        attribute, item,       call, operate};
+static const tally_resource type = {.size = sizeof type,
+                                    .name = "token",
+                                    .doc = "A token.",
+                                    .context = &all,
+                                    .release = let_go,
+                                    .nbytes = nbytes_of,
+                                    .repr = repr,
+                                    .attribute = attribute,
+                                    .index = item,
+                                    .call = call,
+                                    .operate = operate};
 static const tally_resource bare = {
     .size = sizeof bare, .name = "bare", .context = &all, .release = let_go};
 
@@ -447,6 +455,219 @@ static void test_many_are_flat(void **state) {
   assert_int_equal(after.ext_bytes, before.ext_bytes);
 }
 
+// --- What resources hold ----------------------------------------------------
+
+// An object that keeps up to two values, and whose end may fail.
+typedef struct keeper {
+  tally_value held[2];
+  size_t count, device, nbytes;
+  const char *failure;
+} keeper;
+
+static tally_vm *keepers_vm;
+static char reported[200];
+
+static void show_held(void *context, void *object, tally_see *see, void *to) {
+  (void)context;
+  keeper *k = object;
+  for (size_t i = 0; i < k->count; i++) see(to, k->held[i]);
+}
+
+static const char *finish(void *context, void *object) {
+  (void)context;
+  return ((keeper *)object)->failure;
+}
+
+static size_t device_of(void *context, void *object) {
+  (void)context;
+  return ((keeper *)object)->device;
+}
+
+static size_t keeper_nbytes(void *context, void *object) {
+  (void)context;
+  return ((keeper *)object)->nbytes;
+}
+
+static void let_keeper_go(void *context, void *object) {
+  (void)context;
+  keeper *k = object;
+  for (size_t i = 0; i < k->count; i++) tally_release(keepers_vm, k->held[i]);
+  free(k);
+}
+
+// k(x): the keeper keeps x from now on.
+static tally_status keep(tally_vm *vm, void *context, void *object,
+                         size_t count, const tally_value *args,
+                         tally_value *out) {
+  (void)context, (void)out;
+  keeper *k = object;
+  for (size_t i = 0; i < count && k->count < 2; i++)
+    k->held[k->count++] = tally_retain(vm, args[i]);
+  return TALLY_OK;
+}
+
+static const tally_resource keeper_type = {
+    .size = sizeof keeper_type,
+    .name = "keeper",
+    .release = let_keeper_go,
+    .nbytes = keeper_nbytes,
+    .call = keep,
+    .visit = show_held,
+    .finish = finish,
+    .device = device_of,
+};
+
+// K(nbytes, device, fails)
+static tally_status make_keeper(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  (void)context, (void)count;
+  int64_t nbytes = 0, device = 0;
+  int fails = 0;
+  keeper *k = calloc(1, sizeof *k);
+  if (k == NULL)
+    return TALLY_ERR_MEMORY;
+  tally_to_int(vm, args[0], &nbytes);
+  tally_to_int(vm, args[1], &device);
+  tally_to_bool(vm, args[2], &fails);
+  k->nbytes = (size_t)nbytes;
+  k->device = (size_t)device;
+  k->failure = fails ? "the disk is full" : NULL;
+  tally_status status = tally_from_resource(vm, &keeper_type, k, out);
+  if (status != TALLY_OK)
+    free(k);
+  return status;
+}
+
+static void hear(void *context, const char *text) {
+  (void)context;
+  snprintf(reported, sizeof reported, "%s", text);
+}
+
+// A VM with two devices and K.
+static void open_keepers(host *h) {
+  static const tally_device devices[] = {{"gpu 0", 1000}, {"gpu 1", 0}};
+  static const tally_native k[] = {
+      {.name = "K",
+       .params = "nbytes = 0, device = 0, fails = false",
+       .call = make_keeper}};
+  const tally_module module = {sizeof module, NULL, NULL, k, 1, sizeof *k};
+  tally_options options = host_options(h);
+  options.devices = devices;
+  options.device_count = 2;
+  options.report = hear;
+  host_close(h);
+  host_open(h, &options);
+  keepers_vm = h->vm;
+  reported[0] = 0;
+  assert_int_equal(tally_add_module(h->vm, &module), TALLY_OK);
+  run_ok(h, "import memory");
+}
+
+static void test_what_a_resource_holds_is_seen(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  run_ok(h, "k = K(500)\nx = ones(1000)\nk(x)\nt = (k, x)");
+  check_value(h, "memory.refs(k)[0].{place, type}",
+              "(place: \"value 0\", type: \"1000 * float64\")");
+  check_value(h, "sort((b.owner for b in memory.backrefs(x)))",
+              "(\"[1] of a list\", \"value 0 of a keeper\", "
+              "\"x of module main\")");
+  run_ok(h, "x = none\nt = none");
+  check_value(h, "memory.held(k) > 8500", "true");
+  check_value(h, "memory.held(k) < 9000", "true");
+  check_value(h, "\"1000 * float64\" in memory.graph(k, form: \"text\")",
+              "true");
+  check_value(h, "memory.circles()", "()");
+  run_ok(h, "k = none");
+}
+
+static void test_a_circle_through_a_resource_is_told(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  run_ok(h, "k = K()\nl = (k, ones(100))\nk(l)");
+  check_value(h, "memory.circles()", "()");
+  run_ok(h, "k = none\nl = none");
+  check_value(h, "len(memory.circles())", "1");
+  check_value(h, "memory.chain(memory.circles()[0])[-1] != \"\"", "true");
+  check_value(h,
+              "\"value 0\" in memory.graph(memory.circles()[0], form: \"svg\")",
+              "true");
+  tally_value left, first, owner;
+  const char *text;
+  assert_int_equal(tally_left(h->vm, &left), TALLY_OK);
+  assert_int_equal(tally_item(h->vm, left, 0, &first), TALLY_OK);
+  assert_int_equal(tally_field(h->vm, first, "owner", &owner), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, owner, &text, NULL), TALLY_OK);
+  assert_string_equal(text, "a keeper, in a circle");
+  tally_release(h->vm, owner);
+  tally_release(h->vm, first);
+  tally_release(h->vm, left);
+  // A circle that the host breaks is gone.
+  tally_value k;
+  void *object;
+  assert_int_equal(tally_eval(h->vm, "memory.circles()[0]", &k), TALLY_OK);
+  assert_int_equal(tally_to_resource(h->vm, k, &keeper_type, &object),
+                   TALLY_OK);
+  ((keeper *)object)->count = 0;
+  tally_release(h->vm, ((keeper *)object)->held[0]);
+  tally_release(h->vm, k);
+  check_value(h, "memory.circles()", "()");
+}
+
+static void test_an_end_that_fails_is_reported(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  run_ok(h, "k = K(0, 0, true)\nk2 = K()\nk2 = none");
+  assert_string_equal(reported, "");
+  run_ok(h, "k = none");
+  assert_string_equal(reported, "keeper: the disk is full");
+}
+
+static void test_devices_have_counts_and_limits(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  tally_device_stats d;
+  run_ok(h, "a = K(600, 1)\nb = K(300, 1)\nc = K(5000, 2)");
+  CHECK_ERROR(h, tally_eval(h->vm, "K(200, 1)", NULL), TALLY_ERR_MEMORY,
+              "no memory on gpu 0: 200 bytes needed, 900 in use, the limit is "
+              "1000");
+  CHECK_ERROR(h, tally_eval(h->vm, "K(200, 3)", NULL), TALLY_ERR_HOST,
+              "no device 3");
+  run_ok(h, "b = none");
+  check_value(h, "memory.devices()",
+              "(\"gpu 0\": (bytes: 600, peak: 900, limit: 1000), \"gpu 1\": "
+              "(bytes: 5000, peak: 5000, limit: none))");
+  check_value(h, "memory.stats().ext_bytes", "0");
+  assert_int_equal(tally_get_device(h->vm, 1, &d), TALLY_OK);
+  assert_string_equal(d.name, "gpu 0");
+  assert_int_equal(d.bytes, 600);
+  assert_int_equal(d.peak, 900);
+  assert_int_equal(d.limit, 1000);
+  tally_reset_stats(h->vm);
+  assert_int_equal(tally_get_device(h->vm, 1, &d), TALLY_OK);
+  assert_int_equal(d.peak, 600);
+  CHECK_ERROR(h, tally_get_device(h->vm, 3, &d), TALLY_ERR_HOST, "device 3");
+}
+
+static void test_devices_are_in_the_plot(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  static const char *const parts[] = {"gpu 0: before 0 B, peak 800 B",
+                                      ">gpu 0: 800 B<", "\"name\":\"gpu 0\""};
+  for (int form = TALLY_PLOT_TEXT; form <= TALLY_PLOT_JSON; form++) {
+    tally_value drawn;
+    const char *text;
+    assert_int_equal(tally_watch(h->vm, TALLY_WATCH_MEMORY), TALLY_OK);
+    run_ok(h, "a = K(800, 1)\na = none\nx = ones(1000)\nx = none");
+    assert_int_equal(
+        tally_plot_memory(h->vm, (tally_plot_form)form, 80, &drawn), TALLY_OK);
+    assert_int_equal(tally_to_string(h->vm, drawn, &text, NULL), TALLY_OK);
+    if (strstr(text, parts[form]) == NULL)
+      fail_msg("no %s in %s", parts[form], text);
+    tally_release(h->vm, drawn);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TOKEN_TEST(test_l15_left_then_right_before_the_next_statement),
@@ -461,6 +682,11 @@ int main(void) {
       TOKEN_TEST(test_types_are_told_apart),
       TOKEN_TEST(test_their_bytes_count),
       TOKEN_TEST(test_many_are_flat),
+      HOST_TEST(test_what_a_resource_holds_is_seen),
+      HOST_TEST(test_a_circle_through_a_resource_is_told),
+      HOST_TEST(test_an_end_that_fails_is_reported),
+      HOST_TEST(test_devices_have_counts_and_limits),
+      HOST_TEST(test_devices_are_in_the_plot),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void displays(tl_vm *vm, tl_slot value, int width,
                      const char *expected) {
   tl_text text;
   tl_text_open(&text, vm);
-  assert_true(tl_format_display(vm, &text, value, width));
+  assert_true(tl_format_display(vm, &text, value, width, false));
   tl_text_putc(&text, 0);
   assert_string_equal(text.bytes, expected);
   tl_text_close(&text);

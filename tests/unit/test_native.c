@@ -174,18 +174,18 @@ static void each_thread_has_its_own(void **state) {
 
 // --- The check --------------------------------------------------------------
 
-// A unit of one loop, as the pass makes it.
-static void type_loop(tally_vm *vm, tl_jit_code *code, tl_jit_unit *unit) {
-  assert_int_equal(
-      tally_eval(vm, "fn g(n) {\n  s = 0\n  for i in 0..n { s += i }\n  s\n}",
-                 NULL),
-      TALLY_OK);
+// A unit of the loop of a function g(n, a), as the pass makes it where [tag] is
+// that of a.
+static void type_loop(tally_vm *vm, const char *source, uint64_t tag,
+                      tl_jit_code *code, tl_jit_unit *unit) {
+  assert_int_equal(tally_eval(vm, source, NULL), TALLY_OK);
   tl_unit *u = vm->main->units;
   tl_prototype *p = u->prototypes[1];
   tl_jit_flow *flow = tl_jit_read_flow(vm, p);
   assert_non_null(flow);
   *unit = (tl_jit_unit){.function = p, .live = flow->live[0]};
   unit->tags[0] = TL_TAG_I64;
+  unit->tags[1] = tag;
   assert_true(tl_jit_code_open(code, vm, unit, flow));
   assert_true(tl_jit_type_unit(code, NULL));
 }
@@ -195,20 +195,19 @@ static void unplace(tl_jit_code *code) {
     code->labels[i].is_placed = false;
 }
 
-// Whatever is wrong with one operation is found.
-static void the_check_finds_what_is_wrong(void **state) {
-  (void)state;
+// Whatever is wrong with one operation of the loop is found.
+static void check_finds(const char *source, uint64_t tag) {
   host h = {0};
   tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
   tl_jit_code code;
   tl_jit_unit unit;
   uint32_t at;
-  type_loop(vm, &code, &unit);
+  type_loop(vm, source, tag, &code, &unit);
   assert_null(tl_jit_check(&code, &at));
   for (uint32_t i = 0; i < code.op_count; i++) {
     tl_typed before = code.ops[i];
     const tl_typed_info *info = &tl_typed_ops[before.op];
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 7; what++) {
       tl_typed *t = &code.ops[i];
       if (what == 0 && info->kinds[1] == TL_OPERAND_I)
         t->b = 60;  // a slot that nothing is in
@@ -218,6 +217,12 @@ static void the_check_finds_what_is_wrong(void **state) {
         t->exit = 1000;
       else if (what == 3 && t->op == TL_TYPED_JUMP)
         t->to = 1000;  // no label is there
+      else if (what == 4 && t->b >= 0 && info->kinds[1] <= TL_OPERAND_S)
+        t->from[1] = tl_jit_of_dtype(TL_COMPLEX64);  // what nothing here is
+      else if (what == 5 && t->op == TL_TYPED_PLACE)
+        t->imm = 1 << 20;  // no constant has the number
+      else if (what == 6 && info->kinds[0] == TL_OPERAND_FD)
+        t->dtype = TL_INT8;  // no width of floats
       else
         continue;
       unplace(&code);
@@ -233,6 +238,22 @@ static void the_check_finds_what_is_wrong(void **state) {
   tl_spare_free(vm, (void *)(uintptr_t)code.flow, code.flow->nbytes);
   tl_jit_code_close(&code);
   tally_close(vm);
+}
+
+static void the_check_finds_what_is_wrong(void **state) {
+  (void)state;
+  check_finds("fn g(n, a) {\n  s = 0\n  for i in 0..n { s += i }\n  (s, a)\n}",
+              TL_TAG_I64);
+  check_finds(
+      "fn g(n, a) {\n  s = a\n"
+      "  for i in 0..n { s = minimum(s * a, int8(i & 7)) // 3 << 1 }\n"
+      "  s\n}",
+      TL_TAG(TL_CLASS_SMALL, TL_INT8));
+  check_finds(
+      "fn g(n, a) {\n  s = a\n"
+      "  for i in 0..n { s = maximum(exp(s), a ** 0.3) - float32(i) }\n"
+      "  int(float(s))\n}",
+      TL_TAG(TL_CLASS_SMALL, TL_FLOAT32));
 }
 
 int main(void) {

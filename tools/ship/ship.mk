@@ -50,6 +50,16 @@ $(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_SHARED_OBJS) tools/ship/tally.map
 	$(LINK) $(SHARED_FLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	@ln -sf libtally.so $(BUILD)/$(SHARED_MAJOR)
 
+# Native modules of Tally's own, which scripts find beside the library.
+ifeq ($(SHARED_ENDING),.so)
+NATIVE := $(BUILD)/$(KERNELS_DIR)/python.so
+programs: $(NATIVE)
+$(NATIVE): $(wildcard stdlib/native/*.[ch]) tally.h Makefile
+	@mkdir -p $(@D)
+	$(call say,ld)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -o $@ \
+	  $(filter %.c,$^) -ldl -pthread
+endif
+
 to = $(DESTDIR)$(1)
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
   -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED_ENDING@|$(SHARED_ENDING)|g'
@@ -86,7 +96,7 @@ install: programs
 	  $(call to,$(MANDIR)/man1)
 	$(LINK_COMMAND)
 	$(call bare,$(PREFIX)/bin/tally)
-	install -m 644 tally.h $(call to,$(PREFIX)/include)
+	install -m 644 tally.h tally_bind.h $(call to,$(PREFIX)/include)
 	install -m 644 $(BUILD)/libtally.a $(call to,$(LIBDIR))
 	$(STRIP) -S $(call to,$(LIBDIR)/libtally.a)
 	install -m 755 $(BUILD)/libtally.so $(call to,$(LIBDIR)/$(SHARED_FULL))
@@ -94,6 +104,9 @@ install: programs
 	$(if $(KERNEL_SETS),install -d $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
 	  install -m 755 $(KERNEL_SETS) $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
 	  $(call bare,$(LIBDIR)/$(KERNELS_DIR)/*))
+	$(if $(NATIVE),install -d $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
+	  install -m 755 $(NATIVE) $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
+	  $(call bare,$(LIBDIR)/$(KERNELS_DIR)/python.so))
 	ln -sf $(SHARED_FULL) $(call to,$(LIBDIR)/$(SHARED_MAJOR))
 	ln -sf $(SHARED_MAJOR) $(call to,$(LIBDIR)/libtally$(SHARED_ENDING))
 	$(fill) tools/ship/tally.pc.in > $(call to,$(LIBDIR)/pkgconfig/tally.pc)
@@ -107,6 +120,7 @@ install: programs
 ## uninstall remove what install put there
 uninstall:
 	rm -f $(call to,$(PREFIX)/bin/tally) $(call to,$(PREFIX)/include/tally.h) \
+	  $(call to,$(PREFIX)/include/tally_bind.h) \
 	  $(call to,$(LIBDIR)/libtally.a) $(call to,$(LIBDIR)/$(SHARED_FULL)) \
 	  $(call to,$(LIBDIR)/$(SHARED_MAJOR)) \
 	  $(call to,$(LIBDIR)/libtally$(SHARED_ENDING)) \

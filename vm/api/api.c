@@ -39,6 +39,7 @@
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
+  TL_FLOATS_HERE;
   tally_options o = tally_default_options();
   // A host compiled against an older tally.h has a shorter struct; what it does
   // not have keeps its default.
@@ -440,6 +441,25 @@ void tally_reset_stats(tally_vm *vm) {
   if (vm == NULL)
     return;
   tl_stats_reset(vm);
+}
+
+tally_status tally_get_device(tally_vm *vm, size_t device,
+                              tally_device_stats *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  if (device > vm->options.device_count) {
+    tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
+    return tl_report(vm);
+  }
+  const tally_stats *s = &vm->stats;
+  const tl_device *d = device > 0 ? &vm->devices[device - 1] : NULL;
+  *out = d == NULL
+             ? (tally_device_stats){"memory", s->live_bytes + s->ext_bytes,
+                                    s->peak_bytes + s->ext_peak_bytes,
+                                    vm->options.memory_limit}
+             : (tally_device_stats){d->name, d->bytes, d->peak, d->limit};
+  return TALLY_OK;
 }
 
 // Counting promotions costs a branch at each, so it is off by default.

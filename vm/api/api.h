@@ -9,7 +9,8 @@
 //
 // Every function of tally.h has the same form:
 //
-//     TL_ENTER(vm);                     a VM, and no release hook runs
+//     TL_ENTER(vm);                     a VM, and no release hook runs; until
+//                                       it returns floats are as Tally's are
 //     if (!tl_given(vm, out, "…") ||    pointers that must be there
 //         !tl_handle_get(vm, v, &s))
 //       return tl_report(vm);           the pending error is reported
@@ -23,6 +24,7 @@
 #ifndef TALLY_VM_API_H
 #define TALLY_VM_API_H
 
+#include "vm/floats.h"
 #include "vm/vm.h"
 
 // Handles of a call lie on the C stack, so there is a limit to them.
@@ -35,9 +37,10 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 static inline bool tl_enter(const tl_vm *vm) {
   return vm != NULL && vm->access != TL_ACCESS_NONE;
 }
-#define TL_ENTER(vm) \
-  if (!tl_enter(vm)) \
-  return TALLY_ERR_HOST
+#define TL_ENTER(vm)       \
+  if (!tl_enter(vm))       \
+    return TALLY_ERR_HOST; \
+  TL_FLOATS_HERE
 // Whether code may run and variables may change; false after tl_fail inside
 // hooks that may not do so.
 bool tl_may_run(tl_vm *vm);
@@ -84,6 +87,15 @@ bool tl_handles_open(tl_vm *vm);
 // Releases all handles and the table; returns how many were still held.
 size_t tl_handles_close(tl_vm *vm);
 // Calls [each] with every value that the host holds, for the auditor's recount.
+// Likewise those that the host itself holds, and not its resources alone.
+void tl_handles_each_outer(tl_vm *vm,
+                           void (*each)(void *context, tl_slot value),
+                           void *context);
+// Calls [each] with every value that a resource says it holds.
+struct tl_resource;
+void tl_resource_each_held(const struct tl_resource *resource,
+                           void (*each)(void *context, tl_slot value),
+                           void *context);
 void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value), void *context);
 // Makes a handle for *value: what the slot owns is taken, what it borrows is

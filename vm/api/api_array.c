@@ -1,7 +1,7 @@
-// tally.h: arrays over the host's memory (tally_from_buffer), and arrays shown
-// to the host (tally_to_buffer). What the host says of its memory is checked
-// before anything is made: every item inside the block, aligned, and not
-// written twice.
+// tally.h: arrays over the host's memory (tally_from_buffer), arrays shown to
+// the host (tally_to_buffer), and pointers both ways. What the host says of its
+// memory is checked before anything is made: every item inside the block,
+// aligned, and not written twice.
 //
 //   type      "3 * 4 * float32"    shape 3 4, strides 16 4, or as given
 //             "5 * {a: int8, b: float64}"   a block, 5 * 16 * uint8
@@ -13,9 +13,22 @@
 
 #include "vm/api/api.h"
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/api/exports.h"
 #include "vm/types/layout.h"
 #include "vm/nested/nested.h"
+
+// An array as the host sees it.
+static void describe(const tl_array *a, tally_array *out) {
+  *out = (tally_array){.data = a->data,
+                       .dtype = tl_dtypes[a->head.dtype].name,
+                       .ndim = tl_ndim(a),
+                       .size = (size_t)a->size};
+  for (int i = 0; i < out->ndim; i++) {
+    out->shape[i] = tl_shape(a)[i];
+    out->strides[i] = tl_strides(a)[i];
+  }
+}
 
 // The host gets pointers into the array, which stay good as long as it holds
 // the value.
@@ -30,17 +43,113 @@ tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   // A complex128 is boxed in an array of rank 0, which no one sees.
   if (!tl_is_array(s) || tl_is_number(s))
     return tl_report_wrong_type(vm, "an array", s);
-  const tl_array *a = s.array;
-  *out = (tally_array){.data = a->data,
-                       .dtype = tl_dtypes[a->head.dtype].name,
-                       .ndim = tl_ndim(a),
-                       .size = (size_t)a->size};
-  for (int i = 0; i < out->ndim; i++) {
-    out->shape[i] = tl_shape(a)[i];
-    out->strides[i] = tl_strides(a)[i];
-  }
+  describe(s.array, out);
   return TALLY_OK;
 }
+
+// --- Pointers ---------------------------------------------------------------
+
+// The array that has a target's items along its first axis: itself, or a block
+// of structs. NULL after tl_fail (kind type).
+static const tl_array *items_of_target(tl_vm *vm, tl_slot target) {
+  bool block = tl_is_form(target, TL_FORM_STRUCT);
+  if (block)
+    return target.nested->parts[0].array;
+  if (tl_is_array(target) && tl_ndim(target.array) > 0 &&
+      tl_array_dtype(target.array) != TL_STRING)
+    return target.array;
+  char text[TL_DESCRIBE];
+  tl_fail(vm, TALLY_ERR_TYPE,
+          "pointers point into an array of numbers or structs, not into %s",
+          tl_describe(target, text, sizeof text));
+  return NULL;
+}
+
+// The item along the first axis that is at an address; -1: none.
+static int64_t place_of(const tl_array *a, const void *address) {
+  int64_t stride = tl_strides(a)[0], length = tl_shape(a)[0], from;
+  if (__builtin_sub_overflow((intptr_t)address, (intptr_t)a->data, &from))
+    return -1;
+  if (stride == 0)
+    return from == 0 && length > 0 ? 0 : -1;
+  int64_t place = from / stride;
+  return from % stride == 0 && place >= 0 && place < length ? place : -1;
+}
+
+// The places of the addresses, in their shape; one of no axes is a number.
+// False after tl_fail.
+static bool places_of(tl_vm *vm, const tl_array *target, int ndim,
+                      const int64_t *shape, const void *const *addresses,
+                      tl_slot *out) {
+  int64_t size, *at = NULL, one;
+  size_t nbytes;
+  if (!tl_shape_size(vm, ndim, shape, sizeof(int64_t), &size, &nbytes))
+    return false;
+  tl_array *a = ndim > 0 ? tl_array_new(vm, TL_INT64, ndim, shape) : NULL;
+  if (ndim > 0 && a == NULL)
+    return false;
+  at = a != NULL ? (int64_t *)(void *)a->data : &one;
+  for (int64_t i = 0; i < size; i++) {
+    at[i] = place_of(target, addresses[i]);
+    if (at[i] >= 0)
+      continue;
+    tl_array_drop(vm, a);
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "pointer %lld, %p, is the address of no item of its target",
+                   (long long)i, addresses[i]);
+  }
+  *out = a != NULL ? tl_own_array(a) : tl_weak_int(one);
+  return true;
+}
+
+tally_status tally_from_pointers(tally_vm *vm, tally_value target, int ndim,
+                                 const int64_t *shape,
+                                 const void *const *addresses,
+                                 tally_value *out) {
+  TL_ENTER(vm);
+  tl_slot into, places, made;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_given(vm, addresses, "the addresses") ||
+      (ndim > 0 && !tl_given(vm, shape, "the shape")) ||
+      !tl_handle_get(vm, target, &into))
+    return tl_report(vm);
+  if (ndim < 0 || ndim > TL_MAX_DIMS) {
+    tl_fail(vm, TALLY_ERR_SHAPE, "an array has 0 to %d dimensions, not %d",
+            TL_MAX_DIMS, ndim);
+    return tl_report(vm);
+  }
+  for (int i = 0; i < ndim; i++) {
+    if (shape[i] >= 0)
+      continue;
+    tl_fail(vm, TALLY_ERR_SHAPE, "a length of %lld", (long long)shape[i]);
+    return tl_report(vm);
+  }
+  const tl_array *items = items_of_target(vm, into);
+  if (items == NULL || !places_of(vm, items, ndim, shape, addresses, &places) ||
+      !tl_indexed_new(vm, TL_FORM_POINTER, &places, &into, &made))
+    return tl_report(vm);
+  return tl_give(vm, made, out);
+}
+
+tally_status tally_to_pointers(tally_vm *vm, tally_value v, tally_array *places,
+                               tally_value *target) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, places, "the place for the places") ||
+      !tl_given(vm, target, "the place for the target") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_form(s, TL_FORM_POINTER))
+    return tl_report_wrong_type(vm, "pointers", s);
+  tl_slot *at = &s.nested->parts[0];
+  if (tl_is_array(*at))
+    describe(at->array, places);
+  else
+    *places = (tally_array){.data = &at->i, .dtype = "int64", .size = 1};
+  return tl_give(vm, tl_retain(vm, s.nested->parts[1]), target);
+}
+
+// --- The host's memory ------------------------------------------------------
 
 // Shape and dtype of a fixed-size array type such as 2 * 3 * float32; false: it
 // is none over numbers.

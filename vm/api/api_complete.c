@@ -1,5 +1,6 @@
-// tally.h: how a word at a prompt may go on (tally_complete), and what a
-// script's own functions say of themselves (tally_describe).
+// tally.h: how a word at a prompt may go on (tally_complete), what the parts of
+// a text are (tally_tokens), and what a script's own functions say of
+// themselves (tally_describe).
 //
 //     "sq"          names: variables, functions, words of the language
 //     "r.na"        members of the value r: fields, attributes of an array, or
@@ -310,6 +311,131 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   bool ok = !o.failed && tl_handle_new(vm, &list, out);
   tl_drop(vm, list);
   return ok ? TALLY_OK : tl_report(vm);
+}
+
+// --- Tokens -----------------------------------------------------------------
+
+// Whether it is an error only because the text ends too early: what is typed
+// next may make it a token.
+static bool is_unfinished(const tl_token *token, size_t nbytes) {
+  return token->end == nbytes &&
+         (token->code == TL_LEX_STRING || token->code == TL_LEX_TRIPLE_STRING ||
+          token->code == TL_LEX_HOLE);
+}
+
+// What the token is, for its colour. Another token follows it.
+static tally_token_kind kind_of(const tl_token *token, size_t nbytes) {
+  switch (token->kind) {
+    case TL_TOKEN_ERROR:
+      if (is_unfinished(token, nbytes))
+        return TALLY_TOKEN_STRING;
+      return token->end == nbytes && (token->code == TL_LEX_TYPE ||
+                                      token->code == TL_LEX_NUMBER_POINT)
+                 ? TALLY_TOKEN_OTHER
+                 : TALLY_TOKEN_ERROR;
+    case TL_TOKEN_NAME: {
+      bool calls =
+          token[1].kind == TL_TOKEN_PAREN && token[1].begin == token->end;
+      return calls ? TALLY_TOKEN_CALL : TALLY_TOKEN_NAME;
+    }
+    case TL_TOKEN_NUMBER:
+      return TALLY_TOKEN_NUMBER;
+    case TL_TOKEN_STRING:
+    case TL_TOKEN_HEAD:
+    case TL_TOKEN_MIDDLE:
+    case TL_TOKEN_TAIL:
+    case TL_TOKEN_FORMAT:
+      return TALLY_TOKEN_STRING;
+    case TL_TOKEN_TYPE:
+      return TALLY_TOKEN_TYPE;
+    case TL_TOKEN_PAREN:
+    case TL_TOKEN_BRACKET:
+    case TL_TOKEN_BRACE:
+      return TALLY_TOKEN_OPEN;
+    case TL_TOKEN_PAREN_END:
+    case TL_TOKEN_BRACKET_END:
+    case TL_TOKEN_BRACE_END:
+      return TALLY_TOKEN_CLOSE;
+    case TL_TOKEN_PEAK:
+      return TALLY_TOKEN_COMMENT;
+    case TL_TOKEN_SEMICOLON:
+    case TL_TOKEN_COMMA:
+    case TL_TOKEN_COLON:
+    case TL_TOKEN_DOT:
+      return TALLY_TOKEN_OTHER;
+    default:
+      return tl_token_infos[token->kind].is_word ? TALLY_TOKEN_KEYWORD
+                                                 : TALLY_TOKEN_OPERATOR;
+  }
+}
+
+// Where the tokens go, and how many there are so far.
+typedef struct found_tokens {
+  tally_token *items;
+  size_t count, capacity;
+} found_tokens;
+
+static void add_token(found_tokens *f, tally_token_kind kind, size_t begin,
+                      size_t end, size_t match) {
+  if (f->count < f->capacity)
+    f->items[f->count] = (tally_token){kind, begin, end, match};
+  f->count++;
+}
+
+// Between tokens there are blanks and comments, which begin with # and end with
+// their line.
+static void add_comments(found_tokens *f, const char *text, size_t begin,
+                         size_t end) {
+  while (begin < end) {
+    const char *sign = memchr(text + begin, '#', end - begin);
+    if (sign == NULL)
+      return;
+    begin = (size_t)(sign - text);
+    const char *line = memchr(sign, '\n', end - begin);
+    size_t stop = line == NULL ? end : (size_t)(line - text);
+    add_token(f, TALLY_TOKEN_COMMENT, begin, stop, begin);
+    begin = stop;
+  }
+}
+
+// The last token is the text's end, and is not given. A bracket without its
+// other half has the index 0, as has one whose other half is the first token.
+static void add_tokens(found_tokens *f, const tl_tokens *all, const char *text,
+                       size_t nbytes) {
+  size_t end = 0;
+  for (uint32_t i = 0; i + 1 < all->count; i++) {
+    const tl_token *token = &all->items[i];
+    tally_token_kind kind = kind_of(token, nbytes);
+    size_t match = token->begin;
+    if (kind == TALLY_TOKEN_CLOSE || (kind == TALLY_TOKEN_OPEN && token->other))
+      match = all->items[token->other].begin;
+    add_comments(f, text, end, token->begin);
+    add_token(f, kind, token->begin, token->end, match);
+    end = token->end;
+  }
+  if (end < nbytes)
+    add_comments(f, text, end, nbytes);
+}
+
+// Only the lexer looks at the text; no state of the VM is touched.
+size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
+                    tally_token *tokens, size_t capacity) {
+  if (!tl_enter(vm) || source == NULL || (tokens == NULL && capacity > 0))
+    return 0;
+  tl_arena arena;
+  tl_source text;
+  tl_tokens all = {.items = NULL};
+  found_tokens found = {tokens, 0, capacity};
+  size_t bad_offset;
+  tl_arena_open(&arena, vm->options.resize, vm->options.context);
+  if (tl_source_open(&text, &arena, "", source, nbytes, &bad_offset) ==
+      TL_SOURCE_OK) {
+    if (tl_lex(&all, &arena, &text, true))
+      add_tokens(&found, &all, source, nbytes);
+    tl_tokens_release(&all, &arena);
+  }
+  tl_arena_close(&arena);
+  return found.count;
 }
 
 // --- The script's own -------------------------------------------------------

@@ -8,6 +8,8 @@
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/array/describe.h"
+#include "vm/host.h"
+#include "vm/observe/references.h"
 #include "vm/native/jit.h"
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
@@ -191,21 +193,52 @@ static tl_slot place_made(tl_vm *vm, const tl_object *object) {
   return tl_none();
 }
 
+// The resource that holds a value, while resources are asked.
+typedef struct holder {
+  tl_slot value;
+  bool found;
+} holder;
+
+static void look_for(void *context, tl_slot value) {
+  holder *h = context;
+  h->found = h->found || value.object == h->value.object;
+}
+
+// Whose the value is: the host's, another library's, a resource's. False where
+// there was no memory to find out.
+static bool spell_holder(tl_vm *vm, tl_slot value, char *out, size_t size) {
+  holder h = {value, false};
+  bool heap = tl_is_heap(value), complete = true;
+  for (const tl_resource *r = vm->visiting; heap && r != NULL; r = r->older) {
+    tl_resource_each_held(r, look_for, &h);
+    if (!h.found)
+      continue;
+    snprintf(out, size, "a %.80s%s", r->type->name,
+             tl_is_in_circle(vm, r, &complete) ? ", in a circle" : "");
+    return complete;
+  }
+  snprintf(out, size, "%s",
+           heap && is_exported(vm, value) ? "another library" : "the host");
+  return true;
+}
+
 // Adds a value of the host's to the list, as a record; after a failure nothing
 // more is added, as the walk over handles cannot be stopped.
 static void put_left(void *context, tl_slot value) {
   left *l = context;
-  char type[TL_DESCRIBE];
+  char type[TL_DESCRIBE], owner[120];
   bool heap = tl_is_heap(value);
+  if (!l->ok)
+    return;
+  l->ok = spell_holder(l->vm, value, owner, sizeof owner) ||
+          tl_fail_memory(l->vm, 0, "a walk over what is left");
   if (!l->ok)
     return;
   tl_record *record = tl_record_new(l->vm, 4);
   tl_record_put_text(l->vm, &record, "type",
                      tl_describe(value, type, sizeof type));
   tl_record_put_int(l->vm, &record, "bytes", heap ? value.object->nbytes : 0);
-  tl_record_put_text(
-      l->vm, &record, "owner",
-      heap && is_exported(l->vm, value) ? "another library" : "the host");
+  tl_record_put_text(l->vm, &record, "owner", owner);
   tl_record_put(l->vm, &record, "made",
                 heap ? place_made(l->vm, value.object) : tl_none());
   l->ok = tl_record_put_into(l->vm, &l->list, record);

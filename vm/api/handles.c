@@ -39,6 +39,8 @@ typedef struct place {
   uint32_t generation;
   uint32_t owners;
   uint32_t next_free;
+  // How many of the owners are resources, while these are asked (visit).
+  uint32_t inner;
   // The frame of the host that it was opened in; 0: none. Others of frames: the
   // next older one, and the next newer.
   uint32_t frame, older, newer;
@@ -207,6 +209,60 @@ static bool open_place(tl_vm *vm, tl_slot value, bool is_borrowed,
   enter_frame(vm->handles, p, vm->handles->frame);
   *out = (tally_value){index, check_of(vm, p)};
   return true;
+}
+
+// --- What resources hold ----------------------------------------------------
+
+// What a resource shows by its visit hook, on its way to whoever asked.
+typedef struct showing {
+  tl_vm *vm;
+  void (*each)(void *context, tl_slot value);
+  void *context;
+} showing;
+
+static void show(void *to, tally_value handle) {
+  const showing *s = to;
+  place *p = find(s->vm, handle);
+  if (p != NULL && !p->is_borrowed)
+    s->each(s->context, p->value);
+}
+
+static void count_inner(void *to, tally_value handle) {
+  place *p = find(to, handle);
+  if (p != NULL && p->inner < p->owners)
+    p->inner++;
+}
+
+// Runs the visit hook, which may do nothing else with the VM.
+static void visit(const tl_resource *resource, tally_see *see, void *to) {
+  tl_vm *vm = resource->vm;
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  resource->type->visit(resource->type->context, resource->object, see, to);
+  vm->access = before;
+}
+
+void tl_resource_each_held(const tl_resource *resource,
+                           void (*each)(void *context, tl_slot value),
+                           void *context) {
+  showing s = {resource->vm, each, context};
+  if (resource->vm != NULL)
+    visit(resource, show, &s);
+}
+
+// Every resource is asked what it holds: what is left is the host's.
+void tl_handles_each_outer(tl_vm *vm,
+                           void (*each)(void *context, tl_slot value),
+                           void *context) {
+  struct tl_handles *h = vm->handles;
+  for (uint32_t i = 0; h != NULL && i < h->count; i++) h->places[i].inner = 0;
+  for (const tl_resource *r = vm->visiting; r != NULL; r = r->older)
+    visit(r, count_inner, vm);
+  for (uint32_t i = 0; h != NULL && i < h->count; i++) {
+    const place *p = &h->places[i];
+    if ((p->generation & 1) != 0 && p->inner < p->owners)
+      each(context, p->value);
+  }
 }
 
 // --- Making and reading -----------------------------------------------------

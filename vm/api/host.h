@@ -23,6 +23,10 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
 // functions in C: its name, which lives as long as the VM, or NULL.
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes);
 
+// Loads a native module (load.c): see load_module in vm/objects.h.
+bool tl_load_module(tl_vm *vm, const char *path, const char *name,
+                    bool *found);
+
 // Calls [each] with every function of the host, the newest first.
 void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
                            void *context);

@@ -32,10 +32,18 @@ static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
 
+// The list that a name is in.
+static size_t hash_of(const char *name, size_t nbytes) {
+  uint32_t hash = 0;
+  for (size_t i = 0; i < nbytes; i++) hash = hash * 31 + (unsigned char)name[i];
+  return (hash ^ hash >> 7) % TL_HOST_NAMES;
+}
+
 // The host's functions, the newest first, then the library's.
 const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
                                    const char *name, size_t nbytes) {
-  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+  const tl_host_function *f = vm->host_names[hash_of(name, nbytes)];
+  for (; f != NULL; f = f->next_alike) {
     if (is_same(f->module, module) && is_named(f->row.name, name, nbytes))
       return &f->row;
   }
@@ -257,6 +265,7 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   f->loop = row->loop;
   f->context = row->context;
   f->takes = row->takes;
+  f->is_plain = row->loop == NULL && strpbrk(params, ":.") == NULL;
   // A loop sees numbers alone; any other function may run scripts and have
   // effects.
   unsigned may = row->loop != NULL ? 0 : TL_EFFECT | TL_CALLS;
@@ -304,6 +313,7 @@ static void free_newest(tl_vm *vm, const tl_host_function *until) {
   while (vm->host_functions != until) {
     tl_host_function *f = vm->host_functions;
     vm->host_functions = f->next;
+    vm->host_names[hash_of(f->row.name, strlen(f->row.name))] = f->next_alike;
     free_function(vm, f);
   }
 }
@@ -353,6 +363,9 @@ static bool add_functions(tl_vm *vm, const tally_module *module) {
     }
     f->next = vm->host_functions;
     vm->host_functions = f;
+    size_t alike = hash_of(f->row.name, strlen(f->row.name));
+    f->next_alike = vm->host_names[alike];
+    vm->host_names[alike] = f;
   }
   return true;
 }
@@ -500,7 +513,9 @@ bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
   const tl_host_function *f = (const tl_host_function *)(const void *)builtin;
   if (f->loop != NULL)
     return tl_host_loop(vm, f, args, out);
-  tl_bindings bindings = {.count = 0};
+  // Not cleared as a whole: that would take longer than many a function does.
+  tl_bindings bindings;
+  bindings.count = 0;
   if (!check_types(vm, f, args, &bindings))
     return false;
   tl_hook_call call = {.name = f->row.name,

@@ -55,8 +55,11 @@ static const struct tl_host_ops host_ops = {
     .call = tl_host_call,
     .find_function = tl_function_find,
     .find_module = tl_native_module,
+    .load_module = tl_load_module,
     .each_function = tl_host_each_function,
     .each_handle = tl_handles_each,
+    .each_outer = tl_handles_each_outer,
+    .each_held = tl_resource_each_held,
 };
 
 // The tables are constant and shared by all VMs.
@@ -80,6 +83,10 @@ tl_vm *tl_vm_open(const tally_options *options,
     return NULL;
   memset(vm, 0, sizeof *vm);
   vm->options = *options;
+  if (!tl_devices_open(vm)) {
+    options->resize(options->context, vm, sizeof *vm, 0);
+    return NULL;
+  }
   vm->compiler = compiler;
   tl_vm_bind(vm, library);
   // Zeros are no slots: the value none has a tag.

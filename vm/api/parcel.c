@@ -654,6 +654,7 @@ tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
     tl_given(vm, parcel, "the parcel");
     return tl_report(vm);
   }
+  TL_FLOATS_HERE;
   bool ok = unpack(vm, parcel, parcel->root, &value);
   tally_free_parcel(parcel);
   return ok ? tl_give(vm, value, out) : tl_report(vm);

@@ -177,6 +177,9 @@ bool tl_report_is_final(const tl_vm *vm) {
 // The error is put in the pending one's place for a moment, since
 // tl_error_clear knows how to free one.
 void tl_report_forget(tl_vm *vm) {
+  // Mostly there is none: this is on the way of every call of the host.
+  if (!vm->report->kept.set)
+    return;
   tl_pending_error now = vm->error;
   vm->error = vm->report->kept;
   tl_error_clear(vm);

@@ -5,11 +5,14 @@
 // the end of the host's struct is missing (HOOK).
 //
 //   r.name      attribute     r[i]     index      r(x)    call
-//   r + x       operate       print    repr       end     release
+//   r + x       operate       print    repr       end     finish, release
+//
+// and whoever looks who holds what asks visit (handles.c).
 //
 // All but call may make and read values and do no more (tl_may_run); release
 // may release handles alone.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vm/api/api.h"
@@ -30,8 +33,41 @@ static tl_resource *resource_of(tl_slot s) {
 
 // --- Life -------------------------------------------------------------------
 
-// The size is asked for once, and accounted as external memory until the
-// release. On failure release is not called: the object stays the host's.
+// Resources that say what they hold are in a list of the VM's.
+static void enter_list(tl_vm *vm, tl_resource *resource) {
+  if (HOOK(resource->type, visit) == NULL)
+    return;
+  resource->vm = vm;
+  resource->older = vm->visiting;
+  if (vm->visiting != NULL)
+    vm->visiting->newer = resource;
+  vm->visiting = resource;
+}
+
+static void leave_list(tl_resource *resource) {
+  if (resource->vm == NULL)
+    return;
+  if (resource->older != NULL)
+    resource->older->newer = resource->newer;
+  if (resource->newer != NULL)
+    resource->newer->older = resource->older;
+  else
+    resource->vm->visiting = resource->older;
+}
+
+// Which device the object's bytes are on. False after tl_fail (kind host).
+static bool ask_device(tl_vm *vm, const tally_resource *type, void *object,
+                       size_t *device) {
+  *device =
+      HOOK(type, device) == NULL ? 0 : type->device(type->context, object);
+  return *device <= vm->options.device_count ||
+         tl_fail(vm, TALLY_ERR_HOST, "%s: there is no device %zu", type->name,
+                 *device);
+}
+
+// The size is asked for once, and accounted as external memory, or as memory on
+// a device, until the release. On failure release is not called: the object
+// stays the host's.
 tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                                  void *object, tally_value *out) {
   if (!tl_enter(vm))
@@ -49,20 +85,24 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
-  if (tl_account_external(vm, object, nbytes)) {
+  size_t device;
+  if (ask_device(vm, type, object, &device) &&
+      tl_account_on(vm, device, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
     if (resource == NULL)
-      tl_unaccount_external(vm, object, nbytes);
+      tl_unaccount_on(vm, device, object, nbytes);
   }
   if (resource == NULL) {
     tally_release(vm, handle);
     return tl_report(vm);
   }
-  resource->type = type;
-  resource->object = object;
-  resource->nbytes = nbytes;
-  resource->walked = NULL;
+  *resource = (tl_resource){.head = resource->head,
+                            .type = type,
+                            .object = object,
+                            .nbytes = nbytes,
+                            .device = device};
+  enter_list(vm, resource);
   tl_handle_fill(
       vm, handle,
       (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource});
@@ -86,13 +126,48 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
   return TALLY_OK;
 }
 
-// The VM's own object goes first: the hook may do as it likes with the host's.
+// Tells the host that the end of an object failed; no script can be told, since
+// it ends between two instructions.
+static void report_failure(tl_vm *vm, const tally_resource *type,
+                           const char *what) {
+  char line[400];
+  snprintf(line, sizeof line, "%s: %s", type->name, what);
+  // What was cut ends with a whole character.
+  size_t n = strlen(line);
+  if (n == sizeof line - 1) {
+    while (n > 0 && (line[n - 1] & 0xc0) == 0x80) n--;
+    line[n - (n > 0 && (line[n - 1] & 0x80) != 0)] = 0;
+  }
+  if (vm->options.report != NULL)
+    vm->options.report(vm->options.context, line);
+}
+
+// The hooks that end an object, as one.
+typedef struct ending {
+  tl_vm *vm;
+  const tally_resource *type;
+} ending;
+
+static void end_object(void *context, void *object) {
+  const ending *e = context;
+  const tally_resource *type = e->type;
+  const char *failed = HOOK(type, finish) == NULL
+                           ? NULL
+                           : type->finish(type->context, object);
+  if (failed != NULL)
+    report_failure(e->vm, type, failed);
+  if (type->release != NULL)
+    type->release(type->context, object);
+}
+
+// The VM's own object goes first: the hooks may do as they like with the host's.
 void tl_resource_free(tl_vm *vm, tl_resource *resource) {
-  const tally_resource *type = resource->type;
+  ending e = {vm, resource->type};
   void *object = resource->object;
-  tl_unaccount_external(vm, object, resource->nbytes);
+  leave_list(resource);
+  tl_unaccount_on(vm, resource->device, object, resource->nbytes);
   tl_object_free(vm, &resource->head);
-  tl_release_hook(vm, type->release, type->context, object);
+  tl_release_hook(vm, end_object, &e, object);
 }
 
 // --- What the language asks -------------------------------------------------

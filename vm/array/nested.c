@@ -89,6 +89,8 @@ int64_t tl_value_length(tl_slot s, int axis) {
   }
   if (tl_is_string(s))  // bytes by themselves
     return (int64_t)s.string->length;
+  if (!tl_is_array(s))  // the place of one pointer
+    return 0;
   return tl_shape(s.array)[axis];
 }
 
@@ -392,6 +394,10 @@ static void tree_part(tl_text *text, const char *name, tl_slot part,
   if (tl_is_string(part)) {
     tl_text_printf(text, ": %zu bytes, count %u", part.string->length,
                    part.object->count);
+    return;
+  }
+  if (!tl_is_array(part)) {  // the place of one pointer
+    tl_text_printf(text, ": %lld", (long long)part.i);
     return;
   }
   const tl_array *a = part.array;

@@ -80,12 +80,17 @@
 ///     where([false, true, true])[0]    # [1, 2]
 
 /// The sum of x and y, item by item. Integers wrap.
+/// overflow: "error" makes one that does not fit an error (kind value),
+/// "saturate" the end of the range; both of integers alone.
 ///     add([1, 2], 3)    # [4, 5]
+///     add(int8([100]), 100, overflow: "saturate")    # [127]
 X(ADD, add, 2, ARITH, "+")
 /// The difference x - y, item by item. Integers wrap.
+/// overflow is as in add.
 ///     subtract([4, 5], 3)    # [1, 2]
 X(SUBTRACT, subtract, 2, NUMERIC, "-")
 /// The product of x and y, item by item. Integers wrap.
+/// overflow is as in add.
 ///     multiply([1, 2], 3)    # [3, 6]
 X(MULTIPLY, multiply, 2, ARITH, "*")
 /// The quotient x / y as a float, item by item.
@@ -100,6 +105,7 @@ X(FLOOR_DIVIDE, floor_divide, 2, REAL, "//")
 X(REMAINDER, remainder, 2, REAL, "%")
 /// x to the power y, item by item. A negative power of an integer array is
 /// an error (kind domain).
+/// overflow is as in add.
 ///     pow([1, 2, 3], 2)    # [1, 4, 9]
 X(POW, pow, 2, NUMERIC, "**")
 /// The larger of x and y, item by item; NaN where either is NaN.
@@ -169,6 +175,7 @@ X(LEFT_SHIFT, bitwise_left_shift, 2, SHIFT, "<<")
 ///     bitwise_right_shift([4, -4], 1)    # [2, -2]
 X(RIGHT_SHIFT, bitwise_right_shift, 2, SHIFT, ">>")
 /// -x, item by item. Integers wrap.
+/// overflow is as in add.
 ///     negative([1, -2])    # [-1, 2]
 X(NEGATIVE, negative, 1, NUMERIC, "-")
 /// x itself.
@@ -181,12 +188,14 @@ X(BITWISE_INVERT, bitwise_invert, 1, BITWISE, "~")
 ///     logical_not([true, false])    # [false, true]
 X(LOGICAL_NOT, logical_not, 1, LOGICAL, "")
 /// The magnitude of each item; of complex items, a real.
+/// overflow is as in add.
 ///     abs([-1.5, 2.0])    # [1.5, 2.0]
 X(ABS, abs, 1, PART, "")
 /// -1, 0 or 1 by the sign of each item; of complex items, x / abs(x).
 ///     sign([-3, 0, 5])    # [-1, 0, 1]
 X(SIGN, sign, 1, NUMERIC, "")
 /// x * x, item by item.
+/// overflow is as in add.
 ///     square([2, 3])    # [4, 9]
 X(SQUARE, square, 1, NUMERIC, "")
 /// 1 / x, item by item.

@@ -7,6 +7,7 @@
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/engine/short.h"
+#include "vm/kernels/overflow.h"
 
 // --- The general path -------------------------------------------------------
 
@@ -207,6 +208,12 @@ static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                           arrays);
 }
 
+// Whether results have to fit, and are of a dtype where they may not.
+static bool must_fit(const tl_vm *vm, tl_op op, const tl_typing *typing) {
+  return vm->overflow >= TL_OVERFLOW_ERROR &&
+         tl_saturate_kernel(op, typing->computed) != NULL;
+}
+
 // The operation where an operand is an array: typing, shape, checks, target,
 // loop.
 static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
@@ -215,10 +222,12 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   if (!tl_operands_resolve(vm, op, x, slots, &typing) ||
-      !result_shape(vm, op, x, slots, &ndim, shape) ||
-      !tl_operands_check(vm, op, x, &typing)) {
+      !result_shape(vm, op, x, slots, &ndim, shape))
     return false;
-  }
+  if (must_fit(vm, op, &typing))
+    return tl_compute_fitting(vm, op, x, &typing, ndim, shape, out);
+  if (!tl_operands_check(vm, op, x, &typing))
+    return false;
   bool failed = false;
   tl_array *target =
       find_target(vm, op, x, &typing, ndim, shape, keeps, &failed);
@@ -257,8 +266,11 @@ static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
       return compute_arrays(vm, op, x, slots, keeps, out);
   }
   tl_typing typing;
-  return tl_operands_resolve(vm, op, x, slots, &typing) &&
-         tl_scalar_compute(vm, op, x, &typing, out);
+  if (!tl_operands_resolve(vm, op, x, slots, &typing))
+    return false;
+  return must_fit(vm, op, &typing)
+             ? tl_compute_fitting(vm, op, x, &typing, 0, NULL, out)
+             : tl_scalar_compute(vm, op, x, &typing, out);
 }
 
 // The operands of an operation, as far as they are opened.
@@ -293,7 +305,7 @@ static void close_operands(tl_vm *vm, opened *o) {
 // scripts are over short arrays.
 static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
                         tl_slot *out) {
-  if (tl_short(vm, op, operands, out))
+  if (vm->overflow < TL_OVERFLOW_ERROR && tl_short(vm, op, operands, out))
     return true;
   opened o;
   bool ok = open_operands(vm, op, operands, &o);

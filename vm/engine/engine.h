@@ -22,12 +22,13 @@
 //
 // So an operation that fails has written nothing. Reductions are in reduce*.c
 // and scan.c, products of matrices in matmul.h, the host's own loops in
-// host_loop.c.
+// host_loop.c, arithmetic that may not wrap in overflow.c.
 #ifndef TALLY_VM_ENGINE_H
 #define TALLY_VM_ENGINE_H
 
 #include "vm/array/array.h"
 #include "vm/engine/elementwise.h"
+#include "vm/vm.h"
 
 // Applies [op] to as many operands as it has, with promotion (weak scalars
 // included) and broadcasting; ranges count as int64 arrays. Operands that own
@@ -43,6 +44,21 @@ bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 // those of the operands do. Otherwise they are in row-major order.
 bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 
+// Whether the function of the operation has the argument overflow: those of one
+// and of two operands whose integer results may not fit.
+#define TL_OP_MAY_OVERFLOW(op)                                              \
+  ((op) == TL_OP_ADD || (op) == TL_OP_SUBTRACT || (op) == TL_OP_MULTIPLY || \
+   (op) == TL_OP_POW || (op) == TL_OP_NEGATIVE || (op) == TL_OP_ABS ||      \
+   (op) == TL_OP_SQUARE)
+static inline bool tl_op_may_overflow(tl_op op) {
+  return TL_OP_MAY_OVERFLOW(op);
+}
+
+// tl_elementwise_kept of operations that may overflow, the result always a new
+// array in rows where [how] is ERROR or SATURATE and it is of integers.
+bool tl_elementwise_fitting(tl_vm *vm, tl_op op, tl_overflow how,
+                            tl_slot *operands, tl_slot *out);
+
 // target[...] = op(operands), in the memory of [target], for `x[i] += v` on
 // views: [target] is a writable view of the block, and the result broadcasts
 // to it and has no higher kind (kind type). Operands that overlap the target
@@ -56,6 +72,12 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
 // array's memory where the item sizes agree. Scalars too. *out is owned, or
 // still borrowed where it is the value itself.
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out);
+
+// The same with integers that do not fit dealt with as [how] says. Floats are
+// truncated and saturate in both WRAP and SATURATE, NaN becoming 0. *s may be
+// replaced by another value, as an argument may.
+bool tl_cast_fitting(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_overflow how,
+                     tl_slot *out);
 
 // Writes a scalar, converted for storing into an array of [dtype], to [item]
 // (assignment rule: a value of a higher kind is kind type; one that does not
@@ -96,6 +118,14 @@ typedef enum tl_reduction {
 // cast to. On failure *out stays as it was.
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
+
+// The same of sums and products; those of integers are exact before they are
+// fitted into the dtype, so only results can overflow.
+//
+//   int8 [100, 100, -100], dtype int8     100
+bool tl_reduce_fitting(tl_vm *vm, tl_reduction reduction, tl_slot *x,
+                       uint32_t axes, bool keepdims, tl_dtype dtype,
+                       tl_overflow how, tl_slot *out);
 
 // A norm is a fold of |x|^p and a root. For items of [given]: the floats that
 // are folded.

@@ -16,6 +16,12 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out);
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
                        const tl_typing *typing, tl_slot *out);
 
+// The operation on operands that are opened and resolved, computed in a dtype
+// that has a saturating kernel, as vm->overflow says: ERROR or SATURATE.
+bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
+                        const tl_typing *typing, int ndim, const int64_t *shape,
+                        tl_slot *out);
+
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);

@@ -187,17 +187,26 @@ REALS(float)
 REALS(double)
 #undef REALS
 
+// The powers for which tl_power_form has a cheaper operation.
+#define POWERS(T)                                            \
+  static inline bool power_##T(tl_op op, T x, T y, T *out) { \
+    *out = y == 2 ? x * x : y == -1 ? 1 / x : x;             \
+    return op == TL_OP_POW && (y == 2 || y == -1 || y == 1); \
+  }
+POWERS(float)
+POWERS(double)
+#undef POWERS
+
 // Whether an operation on two reals has a kernel that cannot fail.
 static bool has_real_kernel(tl_op op) {
-  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER ||
-         op == TL_OP_MAXIMUM || op == TL_OP_MINIMUM || op == TL_OP_ATAN2 ||
-         op == TL_OP_HYPOT;
+  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
+         (op >= TL_OP_MAXIMUM && op <= TL_OP_LOGADDEXP);
 }
 
 // By C's operator, or else the kernel of arrays, which gives the same bits.
 static bool floats(tl_op op, float x, float y, tl_slot *out) {
   *out = (tl_slot){.tag = infos[TL_FLOAT32].tag, .u = 0};
-  if (real_float(op, x, y, &out->f32))
+  if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32))
     return true;
   if (!has_real_kernel(op))
     return false;
@@ -208,7 +217,7 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
 // The same of float64.
 static bool doubles(tl_op op, double x, double y, tl_slot *out) {
   *out = (tl_slot){.tag = TL_TAG_F64, .u = 0};
-  if (real_double(op, x, y, &out->f))
+  if (real_double(op, x, y, &out->f) || power_double(op, x, y, &out->f))
     return true;
   if (!has_real_kernel(op))
     return false;
@@ -232,6 +241,23 @@ static inline int64_t floored(tl_op op, int64_t b, int64_t c) {
 static inline bool put_bool(tl_slot *a, bool value) {
   a->tag = TL_TAG_BOOL;
   a->i = value;
+  return true;
+}
+
+// A power of two integers of one dtype, by its kernel; [tag] is the result's.
+// False: the exponent is below 0, which may be an error.
+static bool powers(const scalar_info *dtype, uint64_t x, uint64_t y,
+                   uint64_t tag, tl_slot *a) {
+  const tl_slot b = {.tag = dtype->tag, .u = x},
+                c = {.tag = dtype->tag, .u = y};
+  uint64_t base = 0, exponent = 0, item = 0;
+  if (dtype->kind == 'I' && (int64_t)y < 0)
+    return false;
+  tl_scalar_store(b, &base);
+  tl_scalar_store(c, &exponent);
+  tl_kernels()->binary[TL_OP_POW][dtype->dtype](&item, &base, &exponent, 1);
+  *a = tl_scalar_load((tl_dtype)dtype->dtype, &item);
+  a->tag = tag;
   return true;
 }
 
@@ -261,6 +287,8 @@ static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
             : op == TL_OP_REMAINDER ? x % y
                                     : x / y;
       break;
+    case TL_OP_POW:
+      return powers(dtype, x, y, tag, a);
     case TL_OP_BITWISE_AND:
       out = x & y;
       break;
@@ -384,14 +412,18 @@ bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a) {
   tl_slot made = {.tag = to->tag, .u = s->u};
   if (from->kind == 0 || from->kind == KIND_C)
     return false;
-  if (dtype == TL_FLOAT64)
+  if (dtype == TL_FLOAT64) {
     made.f = as_double(s, from);
-  else if (dtype == TL_INT64 && from->dtype == TL_FLOAT64 && s->f > -bound &&
-           s->f < bound)
+  } else if (dtype == TL_FLOAT32) {
+    made.u = 0;
+    made.f32 = as_float(s, from);
+  } else if (dtype == TL_INT64 && from->dtype == TL_FLOAT64 && s->f > -bound &&
+             s->f < bound) {
     made.i = (int64_t)s->f;
-  else if (!to->is_integer || from->kind == KIND_F || cut(to, s->u) != s->u ||
-           (from->kind != to->kind && s->i < 0))
+  } else if (!to->is_integer || from->kind == KIND_F || cut(to, s->u) != s->u ||
+             (from->kind != to->kind && s->i < 0)) {
     return false;
+  }
   tl_copy_slot(a, &made);
   return true;
 }
@@ -408,8 +440,15 @@ bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a) {
     return true;
   }
   tl_kernel1 *kernel = tl_kernels()->unary[op][dtype->dtype];
-  tl_dtype to = tl_op_result(op, dtype->dtype);
-  if (kernel == NULL || to >= TL_COMPLEX128)
+  if (kernel == NULL) {
+    // Of integers and bools floats are computed in float64.
+    tl_slot wide = {.tag = TL_TAG_F64 | weak, .f = as_double(b, dtype)};
+    return dtype->kind != KIND_F && dtype->kind != KIND_C &&
+           tl_op_compute_dtype(op, (tl_dtype)dtype->dtype) == TL_FLOAT64 &&
+           tl_scalar_unary(op, &wide, a);
+  }
+  tl_dtype to = tl_op_result(op, (tl_dtype)dtype->dtype);
+  if (to >= TL_COMPLEX128)
     return false;
   uint64_t x, result = 0;
   tl_scalar_store(*b, &x);

@@ -17,8 +17,8 @@
 bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c, tl_slot *a);
 // The same for one operand: what is weak stays weak where it has 8 bytes.
 bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a);
-// a = s as a typed number of [dtype], where that is exact or to float64, or is
-// a float64 cut to an int64.
+// a = s as a typed number of [dtype], where that is exact or to a float, or is a
+// float64 cut to an int64.
 //
 //   7 to float64     7.0           300 to int8       false: it does not fit
 //   2.9 to int64     2             1e300 to int64    false: it saturates

@@ -525,9 +525,17 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
     return false;
   size_t at, end;
   tl_string_grapheme_range(s, low, low, &at, &end);
+  size_t polled = at;
   for (int64_t i = 0; i < count; i++) {
     begins[i] = at;
     at = tl_grapheme_end(s->text, s->length, at);
+    if (at - polled < 1 << 16)
+      continue;
+    polled = at;
+    if (!tl_poll(vm, 64)) {
+      tl_free(vm, begins, nbytes);
+      return false;
+    }
   }
   begins[count] = at;
   tl_text text;

@@ -616,8 +616,8 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else if (tl_is_nested(args[0])) {
     // Nested arrays are converted by the library's own function.
     const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
-    tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
-    return run_builtin(vm, astype, TL_CALL_OWNS, false, 3, inner, out);
+    tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true), tl_none()};
+    return run_builtin(vm, astype, TL_CALL_OWNS, false, 4, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)
@@ -642,14 +642,42 @@ static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return ok;
 }
 
+// Whether the arguments of a call are those of a host's function already, one
+// for each parameter in order.
+static bool is_bound(tl_slot callee, const tl_call_shape *shape,
+                     uint32_t count) {
+  const tl_builtin *builtin = callee.pointer;
+  if (shape != NULL || !tl_is_kind(callee, TL_KIND_BUILTIN) ||
+      !tl_builtin_is_host(builtin))
+    return false;
+  const tl_host_function *f = (const tl_host_function *)(const void *)builtin;
+  return f->is_plain && (int)count == f->param_count;
+}
+
+// Runs a built-in on bound arguments, which it drops.
+static bool run_bound(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                      tl_slot *bound, tl_slot *out) {
+  bool ok = run_builtin(vm, builtin, TL_CALL_OWNS, false, count, bound, out);
+  if (!ok)
+    tl_error_of_builtin(vm, builtin, bound);
+  return ok;
+}
+
 // Binds the arguments of a call of a built-in, or of a tl_native, whose own
 // values come first, and runs it.
 static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                          uint32_t count, tl_slot *args, tl_slot *out) {
   params p;
-  describe(vm, callee, &p);
   tl_slot bound[TL_MAX_PARAMS];
   uint32_t skip = 0;
+  if (is_bound(callee, shape, count)) {
+    for (uint32_t i = 0; i < count; i++) {
+      bound[i] = args[i];
+      args[i].tag &= ~TL_OWNED;
+    }
+    return run_bound(vm, callee.pointer, count, bound, out);
+  }
+  describe(vm, callee, &p);
   if (tl_is_kind(callee, TL_KIND_NATIVE)) {
     const tl_native *native = callee.pointer;
     skip = native->count;
@@ -659,11 +687,7 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     tl_error_of_builtin(vm, p.builtin, bound);
     return false;
   }
-  bool ok =
-      run_builtin(vm, p.builtin, TL_CALL_OWNS, false, p.count, bound, out);
-  if (!ok)
-    tl_error_of_builtin(vm, p.builtin, bound);
-  return ok;
+  return run_bound(vm, p.builtin, p.count, bound, out);
 }
 
 // Whether [count] arguments by position are just the first parameters and all

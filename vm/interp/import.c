@@ -7,6 +7,7 @@
 //     3. a file beside the importing one            search, import_file
 //     4. a file in a directory of TALLY_PATH        search
 //     5. the library's own text in Tally            import_embedded
+//     6. a native module NAME.so in these places    search, import_native
 //
 // All of them end in found_module, if the module was imported before, or in
 // run_code.
@@ -294,19 +295,83 @@ bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
   return ok;
 }
 
+// The last part of a path: the name of a module in a file.
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
+// The module that a native one, just loaded, has added.
+static bool import_added(tl_vm *vm, const char *name, tl_slot *out) {
+  const char *module = vm->host->find_module(vm, name, strlen(name));
+  if (module != NULL)
+    return import_library(vm, module, out);
+  return tl_fail(vm, TALLY_ERR_NAME,
+                 "import: the native module %s adds no module of that name",
+                 name);
+}
+
+// Tries one place for a native module. One that was loaded before is a module
+// of the host's, which is found earlier unless it is named by its path.
+// Declarations without the library that is made of them have a hint of their
+// own.
+static bool import_native(tl_vm *vm, const tl_module *from,
+                          const char *directory, size_t length,
+                          const char *name, const char *ending, bool *found,
+                          tl_slot *out) {
+  (void)from;
+  const char *base = base_name(name);
+  char *path = join_path(vm, directory, length, name, ending);
+  if (path == NULL)
+    return false;
+  bool ok = true;
+  *found = tl_io_exists(path);
+  if (*found && vm->host->find_module(vm, base, strlen(base)) == NULL) {
+    ok = tl_require(vm, TALLY_MAY_LIBRARIES, "import") &&
+         vm->host->load_module(vm, path, base, NULL);
+  }
+  ok = ok && (!*found || import_added(vm, base, out));
+  free_path(vm, path, length, name, ending);
+  return ok;
+}
+
+// Fails where there are declarations of a module that nobody has built yet.
+static bool import_declared(tl_vm *vm, const tl_module *from,
+                            const char *directory, size_t length,
+                            const char *name, const char *ending, bool *found,
+                            tl_slot *out) {
+  (void)from, (void)out;
+  char *path = join_path(vm, directory, length, name, ending);
+  if (path == NULL)
+    return false;
+  *found = tl_io_exists(path);
+  bool ok = !*found || tl_fail(vm, TALLY_ERR_IO,
+                               "import: %s needs its native module (tally bind "
+                               "--build %s), which is not installed",
+                               name, path);
+  free_path(vm, path, length, name, ending);
+  return ok;
+}
+
+// What search does in each place: import_file, import_native, import_declared.
+typedef bool try_place(tl_vm *vm, const tl_module *from, const char *directory,
+                       size_t length, const char *name, const char *ending,
+                       bool *found, tl_slot *out);
+
 // Tries the place beside the importing file, then the directories of
 // TALLY_PATH, as far as the host allows files and environment.
 static bool search(tl_vm *vm, tl_module *from, const char *name,
-                   const char *ending, bool *found, tl_slot *out) {
+                   const char *ending, try_place *try, bool *found,
+                   tl_slot *out) {
   bool may_read = (vm->options.capabilities & TALLY_MAY_FILES) != 0;
   if (!may_read)
     return true;
   // An absolute path is looked for nowhere else.
   if (name[0] == '/') {
-    return import_file(vm, from, "", 0, name, ending, found, out);
+    return try(vm, from, "", 0, name, ending, found, out);
   }
   const char *base = from->path == NULL ? "" : from->path->text;
-  if (!import_file(vm, from, base, strlen(base), name, ending, found, out)) {
+  if (!try(vm, from, base, strlen(base), name, ending, found, out)) {
     return false;
   }
   if (*found || (vm->options.capabilities & TALLY_MAY_ENVIRONMENT) == 0) {
@@ -315,8 +380,7 @@ static bool search(tl_vm *vm, tl_module *from, const char *name,
   const char *list = getenv("TALLY_PATH");
   while (list != NULL && *list != 0 && !*found) {
     size_t length = strcspn(list, ":");
-    if (length > 0 &&
-        !import_file(vm, from, list, length, name, ending, found, out)) {
+    if (length > 0 && !try(vm, from, list, length, name, ending, found, out)) {
       return false;
     }
     list += length;
@@ -324,6 +388,19 @@ static bool search(tl_vm *vm, tl_module *from, const char *name,
       list++;
   }
   return true;
+}
+
+// Tries the same places for a native module, then Tally's own folder of them.
+static bool search_native(tl_vm *vm, tl_module *from, const char *name,
+                          bool is_path, bool *found, tl_slot *out) {
+  if (!search(vm, from, name, ".so", import_native, found, out))
+    return false;
+  unsigned needed = TALLY_MAY_FILES | TALLY_MAY_LIBRARIES;
+  if (!*found && !is_path && (vm->options.capabilities & needed) == needed &&
+      (!vm->host->load_module(vm, NULL, name, found) ||
+       (*found && !import_added(vm, name, out))))
+    return false;
+  return *found || search(vm, from, name, ".bind", import_declared, found, out);
 }
 
 // Tries the host's loader (options.load), which gives the text of a module.
@@ -376,12 +453,15 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   size_t n = strlen(name);
   // A path may be written with its ending or without.
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;
-  if (!search(vm, from, name, is_path && ends ? "" : ".tly", &found, out)) {
+  if (!search(vm, from, name, is_path && ends ? "" : ".tly", import_file,
+              &found, out)) {
     return false;
   }
   if (found)
     return true;
   if (!import_embedded(vm, name, &found, out))
+    return false;
+  if (!found && !ends && !search_native(vm, from, name, is_path, &found, out))
     return false;
   if (found)
     return true;

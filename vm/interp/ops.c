@@ -442,7 +442,8 @@ static int64_t walked_length(tl_slot c) {
     return c.range->length;
   if (tl_is_string(c))
     return (int64_t)c.string->length;
-  return tl_is_nested(c) ? tl_value_length(c, 0) : -1;
+  bool one = tl_is_form(c, TL_FORM_POINTER) && tl_value_ndim(c) == 0;
+  return tl_is_nested(c) && !one ? tl_value_length(c, 0) : -1;
 }
 
 // Of a file only its hook knows whether there is more. Of all others the
@@ -512,6 +513,10 @@ static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
   tl_slot cluster;
+  // The loop counts each as one, whatever it took to find its end.
+  size_t nbytes = end - (size_t)*at;
+  if (nbytes >= 1024 && !tl_poll(vm, nbytes / 1024))
+    return false;
   if (!tl_string_part(vm, string->text + *at, end - (size_t)*at, &cluster))
     return false;
   *at = (int64_t)end;
@@ -621,7 +626,7 @@ bool tl_do_show(tl_vm *vm, tl_slot value) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_display(vm, &text, value, vm->width);
+  bool ok = tl_format_display(vm, &text, value, vm->width, false);
   if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n')) {
     tl_text_putc(&text, '\n');
   }

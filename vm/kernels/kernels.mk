@@ -8,7 +8,7 @@ KERNEL_LOOPS := table arith fused integer invariant divide compare round vmath v
                 extreme extreme_outer extreme_segments outer search gemm gemv gemv_complex \
                 decimal rotate segments convolve
 # Compiled once.
-KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge
+KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge overflow
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.

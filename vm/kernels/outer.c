@@ -15,7 +15,8 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
 
 // Sums of reals go down in strips: 8 rows by a fixed tree, then a binary
 // counter of rows, so that errors stay small and columns do not depend on how
-// many there are beside them. Two columns are a constant: their loops are no
+// many there are beside them. As along rows, a sum begins with 0.0, so that of
+// -0.0 alone it is 0.0. Two columns are a constant: their loops are no
 // loops then. Three and four are a vector, whose fourth item is the next row's
 // first and does not count.
 enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
@@ -123,6 +124,7 @@ enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
       else                                                                     \
         add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
     }                                                                          \
+    TL_LOOP for (size_t i = 0; i < nreals; i++) out[i] += 0;                   \
   }                                                                            \
   void TL_K(outer_sum_##sfx)(void *out, const void *a, ptrdiff_t row_stride,   \
                              size_t nrows, size_t ncols, void *scratch) {      \

@@ -677,4 +677,6 @@ void tl_stats_reset(tl_vm *vm) {
   vm->stats.live = now.live;
   vm->stats.live_bytes = vm->stats.peak_bytes = now.live_bytes;
   vm->stats.ext_bytes = vm->stats.ext_peak_bytes = now.ext_bytes;
+  for (size_t i = 0; i < vm->options.device_count; i++)
+    vm->devices[i].peak = vm->devices[i].bytes;
 }

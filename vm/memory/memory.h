@@ -64,6 +64,14 @@ bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes);
 // The host's memory is no longer kept alive by this VM.
 void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes);
 
+// Copies the names and limits of the devices in the options; false where there are too
+// many.
+bool tl_devices_open(tl_vm *vm);
+// The same for memory on a device, which counts there alone; 0: the process's
+// memory, as above.
+bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
+void tl_unaccount_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
+
 // The default of tally_options.resize: realloc and free. Where it is set, large
 // blocks come from the system in huge pages instead.
 void *tl_memory_resize(void *context, void *block, size_t old_size,

@@ -3,6 +3,7 @@
 // Nothing is taken from the pass but what it says: the labels' types are
 // checked at each jump there, and what lives comes from the flow.
 #include "vm/array/element.h"
+#include "vm/engine/elementwise.h"
 #include "vm/native/typed.h"
 
 #include <string.h>
@@ -17,11 +18,10 @@ typedef struct checking {
   tl_jit_type now[TL_JIT_SLOTS];
 } checking;
 
-// An integer or a bool, which registers for integers hold. The check does not
-// distinguish them where a register is read, but labels, exits and results
-// name exact types.
+// What registers for integers hold: all but floats. What it is in particular
+// [from] says, which is compared with what is there.
 static bool is_whole(tl_jit_type t) {
-  return tl_jit_is_int(t) || t == TL_TYPE_BOOL;
+  return tl_jit_is_scalar(t) && !tl_jit_is_float(t);
 }
 
 // A register beside an array that the unit uses: its address or a length.
@@ -50,13 +50,22 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
   uint64_t tag = array->tag;
   bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE;
   bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE;
-  return c->now[array->slot] == TL_TYPE_ENTRY &&
-         floats == (t->dtype == TL_FLOAT64) &&
+  return c->now[array->slot] == TL_TYPE_ENTRY && t->dtype < TL_COMPLEX128 &&
+         floats == tl_dtype_is_real((tl_dtype)t->dtype) &&
          c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
-         tl_is_of_rank(tag, t->d < 0 ? 1 : 2) &&
-         (t->d < 0 || has_whole(c, t->d)) && t->dtype == (uint8_t)(tag >> 8) &&
+         tl_is_of_rank(tag, t->d < 0   ? 1
+                            : t->e < 0 ? 2
+                                       : 3) &&
+         (t->d < 0 || has_whole(c, t->d)) && (t->e < 0 || has_whole(c, t->e)) &&
+         t->dtype == (uint8_t)(tag >> 8) &&
          (!stores || (array->is_written && (tag & TL_OWNED) != 0 &&
                       (tag & TL_DIRECT) != 0));
+}
+
+// Whether the operation says of a register that it reads what is there.
+static bool is_from(const checking *c, int r, tl_jit_type from) {
+  return r < 0 ||
+         from == (r < TL_JIT_FACTS ? c->now[r % TL_JIT_SLOTS] : TL_TYPE_INT);
 }
 
 // One operand by what the table says of it.
@@ -71,6 +80,8 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return none || has_whole(c, r) || has_float(c, r);
     case TL_OPERAND_K:
       return none || has_whole(c, r);
+    case TL_OPERAND_S:
+      return none || (r < TL_JIT_FACTS && (has_whole(c, r) || has_float(c, r)));
     case TL_OPERAND_A:
       return is_array(c, r, t);
     case TL_OPERAND_ID:
@@ -93,7 +104,8 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
     if (written &&
         (!lives || e->types[s] != c->now[s] || !tl_jit_is_scalar(c->now[s])))
       return false;
-    if (lives && !written && c->now[s] != TL_TYPE_ENTRY)
+    if (lives && !written && c->now[s] != TL_TYPE_ENTRY &&
+        c->now[s] != TL_TYPE_PLACED)
       return false;
   }
   return true;
@@ -148,6 +160,73 @@ static bool is_call(checking *c, const tl_typed *t) {
   return true;
 }
 
+// An operation by a function of C: its operands have to be in their slots, and
+// so has all that is read behind it.
+static bool is_computed(checking *c, const tl_typed *t) {
+  uint64_t kept = c->code->exits[t->exit].slots;
+  bool one = t->from[2] == TL_TYPE_UNKNOWN;
+  if (t->b < 0 || (kept >> t->b % TL_JIT_SLOTS & 1) == 0 ||
+      (t->c >= 0 && (kept >> t->c % TL_JIT_SLOTS & 1) == 0) ||
+      (t->c < 0 && !one && !tl_jit_is_scalar(t->from[2])) ||
+      t->condition >= (one ? TL_OP_COUNT : TL_BINARY_OPS))
+    return false;
+  for (int s = 0; s < TL_JIT_SLOTS; s++)
+    if (tl_jit_is_scalar(c->now[s]) && (kept >> s & 1) == 0)
+      c->now[s] = TL_TYPE_UNKNOWN;
+  return true;
+}
+
+// Whether a constant goes into the memory of a slot, where no scalar is to be
+// that is not overwritten.
+static bool is_placed(checking *c, const tl_typed *t) {
+  if (t->d < 0 || t->d >= (int)c->unit->function->slot_count || t->imm < 0 ||
+      t->imm >= c->unit->function->constant_count ||
+      tl_is_owned(c->unit->function->constants[t->imm]))
+    return false;
+  c->now[t->d] = TL_TYPE_PLACED;
+  return true;
+}
+
+// Whether the widths of what is read and of the result fit. Integers are cut by
+// the emitter to whatever the result is, so of these only kinds have to be
+// right; bools come of bools alone.
+static bool has_widths(const tl_typed *t) {
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_MOVE:
+      return tl_jit_dtype(t->type) == tl_jit_dtype(t->from[1]);
+    case TL_TYPED_AND:
+    case TL_TYPED_OR:
+    case TL_TYPED_XOR:
+      return t->type == TL_TYPE_BOOL
+                 ? t->from[1] == TL_TYPE_BOOL &&
+                       (t->c < 0 || t->from[2] == TL_TYPE_BOOL)
+                 : tl_jit_is_integer(t->type);
+    case TL_TYPED_ADD:
+    case TL_TYPED_SUB:
+    case TL_TYPED_MUL:
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+    case TL_TYPED_FLOORDIV:
+    case TL_TYPED_MOD:
+    case TL_TYPED_MIN:
+    case TL_TYPED_MAX:
+    case TL_TYPED_NEG:
+    case TL_TYPED_FIT:
+      return tl_jit_is_integer(t->type) && tl_jit_is_integer(t->from[1]);
+    case TL_TYPED_TRUNC:
+      return t->type == TL_TYPE_INT && tl_jit_dtype(t->from[1]) == TL_FLOAT64;
+    case TL_TYPED_FNEG:
+    case TL_TYPED_FABS:
+      return tl_jit_dtype(t->from[1]) == t->dtype;
+    case TL_TYPED_FIF:
+    case TL_TYPED_FSET:
+      return t->b >= 0 && (t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64);
+    default:
+      return tl_typed_ops[t->op].kinds[0] != TL_OPERAND_FD ||
+             t->op == TL_TYPED_FLOAD || t->dtype == tl_jit_dtype(t->type);
+  }
+}
+
 // What the table does not say of an operation; NULL: all is well. Called before
 // the result is written. Constants that would be wrong for the processor (a
 // shift of 64, a divisor of 0) are refused here, since the emitter tests only
@@ -164,11 +243,16 @@ static const char *check_rest(checking *c, const tl_typed *t) {
     case TL_TYPED_FGET:
     case TL_TYPED_PUT:
     case TL_TYPED_FPUT:
+    case TL_TYPED_FIT:
+    case TL_TYPED_TRUNC:
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_SHL:
     case TL_TYPED_SAR:
       if (t->c == TL_JIT_NONE)
-        return t->imm >= 0 && t->imm < 64 ? NULL : "it shifts too far";
+        return t->imm >= 0 &&
+                       t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type))
+                   ? NULL
+                   : "it shifts too far";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_FLOORDIV:
     case TL_TYPED_MOD:
@@ -176,7 +260,8 @@ static const char *check_rest(checking *c, const tl_typed *t) {
         return t->imm != 0 && t->imm != -1 ? NULL : "its divisor is not plain";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_COUNT:
-      if (!has_whole(c, t->a) || (t->c == TL_JIT_NONE && t->imm < 1))
+      if (!has_whole(c, t->a) ||
+          (t->c == TL_JIT_NONE && (t->imm == 0 || t->imm == INT64_MIN)))
         return "it counts what is no range";
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_STEP:
@@ -188,6 +273,19 @@ static const char *check_rest(checking *c, const tl_typed *t) {
       return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL
                  ? NULL
                  : "not of no bool";
+    case TL_TYPED_CAPTURED:
+    case TL_TYPED_FCAPTURED:
+      return is_exit(c, t->exit) && !c->unit->is_function && t->imm >= 0 &&
+                     t->imm < TL_JIT_CAPTURES &&
+                     c->unit->captures[t->imm] == t->type
+                 ? NULL
+                 : "a captured value that is not there";
+    case TL_TYPED_COMPUTE:
+    case TL_TYPED_FCOMPUTE:
+      return is_exit(c, t->exit) && is_computed(c, t) ? NULL
+                                                      : "a wrong operation";
+    case TL_TYPED_PLACE:
+      return is_placed(c, t) ? NULL : "a constant in no slot";
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
       return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
@@ -224,6 +322,12 @@ static const char *check_one(checking *c, const tl_typed *t) {
   for (int i = 0; i < 3; i++)
     if (!is_operand(c, t, info->kinds[i], operands[i]))
       return "an operand of another kind";
+  for (int i = 0; i < 3; i++)
+    if (info->kinds[i] >= TL_OPERAND_I && info->kinds[i] <= TL_OPERAND_S &&
+        !is_from(c, operands[i], t->from[i]))
+      return "an operand of another type";
+  if (!has_widths(t))
+    return "a result of another width";
   const char *why = check_rest(c, t);
   if (why != NULL)
     return why;

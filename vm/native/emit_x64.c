@@ -20,6 +20,8 @@
 #if TL_HAS_JIT
 
 #include "vm/array/array.h"
+#include "vm/engine/scalars.h"
+#include "vm/kernels/kernels.h"
 #include "vm/native/x64.h"
 #include "vm/poll.h"
 
@@ -42,6 +44,7 @@ typedef enum fix_kind {
   FIX_POLL,    // a poll that leaves by the exit
   FIX_WITHIN,  // a callee has left; [to] is the operation's index
   FIX_SELF,    // the unit's own beginning
+  FIX_DATA,    // 8 bytes of a float, imm of the operation with the index [to]
 } fix_kind;
 
 // The 32 bits at [at] count from the place behind them, at + 4.
@@ -62,6 +65,9 @@ typedef struct emitter {
   uint32_t *label_at, *exit_at;
   fix *fixes;
   uint32_t fix_count, fix_capacity;
+  // The access of an item whose index has been checked and, of several axes, is
+  // in rax; NULL: there is none.
+  const tl_typed *checked;
   void *block;
   size_t nbytes;
 } emitter;
@@ -114,6 +120,39 @@ static int into(const emitter *e, int r, int scratch) {
 static void put(emitter *e, int r, int from) {
   if (e->reg[r] < 0)
     store(e, from, r);
+}
+
+// Cuts an integer in a register to the width of its dtype, and extends it to 64
+// bits again, as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
+static void cut(emitter *e, tl_dtype dtype, int to, int from) {
+  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
+  switch (dtype) {
+    case TL_INT8:
+      tl_x64_rr(&e->as, wide, 0xbe, to, from);
+      break;
+    case TL_INT16:
+      tl_x64_rr(&e->as, wide, 0xbf, to, from);
+      break;
+    case TL_INT32:
+      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
+      break;
+    case TL_UINT8:
+      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
+      break;
+    case TL_UINT16:
+      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
+      break;
+    case TL_UINT32:
+      tl_x64_rr(&e->as, 0, 0x8b, to, from);
+      break;
+    default:
+      tl_x64_move(&e->as, to, from);
+  }
+}
+// Like put, of what was computed in 64 bits.
+static void put_cut(emitter *e, const tl_typed *t, int from) {
+  cut(e, tl_jit_dtype(t->type), from, from);
+  put(e, t->a, from);
 }
 
 // The registers that are used most get the processor's. There is no allocation
@@ -186,12 +225,20 @@ static bool has_short_constant(const tl_typed *t) {
   return t->c < 0 && t->imm == (int32_t)t->imm;
 }
 
+// Whether an operand is a uint64: then the other is not below 0 either, and
+// they compare without a sign.
+static bool is_unsigned(const tl_typed *t) {
+  return t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
+         t->from[2] == tl_jit_of_dtype(TL_UINT64);
+}
+
 // Compares b with c; returns the condition code for what the operation asks.
 // `test b, b` compares with 0 in fewer bytes and sets the flags as cmp does:
 // the carry and the overflow are 0.
 static int compare_ints(emitter *e, const tl_typed *t) {
-  static const uint8_t codes[] = {TL_CC_L,  TL_CC_LE, TL_CC_G,
-                                  TL_CC_GE, TL_CC_E,  TL_CC_NE};
+  static const uint8_t codes[2][6] = {
+      {TL_CC_L, TL_CC_LE, TL_CC_G, TL_CC_GE, TL_CC_E, TL_CC_NE},
+      {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
   int b = get(e, t->b, TL_AX);
   if (t->c < 0 && t->imm == 0)
     tl_x64_rr(&e->as, TL_X64_W, 0x85, b, b);
@@ -199,39 +246,85 @@ static int compare_ints(emitter *e, const tl_typed *t) {
     tl_x64_ri(&e->as, 7, b, (int32_t)t->imm);
   else
     tl_x64_rr(&e->as, TL_X64_W, 0x3b, b, get_int(e, t, TL_CX));
-  return codes[t->condition];
+  return codes[is_unsigned(t)][t->condition];
 }
 
-// A float from its bits. 0.0 needs no constant; others go by rax. -0.0 has a
-// bit, and is no 0 here. The instruction is movq, 66 REX.W 0f 6e.
-static void float_constant(emitter *e, int to, int64_t bits) {
-  if (bits == 0) {
+// A float from its bits. 0.0 needs no constant; others stand behind the code.
+// -0.0 has a bit, and is no 0 here.
+static void float_constant(emitter *e, const tl_typed *t, int to) {
+  if (t->imm == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
     return;
   }
-  tl_x64_constant(&e->as, TL_AX, bits);
-  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to, TL_AX);
+  tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
+  add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
 }
 
-// An operand of floats: an integer is converted, none is the constant. cvtsi2sd
-// rounds to nearest, ties to even, as a cast of C does, unless the host has
-// changed MXCSR, which would change the interpreter's results too.
-static int get_float(emitter *e, const tl_typed *t, int r, int scratch) {
-  if (r >= TL_JIT_FLOAT)
-    return get(e, r, scratch);
+// The prefix of instructions on floats of the operation's width.
+static int width(const tl_typed *t) {
+  return t->dtype == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
+}
+
+// A uint64 as a float: one of 63 bits is converted as it is, another by half,
+// with the lost bit put back so that it rounds as the whole does.
+static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
+  tl_assembler *as = &e->as;
+  int how = width(t) | TL_X64_W;
+  tl_x64_rr(as, TL_X64_W, 0x85, from, from);
+  uint32_t large = tl_x64_skip(as, TL_CC_S);
+  tl_x64_rr(as, how, 0x2a, to, from);
+  tl_x64_byte(as, 0xeb);  // jmp over the rest
+  tl_x64_byte(as, 0);
+  uint32_t done = as->size;
+  tl_x64_here(as, large);
+  tl_x64_move(as, TL_DX, from);
+  tl_x64_ri(as, 4, TL_DX, 1);
+  tl_x64_move(as, TL_AX, from);
+  tl_x64_rr(as, TL_X64_W, 0xd1, 5, TL_AX);
+  tl_x64_rr(as, TL_X64_W, 0x0b, TL_AX, TL_DX);
+  tl_x64_rr(as, how, 0x2a, to, TL_AX);
+  tl_x64_rr(as, width(t), 0x58, to, to);
+  tl_x64_here(as, done);
+}
+
+// Operand number i of an operation of floats, 0 to 2 for a to c: what has
+// another type is converted, none is the constant. cvtsi2sd and its like round
+// to nearest, ties to even, as a cast of C does, unless the host has changed
+// MXCSR, which would change the interpreter's results too. Takes rax, of a
+// uint64 also rdx.
+static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+  const int16_t registers[] = {t->a, t->b, t->c};
+  int r = registers[i];
   if (r < 0) {
-    float_constant(e, scratch, t->imm);
+    float_constant(e, t, scratch);
     return scratch;
   }
-  // Clearing it first, so that it does not wait for what was there.
+  tl_dtype from = tl_jit_dtype(t->from[i]);
+  if (from == t->dtype)
+    return get(e, r, scratch);
+  // Clearing it first, so that it does not wait for what was there, and a
+  // float32 has nothing above it.
   tl_x64_rr(&e->as, TL_X64_PD, 0x57, scratch, scratch);
-  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+  int how = from == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
+  if (from == TL_UINT64)
+    convert_unsigned(e, t, scratch, get(e, r, TL_AX));
+  else if (!is_float(r))
+    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+  else if (e->reg[r] >= 0)
+    tl_x64_rr(&e->as, how, 0x5a, scratch, e->reg[r]);
+  else
+    tl_x64_rm(&e->as, how, 0x5a, scratch, home_base(r), home(r));
   return scratch;
 }
 
 // Whether a comparison of floats has to look at the parity, too, which says
 // that one of them is NaN.
 typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
+
+// ucomisd or ucomiss, which has no prefix.
+static void compare_pair(emitter *e, const tl_typed *t, int b, int c) {
+  tl_x64_rr(&e->as, t->dtype == TL_FLOAT32 ? TL_X64_0F : TL_X64_PD, 0x2e, b, c);
+}
 
 // The same for floats. Below needs the operands the other way round, since for
 // NaN all flags are set. ucomisd sets the flags as an unsigned comparison does:
@@ -245,13 +338,13 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
                                   TL_CC_BE, TL_CC_B};
-  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
                t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
   *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
             : t->condition == TL_IF_NE ? PARITY_OR_NOT
                                        : PARITY_NO;
-  tl_x64_rr(&e->as, TL_X64_PD, 0x2e, swaps ? c : b, swaps ? b : c);
+  compare_pair(e, t, swaps ? c : b, swaps ? b : c);
   return codes[t->condition];
 }
 
@@ -309,7 +402,7 @@ static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
   }
   tl_x64_rr(&e->as, opcode == 0xaf ? TL_X64_W | TL_X64_0F : TL_X64_W, opcode, a,
             c);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // The same with a constant of 32 bits, by the digit of its short form. A sum
@@ -323,7 +416,7 @@ static void with_constant(emitter *e, const tl_typed *t, int digit) {
     tl_x64_move(&e->as, a, b);
     tl_x64_ri(&e->as, digit, a, imm);
   }
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // a = b times a constant of 32 bits, in one instruction.
@@ -331,7 +424,7 @@ static void times_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
   tl_x64_word(&e->as, (uint32_t)t->imm);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // Which instruction is which operation, with a register or a constant.
@@ -365,25 +458,48 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
   tl_x64_byte(&e->as, amount);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
-// Shifts by more than 63 are not plain; the processor would take them modulo
-// 64. The comparison is unsigned, so amounts below 0 leave, too. The result is
-// computed in rax because a may be the register of c.
+// To the right only a uint64 shifts without a sign: narrower ones have none in
+// 64 bits.
+static int digit_of_right(const tl_typed *t) {
+  return t->type == tl_jit_of_dtype(TL_UINT64) ? 5 : 7;
+}
+
+// Shifts by the width or more are not plain; the processor would take them
+// modulo 64. The comparison is unsigned, so amounts below 0 leave, too. The
+// result is computed in rax because a may be the register of c.
 static void shift(emitter *e, const tl_typed *t) {
-  int digit = t->op == TL_TYPED_SHL ? 4 : 7;
+  int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
   if (t->c < 0) {
     shift_by(e, t, digit, (int)t->imm);
     return;
   }
+  int bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
   tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
-  tl_x64_ri(&e->as, 7, TL_CX, 63);
+  tl_x64_ri(&e->as, 7, TL_CX, bits - 1);
   leave_if(e, TL_CC_A, t);
   tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit, TL_AX);
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, TL_AX);
+  put_cut(e, t, a);
+}
+
+// Of uint64: div, f7 /6, which traps on 0 alone.
+static void divide_unsigned(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
+  if (t->c >= 0) {
+    tl_x64_rr(as, TL_X64_W, 0x85, TL_CX, TL_CX);
+    leave_if(e, TL_CC_E, t);
+  }
+  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
+  tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
+  int from = t->op == TL_TYPED_MOD ? TL_DX : TL_AX, a = into(e, t->a, from);
+  tl_x64_move(as, a, from);
   put(e, t->a, a);
 }
 
@@ -399,6 +515,10 @@ static void shift(emitter *e, const tl_typed *t) {
 static void divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool rest = t->op == TL_TYPED_MOD;
+  if (t->type == tl_jit_of_dtype(TL_UINT64)) {
+    divide_unsigned(e, t);
+    return;
+  }
   tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
   if (t->c >= 0) {
     tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, 1);
@@ -426,7 +546,7 @@ static void divide(emitter *e, const tl_typed *t) {
   tl_x64_here(as, whole);
   int from = rest ? TL_DX : TL_AX, a = into(e, t->a, from);
   tl_x64_move(as, a, from);
-  put(e, t->a, a);
+  put_cut(e, t, a);
 }
 
 // By a power of two that is known: both round to minus infinity. An arithmetic
@@ -436,7 +556,7 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
   if (!has_short_constant(t) || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
     return false;
   if (t->op == TL_TYPED_FLOORDIV) {
-    shift_by(e, t, 7, __builtin_ctzll((uint64_t)t->imm));
+    shift_by(e, t, digit_of_right(t), __builtin_ctzll((uint64_t)t->imm));
     return true;
   }
   tl_typed mask = *t;
@@ -447,21 +567,25 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
 
 // The iterations of a range from b to a by c. They are (end - start) divided by
 // the step and rounded up, written as (end - start - 1) / step + 1, which
-// cannot overflow; and 0 where end is not above start. A difference of more
+// cannot overflow; and 0 where end is not above start. Down it is the same with
+// start and end exchanged. A difference of more
 // than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
 // /6): both are positive, and rdx is 0.
 static void count(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
-  int start = get(e, t->b, TL_AX);
-  tl_x64_move(as, TL_CX, get(e, t->a, TL_CX));
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, start);
+  bool down = t->c < 0 && t->imm < 0;
+  tl_typed by = *t;
+  by.imm = down ? -t->imm : t->imm;
+  int low = get(e, down ? t->a : t->b, TL_AX);
+  tl_x64_move(as, TL_CX, get(e, down ? t->b : t->a, TL_CX));
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, low);
   uint32_t some = tl_x64_skip(as, TL_CC_G);
-  tl_x64_move(as, TL_CX, start);
+  tl_x64_move(as, TL_CX, low);
   tl_x64_here(as, some);
-  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, start);
+  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, low);
   leave_if(e, TL_CC_S, t);
-  if (t->c >= 0 || t->imm != 1) {
-    int step = get_int(e, t, TL_DX);
+  if (t->c >= 0 || by.imm != 1) {
+    int step = get_int(e, &by, TL_DX);
     if (t->c >= 0) {
       tl_x64_rr(as, TL_X64_W, 0x85, step, step);
       leave_if(e, TL_CC_LE, t);
@@ -524,6 +648,59 @@ static void one_int(emitter *e, const tl_typed *t) {
     tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, a);
   else if (t->op == TL_TYPED_NOT)
     tl_x64_ri(&e->as, 6, a, 1);
+  put_cut(e, t, a);
+}
+
+// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x.
+static void extreme(emitter *e, const tl_typed *t) {
+  tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
+  int c = get_int(e, t, TL_CX);
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_AX, c);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F,
+            0x40 | (t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L), TL_AX, c);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, TL_AX);
+  put(e, t->a, a);
+}
+
+// Leaves where the dtype [to] does not have an integer that is one of [from].
+// Takes rdx. Cutting it to the width changes those that are not there; but
+// between uint64 and signed ones the sign says it.
+static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to) {
+  bool was_signed = tl_dtypes[from].kind == 'I';
+  bool is_signed = tl_dtypes[to].kind == 'I';
+  if (from == to)
+    return;
+  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
+    tl_x64_rr(&e->as, TL_X64_W, 0x85, has, has);
+    leave_if(e, TL_CC_S, t);
+  }
+  if (tl_itemsize(to) == 8)
+    return;
+  cut(e, to, TL_DX, has);
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_DX, has);
+  leave_if(e, TL_CC_NE, t);
+}
+
+// The same integer in another dtype.
+static void fit(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
+  tl_x64_move(&e->as, a, b);
+  put(e, t->a, a);
+}
+
+// A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
+// twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
+// convert.
+static void truncate_float(emitter *e, const tl_typed *t) {
+  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
+  tl_x64_move(&e->as, TL_CX, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
+  leave_if(e, TL_CC_O, t);
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, TL_AX);
   put(e, t->a, a);
 }
 
@@ -535,29 +712,61 @@ static void one_int(emitter *e, const tl_typed *t) {
 // and compilers emit b op c in the same order for the interpreter.
 static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, t->b, 0), c = get_float(e, t, t->c, 1);
-  if (a == c && a != b) {
-    tl_x64_move_float(&e->as, 1, c);
-    c = 1;
+  // A constant is read by the instruction itself.
+  bool reads = t->c < 0 && t->imm != 0;
+  int b = get_float(e, t, 1, 0), c = reads ? -1 : get_float(e, t, 2, 1);
+  if (__builtin_cpu_supports("avx")) {
+    tl_x64_three(&e->as, width(t), opcode, a, b, c);
+  } else {
+    if (a == c && a != b) {
+      tl_x64_move_float(&e->as, 1, c);
+      c = 1;
+    }
+    tl_x64_move_float(&e->as, a, b);
+    if (reads)
+      tl_x64_rip(&e->as, width(t), opcode, a);
+    else
+      tl_x64_rr(&e->as, width(t), opcode, a, c);
   }
-  tl_x64_move_float(&e->as, a, b);
-  tl_x64_rr(&e->as, TL_X64_SD, opcode, a, c);
+  if (reads)
+    add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
+  put(e, t->a, a);
+}
+
+// The smaller or larger of b and c as the kernels have it: b where they are
+// equal, and where b is NaN; c where c alone is.
+static void extreme_float(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  tl_x64_move_float(&e->as, 0, b);
+  bool smaller = t->op == TL_TYPED_FMIN;
+  compare_pair(e, t, smaller ? c : 0, smaller ? 0 : c);
+  uint32_t first = tl_x64_skip(&e->as, TL_CC_AE);
+  compare_pair(e, t, 0, 0);
+  uint32_t unordered = tl_x64_skip(&e->as, TL_CC_P);
+  tl_x64_move_float(&e->as, 0, c);
+  tl_x64_here(&e->as, first);
+  tl_x64_here(&e->as, unordered);
+  tl_x64_move_float(&e->as, a, 0);
   put(e, t->a, a);
 }
 
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
-// does. INT64_MIN as bits is the sign alone, for xorpd; INT64_MAX is all but
-// the sign, for andpd. So NaNs change their sign and nothing else.
+// does: the sign alone for xorpd, all but the sign for andpd. So NaNs change
+// their sign and nothing else.
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    tl_x64_rr(&e->as, TL_X64_SD, 0x51, a, get(e, t->b, 1));
+    tl_x64_rr(&e->as, width(t), 0x51, a, get_float(e, t, 1, 1));
   } else if (t->op == TL_TYPED_FMOVE) {
-    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+    tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
-    bool negates = t->op == TL_TYPED_FNEG;
-    float_constant(e, 1, negates ? INT64_MIN : INT64_MAX);
-    tl_x64_move_float(&e->as, a, get(e, t->b, 0));
+    bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
+    int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
+    int b = get(e, t->b, 0);
+    tl_x64_constant(&e->as, TL_DX, negates ? sign : ~sign);
+    tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, 1, TL_DX);
+    tl_x64_move_float(&e->as, a, b);
     tl_x64_rr(&e->as, TL_X64_PD, negates ? 0x57 : 0x54, a, 1);
   }
   put(e, t->a, a);
@@ -576,57 +785,138 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
-// The register with the number of the item. Of two axes that is first * columns
-// + second, which cannot overflow: both were compared with lengths whose
-// product is that of the items. It is in a slot's register or in rax; rcx and
-// rdx are free behind it.
-static int item_index(emitter *e, const tl_typed *t, int facts) {
-  int first = get(e, t->b, TL_AX);
-  check_index(e, t, first, facts + 1);
-  if (t->d < 0)
-    return first;
-  int second = get(e, t->d, TL_CX);
-  check_index(e, t, second, facts + 2);
-  tl_x64_move(&e->as, TL_AX, first);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX,
-            get(e, facts + 2, TL_DX));
-  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, second);
-  return TL_AX;
+// Whether both are of the item at the same place of one array.
+static bool is_same_item(const tl_typed *x, const tl_typed *y) {
+  return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
 }
 
-// Bools are bytes; all other items have 8. No item of the unit's arrays can
-// move: nothing in a unit allocates, and whoever else could is not called.
+// Whether what the operation makes leaves the index of the item as it was
+// checked: x[i] += 1 asks once whether i is below the length. So it writes none
+// of its slots, and of several axes not rax, where the index is: its operands
+// are in registers, and none is converted.
+static bool keeps_index(const emitter *e, const tl_typed *t) {
+  const tl_typed *item = e->checked;
+  const int16_t operands[] = {t->a, t->b, t->c};
+  int a = t->a % TL_JIT_SLOTS;
+  bool has_slot = a != item->b && a != item->d && a != item->e;
+  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
+    return true;
+  if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
+    for (int i = 1; i < 3; i++)
+      if (operands[i] >= 0 &&
+          (operands[i] < TL_JIT_FLOAT || tl_jit_dtype(t->from[i]) != t->dtype))
+        return false;
+    return has_slot;
+  }
+  if (t->op < TL_TYPED_CONST || t->op > TL_TYPED_XOR || !has_slot)
+    return false;
+  for (int i = 0; i < 3; i++)
+    if (item->d >= 0 && operands[i] >= 0 && e->reg[operands[i]] < 0)
+      return false;
+  return true;
+}
+
+// Notes the access behind its instructions: what is read into rax or into a
+// slot of the index ends it, and so does a value that is converted.
+static void note_item(emitter *e, const tl_typed *t) {
+  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
+  int a = t->a % TL_JIT_SLOTS;
+  bool ends = reads ? a == t->b || a == t->d || a == t->e ||
+                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
+                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
+  e->checked = ends ? NULL : t;
+}
+
+// The register with the number of the item. Of several axes that is first *
+// columns + second and so on, which cannot overflow: all were compared with
+// lengths whose product is that of the items. It is in a slot's register or in
+// rax; rcx and rdx are free behind it.
+static int item_index(emitter *e, const tl_typed *t, int facts) {
+  if (e->checked != NULL && is_same_item(e->checked, t))
+    return t->d < 0 ? get(e, t->b, TL_AX) : TL_AX;
+  int first = get(e, t->b, TL_AX);
+  check_index(e, t, first, facts + 1);
+  const int further[] = {t->d, t->e};
+  for (int i = 0; i < 2 && further[i] >= 0; i++) {
+    int next = get(e, further[i], TL_CX), length = facts + 2 + i;
+    check_index(e, t, next, length);
+    tl_x64_move(&e->as, TL_AX, first);
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, length, TL_DX));
+    tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, next);
+    first = TL_AX;
+  }
+  return first;
+}
+
+// How an item of the dtype is read into a register, extended to 64 bits.
+static void load_item(emitter *e, tl_dtype dtype, int to, int items,
+                      int index) {
+  static const struct {
+    uint8_t how, opcode;
+  } reads[TL_COMPLEX128] = {
+      [TL_BOOL] = {TL_X64_0F, 0xb6},
+      [TL_INT8] = {TL_X64_W | TL_X64_0F, 0xbe},
+      [TL_INT16] = {TL_X64_W | TL_X64_0F, 0xbf},
+      [TL_INT32] = {TL_X64_W, 0x63},
+      [TL_INT64] = {TL_X64_W, 0x8b},
+      [TL_UINT8] = {TL_X64_0F, 0xb6},
+      [TL_UINT16] = {TL_X64_0F, 0xb7},
+      [TL_UINT32] = {0, 0x8b},
+      [TL_UINT64] = {TL_X64_W, 0x8b},
+      [TL_FLOAT32] = {TL_X64_SS, 0x10},
+      [TL_FLOAT64] = {TL_X64_SD, 0x10},
+      [TL_COMPLEX64] = {TL_X64_W, 0x8b},
+  };
+  tl_x64_rx(&e->as, reads[dtype].how, reads[dtype].opcode, to, items, index,
+            (int)tl_itemsize(dtype));
+}
+
+// The same back: the lowest bytes of the register.
+static void store_item(emitter *e, tl_dtype dtype, int from, int items,
+                       int index) {
+  int size = (int)tl_itemsize(dtype);
+  int how = dtype == TL_FLOAT32   ? TL_X64_SS
+            : dtype == TL_FLOAT64 ? TL_X64_SD
+            : size == 8           ? TL_X64_W
+            : size == 1           ? TL_X64_BYTE
+            : size == 2           ? TL_X64_66
+                                  : 0;
+  int opcode = tl_dtype_is_real(dtype) ? 0x11 : size == 1 ? 0x88 : 0x89;
+  tl_x64_rx(&e->as, how, opcode, from, items, index, size);
+}
+
+// No item of the unit's arrays can move: nothing in a unit allocates, and
+// whoever else could is not called.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
-  bool floats = t->op == TL_TYPED_FLOAD;
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_0F, 0xb6, a, items, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-              items, index, 8);
+  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
+  load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
+  note_item(e, t);
 }
 
-// An integer that goes into an array of floats is converted on the way. The
-// address needs rdx, the index rax or rcx, and the value what is left of these.
+// A number that goes into an array of floats is converted on the way; an
+// integer has to be one of the array's dtype. The address needs rdx, the index
+// rax or rcx, and the value what is left of these.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = item_index(e, t, facts);
-  bool floats = t->op == TL_TYPED_FSTORE;
-  if (floats && t->a < TL_JIT_FLOAT && index == TL_AX) {
-    // Converting takes rax.
-    tl_x64_move(&e->as, TL_CX, TL_AX);
-    index = TL_CX;
+  int index = item_index(e, t, facts), a;
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (t->op == TL_TYPED_FSTORE) {
+    if (t->a < TL_JIT_FLOAT && index == TL_AX) {
+      // Converting takes rax.
+      tl_x64_move(&e->as, TL_CX, TL_AX);
+      index = TL_CX;
+    }
+    a = get_float(e, t, 0, 0);
+  } else {
+    a = get(e, t->a, TL_CX);
+    if (tl_dtype_is_integer(dtype))
+      check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  int a = floats ? get_float(e, t, t->a, 0) : get(e, t->a, TL_CX);
-  int items = get(e, facts, TL_DX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_BYTE, 0x88, a, items, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89, a,
-              items, index, 8);
+  store_item(e, dtype, a, get(e, facts, TL_DX), index);
+  note_item(e, t);
 }
 
 // rdx = the module's variables, which may have moved. Returns how far behind
@@ -639,11 +929,20 @@ static int32_t find_variable(emitter *e, const tl_typed *t) {
   return (int32_t)t->imm * 16;
 }
 
-// Leaves where the variable has another tag than the type says. Tags of scalars
-// fit the 32 bits that cmp extends by their sign.
+// rdx = the closure, which the frame's record has. Returns how far behind rdx
+// the captured value is.
+static int32_t find_captured(emitter *e, const tl_typed *t) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_R14, offsetof(tl_frame, closure));
+  return (int32_t)offsetof(tl_closure, captures) + (int32_t)t->imm * 16;
+}
+
+// A variable of the module, or a captured value. Leaves where it has another
+// tag than the type says. Tags of scalars fit the 32 bits that cmp extends by
+// their sign.
 static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FGET;
-  int32_t at = find_variable(e, t);
+  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
+  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
+  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
   tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, TL_DX, at);
   tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
@@ -651,6 +950,15 @@ static void get_variable(emitter *e, const tl_typed *t) {
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
             TL_DX, at + 8);
   put(e, t->a, a);
+}
+
+// A constant that is no scalar, tag and payload, into the slot's memory.
+static void place(emitter *e, const tl_typed *t) {
+  tl_slot value = e->unit->function->constants[t->imm];
+  tl_x64_constant(&e->as, TL_AX, (int64_t)value.tag);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16);
+  tl_x64_constant(&e->as, TL_AX, value.i);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_BX, t->d * 16 + 8);
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
@@ -682,6 +990,163 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
   }
 }
 
+// What lives comes back from its slots, and facts from the stack.
+static void come_back(emitter *e, const tl_jit_exit *exit) {
+  move_slots(e, exit->slots, exit->types, true);
+  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
+    if (e->reg[TL_JIT_FACTS + i] >= 0)
+      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+}
+
+// The tag of a scalar's type, where rdx, rbx or rsp points.
+static void store_tag(emitter *e, tl_jit_type type, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, base, at);
+  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(type));
+}
+
+// Room on the stack for a call of C, aligned to 16 bytes as the ABI wants it
+// (System V, 3.2.2), wherever in the unit's calls this is; the old rsp is in
+// it.
+//
+//     rsp  │ result │ constant │   │ old rsp │    16, 16, 8 and 8 bytes
+enum { CONSTANT = 16, OLD = 40, ROOM = 48 };
+static void open_room(emitter *e) {
+  tl_x64_move(&e->as, TL_AX, TL_SP);
+  tl_x64_ri(&e->as, 4, TL_SP, -16);
+  tl_x64_ri(&e->as, 5, TL_SP, ROOM);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
+}
+
+// Calls a function of C.
+static void call_c(emitter *e, intptr_t function) {
+  tl_x64_constant(&e->as, TL_AX, (int64_t)function);
+  tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
+}
+
+// The result, which is in rdx.
+static void put_result(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  int a = into(e, t->a, floats ? 0 : TL_DX);
+  floats ? tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, a, TL_DX)
+         : tl_x64_move(&e->as, a, TL_DX);
+  put(e, t->a, a);
+}
+
+// The kernel of an operation on one float that gives a float of its width,
+// which is what tl_scalar_unary calls for it; NULL: it is another one.
+static tl_kernel1 *kernel_of(const tl_typed *t) {
+  tl_dtype dtype = tl_jit_dtype(t->type);
+  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
+                 tl_jit_dtype(t->from[1]) == dtype &&
+                 tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
+             ? tl_kernels()->unary[t->condition][dtype]
+             : NULL;
+}
+
+// kernel(&result, &b, 1), which never fails. The result's upper half is 0 where
+// it has 32 bits.
+static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
+  tl_assembler *as = &e->as;
+  open_room(e);
+  tl_x64_constant(as, TL_AX, 0);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, 0);
+  tl_x64_move(as, TL_DI, TL_SP);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, home(t->b));
+  tl_x64_constant(as, TL_DX, 1);
+  call_c(e, (intptr_t)kernel);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 0);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+}
+
+// tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know no VM.
+// Operands get their tags in their slots; a constant stands on the stack.
+// Behind it al says whether it was done; rcx and rdx are the result's tag and
+// payload.
+static void call_scalar(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  bool binary = t->from[2] != TL_TYPE_UNKNOWN;
+  store_tag(e, t->from[1], TL_BX, t->b % TL_JIT_SLOTS * 16);
+  open_room(e);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, t->b % TL_JIT_SLOTS * 16);
+  if (binary && t->c >= 0) {
+    store_tag(e, t->from[2], TL_BX, t->c % TL_JIT_SLOTS * 16);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_BX, t->c % TL_JIT_SLOTS * 16);
+  } else if (binary) {
+    store_tag(e, t->from[2], TL_SP, CONSTANT);
+    tl_x64_constant(as, TL_AX, t->imm);
+    tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, CONSTANT + 8);
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_SP, CONSTANT);
+  }
+  tl_x64_move(as, binary ? TL_CX : TL_DX, TL_SP);
+  tl_x64_constant(as, TL_DI, t->condition);
+  call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_SP, 0);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 8);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+}
+
+// The rounding of floats has an instruction where the processor has SSE 4.1
+// (roundss and roundsd, 66 0f 3a 0a and 0b), which rounds as C's function does
+// and raises nothing. False: it has not, or it is another operation.
+static bool round_float(emitter *e, const tl_typed *t) {
+  // Bit 3 of the mode says that inexact results are no exception.
+  int mode = t->condition == TL_OP_ROUND   ? 8
+             : t->condition == TL_OP_FLOOR ? 9
+             : t->condition == TL_OP_CEIL  ? 10
+             : t->condition == TL_OP_TRUNC ? 11
+                                           : 0;
+  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
+      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
+    return false;
+  int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
+  tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
+  tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
+  tl_x64_byte(&e->as, mode);
+  put(e, t->a, a);
+  return true;
+}
+
+// The magnitude of an integer: neg, and cmovs where that is below 0. False: it
+// is another operation.
+static bool magnitude(emitter *e, const tl_typed *t) {
+  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
+      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+    return false;
+  int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, TL_AX, b);
+  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
+    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, TL_AX);
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_S, TL_AX, b);
+  }
+  tl_x64_move(&e->as, a, TL_AX);
+  put_cut(e, t, a);
+  return true;
+}
+
+// An operation by a function of C. What lives is in its slots meanwhile. Leaves
+// where the function declines, or the result has another tag than was likely.
+// The few that have instructions of their own need no call.
+static void compute(emitter *e, const tl_typed *t) {
+  if (round_float(e, t) || magnitude(e, t))
+    return;
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_kernel1 *kernel = kernel_of(t);
+  move_slots(e, exit->slots, exit->types, false);
+  if (kernel != NULL)
+    call_kernel(e, t, kernel);
+  else
+    call_scalar(e, t);
+  come_back(e, exit);
+  if (kernel == NULL) {
+    tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, TL_AX, TL_AX);
+    leave_if(e, TL_CC_E, t);
+    tl_x64_ri(&e->as, 7, TL_CX, (int32_t)tl_jit_tag(t->type));
+    leave_if(e, TL_CC_NE, t);
+  }
+  put_result(e, t);
+}
+
 // One poll: the fuel counts down; what happens at 0 stands behind the code.
 // `dec r15d` is ff /1 and sets the zero flag; comparing is not needed. So a
 // poll costs a loop two instructions per iteration.
@@ -691,7 +1156,8 @@ static void poll(emitter *e, int32_t exit) {
 }
 
 // Its arguments and what lives across it go through their slots. Where there is
-// no room for another call, the interpreter makes it, or says so.
+// no room for another call, the interpreter makes it, or says so: jit.c has put
+// records and slots into one bound, to which each call adds what it takes.
 //
 //     caller's slots    … │ a │ argument 0 │ argument 1 │ …
 //                           ▲   ▲
@@ -708,12 +1174,13 @@ static void call(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FCALL;
   int base = t->a % TL_JIT_SLOTS + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
+  tl_jit *jit = e->code->vm->jit;
+  if (base > jit->most_step)
+    jit->most_step = base;
+  if (callee->function->slot_count > jit->most_slots)
+    jit->most_slots = callee->function->slot_count;
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_BX,
-            (base + (int32_t)callee->function->slot_count) * 16);
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_AX, TL_BP, offsetof(tl_vm, stack_end));
-  leave_if(e, TL_CC_A, t);
   tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
   poll(e, t->exit);
@@ -730,10 +1197,7 @@ static void call(emitter *e, const tl_typed *t) {
   tl_x64_ri(as, 5, TL_R14, (int32_t)sizeof(tl_frame));
   tl_x64_rr(as, 0, 0x85, TL_DX, TL_DX);
   jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
-  move_slots(e, within->slots, within->types, true);
-  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
-    if (e->reg[TL_JIT_FACTS + i] >= 0)
-      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+  come_back(e, within);
   int a = into(e, t->a, floats ? 0 : TL_AX);
   floats ? tl_x64_move_float(as, a, 0) : tl_x64_move(as, a, TL_AX);
   put(e, t->a, a);
@@ -795,7 +1259,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_FCONST:
       a = into(e, t->a, 0);
-      float_constant(e, a, t->imm);
+      float_constant(e, t, a);
       put(e, t->a, a);
       break;
     case TL_TYPED_MOVE:
@@ -826,6 +1290,27 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_STEP:
       step(e, t);
       break;
+    case TL_TYPED_MIN:
+    case TL_TYPED_MAX:
+      extreme(e, t);
+      break;
+    case TL_TYPED_FIT:
+      fit(e, t);
+      break;
+    case TL_TYPED_TRUNC:
+      truncate_float(e, t);
+      break;
+    case TL_TYPED_FMIN:
+    case TL_TYPED_FMAX:
+      extreme_float(e, t);
+      break;
+    case TL_TYPED_COMPUTE:
+    case TL_TYPED_FCOMPUTE:
+      compute(e, t);
+      break;
+    case TL_TYPED_PLACE:
+      place(e, t);
+      break;
     case TL_TYPED_FMOVE:
     case TL_TYPED_FNEG:
     case TL_TYPED_FSQRT:
@@ -854,6 +1339,8 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_GET:
     case TL_TYPED_FGET:
+    case TL_TYPED_CAPTURED:
+    case TL_TYPED_FCAPTURED:
       get_variable(e, t);
       break;
     case TL_TYPED_PUT:
@@ -873,13 +1360,184 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   }
 }
 
+// --- Choices ----------------------------------------------------------------
+
+// A branch over a few operations on one integer becomes a choice: both sides
+// are computed, and one is taken. Where nobody could foretell the branch, as in
+// a checksum, that is several times as fast.
+//
+//     if t != 1 -> 17          rax = crc >> 1 ^ 33800
+//        crc = crc >> 1 ^ 33800       rdx = crc >> 1
+//     17 crc = crc >> 1        cmp t, 1;  cmovne rax, rdx;  crc = rax
+enum { MOST_IN_SIDE = 4 };
+
+// One side: operations from [at] on, what they leave in [result] (-1: nothing),
+// and the label behind.
+typedef struct side {
+  uint32_t at, count;
+  int result;
+  int32_t to;
+  uint64_t written;
+} side;
+
+// Whether the operation computes one integer of others, in one instruction, and
+// never leaves.
+static bool is_simple(const tl_typed *t) {
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_MOVE:
+    case TL_TYPED_CONST:
+    case TL_TYPED_ADD:
+    case TL_TYPED_SUB:
+    case TL_TYPED_AND:
+    case TL_TYPED_OR:
+    case TL_TYPED_XOR:
+      return true;
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+      return t->c < 0;
+    default:
+      return false;
+  }
+}
+
+// Whether a register may be read in the side: it is no slot that the side has
+// written.
+static bool is_old(const side *s, int r) {
+  return r < 0 || r >= TL_JIT_FLOAT || (s->written >> r & 1) == 0;
+}
+
+// Reads a side that begins at [at] and ends with a jump. Each operation uses
+// what the one before it has made, or nothing that the side has made; constants
+// that are not the last stand in the operations already.
+static bool read_side(const emitter *e, uint32_t at, side *s) {
+  const tl_jit_code *code = e->code;
+  *s = (side){.at = at, .result = -1};
+  for (uint32_t i = at; i < code->op_count; i++) {
+    const tl_typed *t = &code->ops[i];
+    if (t->op == TL_TYPED_JUMP) {
+      s->to = t->to;
+      return t->to >= 0;
+    }
+    bool follows = t->b >= 0 && t->b == s->result;
+    if (!is_simple(t) || s->count == MOST_IN_SIDE ||
+        (!follows && !is_old(s, t->b)) || !is_old(s, t->c))
+      return false;
+    s->written |= UINT64_C(1) << t->a;
+    if (t->op != TL_TYPED_CONST || code->ops[i + 1].op == TL_TYPED_JUMP)
+      s->result = t->a;
+    s->count++;
+  }
+  return false;
+}
+
+// Whether nobody behind the label reads what a side has written but its result.
+static bool is_dead_behind(const emitter *e, const side *s) {
+  const tl_jit_label *label = &e->code->labels[s->to];
+  for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
+    if ((s->written >> slot & 1) != 0 && (int)slot != s->result &&
+        label->types[slot] != TL_TYPE_UNKNOWN)
+      return false;
+  return true;
+}
+
+// Computes the side in a register.
+static void compute_side(emitter *e, const side *s, int in) {
+  static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
+                                    [TL_TYPED_SUB] = 0x2b,
+                                    [TL_TYPED_AND] = 0x23,
+                                    [TL_TYPED_OR] = 0x0b,
+                                    [TL_TYPED_XOR] = 0x33};
+  int has = -1;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const tl_typed *t = &e->code->ops[s->at + i];
+    if (t->op == TL_TYPED_CONST) {
+      if (t->a == s->result && i + 1 == s->count)
+        tl_x64_constant(&e->as, in, t->imm);
+      continue;
+    }
+    if (t->b != has)
+      tl_x64_move(&e->as, in, get(e, t->b, in));
+    if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR) {
+      int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
+      tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, in);
+      tl_x64_byte(&e->as, (int)t->imm);
+    } else if (t->op != TL_TYPED_MOVE) {
+      tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
+    }
+    cut(e, tl_jit_dtype(t->type), in, in);
+    has = t->a;
+  }
+}
+
+// What jumps to the label, which no other operation does.
+static bool is_single(const emitter *e, int32_t label) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
+    const tl_typed *t = &e->code->ops[i];
+    count += t->op != TL_TYPED_LABEL && t->to == label;
+  }
+  return count == 1;
+}
+
+// The two sides of the branch at [at]: over nothing, or over another side.
+// Returns how many operations they are; 0: it is no choice.
+//
+//     if → E    jump → T    T …  jump → J    E …  jump → J    J
+//     if → J    jump → T    T …  jump → J    J
+static uint32_t read_choice(const emitter *e, uint32_t at, side *taken,
+                            side *other) {
+  const tl_typed *ops = e->code->ops, *t = &ops[at];
+  if (at + 3 >= e->code->op_count || t->to < 0 ||
+      ops[at + 1].op != TL_TYPED_JUMP || ops[at + 2].op != TL_TYPED_LABEL ||
+      ops[at + 1].to != ops[at + 2].to || !read_side(e, at + 3, taken) ||
+      taken->result < 0 || !is_dead_behind(e, taken))
+    return 0;
+  uint32_t end = taken->at + taken->count;
+  *other = (side){.result = -1, .to = t->to};
+  if (taken->to != t->to) {
+    if (end + 2 >= e->code->op_count || ops[end + 1].op != TL_TYPED_LABEL ||
+        ops[end + 1].to != t->to || !read_side(e, end + 2, other) ||
+        other->to != taken->to || other->result != taken->result ||
+        !is_dead_behind(e, other) || !is_single(e, t->to))
+      return 0;
+    end = other->at + other->count;
+  }
+  return is_single(e, ops[at + 1].to) ? end + 1 - at : 0;
+}
+
+// Emits the branch at [at] as a choice, if it is one. Returns how many
+// operations that were; 0: nothing was emitted.
+static uint32_t choose(emitter *e, uint32_t at) {
+  const tl_typed *t = &e->code->ops[at];
+  side taken, other;
+  if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
+      (t->c >= 0 ? e->reg[t->c] < 0 : !has_short_constant(t)))
+    return 0;
+  uint32_t count = read_choice(e, at, &taken, &other);
+  if (count == 0)
+    return 0;
+  int r = taken.result, result = into(e, r, TL_AX);
+  compute_side(e, &taken, TL_AX);
+  if (other.count > 0)
+    compute_side(e, &other, TL_DX);
+  int otherwise = other.count > 0 ? TL_DX : get(e, r, TL_DX);
+  int condition = compare_ints(e, t);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, TL_AX, otherwise);
+  tl_x64_move(&e->as, result, TL_AX);
+  put(e, r, result);
+  const tl_typed *jumps = &e->code->ops[at + count - 1];
+  operation(e, jumps,
+            jumps + 1 < e->code->ops + e->code->op_count ? jumps + 1 : NULL);
+  return count;
+}
+
 // --- Entry and exits --------------------------------------------------------
 
 // Facts go home as well as into their registers: after a call they come from
 // there. Tags of arrays were compared by C (has_types in jit.c), so their
 // descriptors are read unchecked. Slots without a register are at home already.
 //
-//     slot ─▶ tl_array:  data ─▶ items        facts: data, dims[0], dims[1]
+//     slot ─▶ tl_array:  data ─▶ items      facts: data, dims[0] to dims[2]
 static void prologue(emitter *e) {
   tl_assembler *as = &e->as;
   const tl_jit_unit *u = e->unit;
@@ -887,14 +1545,13 @@ static void prologue(emitter *e) {
     tl_x64_ri(as, 5, TL_SP, (int32_t)e->frame_size);
   for (uint32_t k = 0; k < u->array_count; k++) {
     int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
-    const int32_t fields[] = {offsetof(tl_array, data),
-                              offsetof(tl_array, dims),
-                              offsetof(tl_array, dims) + 8};
-    bool flat = (u->arrays[k].tag >> 24 & 7) == 1;
+    int rank = (int)(u->arrays[k].tag >> 24 & 7);
     tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, TL_BX, u->arrays[k].slot * 16 + 8);
-    for (int i = 0; i < (flat ? 2 : 3); i++) {
+    for (int i = 0; i <= rank; i++) {
+      int32_t field = i == 0 ? (int32_t)offsetof(tl_array, data)
+                             : (int32_t)offsetof(tl_array, dims) + 8 * (i - 1);
       int to = into(e, facts + i, TL_CX);
-      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, fields[i]);
+      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, field);
       store(e, to, facts + i);
     }
   }
@@ -1020,6 +1677,15 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   return at;
 }
 
+// The constant of an operation, behind the code.
+static uint32_t emit_data(emitter *e, int32_t op) {
+  uint32_t at = e->as.size;
+  uint64_t bits = (uint64_t)e->code->ops[op].imm;
+  tl_x64_word(&e->as, (uint32_t)bits);
+  tl_x64_word(&e->as, (uint32_t)(bits >> 32));
+  return at;
+}
+
 // Where a fix goes; what is not there yet is made. Exits and polls are appended
 // behind all that is there. FIX_SELF is the unit's first byte.
 static uint32_t target_of(emitter *e, const fix *f) {
@@ -1032,14 +1698,16 @@ static uint32_t target_of(emitter *e, const fix *f) {
       return emit_poll(e, f->to, f->at + 4);
     case FIX_WITHIN:
       return emit_within(e, f->to);
+    case FIX_DATA:
+      return emit_data(e, f->to);
     default:
       return 0;
   }
 }
 
 // One block for all tables of the emitter; false: no memory. No operation has
-// more than eight jumps: a call has the most, with two tests of room, a poll
-// and its way out, itself, and what leaves within.
+// more than eight jumps: a call has the most, with a test of room, a poll and
+// its way out, itself, and what leaves within.
 static bool open_emitter(emitter *e, tl_jit_code *code) {
   uint32_t labels = code->label_count, exits = code->exit_count;
   *e = (emitter){.code = code,
@@ -1068,9 +1736,15 @@ bool tl_jit_emit(tl_jit_code *code) {
   if (!open_emitter(&e, code))
     return false;
   prologue(&e);
-  for (uint32_t i = 0; i < code->op_count; i++)
-    operation(&e, &code->ops[i],
-              i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+  for (uint32_t i = 0; i < code->op_count;) {
+    if (e.checked != NULL && !keeps_index(&e, &code->ops[i]))
+      e.checked = NULL;
+    uint32_t chosen = choose(&e, i);
+    if (chosen == 0)
+      operation(&e, &code->ops[i],
+                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+    i += chosen == 0 ? 1 : chosen;
+  }
   // Exits have jumps of their own, so the number grows on the way.
   for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
     fix f = e.fixes[i];

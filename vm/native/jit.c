@@ -88,7 +88,7 @@ static bool does_nothing(const tl_jit_code *code) {
     if (op == TL_TYPED_EXIT)
       return true;
     if (op != TL_TYPED_LABEL && op != TL_TYPED_MOVE && op != TL_TYPED_CONST &&
-        op != TL_TYPED_FCONST)
+        op != TL_TYPED_FCONST && op != TL_TYPED_PLACE)
       return false;
   }
   return true;
@@ -179,10 +179,11 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 
 // --- Entering ---------------------------------------------------------------
 
-// Whether the frame's slots have the types that the unit was made for. Of
-// scalars and of what is not touched the types suffice, while arrays whose
-// items are used need all of their tag, rank and dtype and flags.
-static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
+// Whether the frame's slots and captured values have the types that the unit
+// was made for. Of scalars and of what is not touched the types suffice, while
+// arrays whose items are used need all of their tag, rank and dtype and flags.
+static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
+  const tl_slot *base = frame->base;
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
     int s = __builtin_ctzll(live);
     if (tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
@@ -190,6 +191,12 @@ static bool has_types(const tl_jit_unit *unit, const tl_slot *base) {
   }
   for (uint32_t i = 0; i < unit->array_count; i++)
     if (base[unit->arrays[i].slot].tag != unit->arrays[i].tag)
+      return false;
+  const tl_closure *closure = frame->closure;
+  for (uint32_t i = 0;
+       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
+       i++)
+    if (tl_jit_type_of(closure->captures[i].tag) != unit->captures[i])
       return false;
   return true;
 }
@@ -217,7 +224,7 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next) {
     if (unit->is_function || unit->pc != pc)
       continue;
-    if (has_types(unit, frame->base))
+    if (has_types(unit, frame))
       return unit;
     count++;
   }
@@ -228,6 +235,11 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   for (uint32_t s = 0; s < p->slot_count; s++)
     if ((unit->live >> s & 1) != 0)
       unit->tags[s] = frame->base[s].tag;
+  const tl_closure *closure = frame->closure;
+  for (uint32_t i = 0;
+       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
+       i++)
+    unit->captures[i] = tl_jit_type_of(closure->captures[i].tag);
   compile(vm, f, unit);
   return unit;
 }
@@ -239,10 +251,23 @@ static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
          !vm->every_poll;
 }
 
+// How many calls deep a unit may go from the frame: for the sake of C's stack,
+// of the records that are left, and of the slots. So a call compares one
+// number.
+//
+//     base ─▶ step │ step │ … │ slots of the last callee      stack_end
+static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
+  const tl_jit *jit = vm->jit;
+  ptrdiff_t most = vm->frames_end - 1 - frame;
+  ptrdiff_t room = vm->stack_end - frame->base - (ptrdiff_t)jit->most_slots;
+  if (jit->most_step > 0 && room / jit->most_step < most)
+    most = room / jit->most_step;
+  return most < 0 ? 0 : most < MOST_CALLS ? most : MOST_CALLS;
+}
+
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
-// unit are bounded here, too: by the records that are left, and by MOST_CALLS
-// for the sake of C's stack; beyond, the unit leaves at the call, and the
+// unit are bounded here, too: beyond, it leaves at the call, and the
 // interpreter makes it.
 static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   tl_jit *jit = vm->jit;
@@ -250,8 +275,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   int32_t before = vm->fuel + vm->fuel_aside;
   vm->fuel = before;
   vm->fuel_aside = 0;
-  vm->native_end = vm->frames_end - frame > MOST_CALLS ? frame + MOST_CALLS
-                                                       : vm->frames_end - 1;
+  vm->native_end = frame + most_calls(vm, frame);
   jit->has_polled = jit->is_refused = false;
   jit->door(vm, frame->base, frame, unit->code);
   unit->runs++;

@@ -32,6 +32,10 @@ typedef struct tl_jit {
   tl_jit_function *functions;  // the newest first
   // Of all functions, bounded by MOST_UNITS in jit.c.
   uint32_t unit_count;
+  // Of the calls of all units: the most slots from a caller's base to its
+  // callee's, and the most slots of a callee.
+  int32_t most_step;
+  uint32_t most_slots;
   // Functions that are being compiled, each for a call in the one before.
   int nesting;
   // Memory was refused: the interpreter does all from now on.

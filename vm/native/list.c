@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "vm/engine/elementwise.h"
 #include "vm/native/typed.h"
 
 // A slot by its variable's name, or as t and its number.
@@ -27,11 +28,16 @@ static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
 }
 
 // The value of a constant operand; [kind] says how its bits are read.
-static void put_immediate(tl_text *out, const tl_typed *t, int kind) {
+static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   double f;
+  float single;
   memcpy(&f, &t->imm, sizeof f);
-  if (kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST)
+  memcpy(&single, &t->imm, sizeof single);
+  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST;
+  if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
     tl_text_printf(out, "%.17g", f);
+  else if (is_float)
+    tl_text_printf(out, "%.17g", t->dtype == TL_FLOAT32 ? (double)single : f);
   else
     tl_text_printf(out, "%lld", (long long)t->imm);
 }
@@ -41,9 +47,10 @@ static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   put_slot(out, u->function, u->arrays[t->c].slot);
   tl_text_puts(out, "[");
   put_register(out, u, t->b);
-  if (t->d >= 0) {
+  const int further[] = {t->d, t->e};
+  for (int i = 0; i < 2 && further[i] >= 0; i++) {
     tl_text_puts(out, ", ");
-    put_register(out, u, t->d);
+    put_register(out, u, further[i]);
   }
   tl_text_puts(out, "]");
 }
@@ -66,14 +73,15 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
                   t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET;
   const char *between = " ";
   for (int i = writes ? 1 : 0; i < 3; i++) {
-    if (info->kinds[i] == TL_OPERAND__)
+    bool one = info->kinds[i] == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN;
+    if (info->kinds[i] == TL_OPERAND__ || one)
       continue;
     tl_text_puts(out, between);
     if (compares && i == 2)
       tl_text_printf(out, "%s ", signs[t->condition]);
     between = compares ? " " : ", ";
     if (operands[i] == TL_JIT_NONE)
-      put_immediate(out, t, info->kinds[i]);
+      put_immediate(out, t, info->kinds[i], i);
     else
       put_register(out, u, operands[i]);
   }
@@ -107,6 +115,18 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
     tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
 }
 
+// The dtype that an operation is of, where its name does not say it.
+static void put_width(tl_text *out, const tl_typed *t) {
+  int first = tl_typed_ops[t->op].kinds[0];
+  bool writes = first == TL_OPERAND_ID || first == TL_OPERAND_FD;
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
+                t->op == TL_TYPED_FIF;
+  tl_dtype dtype = stores ? (tl_dtype)t->dtype : tl_jit_dtype(t->type);
+  if ((writes || stores) && dtype != TL_INT64 && dtype != TL_FLOAT64 &&
+      dtype != TL_BOOL)
+    tl_text_printf(out, ".%s", tl_dtypes[dtype].name);
+}
+
 // One line: what is written, the operation, what it reads, where it goes, and
 // the instruction before which it may leave.
 //
@@ -127,7 +147,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_register(out, u, t->a);
     tl_text_puts(out, " = ");
   }
-  put_name(out, tl_typed_ops[t->op].name);
+  bool computes = t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE;
+  put_name(out,
+           computes ? tl_ops[t->condition].name : tl_typed_ops[t->op].name);
+  put_width(out, t);
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LOAD:
     case TL_TYPED_FLOAD:
@@ -153,10 +176,18 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       tl_text_printf(out, " %s",
                      u->function->unit->module->variable_names[t->imm]->text);
       break;
+    case TL_TYPED_PLACE:
+      tl_text_puts(out, " ");
+      put_slot(out, u->function, (uint32_t)t->d);
+      break;
+    case TL_TYPED_CAPTURED:
+    case TL_TYPED_FCAPTURED:
+      tl_text_printf(out, " %s", u->function->capture_names[t->imm]->text);
+      break;
     case TL_TYPED_CONST:
     case TL_TYPED_FCONST:
       tl_text_puts(out, " ");
-      put_immediate(out, t, TL_OPERAND_K);
+      put_immediate(out, t, TL_OPERAND_K, 0);
       break;
     default:
       put_operands(out, u, t);

@@ -43,14 +43,16 @@ enum {
   TL_JIT_VERSIONS = 3,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
+  // Captured values that a unit may read.
+  TL_JIT_CAPTURES = 16,
 
   // Registers, of which there are as many as anybody wants. Slot s is register
-  // s as an integer or a bool, and TL_JIT_FLOAT + s as a float: both are at
-  // home in the slot's payload. Behind them, for each array, the address of
-  // its items and the lengths of two axes.
+  // s for all that is no float, and TL_JIT_FLOAT + s as a float of either
+  // width: both are at home in the slot's payload. Behind them, for each array,
+  // the address of its items and the lengths of three axes.
   TL_JIT_FLOAT = TL_JIT_SLOTS,
   TL_JIT_FACTS = 2 * TL_JIT_SLOTS,
-  TL_JIT_FACTS_EACH = 3,
+  TL_JIT_FACTS_EACH = 4,
   TL_JIT_REGISTERS = TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS,
   TL_JIT_NONE = -1,
 };
@@ -61,11 +63,14 @@ enum {
 //   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and no
 //                          scalar that units compute with; its tag is the
 //                          unit's
+//   TL_TYPE_PLACED         a constant that is no scalar, which the unit has put
+//                          into the slot's memory, tag and all
 //   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
 typedef uint8_t tl_jit_type;
 enum {
   TL_TYPE_UNKNOWN = 0,
   TL_TYPE_ENTRY = 1,
+  TL_TYPE_PLACED = 2,
   TL_TYPE_SCALAR = 0x20,
   TL_TYPE_WEAK = 0x80,
 
@@ -74,33 +79,47 @@ enum {
   TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
 };
 
-// What a type is, weak or not. Bools are never weak.
-static inline bool tl_jit_is_float(tl_jit_type t) {
-  return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
+// What a type is, weak or not. A scalar is what lies in its slot: all numbers
+// but complex128, and bools. Only items of 8 bytes are ever weak.
+static inline bool tl_jit_is_scalar(tl_jit_type t) {
+  int dtype = (t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR;
+  return dtype >= 0 && dtype < TL_COMPLEX128;
 }
+// The dtype of a scalar's type.
+static inline tl_dtype tl_jit_dtype(tl_jit_type t) {
+  return (tl_dtype)((t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR);
+}
+static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
+  return (tl_jit_type)(TL_TYPE_SCALAR + dtype);
+}
+// A float of either width, which registers for floats hold; all other scalars
+// are in those for integers, of any width extended to 64 bits as slots have
+// them.
+static inline bool tl_jit_is_float(tl_jit_type t) {
+  return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
+}
+static inline bool tl_jit_is_integer(tl_jit_type t) {
+  return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
+}
+// An int64, as ranges have them.
 static inline bool tl_jit_is_int(tl_jit_type t) {
   return (t & ~TL_TYPE_WEAK) == TL_TYPE_INT;
-}
-static inline bool tl_jit_is_scalar(tl_jit_type t) {
-  return tl_jit_is_int(t) || tl_jit_is_float(t) || t == TL_TYPE_BOOL;
 }
 // The type of a tag; of what is no scalar that units compute with, ENTRY.
 static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
   int weak = (tag & TL_WEAK) != 0 ? TL_TYPE_WEAK : 0;
-  return (uint8_t)tag == TL_CLASS_I64    ? (tl_jit_type)(TL_TYPE_INT | weak)
-         : (uint8_t)tag == TL_CLASS_F64  ? (tl_jit_type)(TL_TYPE_FLOAT | weak)
-         : (uint8_t)tag == TL_CLASS_BOOL ? (tl_jit_type)TL_TYPE_BOOL
-                                         : (tl_jit_type)TL_TYPE_ENTRY;
+  uint64_t dtype = tag >> 8 & 0xff;
+  return (tag & TL_CLASS_SCALAR) != 0 && dtype < TL_COMPLEX128
+             ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
+             : (tl_jit_type)TL_TYPE_ENTRY;
 }
 // The tag of a scalar's type.
 static inline uint64_t tl_jit_tag(tl_jit_type t) {
-  uint64_t weak = (t & TL_TYPE_WEAK) != 0 ? TL_WEAK : 0;
-  return tl_jit_is_float(t) ? TL_TAG_F64 | weak
-         : tl_jit_is_int(t) ? TL_TAG_I64 | weak
-                            : TL_TAG_BOOL;
+  tl_dtype dtype = tl_jit_dtype(t);
+  return TL_TAG(tl_scalar_class(dtype), dtype) |
+         ((t & TL_TYPE_WEAK) != 0 ? TL_WEAK : 0);
 }
-// The register of a slot that has a scalar of the type. [t] has to be one of
-// the three that units compute with.
+// The register of a slot that has a scalar of the type.
 static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   return (int)slot + (tl_jit_is_float(t) ? TL_JIT_FLOAT : 0);
 }
@@ -109,22 +128,27 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //
 //     OP(NAME, a, b, c)    what the operands are
 //
-//   I  an integer's or bool's register       ID  the same, written
+//   I  a register for integers               ID  the same, written
 //   F  a float's                             FD  the same, written
-//   N  a float's, an integer's that is converted, or TL_JIT_NONE: imm is it
+//   N  a number's, which is converted to a float of [dtype] where it is none,
+//      or TL_JIT_NONE: imm is it
 //   K  an integer's, or TL_JIT_NONE: imm is it
+//   S  any scalar's, or TL_JIT_NONE: imm is it
 //   A  the number of an array                _   nothing
 //
 // Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
+// Integers are computed in 64 bits and cut to the width of the result's type,
+// as the interpreter does; quotients, shifts to the right and comparisons of
+// uint64 are those of unsigned numbers.
 #define TL_TYPED_OPS(OP)                                                     \
   OP(LABEL, _, _, _) /* to: its number                                */     \
   OP(JUMP, _, _, _)  /* to                                            */     \
   OP(POLL, _, _, _)  /* exit: where the VM is to stop                 */     \
   OP(EXIT, _, _, _)  /* exit                                          */     \
   OP(IF, _, I, K)    /* cond: to                                      */     \
-  OP(FIF, _, F, N)   /* cond: to                                      */     \
+  OP(FIF, _, N, N)   /* cond: to                                      */     \
   OP(SET, ID, I, K)  /* a = b cond c                                  */     \
-  OP(FSET, ID, F, N)                                                         \
+  OP(FSET, ID, N, N)                                                         \
   OP(CONST, ID, _, _) /* imm                                           */    \
   OP(MOVE, ID, I, _)                                                         \
   OP(ADD, ID, I, K)                                                          \
@@ -137,27 +161,40 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(SAR, ID, I, K)      /* exit                                          */ \
   OP(FLOORDIV, ID, I, K) /* exit: c is 0 or -1                            */ \
   OP(MOD, ID, I, K)      /* exit                                          */ \
+  OP(MIN, ID, I, K)                                                          \
+  OP(MAX, ID, I, K)                                                          \
   OP(NEG, ID, I, _)                                                          \
+  OP(FIT, ID, I, _)    /* exit: the type has no such integer            */   \
+  OP(TRUNC, ID, F, _)  /* of a float64; exit: 2^62 and above            */   \
   OP(NOT, ID, I, _)    /* of a bool                                     */   \
-  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where c */   \
-                       /* is below 1 or a more than an int64            */   \
+  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where   */   \
+                       /* they do not fit, or a register c is below 1   */   \
   OP(STEP, ID, ID, I)  /* --b; if b != 0 a += c and jump to             */   \
   OP(FCONST, FD, _, _) /* imm: its bits                                 */   \
-  OP(FMOVE, FD, F, _)                                                        \
+  OP(FMOVE, FD, N, _)                                                        \
   OP(FADD, FD, N, N)                                                         \
   OP(FSUB, FD, N, N)                                                         \
   OP(FMUL, FD, N, N)                                                         \
   OP(FDIV, FD, N, N)                                                         \
   OP(FNEG, FD, F, _)                                                         \
-  OP(FSQRT, FD, F, _)                                                        \
+  OP(FSQRT, FD, N, _)                                                        \
   OP(FABS, FD, F, _)                                                         \
+  OP(FMIN, FD, N, N)                                                         \
+  OP(FMAX, FD, N, N)                                                         \
+  OP(COMPUTE, ID, S, S) /* a = elementwise of b and c, by the interpreter's  \
+                         own function; exit: it has declined */              \
+  OP(FCOMPUTE, FD, S, S)                                                     \
+  OP(PLACE, _, _, _) /* the memory of slot d = constant imm */               \
   OP(LOAD, ID, I, A) /* a = array c [b], [b, d]; exit: out of range   */     \
   OP(FLOAD, FD, I, A)                                                        \
-  OP(STORE, I, I, A) /* array c [b] = a; exit: out of range           */     \
+  OP(STORE, I, I, A) /* array c [b] = a; exit: out of range, or the   */     \
+                     /* dtype has no such integer                     */     \
   OP(FSTORE, N, I, A)                                                        \
   OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
                     /* another type                                  */      \
   OP(FGET, FD, _, _)                                                         \
+  OP(CAPTURED, ID, _, _) /* a = captured value imm; exit as of GET      */   \
+  OP(FCAPTURED, FD, _, _)                                                    \
   OP(PUT, I, _, _) /* module variable imm = a; exit: it owns what   */       \
                    /* it has                                        */       \
   OP(FPUT, F, _, _)                                                          \
@@ -168,8 +205,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FRETURN, F, _, _)
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
-// or TL_JIT_NONE. Loads and stores have the second index in [d], or TL_JIT_NONE
-// for arrays of one axis.
+// or TL_JIT_NONE. Loads and stores have the second index in [d] and the third
+// in [e], or TL_JIT_NONE for arrays of fewer axes.
 typedef enum tl_typed_op {
 #define OP(NAME, a, b, c) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
@@ -184,6 +221,7 @@ typedef enum tl_typed_kind {
   TL_OPERAND_F,
   TL_OPERAND_N,
   TL_OPERAND_K,
+  TL_OPERAND_S,
   TL_OPERAND_A,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
@@ -215,14 +253,19 @@ typedef enum tl_typed_condition {
 struct tl_jit_unit;
 
 // One operation. Jumps go to the label of that number, or, where [to] is below
-// 0, to exit number -1 - to. [condition] is that of IF, FIF, SET and FSET
-// alone, and [dtype] that of loads and stores. [imm] is the constant where an
-// operand is TL_JIT_NONE, the bits of a double where it is a float's.
+// 0, to exit number -1 - to. [imm] is the constant where an operand is
+// TL_JIT_NONE, the bits of a float where it is a float's.
 typedef struct tl_typed {
-  uint8_t op, condition;
+  uint8_t op;
+  // The condition of IF, FIF, SET and FSET; what COMPUTE does, a tl_op, or
+  // TL_OP_COUNT for the conversion to the type.
+  uint8_t condition;
   tl_jit_type type;  // of what a gets, where that is a slot's register
-  uint8_t dtype;     // of an array's items
-  int16_t a, b, c, d;
+  uint8_t dtype;     // of an array's items; the width that floats have
+  int16_t a, b, c, d, e;
+  // The types of a, b and c where they are read, and of a constant; UNKNOWN:
+  // there is no operand.
+  tl_jit_type from[3];
   int32_t to, exit;
   int64_t imm;
   struct tl_jit_unit *callee;  // of calls
@@ -295,6 +338,8 @@ typedef struct tl_jit_unit {
   uint64_t tags[TL_JIT_SLOTS];
   uint32_t array_count;
   tl_jit_array arrays[TL_JIT_ARRAYS];
+  // The types of captured values at the entry, as far as there is room.
+  tl_jit_type captures[TL_JIT_CAPTURES];
   // Callers of the unit read this field when they call, so that it may be set
   // after they were compiled.
   void *code;     // to be called; NULL: none

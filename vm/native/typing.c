@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vm/array/element.h"
+#include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
 // A set of slots with one of them.
@@ -154,22 +155,32 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Loops over ranges ------------------------------------------------------
 
-// The number of iterations takes the place of the end.
+// The number of iterations takes the place of the end. Bounds of narrow dtypes
+// are integers like others.
 //
 //     a      the hidden next value        i = start, start + step, …
 //     a + 1  the end, and from here on how many iterations are left
 //     a + 2  the step
 //
-// Steps below 1 are left to the interpreter.
+// Steps that are not known and below 1 are left to the interpreter, and so is
+// 0.
 static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   for (uint32_t i = 0; i < 3; i++)
-    if (!tl_jit_is_int(x->now[a + i]))
+    if (!tl_jit_is_integer(x->now[a + i]) ||
+        x->now[a + i] == tl_jit_of_dtype(TL_UINT64))
       return TL_TYPING_LEAVES;
   tl_typing_operand step = tl_typing_slot(x, a + 2);
-  if (step.is_known && step.value.i < 1)
+  if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
     return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < 3; i++)
+    if (!tl_jit_is_int(x->now[a + i])) {
+      int32_t exit = tl_typing_exit(x);
+      tl_typing_set(x, TL_TYPED_FIT, a + i, TL_TYPE_INT, (int)(a + i),
+                    TL_JIT_NONE)
+          ->exit = exit;
+    }
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
       tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
@@ -249,63 +260,115 @@ static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
   return (int)i;
 }
 
-// The type of an item, UNKNOWN where units have none of that dtype.
-static tl_jit_type item_type(uint64_t tag) {
-  int dtype = (int)(tag >> 8 & 0xff);
-  return dtype == TL_FLOAT64 ? TL_TYPE_FLOAT
-         : dtype == TL_INT64 ? TL_TYPE_INT
-         : dtype == TL_BOOL  ? TL_TYPE_BOOL
-                             : TL_TYPE_UNKNOWN;
+// Indices of items, as many as the array has axes. Any integer will do: a slot
+// has it extended to 64 bits, and what is not below the length leaves.
+typedef struct indices {
+  uint32_t count;
+  uint32_t slots[3];
+} indices;
+
+// The number of the array with items of scalars that the indices choose one of;
+// -1: there is none.
+static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
+                    bool written) {
+  for (uint32_t i = 0; i < at->count; i++)
+    if (!tl_jit_is_integer(x->now[at->slots[i]]))
+      return -1;
+  return (x->unit->tags[array] >> 8 & 0xff) >= TL_COMPLEX128
+             ? -1
+             : array_in(x, array, at->count, written);
 }
 
-// value = array[first] or array[first, second] (-1: there is none). The item is
-// not weak: it has its array's dtype.
+// The second and third index of an access, and that registers have to be there
+// for what it reads beside the first.
+static void put_indices(tl_typing_pass *x, tl_typed *t, const indices *at) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int16_t *further[] = {&t->d, &t->e};
+  for (uint32_t i = 1; i < at->count; i++) {
+    *further[i - 1] = (int16_t)at->slots[i];
+    x->code->weights[at->slots[i]] += x->weight;
+    x->code->weights[facts + 1 + (int)i] += 2 * x->weight;
+  }
+}
+
+// value = array[indices]. The item is not weak: it has its array's dtype.
 static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
-                           uint32_t first, int second) {
-  if (!tl_jit_is_int(x->now[first]) ||
-      (second >= 0 && !tl_jit_is_int(x->now[second])))
-    return TL_TYPING_LEAVES;
-  tl_jit_type type = item_type(x->unit->tags[array]);
-  int k = type == TL_TYPE_UNKNOWN
-              ? -1
-              : array_in(x, array, second < 0 ? 1 : 2, false);
+                           const indices *at) {
+  int k = array_of(x, array, at, false);
   if (k < 0)
     return TL_TYPING_LEAVES;
+  tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
-      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FLOAD : TL_TYPED_LOAD,
-                    value, type, (int)first, k);
-  t->d = (int16_t)second;
-  t->dtype = (uint8_t)(type - TL_TYPE_SCALAR);
+      tl_typing_set(x, tl_dtype_is_real(dtype) ? TL_TYPED_FLOAD : TL_TYPED_LOAD,
+                    value, tl_jit_of_dtype(dtype), (int)at->slots[0], k);
+  t->dtype = (uint8_t)dtype;
   t->exit = exit;
+  put_indices(x, t, at);
   return TL_TYPING_GOES_ON;
 }
 
-// array[first] = value or array[first, second] = value. Integers become floats
-// in an array of these. Other conversions, as of floats into integers, are left
-// to the interpreter, whether they are errors or not.
+// Whether a value of the type may be stored in items of the dtype, where the
+// interpreter has no error for it: numbers in floats, integers in integers that
+// have them, and what has the dtype itself.
+static bool fits(tl_jit_type type, tl_dtype dtype) {
+  if (!tl_jit_is_scalar(type))
+    return false;
+  if (tl_dtype_is_real(dtype))
+    return tl_jit_is_float(type) || tl_jit_is_integer(type);
+  return tl_jit_dtype(type) == dtype ||
+         (tl_dtype_is_integer(dtype) && tl_jit_is_integer(type));
+}
+
+// array[indices] = value. Other conversions, as of floats into integers, are
+// left to the interpreter, whether they are errors or not.
 static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
-                            uint32_t first, int second) {
-  if (!tl_jit_is_int(x->now[first]) ||
-      (second >= 0 && !tl_jit_is_int(x->now[second])))
-    return TL_TYPING_LEAVES;
-  tl_jit_type type = item_type(x->unit->tags[array]), has = x->now[value];
-  bool fits = type == TL_TYPE_FLOAT ? tl_jit_is_float(has) || tl_jit_is_int(has)
-              : type == TL_TYPE_INT ? tl_jit_is_int(has)
-                                    : has == type;
-  int k = type == TL_TYPE_UNKNOWN || !fits
-              ? -1
-              : array_in(x, array, second < 0 ? 1 : 2, true);
+                            const indices *at) {
+  tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
+  tl_jit_type has = x->now[value];
+  int k = fits(has, dtype) ? array_of(x, array, at, true) : -1;
   if (k < 0)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_put(x, type == TL_TYPE_FLOAT ? TL_TYPED_FSTORE : TL_TYPED_STORE,
-                    tl_jit_register(value, has), (int)first, k);
-  t->d = (int16_t)second;
-  t->dtype = (uint8_t)(type - TL_TYPE_SCALAR);
+  tl_typed *t = tl_typing_put(
+      x, tl_dtype_is_real(dtype) ? TL_TYPED_FSTORE : TL_TYPED_STORE,
+      tl_jit_register(value, has), (int)at->slots[0], k);
+  t->dtype = (uint8_t)dtype;
   t->exit = exit;
+  put_indices(x, t, at);
   return TL_TYPING_GOES_ON;
+}
+
+// The parts of a path, if it is one index of plain values, of which there is
+// one for each of three axes.
+static bool read_path(const tl_typing_pass *x, uint32_t path, uint32_t window,
+                      indices *at) {
+  const tl_path *p = &x->p->unit->paths[path];
+  at->count = 3;
+  if (p->step_count != 1 || p->part_count != 3 || p->spreads ||
+      p->steps[0].field != NULL || p->steps[0].item_count != 3)
+    return false;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (p->steps[0].items[i].kind != TL_ITEM_VALUE)
+      return false;
+    at->slots[i] = window + i;
+  }
+  return true;
+}
+
+// Items of arrays of three axes, whose indices stand in a window.
+static tl_typing_step deep_item(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
+  uint32_t path = tl_ins_extra(ins[1]);
+  indices at;
+  if (ins->op == TL_BC_SETPATH)
+    return (ins->modes >> 4 & 3u) != TL_MODE_BORROW && !x->code->vm->no_reuse &&
+                   read_path(x, path, c, &at)
+               ? store(x, b, a, &at)
+               : TL_TYPING_LEAVES;
+  return (ins->modes & 3u) == TL_MODE_BORROW && read_path(x, path, a + 1, &at)
+             ? load(x, a, b, &at)
+             : TL_TYPING_LEAVES;
 }
 
 // Reads and writes of items, by opcode. TAKEEL reads for an update such as
@@ -316,18 +379,19 @@ static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
   // An array that ends here, and is owned, is to be dropped.
   bool stays =
       (ins->modes & 3u) == TL_MODE_BORROW || (x->unit->tags[b] & TL_OWNED) == 0;
+  const indices one = {1, {c}}, two = {2, {c, d}};
   switch (ins->op) {
     case TL_BC_GETEL:
-      return stays ? load(x, a, b, c, -1) : TL_TYPING_LEAVES;
+      return stays ? load(x, a, b, &one) : TL_TYPING_LEAVES;
     case TL_BC_TAKEEL:
-      return load(x, a, b, c, -1);
+      return load(x, a, b, &one);
     case TL_BC_GETEL2:
-      return (ins->modes & 3u) == TL_MODE_BORROW ? load(x, a, b, c, (int)d)
+      return (ins->modes & 3u) == TL_MODE_BORROW ? load(x, a, b, &two)
                                                  : TL_TYPING_LEAVES;
     case TL_BC_SETEL:
-      return store(x, b, a, c, -1);
+      return store(x, b, a, &one);
     default:
-      return store(x, b, a, c, (int)d);
+      return store(x, b, a, &two);
   }
 }
 
@@ -356,7 +420,8 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t position = (ins->b >> 4) + 1u;
   tl_jit_type type = x->now[position];
-  tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, position, -1);
+  const indices at = {1, {position}};
+  tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, &at);
   if (went == TL_TYPING_GOES_ON)
     tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
         ->imm = 1;
@@ -379,11 +444,23 @@ static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   return TL_TYPING_GOES_ON;
 }
 
-// A constant that is a number or a bool.
-static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
-  if (!tl_jit_is_scalar(tl_jit_type_of(value.tag)))
+// Constant number k. One that is no scalar, such as a type, goes into the
+// slot's memory, where calls and exits find it; constants own nothing.
+static tl_typing_step constant(tl_typing_pass *x, uint32_t a, uint32_t k) {
+  tl_slot value = x->p->constants[k];
+  if (tl_jit_is_scalar(tl_jit_type_of(value.tag))) {
+    tl_typing_set_constant(x, a, value);
+    return TL_TYPING_GOES_ON;
+  }
+  if (tl_is_owned(value))
     return TL_TYPING_LEAVES;
-  tl_typing_set_constant(x, a, value);
+  tl_typed *t =
+      tl_typing_put(x, TL_TYPED_PLACE, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE);
+  t->d = (int16_t)a;
+  t->imm = k;
+  x->now[a] = TL_TYPE_PLACED;
+  x->known |= bit(a);
+  x->values[a] = value;
   return TL_TYPING_GOES_ON;
 }
 
@@ -399,6 +476,25 @@ static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
       tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FGET : TL_TYPED_GET,
+                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  t->imm = index;
+  t->exit = exit;
+  return TL_TYPING_GOES_ON;
+}
+
+// A captured value has the type that it has at the entry, which its cell may
+// lose before another. Functions with captures are never called by units.
+static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t index = tl_ins_extra(*ins) & 0x7fffffffu;
+  tl_jit_type type = index < TL_JIT_CAPTURES && !x->unit->is_function
+                         ? x->unit->captures[index]
+                         : TL_TYPE_UNKNOWN;
+  if (!tl_jit_is_scalar(type))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  bool is_float = tl_jit_is_float(type);
+  tl_typed *t =
+      tl_typing_set(x, is_float ? TL_TYPED_FCAPTURED : TL_TYPED_CAPTURED,
                     ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
   t->imm = index;
   t->exit = exit;
@@ -519,9 +615,10 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_FORVAR:
       return copy(x, a, ins->b >> 4);
     case TL_BC_LOADK:
-      return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
+      return constant(x, a, tl_ins_extra(*ins));
     case TL_BC_LOADI:
-      return constant(x, a, tl_weak_int((int32_t)tl_ins_extra(*ins)));
+      tl_typing_set_constant(x, a, tl_weak_int((int32_t)tl_ins_extra(*ins)));
+      return TL_TYPING_GOES_ON;
     case TL_BC_GETG:
       return get_variable(x, ins);
     case TL_BC_SETG:
@@ -532,8 +629,15 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_SETEL:
     case TL_BC_SETEL2:
       return item(x, ins);
+    case TL_BC_INDEX:
+    case TL_BC_SETPATH:
+      return deep_item(x, ins);
+    case TL_BC_GETC:
+      return get_captured(x, ins);
     case TL_BC_CALLK:
       return call(x, ins);
+    case TL_BC_CALLB:
+      return tl_typing_convert(x, ins);
     case TL_BC_RET:
       return give_result(x, a);
     case TL_BC_LOOP:

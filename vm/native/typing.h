@@ -71,13 +71,14 @@ tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
 
 // Appends an operation. The result is good until the next one; where there is
 // no room, it is a place that nobody reads. [a], [b] and [c] are registers, or
-// TL_JIT_NONE; d is TL_JIT_NONE, to and exit are -1, and all else 0, for the
-// caller to set. Exits are made before the operation that has them, since
+// TL_JIT_NONE; d and e are TL_JIT_NONE, to and exit are -1, floats are
+// float64, [from] is what the registers hold, and all else 0, for the caller to
+// set. Exits are made before the operation that has them, since
 // making one appends nothing but may need now's types.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b, int c);
-// The same, whose result is the slot's; which then has the type. [slot] is a
-// slot and [b] and [c] are registers. An exit of the operation has to be made
-// before this, while the slot has its old type.
+// The same, whose result is the slot's; which then has the type. Floats are
+// of its width. [slot] is a slot and [b] and [c] are registers. An exit of the
+// operation has to be made before this, while the slot has its old type.
 tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c);
 // Appends the constant. The value has to be a scalar that units compute with;
@@ -94,6 +95,9 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live);
 // others it appends nothing, and the unit leaves.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d);
+// Types a call of a built-in that converts a number to a dtype, such as
+// float32(x) or int(x); all others leave.
+tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);
 // Types the condition of a jump of two operands into *jump, whose target is not
 // set yet; [negated] is for the jump on its opposite. False: not plain. On
 // false nothing was appended.

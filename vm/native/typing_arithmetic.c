@@ -5,7 +5,10 @@
 
 #include <string.h>
 
+#include "vm/builtin.h"
 #include "vm/engine/elementwise.h"
+#include "vm/engine/operand.h"
+#include "vm/types/type.h"
 
 // Constants of floats stand in operations as their bits.
 static int64_t float_bits(double f) {
@@ -15,9 +18,9 @@ static int64_t float_bits(double f) {
 }
 
 // Kinds of operands. A bool is no number: arithmetic on bools has rules of its
-// own.
+// own. Complex numbers are left to tl_scalar_binary.
 static bool is_int(const tl_typing_operand *o) {
-  return tl_jit_is_int(o->type);
+  return tl_jit_is_integer(o->type);
 }
 static bool is_float(const tl_typing_operand *o) {
   return tl_jit_is_float(o->type);
@@ -25,11 +28,20 @@ static bool is_float(const tl_typing_operand *o) {
 static bool is_number(const tl_typing_operand *o) {
   return is_int(o) || is_float(o);
 }
+static bool is_weak(const tl_typing_operand *o) {
+  return (o->type & TL_TYPE_WEAK) != 0;
+}
 
-// A result is weak where all operands are.
-static tl_jit_type weak_as(tl_jit_type type, const tl_typing_operand *b,
-                           const tl_typing_operand *c) {
-  return (tl_jit_type)(type | (b->type & c->type & TL_TYPE_WEAK));
+// The type of what two scalars meet in, which is what tl_operands_promote says
+// of them; weak where both are.
+static tl_jit_type meet(const tl_typing_operand *b,
+                        const tl_typing_operand *c) {
+  tl_dtype x = tl_jit_dtype(b->type), y = tl_jit_dtype(c->type);
+  tl_dtype both = is_weak(b) == is_weak(c) ? tl_dtype_promote(x, y)
+                  : is_weak(b)             ? tl_dtype_promote_weak(x, y)
+                                           : tl_dtype_promote_weak(y, x);
+  return (tl_jit_type)(tl_jit_of_dtype(both) |
+                       (b->type & c->type & TL_TYPE_WEAK));
 }
 
 // The register of an operand, or none for a constant. A slot whose value is
@@ -37,6 +49,13 @@ static tl_jit_type weak_as(tl_jit_type type, const tl_typing_operand *b,
 static int register_of(const tl_typing_operand *o) {
   return o->slot < 0 ? TL_JIT_NONE
                      : tl_jit_register((uint32_t)o->slot, o->type);
+}
+
+// Whether an operand is an integer of the dtype as it is. A weak one need not
+// fit, which only of a constant is known here.
+static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
+  return !is_weak(o) || dtype == TL_INT64 ||
+         (o->is_known && tl_int_fits(o->value.i, dtype));
 }
 
 // Of integers a value that is known stands in the operation. Amounts and
@@ -54,30 +73,95 @@ static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   t->exit = exit;
 }
 
+// The bits of a constant operand as a float of the dtype, rounded once.
+static int64_t bits_as(const tl_typing_operand *o, tl_dtype dtype) {
+  tl_dtype from = tl_jit_dtype(o->type);
+  tl_slot v = o->value, single = {.tag = 0, .u = 0};
+  if (dtype == TL_FLOAT64)
+    return float_bits(from == TL_FLOAT64   ? v.f
+                      : from == TL_FLOAT32 ? (double)v.f32
+                      : from == TL_UINT64  ? (double)v.u
+                                           : (double)v.i);
+  single.f32 = from == TL_FLOAT64   ? (float)v.f
+               : from == TL_FLOAT32 ? v.f32
+               : from == TL_UINT64  ? (float)v.u
+                                    : (float)v.i;
+  return single.i;
+}
+
 // Of floats only a constant of the bytecode stands in the operation: what is
-// known of a slot is in a register already.
+// known of a slot is in a register already. The registers are converted to the
+// width of the type, if need be.
 static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                       tl_jit_type type, const tl_typing_operand *b,
                       const tl_typing_operand *c) {
-  double f = c->slot >= 0 ? 0 : is_float(c) ? c->value.f : (double)c->value.i;
   tl_typed *t = tl_typing_set(x, op, a, type, register_of(b), register_of(c));
-  t->imm = float_bits(f);
+  t->imm = c->slot >= 0 ? 0 : bits_as(c, tl_jit_dtype(type));
 }
 
-// Squares, which the interpreter multiplies, too. A float to the power of a
-// weak 2 keeps its own weakness; other powers, and squares of bools, leave.
+// Whatever else the interpreter computes of two scalars, or of one ([c] is
+// NULL), by the function that it calls for that; [op] is TL_OP_COUNT for a
+// conversion. The result has to have the type, else the unit leaves: what it is
+// need only be likely.
+static void put_computed(tl_typing_pass *x, int op, uint32_t a,
+                         tl_jit_type type, const tl_typing_operand *b,
+                         const tl_typing_operand *c) {
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_set(
+      x, tl_jit_is_float(type) ? TL_TYPED_FCOMPUTE : TL_TYPED_COMPUTE, a, type,
+      register_of(b), c == NULL ? TL_JIT_NONE : register_of(c));
+  if (c != NULL && c->slot < 0) {
+    t->from[2] = c->type;
+    t->imm = c->value.i;
+  }
+  t->condition = (uint8_t)op;
+  t->exit = exit;
+}
+
+// The type that an operation of one scalar gives, or of two that meet in
+// [both]; UNKNOWN: it is refused, or no scalar.
+static tl_jit_type result_of(int op, tl_jit_type both) {
+  tl_dtype computed = tl_op_compute_dtype((tl_op)op, tl_jit_dtype(both));
+  if (computed >= TL_COMPLEX128)
+    return TL_TYPE_UNKNOWN;
+  tl_dtype result = tl_op_result((tl_op)op, computed);
+  int weak =
+      result != TL_BOOL && tl_itemsize(result) == 8 ? both & TL_TYPE_WEAK : 0;
+  return result >= TL_COMPLEX128
+             ? TL_TYPE_UNKNOWN
+             : (tl_jit_type)(tl_jit_of_dtype(result) | weak);
+}
+
+// Any elementwise operation of two scalars, by the interpreter's function.
+static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
+                        const tl_typing_operand *b,
+                        const tl_typing_operand *c) {
+  if (!tl_jit_is_scalar(b->type) || !tl_jit_is_scalar(c->type) || b->slot < 0)
+    return false;
+  tl_jit_type type = result_of(op, meet(b, c));
+  if (type == TL_TYPE_UNKNOWN)
+    return false;
+  put_computed(x, op, a, type, b, c);
+  return true;
+}
+
+// Squares, which the interpreter multiplies, too. A float64 to the power of a
+// weak 2 keeps its own weakness; other powers are computed by the function.
 static bool put_square(tl_typing_pass *x, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
-  bool by_int = c->is_known && is_int(c) && c->value.i == 2;
-  bool by_float = c->is_known && is_float(c) && c->value.f == 2.0;
-  if (is_float(b) && by_int && (c->type & TL_TYPE_WEAK) != 0)
+  bool is_double = tl_jit_dtype(b->type) == TL_FLOAT64;
+  bool by_int =
+      c->is_known && tl_jit_is_int(c->type) && c->value.i == 2 && is_weak(c);
+  bool by_float =
+      c->is_known && tl_jit_dtype(c->type) == TL_FLOAT64 && c->value.f == 2.0;
+  if (is_double && by_int) {
     put_float(x, TL_TYPED_FMUL, a, b->type, b, b);
-  else if (is_float(b) && by_float)
-    put_float(x, TL_TYPED_FMUL, a, weak_as(TL_TYPE_FLOAT, b, c), b, b);
-  else if (is_int(b) && by_int) {
+  } else if (is_double && by_float) {
+    put_float(x, TL_TYPED_FMUL, a, meet(b, c), b, b);
+  } else if (tl_jit_is_int(b->type) && by_int) {
     tl_typing_operand self = *b;
     self.is_known = false;
-    put_int(x, TL_TYPED_MUL, a, weak_as(TL_TYPE_INT, b, c), &self, &self);
+    put_int(x, TL_TYPED_MUL, a, meet(b, c), &self, &self);
   } else {
     return false;
   }
@@ -92,20 +176,25 @@ static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
                            const tl_typing_operand *c) {
   if (!is_number(b) || !is_number(c))
     return false;
-  bool floats = is_float(b) || is_float(c) || op == TL_BC_DIV;
-  if (floats)
+  tl_jit_type type = meet(b, c);
+  if (op == TL_BC_DIV && !tl_jit_is_float(type))
+    type = (tl_jit_type)(TL_TYPE_FLOAT | (type & TL_TYPE_WEAK));
+  if (tl_jit_is_float(type)) {
     put_float(x,
               op == TL_BC_ADD   ? TL_TYPED_FADD
               : op == TL_BC_SUB ? TL_TYPED_FSUB
               : op == TL_BC_MUL ? TL_TYPED_FMUL
                                 : TL_TYPED_FDIV,
-              a, weak_as(TL_TYPE_FLOAT, b, c), b, c);
-  else
-    put_int(x,
-            op == TL_BC_ADD   ? TL_TYPED_ADD
-            : op == TL_BC_SUB ? TL_TYPED_SUB
-                              : TL_TYPED_MUL,
-            a, weak_as(TL_TYPE_INT, b, c), b, c);
+              a, type, b, c);
+    return true;
+  }
+  if (!is_held(b, tl_jit_dtype(type)) || !is_held(c, tl_jit_dtype(type)))
+    return false;
+  put_int(x,
+          op == TL_BC_ADD   ? TL_TYPED_ADD
+          : op == TL_BC_SUB ? TL_TYPED_SUB
+                            : TL_TYPED_MUL,
+          a, type, b, c);
   return true;
 }
 
@@ -120,7 +209,12 @@ static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
   bool bools = bits && b->type == TL_TYPE_BOOL && c->type == TL_TYPE_BOOL;
   if (!bools && (!is_int(b) || !is_int(c)))
     return false;
-  if (shift && c->is_known && c->value.u > 63)
+  tl_jit_type type = bools ? (tl_jit_type)TL_TYPE_BOOL : meet(b, c);
+  tl_dtype dtype = tl_jit_dtype(type);
+  if (!bools &&
+      (!tl_dtype_is_integer(dtype) || !is_held(b, dtype) || !is_held(c, dtype)))
+    return false;
+  if (shift && c->is_known && c->value.u >= 8 * tl_itemsize(dtype))
     return false;
   if (!bits && !shift && c->is_known && (c->value.i == 0 || c->value.i == -1))
     return false;
@@ -132,13 +226,47 @@ static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
           : op == TL_BC_SHR      ? TL_TYPED_SAR
           : op == TL_BC_FLOORDIV ? TL_TYPED_FLOORDIV
                                  : TL_TYPED_MOD,
-          a, bools ? TL_TYPE_BOOL : weak_as(TL_TYPE_INT, b, c), b, c);
+          a, type, b, c);
   return true;
 }
 
-// Any operator with two operands.
-static bool put_binary(tl_typing_pass *x, int op, uint32_t a,
-                       const tl_typing_operand *b, const tl_typing_operand *c) {
+// The smaller or the larger of two numbers of one kind. Of two floats one has
+// to be in a register, as NaN is where either is.
+static bool put_extreme(tl_typing_pass *x, uint32_t op, uint32_t a,
+                        const tl_typing_operand *b,
+                        const tl_typing_operand *c) {
+  if (!is_number(b) || !is_number(c))
+    return false;
+  tl_jit_type type = meet(b, c);
+  bool smaller = op == TL_OP_MINIMUM;
+  if (tl_jit_is_float(type))
+    put_float(x, smaller ? TL_TYPED_FMIN : TL_TYPED_FMAX, a, type, b, c);
+  else if (tl_jit_dtype(type) != TL_UINT64 && is_held(b, tl_jit_dtype(type)) &&
+           is_held(c, tl_jit_dtype(type)))
+    put_int(x, smaller ? TL_TYPED_MIN : TL_TYPED_MAX, a, type, b, c);
+  else
+    return false;
+  return true;
+}
+
+// The elementwise operation of an opcode with two operands.
+static int elementwise_of(int op) {
+  static const uint8_t ops[] = {
+      TL_OP_ADD,         TL_OP_SUBTRACT,     TL_OP_MULTIPLY,
+      TL_OP_DIVIDE,      TL_OP_FLOOR_DIVIDE, TL_OP_REMAINDER,
+      TL_OP_POW,         TL_OP_BITWISE_AND,  TL_OP_BITWISE_OR,
+      TL_OP_BITWISE_XOR, TL_OP_LEFT_SHIFT,   TL_OP_RIGHT_SHIFT,
+      TL_OP_EQUAL,       TL_OP_NOT_EQUAL,    TL_OP_LESS,
+      TL_OP_LESS_EQUAL,  TL_OP_GREATER,      TL_OP_GREATER_EQUAL};
+  return ops[op - TL_BC_ADD];
+}
+
+// Any operator with two operands, in the ways that need no call.
+static bool put_operator(tl_typing_pass *x, int op, uint32_t a,
+                         const tl_typing_operand *b,
+                         const tl_typing_operand *c) {
+  if (!tl_jit_is_scalar(b->type) || !tl_jit_is_scalar(c->type))
+    return false;
   switch (op) {
     case TL_BC_ADD:
     case TL_BC_SUB:
@@ -152,6 +280,13 @@ static bool put_binary(tl_typing_pass *x, int op, uint32_t a,
   }
 }
 
+// The same; all others by the interpreter's function.
+static bool put_binary(tl_typing_pass *x, int op, uint32_t a,
+                       const tl_typing_operand *b, const tl_typing_operand *c) {
+  return put_operator(x, op, a, b, c) ||
+         compute_two(x, elementwise_of(op), a, b, c);
+}
+
 // x + 3: the number stands in the instruction, and the result is as weak as x.
 static bool put_immediate(tl_typing_pass *x, const tl_ins *ins) {
   tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
@@ -159,26 +294,32 @@ static bool put_immediate(tl_typing_pass *x, const tl_ins *ins) {
                          .type = TL_TYPE_INT | TL_TYPE_WEAK,
                          .is_known = true,
                          .value = tl_weak_int((int16_t)ins->c)};
-  return put_arithmetic(x, ins->op == TL_BC_ADDI ? TL_BC_ADD : TL_BC_SUB,
-                        ins->a >> 4, &b, &c);
+  return put_binary(x, ins->op == TL_BC_ADDI ? TL_BC_ADD : TL_BC_SUB,
+                    ins->a >> 4, &b, &c);
 }
 
-// Signs, roots and absolute values. Roots of floats below 0 are NaN, as in the
-// kernels; of integers only the sign is plain.
+// Any elementwise operation of one scalar. Signs, roots and absolute values are
+// the processor's: roots of floats below 0 are NaN, as in the kernels. What
+// gives integers floats converts them first.
 static bool put_unary(tl_typing_pass *x, uint32_t a, uint32_t slot,
                       uint32_t op) {
   tl_typing_operand b = tl_typing_slot(x, slot);
+  if (!tl_jit_is_scalar(b.type))
+    return false;
   if (is_int(&b) && op == TL_OP_NEGATIVE)
     tl_typing_set(x, TL_TYPED_NEG, a, b.type, b.slot, TL_JIT_NONE);
-  else if (is_float(&b) &&
-           (op == TL_OP_NEGATIVE || op == TL_OP_SQRT || op == TL_OP_ABS))
-    tl_typing_set(x,
-                  op == TL_OP_NEGATIVE ? TL_TYPED_FNEG
-                  : op == TL_OP_SQRT   ? TL_TYPED_FSQRT
-                                       : TL_TYPED_FABS,
-                  a, b.type, register_of(&b), TL_JIT_NONE);
-  else
-    return false;
+  else if (is_float(&b) && (op == TL_OP_NEGATIVE || op == TL_OP_ABS))
+    tl_typing_set(x, op == TL_OP_NEGATIVE ? TL_TYPED_FNEG : TL_TYPED_FABS, a,
+                  b.type, register_of(&b), TL_JIT_NONE);
+  else if (is_number(&b) && op == TL_OP_SQRT)
+    tl_typing_set(x, TL_TYPED_FSQRT, a, result_of((int)op, b.type),
+                  register_of(&b), TL_JIT_NONE);
+  else {
+    tl_jit_type type = result_of((int)op, b.type);
+    if (type == TL_TYPE_UNKNOWN)
+      return false;
+    put_computed(x, (int)op, a, type, &b, NULL);
+  }
   return true;
 }
 
@@ -192,14 +333,34 @@ static tl_typed_condition for_ints(tl_typed_condition condition) {
              : condition;
 }
 
+// Whether two integers or bools compare in 64 bits: all but a uint64 with what
+// may be below 0.
+static bool compare_in_64_bits(const tl_typing_operand *b,
+                               const tl_typing_operand *c) {
+  const tl_typing_operand *both[] = {b, c};
+  bool is_signed = false, is_wide = false;
+  for (int i = 0; i < 2; i++) {
+    tl_dtype dtype = tl_jit_dtype(both[i]->type);
+    is_wide |= dtype == TL_UINT64;
+    is_signed |= tl_dtypes[dtype].kind == 'I' &&
+                 !(both[i]->is_known && both[i]->value.i >= 0);
+  }
+  return !is_wide || !is_signed;
+}
+
 // Appends the comparison of b and c; [a] is the slot that gets the truth, or
-// TL_JIT_NONE for a jump. NULL: not two integers and not two floats. The
-// interpreter's fast ways have no comparison of an integer with a float either.
+// TL_JIT_NONE for a jump. NULL: no two numbers or bools that compare at once.
 static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              int a, const tl_typing_operand *b,
                              const tl_typing_operand *c) {
-  bool ints = is_int(b) && is_int(c), floats = is_float(b) && is_float(c);
-  if (!ints && !floats)
+  if (!tl_jit_is_scalar(b->type) || !tl_jit_is_scalar(c->type))
+    return NULL;
+  bool ints = !is_float(b) && !is_float(c);
+  tl_dtype dtype = tl_jit_dtype(meet(b, c));
+  if (tl_dtype_is_complex(tl_jit_dtype(b->type)) ||
+      tl_dtype_is_complex(tl_jit_dtype(c->type)) ||
+      (ints && !compare_in_64_bits(b, c)) || (!ints && !is_number(b)) ||
+      (!ints && !is_number(c)))
     return NULL;
   bool imm = ints ? c->is_known : c->slot < 0;
   int right = imm ? TL_JIT_NONE : register_of(c);
@@ -209,7 +370,12 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
              : tl_typing_put(x, ints ? TL_TYPED_IF : TL_TYPED_FIF, TL_JIT_NONE,
                              register_of(b), right);
   t->condition = (uint8_t)(ints ? for_ints(condition) : condition);
-  t->imm = !imm ? 0 : c->value.i;
+  if (ints) {
+    t->imm = imm ? c->value.i : 0;
+  } else {
+    t->dtype = (uint8_t)dtype;
+    t->imm = imm ? bits_as(c, dtype) : 0;
+  }
   return t;
 }
 
@@ -252,9 +418,11 @@ static tl_typed_condition negation(tl_typed_condition condition) {
 bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump) {
   tl_typing_operand b = tl_typing_slot(x, ins->a >> 4);
-  tl_typing_operand c = tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP
-                            ? tl_typing_constant(x, ins->b >> 4, is_float(&b))
-                            : tl_typing_slot(x, ins->b >> 4);
+  tl_typing_operand c =
+      tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP
+          ? tl_typing_constant(x, ins->b >> 4,
+                               tl_jit_dtype(b.type) == TL_FLOAT64)
+          : tl_typing_slot(x, ins->b >> 4);
   tl_typed_condition condition = branch_condition(ins->op);
   *jump = put_compare(x, negated ? negation(condition) : condition, TL_JIT_NONE,
                       &b, &c);
@@ -291,7 +459,18 @@ static bool put_truth(tl_typing_pass *x, const tl_ins *ins) {
   tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
   tl_typing_operand c = tl_typing_slot(x, ins->c >> 4);
   return put_compare(x, (tl_typed_condition)conditions[ins->op - TL_BC_EQ],
-                     ins->a >> 4, &b, &c) != NULL;
+                     ins->a >> 4, &b, &c) != NULL ||
+         compute_two(x, elementwise_of(ins->op), ins->a >> 4, &b, &c);
+}
+
+// Operations of two operands that have no opcode of their own; their number is
+// in the second word.
+static bool put_named(tl_typing_pass *x, const tl_ins *ins, uint32_t op) {
+  tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
+  tl_typing_operand c = tl_typing_slot(x, ins->c >> 4);
+  bool extreme = op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM;
+  return (extreme && put_extreme(x, op, ins->a >> 4, &b, &c)) ||
+         compute_two(x, (int)op, ins->a >> 4, &b, &c);
 }
 
 // not, of a bool; anything else is an error that the interpreter tells.
@@ -314,6 +493,8 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
     done = put_not(x, ins);
   } else if (op == TL_BC_ELEM1) {
     done = put_unary(x, a, ins->b >> 4, d->extra);
+  } else if (op == TL_BC_ELEM2) {
+    done = put_named(x, ins, d->extra);
   } else if (op == TL_BC_ADDI || op == TL_BC_SUBI) {
     done = put_immediate(x, ins);
   } else if (op >= TL_BC_EQ && op <= TL_BC_GE) {
@@ -322,10 +503,62 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
     tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
     tl_typing_operand c =
         tl_opcodes[ins->op].format == TL_FORMAT_ABK
-            ? tl_typing_constant(x, ins->c >> 4,
-                                 is_float(&b) && op != TL_BC_POW)
+            ? tl_typing_constant(
+                  x, ins->c >> 4,
+                  tl_jit_dtype(b.type) == TL_FLOAT64 && op != TL_BC_POW)
             : tl_typing_slot(x, ins->c >> 4);
     done = put_binary(x, op, a, &b, &c);
   }
   return done ? TL_TYPING_GOES_ON : TL_TYPING_LEAVES;
+}
+
+// --- Conversions ------------------------------------------------------------
+
+// The dtype that a call converts its first argument to; TL_DTYPE_COUNT: it is
+// no such call. astype(x, dtype, copy), int(x, base) and float(x) are compiled
+// with all arguments, of which the constant ones are known.
+static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
+                            uint32_t first, uint32_t count) {
+  tl_slot second = tl_none();
+  if (count > 1 && (x->known >> (first + 1) & 1) != 0)
+    second = x->values[first + 1];
+  switch (builtin->fused) {
+    case TL_FUSED_CAST:
+      return count == 3 && tl_is_type(second) &&
+                     second.type->kind == TL_TYPE_DTYPE &&
+                     x->now[first + 2] == TL_TYPE_BOOL
+                 ? second.type->dtype
+                 : TL_DTYPE_COUNT;
+    case TL_FUSED_TO_INT:
+      return tl_class(second) == TL_CLASS_I64 && second.i == 0 ? TL_INT64
+                                                               : TL_DTYPE_COUNT;
+    case TL_FUSED_TO_FLOAT:
+      return count == 1 ? TL_FLOAT64 : TL_DTYPE_COUNT;
+    default:
+      return TL_DTYPE_COUNT;
+  }
+}
+
+// Widths of floats change by rounding once; of float64 what is below 2^62 is
+// cut to an int64; of integers those that the dtype has stay.
+tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  uint32_t a = ins->a >> 4;
+  tl_typing_operand b = tl_typing_slot(x, a + 1);
+  tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
+  if (builtin->at_once == NULL || dtype >= TL_COMPLEX128 || !is_number(&b))
+    return TL_TYPING_LEAVES;
+  tl_jit_type type = tl_jit_of_dtype(dtype);
+  if (tl_dtype_is_real(dtype)) {
+    tl_typing_set(x, TL_TYPED_FMOVE, a, type, register_of(&b), TL_JIT_NONE);
+    return TL_TYPING_GOES_ON;
+  }
+  bool cuts = dtype == TL_INT64 && tl_jit_dtype(b.type) == TL_FLOAT64;
+  if (!cuts && (!tl_dtype_is_integer(dtype) || !is_int(&b)))
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typing_set(x, cuts ? TL_TYPED_TRUNC : TL_TYPED_FIT, a, type,
+                register_of(&b), TL_JIT_NONE)
+      ->exit = exit;
+  return TL_TYPING_GOES_ON;
 }

@@ -33,6 +33,14 @@ static void weigh(tl_typing_pass *x, int kind, int operand) {
   for (int i = 0; i < 2; i++) weights[facts + i] += x->weight;
 }
 
+// The type of what a register holds where the pass stands. Facts are addresses
+// and lengths.
+static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
+  if (kind == TL_OPERAND__ || kind == TL_OPERAND_A || r < 0)
+    return TL_TYPE_UNKNOWN;
+  return r < TL_JIT_FACTS ? x->now[r % TL_JIT_SLOTS] : TL_TYPE_INT;
+}
+
 // Without room the last operation is overwritten, so that callers can go on
 // writing to what they get.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
@@ -48,12 +56,16 @@ tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
                   .b = (int16_t)b,
                   .c = (int16_t)c,
                   .d = TL_JIT_NONE,
+                  .e = TL_JIT_NONE,
+                  .dtype = TL_FLOAT64,
                   .to = -1,
                   .exit = -1};
   const tl_typed_info *info = &tl_typed_ops[op];
-  weigh(x, info->kinds[0], a);
-  weigh(x, info->kinds[1], b);
-  weigh(x, info->kinds[2], c);
+  const int operands[] = {a, b, c};
+  for (int i = 0; i < 3; i++) {
+    weigh(x, info->kinds[i], operands[i]);
+    t->from[i] = type_in(x, info->kinds[i], operands[i]);
+  }
   return t;
 }
 
@@ -61,6 +73,8 @@ tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c) {
   tl_typed *t = tl_typing_put(x, op, tl_jit_register(slot, type), b, c);
   t->type = type;
+  if (tl_jit_is_float(type))
+    t->dtype = (uint8_t)tl_jit_dtype(type);
   x->now[slot] = type;
   x->known &= ~bit(slot);
   return t;

@@ -37,8 +37,9 @@ enum tl_x64_register {
 // stand in the low four bits of the opcodes 7x (jump of 8 bits), 0f 8x (of 32)
 // and 0f 9x (set). B to A are those of unsigned numbers, and of what ucomisd
 // compared; L to G those of signed ones; P is set where one of two floats is
-// NaN.
+// NaN, and O where a signed sum does not fit.
 enum tl_x64_condition {
+  TL_CC_O = 0,
   TL_CC_B = 2,
   TL_CC_AE = 3,
   TL_CC_E = 4,
@@ -56,7 +57,8 @@ enum tl_x64_condition {
 };
 
 // How an instruction is encoded: 64 bits wide, with 0f before the opcode, with
-// byte registers, and the prefixes of scalar doubles (F2), of packed ones (66).
+// byte registers, and the prefixes of scalar doubles (F2), of scalar floats of
+// 32 bits (F3), of packed doubles (66).
 // Intel's manual wants mandatory prefixes before REX, and REX directly before
 // the opcode or its 0f, so the order is that of tl_x64_open. Without any REX,
 // byte registers 4 to 7 would be ah to bh, hence TL_X64_BYTE.
@@ -66,7 +68,9 @@ enum {
   TL_X64_BYTE = 4,
   TL_X64_F2 = 8,
   TL_X64_66 = 16,
+  TL_X64_F3 = 32,
   TL_X64_SD = TL_X64_F2 | TL_X64_0F,
+  TL_X64_SS = TL_X64_F3 | TL_X64_0F,
   TL_X64_PD = TL_X64_66 | TL_X64_0F,
 };
 
@@ -118,6 +122,8 @@ static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
                                int index, int base) {
   if ((how & TL_X64_F2) != 0)
     tl_x64_byte(as, 0xf2);
+  if ((how & TL_X64_F3) != 0)
+    tl_x64_byte(as, 0xf3);
   if ((how & TL_X64_66) != 0)
     tl_x64_byte(as, 0x66);
   int rex = ((how & TL_X64_W) != 0 ? 8 : 0) | (reg >> 3) << 2 |
@@ -155,7 +161,26 @@ static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
     tl_x64_word(as, (uint32_t)displacement);
 }
 
-// opcode reg, [base + index * scale]; the scale is 1 or 8
+// opcode reg, [rip + the 32 bits that follow]
+static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
+  tl_x64_open(as, how, opcode, reg, 0, 0);
+  tl_x64_byte(as, 0x05 | (reg & 7) << 3);
+}
+
+// opcode reg, first, rm in AVX's form of three operands (VEX, c4), of scalars:
+// the register bits and the first operand are inverted, and the prefix is a
+// number. Without [rm] (-1) the operand is [rip + the 32 bits that follow].
+static inline void tl_x64_three(tl_assembler *as, int how, int opcode, int reg,
+                                int first, int rm) {
+  int base = rm < 0 ? 0 : rm >> 3;
+  tl_x64_byte(as, 0xc4);
+  tl_x64_byte(as, (~(reg >> 3) & 1) << 7 | 1 << 6 | (~base & 1) << 5 | 1);
+  tl_x64_byte(as, (~first & 15) << 3 | ((how & TL_X64_F3) != 0 ? 2 : 3));
+  tl_x64_byte(as, opcode);
+  tl_x64_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
+}
+
+// opcode reg, [base + index * scale]; the scale is 1, 2, 4 or 8
 // rm is 100, for the sib, and the displacement is a byte of 0: without one a
 // base of rbp or r13 could not be written. The index is never rsp, whose number
 // means "none".
@@ -163,7 +188,8 @@ static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
                              int base, int index, int scale) {
   tl_x64_open(as, how, opcode, reg, index, base);
   tl_x64_byte(as, 0x44 | (reg & 7) << 3);
-  tl_x64_byte(as, (scale == 8 ? 0xc0 : 0) | (index & 7) << 3 | (base & 7));
+  tl_x64_byte(
+      as, __builtin_ctz((unsigned)scale) << 6 | (index & 7) << 3 | (base & 7));
   tl_x64_byte(as, 0);
 }
 

@@ -147,6 +147,6 @@ bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 // As print writes it, of arrays of more than [limit] items the edges (0: all),
 // and as the prompt shows it in lines of [width].
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit);
-bool tl_nested_display(tl_text *text, tl_slot s, int width);
+bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all);
 
 #endif

@@ -1,7 +1,9 @@
 // Arrays of places in a target: categories and pointers. See indexed.h.
 #include "vm/nested/indexed.h"
 
+#include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
@@ -9,13 +11,15 @@
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/text/format.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Values ------------------------------------------------------------------
 
-// The target's items at places, in their shape.
+// The target's items at places, in their shape; of one place its item.
 static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
-  bool ok = tl_is_form(target, TL_FORM_RAGGED)
+  bool ok = !tl_is_array(places) ? tl_nested_at(vm, target, places.i, out)
+            : tl_is_form(target, TL_FORM_RAGGED)
                 ? tl_grid_of_places(vm, places, target, out)
                 : tl_value_take(vm, target, places.array, out);
   if (ok && !tl_is_owned(*out))
@@ -31,7 +35,7 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   if (!tl_is_spelled(s))
     return true;
   tl_slot places = s.nested->parts[0], target = s.nested->parts[1], values;
-  if (tl_is_array(places))
+  if (!tl_is_nested(places))
     return values_at(vm, places, target, out);
   // Codes that may be missing. Without categories all are: any values will do.
   tl_slot mask = tl_borrow(places.nested->parts[0]);
@@ -161,11 +165,94 @@ bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
 
 // --- Reading and writing -----------------------------------------------------
 
+// An index that goes on behind the pointers, cut in two:
+//
+//   p[1:, ::2, -2:]     p of two axes
+//     head  1:, ::2     of the places
+//     tail  :, -2:      of the target, whose first axis stays whole
+typedef struct split {
+  tl_step head, tail;
+  tl_slot *tail_parts;
+  tl_index_item items[TL_MOST_ITEMS];
+} split;
+
+// Where the axes of [n] are used up; false: the index ends there, or does not
+// fit, which the places then say. An ellipsis stands for axes of the pointers.
+static bool split_index(const tl_nested *n, const tl_step *step, tl_slot *parts,
+                        split *out) {
+  int left = tl_nested_ndim(n), at = 0;
+  bool goes_on = tl_is_nested(n->parts[1]) || tl_value_ndim(n->parts[1]) > 1;
+  for (; goes_on && left > 0 && at < step->item_count; at++) {
+    tl_step one = {.item_count = 1, .items = &step->items[at]};
+    bool ellipsis;
+    left -= tl_step_axes(&one, parts, &ellipsis);
+    goes_on = !ellipsis;
+    parts += tl_item_parts(step->items[at]);
+  }
+  int rest = step->item_count - at;
+  if (!goes_on || left != 0 || rest == 0 || rest >= TL_MOST_ITEMS)
+    return false;
+  out->head = (tl_step){.item_count = (uint16_t)at, .items = step->items};
+  out->items[0] = (tl_index_item){.kind = TL_ITEM_SLICE};
+  memcpy(out->items + 1, step->items + at, (size_t)rest * sizeof *out->items);
+  out->tail =
+      (tl_step){.item_count = (uint16_t)(rest + 1), .items = out->items};
+  out->tail_parts = parts;
+  return true;
+}
+
+// The pointers that the head chooses, into what the tail leaves of each item:
+// they keep their places, and the target becomes a view of itself.
+static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
+                       tl_slot *parts, tl_slot *out) {
+  tl_slot places = tl_borrow(n->parts[0]), target = tl_borrow(n->parts[1]);
+  tl_slot base = places, item;
+  if (tl_is_array(places) && cut->head.item_count > 0 &&
+      !tl_index_get(vm, &base, &cut->head, parts, &places))
+    return false;
+  if (tl_is_array(places)) {
+    base = target;
+    if (tl_index_get(vm, &base, &cut->tail, cut->tail_parts, &target))
+      return tl_indexed_new(vm, TL_FORM_POINTER, &places, &target, out);
+    tl_clear(vm, &places);
+    return false;
+  }
+  // One item: the index goes on in it, as in any value.
+  cut->tail.items++;
+  cut->tail.item_count--;
+  if (!tl_nested_at(vm, target, places.i, &item))
+    return false;
+  bool ok = tl_index_get(vm, &item, &cut->tail, cut->tail_parts, out);
+  tl_clear(vm, &item);
+  return ok;
+}
+
+// Whether an index of a pointer without axes is p[()] or p[...], its value;
+// else fails (kind index).
+static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                        const tl_slot *parts) {
+  bool ellipsis;
+  char text[TL_DESCRIBE];
+  bool nothing = step->item_count == 1 && step->items->kind == TL_ITEM_VALUE &&
+                 tl_is_list(*parts) && parts->list->length == 0;
+  return nothing ||
+         (step->item_count == 1 && tl_step_axes(step, parts, &ellipsis) == 0 &&
+          ellipsis) ||
+         tl_fail(vm, TALLY_ERR_INDEX,
+                 "an index is too many for %s: p[()] is its value",
+                 tl_describe(tl_lend_nested(n), text, sizeof text));
+}
+
 // The places are indexed, the target stays whole.
 bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
                     tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot places, target = tl_borrow(n->parts[1]);
+  split cut;
+  if (tl_nested_form(n) == TL_FORM_POINTER && split_index(n, step, parts, &cut))
+    return get_behind(vm, n, &cut, parts, out);
+  if (tl_nested_ndim(n) == 0)
+    return check_whole(vm, n, step, parts) && tl_indexed_values(vm, base, out);
   if (!tl_part_get(vm, base, 0, step, parts, &places))
     return false;
   if (tl_is_none(places)) {  // a code that is missing
@@ -193,19 +280,49 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   return ok;
 }
 
+// Index arrays behind several places would be paired with them.
+static bool check_tail(tl_vm *vm, const split *cut, tl_slot *places) {
+  bool several = tl_value_ndim(*places) > 0, ok = true;
+  const tl_slot *part = cut->tail_parts;
+  for (int i = 1; i < cut->tail.item_count; i++) {
+    ok = ok && (cut->items[i].kind != TL_ITEM_VALUE || !several ||
+                !tl_is_array(*part) || tl_ndim(part->array) == 0);
+    part += tl_item_parts(cut->items[i]);
+  }
+  if (ok)
+    return true;
+  tl_clear(vm, places);
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "an index array behind several pointers can be read, not set: "
+                 "set one pointer after the other");
+}
+
 // The places that are set, and the steps that go on from there.
 // x[i] = v sets where x[i] refers to, x = v and x.f = v where all items do.
 // A name is a field of the target, so it is left in *rest. *places borrows
 // from [n] or is owned.
-// The first step is used up only where it is an index.
+// The first step is used up only where it is an index. If that goes on behind
+// the pointers (split_index), [cut] has what is left of it: places stand in
+// front, in the same index, as what they choose has the axes of the places.
 static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
-                          tl_slot *places, tl_nested_path *rest) {
+                          tl_slot *places, tl_nested_path *rest,
+                          tl_step steps[TL_MOST_STEPS], split *cut) {
   *places = tl_borrow(n->parts[0]);
   *rest = w;
   if (w.count == 0 || tl_step_name(w.steps, w.parts) != NULL)
     return true;
   tl_slot borrowed = tl_borrow(n->parts[0]);
+  if (split_index(n, w.steps, w.parts, cut) && w.count <= TL_MOST_STEPS) {
+    memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
+    steps[0] = cut->tail;
+    *rest = (tl_nested_path){steps, w.count, cut->tail_parts};
+    return (tl_nested_ndim(n) == 0 || cut->head.item_count == 0 ||
+            tl_index_get(vm, &borrowed, &cut->head, w.parts, places)) &&
+           check_tail(vm, cut, places);
+  }
   *rest = tl_nested_path_below(w);
+  if (tl_nested_ndim(n) == 0)
+    return check_whole(vm, n, w.steps, w.parts);
   return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
 }
 
@@ -215,9 +332,12 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot places, plain = tl_borrow(*value);
   tl_nested_path rest;
   tl_nested_place place;
-  if (!choose_places(vm, n, w, &places, &rest))
+  tl_step steps[TL_MOST_STEPS];
+  split cut = {.tail_parts = NULL};
+  if (!choose_places(vm, n, w, &places, &rest, steps, &cut))
     return false;
-  bool ok = (tl_place_begin(&place, tl_one_value, &places, rest, false) ||
+  bool merges = rest.steps == steps;
+  bool ok = (tl_place_begin(&place, tl_one_value, &places, rest, merges) ||
              tl_fail(vm, TALLY_ERR_VALUE,
                      "what a pointer refers to is set by at most %d steps",
                      TL_MOST_STEPS - 1)) &&

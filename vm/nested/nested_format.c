@@ -9,6 +9,7 @@
 
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/vm.h"
@@ -28,6 +29,14 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   if (tl_is_raw_bytes(s) && tl_is_string(s.nested->parts[0])) {
     tl_raw_bytes_format(text, s.nested->parts[0].string);
     return !text->failed;
+  }
+  if (tl_value_ndim(s) == 0) {  // one pointer
+    tl_slot value;
+    if (!tl_indexed_values(vm, s, &value))
+      return false;
+    bool ok = tl_format_value(vm, text, value, true, limit);
+    tl_drop(vm, value);
+    return ok;
   }
   int64_t length = tl_value_length(s, 0);
   bool elided = limit > 0 && tl_nested_size(s.nested) > limit;
@@ -115,11 +124,11 @@ static void write_table(table *t) {
 }
 
 // The fields of the items of one axis, below their names.
-static bool display_fields(tl_text *text, tl_slot s) {
+static bool display_fields(tl_text *text, tl_slot s, bool all) {
   tl_vm *vm = text->vm;
   const tl_nested *n = s.nested;
   int64_t length = tl_value_length(s, 0), columns = n->layout->field_count;
-  bool elided = length > LIMIT;
+  bool elided = !all && length > LIMIT;
   int64_t shown = elided ? 2 * EDGE + 1 : length, at = 0;
   table t;
   bool ok = open_table(&t, text, shown + 1, columns);
@@ -156,10 +165,10 @@ static bool display_fields(tl_text *text, tl_slot s) {
 }
 
 // An item a line; those that may be missing fill the lines.
-static bool display_items(tl_text *text, tl_slot s, int width) {
+static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
   tl_vm *vm = text->vm;
   int64_t length = tl_value_length(s, 0);
-  bool elided = length > LIMIT;
+  bool elided = !all && length > LIMIT;
   bool in_lines = (tl_is_form(s, TL_FORM_OPTION) || tl_is_raw_bytes(s)) &&
                   tl_value_ndim(s) == 1;
   int used = 0;
@@ -201,9 +210,9 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
 
 // The type on the first line, and below it a table for structs of one axis, the
 // items for others.
-bool tl_nested_display(tl_text *text, tl_slot s, int width) {
+bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all) {
   char type[TL_DESCRIBE];
-  if (tl_value_ndim(s) == 0) {  // bytes
+  if (tl_value_ndim(s) == 0) {  // bytes, one pointer
     bool ok = tl_nested_format(text, s, 0);
     tl_text_putc(text, '\n');
     return ok && !text->failed;
@@ -212,6 +221,7 @@ bool tl_nested_display(tl_text *text, tl_slot s, int width) {
   tl_text_putc(text, '\n');
   tl_form form = tl_nested_form(s.nested);
   bool has_fields = form == TL_FORM_STRUCT || form == TL_FORM_COLUMNS;
-  return has_fields && tl_value_ndim(s) == 1 ? display_fields(text, s)
-                                             : display_items(text, s, width);
+  return has_fields && tl_value_ndim(s) == 1
+             ? display_fields(text, s, all)
+             : display_items(text, s, width, all);
 }

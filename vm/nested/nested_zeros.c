@@ -132,6 +132,12 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
 static bool zero_pointers(const maker *m, tl_type *of, int ndim,
                           const int64_t *shape, tl_slot *out) {
   tl_slot target, first;
+  if (ndim == 0) {
+    int64_t one = 1;
+    first = tl_weak_int(0);
+    return zeros(m, of, 1, &one, &target) &&
+           tl_indexed_new(m->vm, TL_FORM_POINTER, &first, &target, out);
+  }
   tl_array *places = tl_numbers_new(m->vm, ndim, shape, 0);
   if (places == NULL)
     return false;
@@ -172,7 +178,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   }
   if (tl_type_is_text(type))
     return fail_text(m);
-  if (ndim == 0)
+  if (ndim == 0 && type->kind != TL_TYPE_POINTER)
     return fail_zeros(m);
   switch (type->kind) {
     case TL_TYPE_OPTION:

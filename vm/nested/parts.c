@@ -62,7 +62,9 @@ bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
     tl_slot made;
     if (!open(vm, args[i], &made))
       return false;
-    if (!tl_is_owned(made))
+    // What the opener does not know is itself, borrowed; a pointer without axes
+    // may be opened to a number or a constant text, which nobody owns.
+    if (!tl_is_owned(made) && (!tl_is_nested(args[i]) || tl_is_nested(made)))
       continue;
     tl_clear(vm, &args[i]);
     args[i] = made;

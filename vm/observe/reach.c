@@ -75,6 +75,10 @@ bool tl_reach_meet(tl_reach *w, tl_slot value) {
   return true;
 }
 
+bool tl_reach_has(const tl_reach *w, const tl_object *object) {
+  return w->met_count > 0 && *find(w, object) != NULL;
+}
+
 // The newest first: the order does not matter to any caller, and the list is
 // then a stack.
 bool tl_reach_next(tl_reach *w, tl_slot *out) {

@@ -22,6 +22,8 @@ typedef struct tl_reach {
 
 // Whether the value's object is met for the first time; it waits then.
 bool tl_reach_meet(tl_reach *reach, tl_slot value);
+// Whether the object was met.
+bool tl_reach_has(const tl_reach *reach, const tl_object *object);
 // Takes a value that waits; false where none does, or where memory was short.
 bool tl_reach_next(tl_reach *reach, tl_slot *out);
 // Frees the tables.

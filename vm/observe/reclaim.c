@@ -22,6 +22,7 @@
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
+#include "vm/observe/watch.h"
 #include "vm/array/string_item.h"
 
 // An object that belongs to a unit: a prototype or a constant.
@@ -238,11 +239,11 @@ static bool at_top(const tl_vm *vm) {
          vm->host_depth == 0;
 }
 
-// Records of a run refer to code by address, and an error to its file: while
-// there are such, nothing is freed.
+// Notes of a run refer to code by address, and an error to its file: while
+// there are such, nothing is freed. A timeline that has ended has names alone.
 static bool may_reclaim(const tl_vm *vm) {
-  return vm->watch == NULL && vm->watched == NULL && !vm->error.set &&
-         at_top(vm);
+  bool noted = vm->watched != NULL && vm->watched->notes != NULL;
+  return vm->watch == NULL && !noted && !vm->error.set && at_top(vm);
 }
 
 // Frees the units that were not reached.

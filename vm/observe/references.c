@@ -2,6 +2,7 @@
 // Each reference is given a name while it is visited; nothing is stored but
 // which objects were met.
 #include "vm/observe/references.h"
+#include "vm/host.h"
 #include "vm/objects.h"
 
 #include <inttypes.h>
@@ -154,7 +155,7 @@ bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
       !visit_kept(vm->args, "os.args", visit, context))
     return false;
   handles h = {visit, context, false};
-  vm->host->each_handle(vm, visit_handle, &h);
+  vm->host->each_outer(vm, visit_handle, &h);
   return !h.stopped;
 }
 
@@ -258,6 +259,32 @@ static bool visit_fields(tl_slot s, tl_reference_visit *visit, void *context) {
   return true;
 }
 
+// A walk over what a resource holds.
+typedef struct holding {
+  tl_slot from;
+  tl_reference_visit *visit;
+  void *context;
+  uint32_t count;
+  bool stopped;
+} holding;
+
+static void visit_held(void *context, tl_slot value) {
+  holding *h = context;
+  uint32_t at = h->count++;
+  h->stopped = h->stopped || !visit_item(h->from, value, h->visit, h->context,
+                                         "value %" PRIu32, at);
+}
+
+// What a host's object holds, if its type says it.
+static bool visit_resource(tl_slot s, tl_reference_visit *visit,
+                           void *context) {
+  const tl_resource *resource = s.pointer;
+  holding h = {.from = s, .visit = visit, .context = context};
+  if (resource->vm != NULL)
+    resource->vm->host->each_held(resource, visit_held, &h);
+  return !h.stopped;
+}
+
 // By the object's kind; strings and arrays that own their block refer to
 // nothing, unless their items are strings.
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
@@ -279,9 +306,37 @@ bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
       const tl_native *n = s.pointer;
       return visit_slots(s, n->values, n->count, "value ", visit, context);
     }
+    case TL_KIND_HANDLE:
+      return visit_resource(s, visit, context);
     default:
       return true;
   }
+}
+
+// --- Circles ----------------------------------------------------------------
+
+// Lets the object of a reference wait.
+static bool meet(void *context, const tl_reference *r) {
+  tl_reach *reach = context;
+  tl_reach_meet(reach, r->to);
+  return !reach->failed;
+}
+
+static tl_slot resource_slot(const tl_resource *resource) {
+  return (tl_slot){.tag = TL_TAG_HANDLE,
+                   .pointer = (void *)(uintptr_t)resource};
+}
+
+bool tl_is_in_circle(tl_vm *vm, const tl_resource *resource, bool *complete) {
+  tl_reach reach = {.vm = vm};
+  tl_slot next = resource_slot(resource);
+  do
+    tl_each_item(next, meet, &reach);
+  while (!tl_reach_has(&reach, &resource->head) && tl_reach_next(&reach, &next));
+  bool found = tl_reach_has(&reach, &resource->head);
+  *complete = *complete && !reach.failed;
+  tl_reach_end(&reach);
+  return found;
 }
 
 // --- Everything -------------------------------------------------------------
@@ -305,15 +360,36 @@ static bool see(void *context, const tl_reference *r) {
   return !s->reach.failed && s->visit(s->context, &seen);
 }
 
+// A resource that nothing led to is in a circle, or a temporary's: what it holds
+// is seen in any case. False: stopped.
+static bool see_unmet(search *s, const tl_resource *resource, bool *complete) {
+  tl_slot next = resource_slot(resource);
+  if (s->reach.failed || tl_reach_has(&s->reach, &resource->head))
+    return !s->reach.failed;
+  tl_reference r = {.kind = TL_REFERENCE_CIRCLE,
+                    .count = TL_COUNT_BORROWED,
+                    .to = next};
+  snprintf(r.name, sizeof r.name, "a circle through it");
+  bool ok = true;
+  if (tl_is_in_circle(s->reach.vm, resource, complete))
+    ok = see(s, &r);
+  else
+    ok = tl_each_item(next, see, s);
+  while (ok && tl_reach_next(&s->reach, &next)) ok = tl_each_item(next, see, s);
+  return ok;
+}
+
 // A walk without recursion: objects that were met wait in a list.
 bool tl_each_reference(tl_vm *vm, bool polls, tl_reference_visit *visit,
                        void *context, bool *complete) {
   search s = {
       .reach = {.vm = vm}, .visit = visit, .context = context, .polls = polls};
   tl_slot next;
-  bool ok = tl_each_root(vm, see, &s);
+  bool ok = tl_each_root(vm, see, &s), sure = true;
   while (ok && tl_reach_next(&s.reach, &next)) ok = tl_each_item(next, see, &s);
+  for (const tl_resource *r = vm->visiting; ok && r != NULL; r = r->older)
+    ok = see_unmet(&s, r, &sure);
   tl_reach_end(&s.reach);
-  *complete = !s.reach.failed;
+  *complete = sure && !s.reach.failed;
   return ok;
 }

@@ -3,7 +3,11 @@
 // like, and for messages about shared arrays.
 //
 //     roots: slots of frames, variables of modules, the host's handles
-//       └ items: [0] of a list, .key of a record, captured by a function …
+//       └ items: [0] of a list, .key of a record, captured by a function,
+//                what a resource says that it holds …
+//
+// A circle through a resource has no root: it is found in the VM's list of such
+// resources, when all that has a root was met.
 #ifndef TALLY_VM_REFERENCES_H
 #define TALLY_VM_REFERENCES_H
 
@@ -19,6 +23,9 @@ typedef enum tl_reference_kind {
   TL_REFERENCE_HOST,
   // Inside another object.
   TL_REFERENCE_ITEM,
+  // No reference: a resource that holds what leads back to it, and that nothing
+  // else leads to. No count frees it.
+  TL_REFERENCE_CIRCLE,
 } tl_reference_kind;
 
 // Which of the three counts it is part of (vm/value.h).
@@ -62,6 +69,10 @@ bool tl_each_item(tl_slot value, tl_reference_visit *visit, void *context);
 // there was memory to do it, and no interrupt where it [polls] (tl_fail then).
 bool tl_each_reference(tl_vm *vm, bool polls, tl_reference_visit *visit,
                        void *context, bool *complete);
+// Whether what a resource holds leads back to it. *complete is set to false
+// where there was no memory to find out.
+bool tl_is_in_circle(tl_vm *vm, const struct tl_resource *resource,
+                     bool *complete);
 
 // Visits the names in frames under way for what another reference owns (y after
 // y = x). *complete is set to false where there was no memory to find them.

@@ -7,6 +7,7 @@
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/references.h"
+#include "vm/memory/pages.h"
 #include "vm/observe/watch.h"
 
 // Seconds since the recording began.
@@ -74,6 +75,17 @@ static uint64_t live_now(const tl_vm *vm) {
 
 // --- Samples ----------------------------------------------------------------
 
+// Makes one stretch of each two. What lies behind the last change is not known
+// yet.
+static void halve_line(tl_device_line *line) {
+  for (uint32_t i = 0; 2 * i <= line->at; i++) {
+    uint64_t a = line->high[2 * i];
+    uint64_t b = 2 * i < line->at ? line->high[2 * i + 1] : 0;
+    line->high[i] = a > b ? a : b;
+  }
+  line->at /= 2;
+}
+
 // Makes one sample of each two. Low and high stay exact: they are those of the
 // whole double interval. What is lost is when within it they were.
 static void halve_samples(tl_timeline *t) {
@@ -85,6 +97,20 @@ static void halve_samples(tl_timeline *t) {
   }
   t->sample_count = TL_SAMPLES / 2;
   t->width *= 2;
+  halve_line(&t->rss);
+  for (uint32_t d = 0; d < t->device_count; d++)
+    halve_line(&t->devices[d]);
+}
+
+// Notes the bytes of a line in the newest sample; until then they were what
+// they had been last.
+static void add_to_line(tl_device_line *line, uint32_t at, uint64_t bytes) {
+  while (line->at < at) line->high[++line->at] = line->last;
+  line->last = bytes;
+  if (bytes > line->high[at])
+    line->high[at] = bytes;
+  if (bytes > line->peak)
+    line->peak = bytes;
 }
 
 // Notes the live bytes at a time. Times never go back, so only the last sample
@@ -106,6 +132,8 @@ static void add_sample(tl_timeline *t, double at, uint64_t live) {
     uint64_t last = t->samples[t->sample_count - 1].last;
     t->samples[t->sample_count++] = (tl_sample){last, last, last};
   }
+  if (t->rss.at < index)
+    add_to_line(&t->rss, index, tl_pages_resident());
   tl_sample *s = &t->samples[t->sample_count - 1];
   if (live < s->low)
     s->low = live;
@@ -242,6 +270,15 @@ static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
     add_free(vm, t, block, nbytes);
 }
 
+static void note_device(tl_vm *vm, size_t device) {
+  for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next) {
+    t->end = now(t);
+    add_sample(t, t->end, live_now(vm));
+    add_to_line(&t->devices[device], t->sample_count - 1,
+                vm->devices[device].bytes);
+  }
+}
+
 // --- Beginning and end ------------------------------------------------------
 
 // Begins a recording: the counting loop has to run, since that alone says where
@@ -280,6 +317,14 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
   t->before = t->peak = t->after = live;
   t->samples[0] = (tl_sample){live, live, live};
   t->sample_count = 1;
+  add_to_line(&t->rss, 0, t->rss.before = tl_pages_resident());
+  t->device_count = (uint32_t)vm->options.device_count;
+  for (uint32_t i = 0; i < t->device_count; i++) {
+    uint64_t bytes = vm->devices[i].bytes;
+    t->names[i] = vm->devices[i];
+    t->devices[i].before = bytes;
+    add_to_line(&t->devices[i], 0, bytes);
+  }
   t->opened = opened;
   t->next = vm->watch->recording;
   vm->watch->recording = t;
@@ -343,6 +388,9 @@ static void end_record(tl_vm *vm, tl_timeline *t) {
   t->end = now(t);
   t->after = live_now(vm);
   add_sample(t, t->end, t->after);
+  add_to_line(&t->rss, t->sample_count - 1, tl_pages_resident());
+  for (uint32_t i = 0; i < t->device_count; i++)
+    add_to_line(&t->devices[i], t->sample_count - 1, vm->devices[i].bytes);
   bool complete;  // owners that are not found are not named
   tl_each_reference(vm, false, note_owner, t, &complete);
   for (uint32_t i = 0; i < t->band_count; i++)
@@ -399,6 +447,7 @@ const tl_observer tl_watch_observer = {
     .alloc = note_alloc,
     .free = note_free,
     .step = tl_profile_step,
+    .device = note_device,
     .fresh = tl_watch_fresh,
     .inplace = tl_watch_inplace,
     .refused = tl_watch_refused,

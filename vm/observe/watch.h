@@ -60,6 +60,14 @@ typedef struct tl_band {
   char owner[80];  // who has it when the recording ends; "": nobody
 } tl_band;
 
+// Bytes elsewhere over time, such as on a device, in the same stretches as the samples.
+typedef struct tl_device_line {
+  uint64_t high[TL_SAMPLES];  // the most, up to [at]
+  uint64_t last;              // now
+  uint32_t at;                // the sample of the last change
+  uint64_t before, peak;
+} tl_device_line;
+
 // Live bytes over time, and which large blocks they were.
 typedef struct tl_timeline {
   // The next of those that are being recorded, and whether watching began with
@@ -83,6 +91,12 @@ typedef struct tl_timeline {
   char peak_text[100];  // the source line
   char files[TL_WATCH_FILES][100];
   uint32_t file_count;
+  // Of the process (its resident set, looked at when a sample begins), and of
+  // the host's devices.
+  tl_device_line rss;
+  tl_device_line devices[TALLY_MAX_DEVICES];
+  tl_device names[TALLY_MAX_DEVICES];
+  uint32_t device_count;
 } tl_timeline;
 
 // --- What became of operands (notes.c) --------------------------------------

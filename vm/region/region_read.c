@@ -250,6 +250,17 @@ static bool has_no_base(tl_region_reader *rd, const tl_decoded *d) {
   return tl_class(base->value) == TL_CLASS_I64 && base->value.i == 0;
 }
 
+// Whether a call of astype says nothing of what does not fit.
+static bool is_usual_cast(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (d->window_count != 4 || !tl_reader_look_up(rd, d->window + 3, &in) ||
+      in >= 0)
+    return false;
+  tl_region_use *overflow = tl_reader_use(rd, in);
+  overflow->exact = true;
+  return tl_is_none(overflow->value);
+}
+
 // The dtype that a call converts to: the function's own, or what astype is
 // asked for.
 // Marks what it has looked at as exact.
@@ -258,7 +269,7 @@ static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
   tl_dtype own = converts_to(rd->function->constants[d->extra].pointer);
   if (own == TL_INT64)
     return has_no_base(rd, d) ? own : TL_DTYPE_COUNT;
-  if (own != TL_DTYPE_COUNT || d->window_count != 3 ||
+  if (own != TL_DTYPE_COUNT || !is_usual_cast(rd, d) ||
       !tl_reader_look_up(rd, d->window + 1, &in) || in >= 0)
     return own;
   tl_region_use *to = tl_reader_use(rd, in);

@@ -31,6 +31,7 @@ enum {
   DECIMALS = 6,
   GAP = 2,  // columns between items
   MARGIN = 1,
+  DEEPEST = 8,  // columns that the deepest level of a tree is indented by
 };
 
 // --- Which items are shown --------------------------------------------------
@@ -40,7 +41,7 @@ typedef struct picture {
   tl_text *text;
   const tl_array *array;
   int width;  // of the terminal
-  bool elided;
+  bool elided, all;
   int64_t visits;  // left; an array of many short axes has too many to look at
   // How floats are written: decimals, or digits before an exponent.
   int decimals;
@@ -280,7 +281,7 @@ static void end_line(tl_text *text) {
 // Items in rows as long as the terminal allows, one below the other.
 static void add_vector(picture *p) {
   int width = 0;
-  p->visits = LIMIT;
+  p->visits = p->all ? INT64_MAX : LIMIT;
   visit_shown(p, 0, p->array->data, widen, &width);
   int64_t length = tl_shape(p->array)[0], count = shown_count(p, length);
   int64_t stride = tl_strides(p->array)[0];
@@ -385,6 +386,35 @@ static void add_row(const picture *p, const columns *c, const char *row) {
   end_line(p->text);
 }
 
+// Appends all columns, those that fit side by side in a block of their own
+// each:
+//
+//     [:, 0..9]
+//      …
+static void add_blocks(const picture *p, const columns *c, const char *data) {
+  int row = tl_ndim(p->array) - 2;
+  int64_t rows = tl_shape(p->array)[row];
+  const int64_t *strides = tl_strides(p->array);
+  for (int64_t begin = 0, end; begin < c->length; begin = end) {
+    int used = MARGIN + c->widths[begin];
+    for (end = begin + 1; end < c->length; end++) {
+      used += GAP + c->widths[end];
+      if (used > p->width)
+        break;
+    }
+    tl_text_printf(p->text, "[:, %lld..%lld]\n", (long long)begin,
+                   (long long)end);
+    for (int64_t i = 0; i < rows && !p->text->failed; i++) {
+      for (int64_t j = begin; j < end; j++) {
+        add_blanks(p->text, j == begin ? MARGIN : GAP);
+        add_cell(p, data + i * strides[row] + j * strides[row + 1],
+                 c->widths[j]);
+      }
+      end_line(p->text);
+    }
+  }
+}
+
 // Appends a matrix; false after tl_fail.
 static bool add_matrix(picture *p, const char *data) {
   tl_vm *vm = p->text->vm;
@@ -398,7 +428,10 @@ static bool add_matrix(picture *p, const char *data) {
     return false;
   measure_columns(p, data, &c);
   fit_columns(p, &c);
-  int64_t rows = shown_count(p, shape[row]);
+  bool in_blocks = p->all && c.left + c.right < c.length;
+  if (in_blocks)
+    add_blocks(p, &c, data);
+  int64_t rows = in_blocks ? 0 : shown_count(p, shape[row]);
   for (int64_t i = 0; i < rows && !p->text->failed; i++) {
     if (rows < shape[row] && i == EDGE) {
       add_blanks(p->text, MARGIN);
@@ -445,17 +478,17 @@ static bool add_matrices(picture *p, int axis, const char *data,
 }
 
 // Appends type and items of an array.
-static bool display_array(tl_text *text, tl_slot s, int width) {
-  picture p = {.text = text, .array = s.array, .width = width};
+static bool display_array(tl_text *text, tl_slot s, int width, bool all) {
+  picture p = {.text = text, .array = s.array, .width = width, .all = all};
   char type[TL_DESCRIBE];
   tl_text_puts(text, tl_describe(s, type, sizeof type));
   tl_text_putc(text, '\n');
   if (s.array->size == 0)
     return !text->failed;
-  p.elided = s.array->size > LIMIT;
+  p.elided = !all && s.array->size > LIMIT;
   choose_floats(&p);
   int64_t index[TL_MAX_DIMS];
-  p.visits = LIMIT;  // now of matrices
+  p.visits = all ? INT64_MAX : LIMIT;  // now of matrices
   if (tl_ndim(s.array) > 1)
     return add_matrices(&p, 0, s.array->data, index);
   add_vector(&p);
@@ -491,51 +524,79 @@ static bool fits(tl_text *text, tl_slot value, int width, bool *out) {
   return ok && !text->failed;
 }
 
-// Appends a list or record with one item a line.
-static bool display_items(tl_text *text, tl_slot value, int width) {
+// One level of a list or record, which is shown as a tree. Deeper ones show
+// less, and the deepest is cut, so that a tree stays short.
+typedef struct level {
+  int width, indent;
+  bool all;
+} level;
+
+static bool display_items(tl_text *text, tl_slot value, level l);
+
+// Appends what is in front of an item: its key or its index.
+static void add_label(tl_text *text, tl_slot value, int64_t i, level l) {
+  add_blanks(text, l.indent + 2);
+  if (tl_is_list(value)) {
+    tl_text_printf(text, "[%lld] ", (long long)i);
+  } else {
+    tl_format_key(text, value.record->fields[i].key);
+    tl_text_puts(text, ": ");
+  }
+}
+
+// Appends an item behind its label: on the line if it fits, else a list or
+// record has its own items below, and others are cut.
+static bool display_item(tl_text *text, tl_slot item, int room, level l) {
+  bool is_tree = tl_is_list(item) || tl_is_record(item), done = false;
+  if (!is_tree || l.indent >= DEEPEST)
+    return add_line(text, item, room);
+  if (!fits(text, item, room, &done))
+    return false;
+  l.indent += 2;
+  return done || display_items(text, item, l);
+}
+
+// Appends a list or record with one item a line; of a long one both ends.
+static bool display_items(tl_text *text, tl_slot value, level l) {
   bool is_list = tl_is_list(value);
   int64_t length = is_list ? value.list->length : value.record->length;
+  int64_t most = l.indent == 0 ? 60 : 12, end = most / 3;
   tl_text_printf(text, "%s of %lld\n", is_list ? "list" : "record",
                  (long long)length);
   for (int64_t i = 0; i < length; i++) {
-    // Of a long list both ends are shown.
-    if (length > 60 && i == 20) {
-      tl_text_puts(text, "  …\n");
-      i = length - 20;
+    if (!l.all && length > most && i == end) {
+      add_blanks(text, l.indent + 2);
+      tl_text_puts(text, "…\n");
+      i = length - end;
     }
     size_t start = text->length;
-    if (is_list) {
-      tl_text_printf(text, "  [%lld] ", (long long)i);
-    } else {
-      tl_text_puts(text, "  ");
-      tl_format_key(text, value.record->fields[i].key);
-      tl_text_puts(text, ": ");
-    }
+    add_label(text, value, i, l);
     if (text->failed)
       return false;
     int used = tl_display_width(text->bytes + start, text->length - start);
     tl_slot item =
         is_list ? value.list->items[i] : value.record->fields[i].value;
-    int room = width - used;
-    if (!add_line(text, item, room < 8 ? 8 : room))
+    int room = l.width - used;
+    if (!display_item(text, item, room < 8 ? 8 : room, l))
       return false;
   }
   return true;
 }
 
 // Each kind of value has its own display; everything else is on one line.
-bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width) {
+bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
+                       bool all) {
   if (width < 20)
     width = 20;
   if (tl_is_array(value) && !tl_is_number(value))
-    return display_array(text, value, width);
+    return display_array(text, value, width, all);
   if (tl_is_nested(value))
-    return text->vm->nested->display(text, value, width);
+    return text->vm->nested->display(text, value, width, all);
   bool done = false;
   if (tl_is_list(value) || tl_is_record(value)) {
     if (!fits(text, value, width, &done))
       return false;
-    return done || display_items(text, value, width);
+    return done || display_items(text, value, (level){width, 0, all});
   }
   if (!tl_format_value(vm, text, value, true, 0))
     return false;

@@ -22,8 +22,11 @@ bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
                      int64_t limit);
 
 // Appends what the prompt shows: the type, then aligned columns; large arrays
-// are elided. [width] is the terminal's columns. Ends with a newline.
-bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width);
+// are elided, unless [all] is asked for: then the columns of a wide matrix stand
+// in blocks below each other. [width] is the terminal's columns. Ends with a
+// newline.
+bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
+                       bool all);
 
 // Appends a value under a format specification of Python's format language
 // ([[fill]align][sign][z][#][0][width][,][.precision][type]); arrays item by

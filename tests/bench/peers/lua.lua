@@ -70,6 +70,77 @@ local function mandel()
   return total
 end
 
+-- LuaJIT has no operators for bits, and Lua 5.4 no functions.
+local crc16 = load(({[true] = [[
+  local bit = require("bit")
+  local band, bxor, rshift = bit.band, bit.bxor, bit.rshift
+  return function(data)
+    local crc = 0xFFFF
+    for k = 1, #data do
+      crc = bxor(crc, data[k])
+      for _ = 1, 8 do
+        if band(crc, 1) == 1 then
+          crc = bxor(rshift(crc, 1), 0x8408)
+        else
+          crc = rshift(crc, 1)
+        end
+      end
+    end
+    return crc
+  end]], [false] = [[
+  return function(data)
+    local crc = 0xFFFF
+    for k = 1, #data do
+      crc = crc ~ data[k]
+      for _ = 1, 8 do
+        if crc & 1 == 1 then crc = crc >> 1 ~ 0x8408 else crc = crc >> 1 end
+      end
+    end
+    return crc
+  end]]})[jit ~= nil])()
+
+local function square_of(n)
+  local a = {}
+  for i = 0, n - 1 do
+    local row = {}
+    for j = 0, n - 1 do row[j + 1] = (i * n + j) * 7919 % 10007 / 10007 end
+    a[i + 1] = row
+  end
+  return a
+end
+
+local function seidel(n, steps)
+  local a = square_of(n)
+  for _ = 1, steps do
+    for i = 2, n - 1 do
+      for j = 2, n - 1 do
+        a[i][j] = (a[i - 1][j - 1] + a[i - 1][j] + a[i - 1][j + 1] +
+                   a[i][j - 1] + a[i][j] + a[i][j + 1] +
+                   a[i + 1][j - 1] + a[i + 1][j] + a[i + 1][j + 1]) / 9
+      end
+    end
+  end
+  return a[2][2] + a[math.floor(n / 2) + 1][math.floor(n / 3) + 1]
+end
+
+local function tanh(x)
+  local e = math.exp(2 * x)
+  return (e - 1) / (e + 1)
+end
+
+local function go_fast(n, steps)
+  local a = square_of(n)
+  for _ = 1, steps do
+    local t = 0.0
+    for i = 1, n do t = t + tanh(a[i][i]) end
+    t = t / n
+    for i = 1, n do
+      for j = 1, n do a[i][j] = 0.5 * a[i][j] + t end
+    end
+  end
+  return a[2][2] + a[math.floor(n / 2) + 1][math.floor(n / 3) + 1]
+end
+
 local function repeated(n)
   local x, y, z = {}, {}, {}
   for i = 1, n do
@@ -90,6 +161,11 @@ function groups.scalars()
   bench("loopij", loopij)
   bench("sieve", sieve)
   bench("mandel", mandel)
+  local data = {}
+  for k = 0, 199999 do data[k + 1] = k * 7919 % 251 end
+  bench("crc16_loops", function() return crc16(data) end)
+  bench("seidel_loops", function() return seidel(120, 20) end)
+  bench("go_fast_loops", function() return go_fast(300, 10) end)
 end
 
 function groups.small()

@@ -245,11 +245,59 @@ def mandel(size):
     return total
 
 
+@njit
+def crc16(data):
+    crc = 0xFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            if crc & 1 == 1:
+                crc = crc >> 1 ^ 0x8408
+            else:
+                crc = crc >> 1
+    return crc
+
+
+@njit
+def square_of(n):
+    return (np.arange(n * n) * 7919 % 10007 / 10007).reshape(n, n)
+
+
+@njit
+def seidel(n, steps):
+    a = square_of(n)
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                a[i, j] = (a[i - 1, j - 1] + a[i - 1, j] + a[i - 1, j + 1] +
+                           a[i, j - 1] + a[i, j] + a[i, j + 1] +
+                           a[i + 1, j - 1] + a[i + 1, j] + a[i + 1, j + 1]) / 9
+    return a[1, 1] + a[n // 2, n // 3]
+
+
+@njit
+def go_fast(n, steps):
+    a = square_of(n)
+    for _ in range(steps):
+        t = 0.0
+        for i in range(n):
+            t += np.tanh(a[i, i])
+        t /= n
+        for i in range(n):
+            for j in range(n):
+                a[i, j] = 0.5 * a[i, j] + t
+    return a[1, 1] + a[n // 2, n // 3]
+
+
 def scalars():
     bench("fib30", lambda: fib(30))
     bench("loopij", lambda: loopij(3000))
     bench("sieve", lambda: sieve(1_000_000))
     bench("mandel", lambda: mandel(400))
+    data = np.arange(200_000) * 7919 % 251
+    bench("crc16_loops", lambda: crc16(data))
+    bench("seidel_loops", lambda: seidel(120, 20))
+    bench("go_fast_loops", lambda: go_fast(300, 10))
 
 
 run(globals())

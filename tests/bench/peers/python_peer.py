@@ -1,6 +1,7 @@
 """The scalar workloads in plain Python. usage: python_peer.py DATA GROUP …"""
 
 import collections
+from math import tanh
 
 from harness import DATA, bench, run
 
@@ -51,11 +52,56 @@ def mandel():
     return total
 
 
+def crc16(data):
+    crc = 0xFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            if crc & 1 == 1:
+                crc = crc >> 1 ^ 0x8408
+            else:
+                crc = crc >> 1
+    return crc
+
+
+def square_of(n):
+    return [[(i * n + j) * 7919 % 10007 / 10007 for j in range(n)]
+            for i in range(n)]
+
+
+def seidel(n, steps):
+    a = square_of(n)
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                a[i][j] = (a[i - 1][j - 1] + a[i - 1][j] + a[i - 1][j + 1] +
+                           a[i][j - 1] + a[i][j] + a[i][j + 1] +
+                           a[i + 1][j - 1] + a[i + 1][j] + a[i + 1][j + 1]) / 9
+    return a[1][1] + a[n // 2][n // 3]
+
+
+def go_fast(n, steps):
+    a = square_of(n)
+    for _ in range(steps):
+        t = 0.0
+        for i in range(n):
+            t += tanh(a[i][i])
+        t /= n
+        for i in range(n):
+            for j in range(n):
+                a[i][j] = 0.5 * a[i][j] + t
+    return a[1][1] + a[n // 2][n // 3]
+
+
 def scalars():
     bench("fib30", lambda: fib(30))
     bench("loopij", loopij)
     bench("sieve", sieve)
     bench("mandel", mandel)
+    data = [k * 7919 % 251 for k in range(200_000)]
+    bench("crc16_loops", lambda: crc16(data))
+    bench("seidel_loops", lambda: seidel(120, 20))
+    bench("go_fast_loops", lambda: go_fast(300, 10))
 
 
 def repeated(n, turns):

@@ -32,7 +32,11 @@ static const char values[] =
     "  () => 1, (+), sum, x => error(\"no\"), x => (x, x), shared,\n"
     "  broadcast_to([1.0], (4, 4)), arange(300), linspace(0, 1, 1025),\n"
     "  ([1], 2, \"a\"), (0, 1), (1, 0), (-1,), (2, 2), (3, -1), -2, 63, 64,\n"
-    "  rows((a: [1, 2], b: [\"x\", \"y\"])))\n";
+    "  rows((a: [1, 2], b: [\"x\", \"y\"])),\n"
+    // What options are called.
+    "  \"saturate\", \"error\", \"wrap\", \"nearest\", \"reflect\", \"edge\",\n"
+    "  \"full\", \"same\", \"valid\", \"ortho\", \"reduced\", \"NFC\", \"left\",\n"
+    "  int16([[32767, -32768], [2, 181]]), uint64([0, 1]) - uint64(1))\n";
 
 enum { MOST_NAMES = 2048, NAME_BYTES = 64, MOST_TEXT = 1024 };
 static char names[MOST_NAMES][NAME_BYTES];

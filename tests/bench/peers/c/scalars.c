@@ -1,6 +1,7 @@
 /* Small arrays, scalar loops, words. */
 #include "peer.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint8_t *some;
@@ -91,12 +92,66 @@ static void mandel(void) {
   check = (double)total;
 }
 
+static uint8_t bytes[200000];
+
+static void crc16_loops(void) {
+  int64_t crc = 0xFFFF;
+  for (size_t k = 0; k < sizeof bytes; k++) {
+    crc ^= bytes[k];
+    for (int i = 0; i < 8; i++) {
+      if ((crc & 1) == 1)
+        crc = crc >> 1 ^ 0x8408;
+      else
+        crc = crc >> 1;
+    }
+  }
+  check = (double)crc;
+}
+
+enum { SIDE = 120, WIDE = 300 };
+static double square[WIDE * WIDE];
+
+static void fill_square(size_t n) {
+  for (size_t k = 0; k < n * n; k++)
+    square[k] = (double)(k * 7919 % 10007) / 10007;
+}
+
+static void seidel_loops(void) {
+  double(*a)[SIDE] = (double(*)[SIDE])square;
+  fill_square(SIDE);
+  for (int step = 0; step < 20; step++)
+    for (int i = 1; i < SIDE - 1; i++)
+      for (int j = 1; j < SIDE - 1; j++)
+        a[i][j] = (a[i - 1][j - 1] + a[i - 1][j] + a[i - 1][j + 1] +
+                   a[i][j - 1] + a[i][j] + a[i][j + 1] + a[i + 1][j - 1] +
+                   a[i + 1][j] + a[i + 1][j + 1]) /
+                  9;
+  check = a[1][1] + a[SIDE / 2][SIDE / 3];
+}
+
+static void go_fast_loops(void) {
+  double(*a)[WIDE] = (double(*)[WIDE])square;
+  fill_square(WIDE);
+  for (int step = 0; step < 10; step++) {
+    double t = 0;
+    for (int i = 0; i < WIDE; i++) t += tanh(a[i][i]);
+    t /= WIDE;
+    for (int i = 0; i < WIDE; i++)
+      for (int j = 0; j < WIDE; j++) a[i][j] = 0.5 * a[i][j] + t;
+  }
+  check = a[1][1] + a[WIDE / 2][WIDE / 3];
+}
+
 void scalars(void) {
   some = room(LONG);
   bench("fib30", fib30);
   bench("loopij", loopij);
   bench("sieve", sieve);
   bench("mandel", mandel);
+  for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = k * 7919 % 251;
+  bench("crc16_loops", crc16_loops);
+  bench("seidel_loops", seidel_loops);
+  bench("go_fast_loops", go_fast_loops);
 }
 
 // --- Words ------------------------------------------------------------------

@@ -1,0 +1,150 @@
+// The command `tally bind`: reads declarations, writes the module's C and its
+// tests beside them, says what was bound and what was not, and builds it.
+
+#include "repl/bind.h"
+
+#include <errno.h>
+
+#include "repl/file.h"
+
+enum { BIND_PATH = 4096 };
+
+// What the command line asks for.
+typedef struct bind_command {
+  const char *path, *folder;
+  bool builds;
+} bind_command;
+
+static int usage(void) {
+  fputs("usage: tally bind [--build] [-o FOLDER] FILE.bind\n", stderr);
+  return 2;
+}
+
+// Reads the arguments behind the word; 0, or the exit status.
+static int read_arguments(int argc, char **argv, bind_command *out) {
+  for (int i = 0; i < argc; i++) {
+    if (strcmp(argv[i], "--build") == 0)
+      out->builds = true;
+    else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+      out->folder = argv[++i];
+    else if (argv[i][0] == '-' || out->path != NULL)
+      return usage();
+    else
+      out->path = argv[i];
+  }
+  return out->path == NULL ? usage() : 0;
+}
+
+// FOLDER/NAMEending; the folder is that of the declarations unless one was
+// given. False: it is too long.
+static bool make_path(const bind_command *cmd, const bind_file *file,
+                      const char *ending, char *out) {
+  const char *slash = strrchr(cmd->path, '/');
+  int n = cmd->folder != NULL
+              ? snprintf(out, BIND_PATH, "%s/%.*s%s", cmd->folder,
+                         SPAN(file->name), ending)
+              : snprintf(out, BIND_PATH, "%.*s%.*s%s",
+                         slash == NULL ? 0 : (int)(slash + 1 - cmd->path),
+                         cmd->path, SPAN(file->name), ending);
+  return n < BIND_PATH;
+}
+
+static bool write_text(const char *path, const char *data, size_t n) {
+  if (tl_write_file(path, data, n))
+    return true;
+  fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+  return false;
+}
+
+// Writes the module's C and its tests; *tested says how many functions these
+// call.
+static bool write_files(const bind_file *file, const char *c, const char *test,
+                        size_t *tested) {
+  char *data = NULL;
+  size_t n;
+  FILE *out = need(open_memstream(&data, &n));
+  tl_bind_glue(file, out);
+  fclose(out);
+  bool ok = write_text(c, data, n);
+  free(data);
+  data = NULL;
+  out = need(open_memstream(&data, &n));
+  *tested = tl_bind_tests(file, out);
+  fclose(out);
+  ok = ok && write_text(test, data, n);
+  free(data);
+  return ok;
+}
+
+// What was bound of what was listed, and why the rest was not.
+static void report(const bind_file *file, size_t tested) {
+  printf("%.*s: %zu of %zu functions bound, %zu of them tested\n",
+         SPAN(file->name), file->function_count,
+         file->function_count + file->skip_count, tested);
+  for (size_t i = 0; i < file->skip_count; i++) {
+    printf("  left out: %.*s: %.*s\n", SPAN(file->skips[i].name),
+           SPAN(file->skips[i].why));
+  }
+}
+
+// The command that makes the library, for a shell: $CC and $CFLAGS count.
+static void spell_build(const bind_file *file, const char *c, const char *so,
+                        FILE *out) {
+  fprintf(out, "${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o '%s' '%s'", so, c);
+  if (file->packages.n > 0)
+    fprintf(out, " $(pkg-config --cflags --libs %.*s)", SPAN(file->packages));
+  span left = file->libraries;
+  while (left.n > 0) {
+    size_t n = 0;
+    while (n < left.n && left.at[n] != ' ') n++;
+    fprintf(out, " -l%.*s", (int)n, left.at);
+    left = trim_left(skip(left, n));
+  }
+}
+
+// Runs it, or says what to type.
+static int build(const bind_command *cmd, const bind_file *file, const char *c,
+                 const char *so) {
+  char *line = NULL;
+  size_t n;
+  FILE *out = need(open_memstream(&line, &n));
+  spell_build(file, c, so, out);
+  fclose(out);
+  int status = 0;
+  if (cmd->builds) {
+    fflush(stdout);
+    status = system(line) == 0 ? 0 : 1;
+    if (status != 0)
+      fprintf(stderr, "tally: this failed: %s\n", line);
+  } else {
+    printf("this builds it: %s\n", line);
+  }
+  free(line);
+  return status;
+}
+
+// Writes, reports and builds, for declarations that were read.
+static int bind(const bind_command *cmd, const bind_file *file) {
+  char c[BIND_PATH], test[BIND_PATH], so[BIND_PATH];
+  size_t tested;
+  if (!make_path(cmd, file, ".c", c) || !make_path(cmd, file, ".so", so) ||
+      !make_path(cmd, file, "_test.tly", test)) {
+    fputs("tally: the path is too long\n", stderr);
+    return 1;
+  }
+  if (!write_files(file, c, test, &tested))
+    return 1;
+  report(file, tested);
+  return build(cmd, file, c, so);
+}
+
+int tl_bind_command(int argc, char **argv) {
+  bind_command cmd = {NULL, NULL, false};
+  int status = read_arguments(argc, argv, &cmd);
+  if (status != 0)
+    return status;
+  bind_file file = {.path = cmd.path};
+  status = tl_bind_read(&file) ? bind(&cmd, &file) : 1;
+  tl_bind_free(&file);
+  return status;
+}

@@ -1,0 +1,924 @@
+// Reads declarations for `tally bind`: a recursive descent over the text, one
+// function for each part of the format.
+//
+//     read_all ─ a word at the start of a line, by the table `declarations`
+//              ─ read_function ─ read_value (result, parameters)
+//                              ─ clauses: indented lines below it
+//              ─ resolve: names of other parameters, who owns what
+//
+// The first mistake ends it, with its line and column.
+
+#include "repl/bind.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+
+// Where the reader is. Blanks include ends of lines within brackets.
+typedef struct reader {
+  bind_file *file;
+  const char *at, *end;
+  int depth;
+  bool failed;
+  span doc;            // the ## lines above what is read
+  bind_errors errors;  // of functions that say nothing else
+} reader;
+
+static const bind_number numbers[] = {
+    {"int", "int", "int32", false, "INT_MIN", "INT_MAX"},
+    {"uint", "unsigned", "uint32", false, "0", "UINT_MAX"},
+    {"long", "long", "int64", false, "LONG_MIN", "LONG_MAX"},
+    {"ulong", "unsigned long", "uint64", false, "0", "ULONG_MAX"},
+    {"size", "size_t", "uint64", false, "0", "SIZE_MAX"},
+    {"int8", "int8_t", "int8", false, "INT8_MIN", "INT8_MAX"},
+    {"int16", "int16_t", "int16", false, "INT16_MIN", "INT16_MAX"},
+    {"int32", "int32_t", "int32", false, "INT32_MIN", "INT32_MAX"},
+    {"int64", "int64_t", "int64", false, "INT64_MIN", "INT64_MAX"},
+    {"uint8", "uint8_t", "uint8", false, "0", "UINT8_MAX"},
+    {"uint16", "uint16_t", "uint16", false, "0", "UINT16_MAX"},
+    {"uint32", "uint32_t", "uint32", false, "0", "UINT32_MAX"},
+    {"uint64", "uint64_t", "uint64", false, "0", "UINT64_MAX"},
+    {"float", "float", "float32", true, "0", "0"},
+    {"double", "double", "float64", true, "0", "0"},
+    {NULL, NULL, NULL, false, NULL, NULL}};
+
+// --- Mistakes ---------------------------------------------------------------
+
+// Tells of the first mistake: place, message, the line and a caret. Returns
+// false.
+static bool fail(reader *r, const char *at, const char *format, ...) {
+  if (r->failed)
+    return false;
+  r->failed = true;
+  const char *line = r->file->source.data;
+  int number = 1;
+  for (const char *c = line; c < at; c++) {
+    if (*c != '\n')
+      continue;
+    number++;
+    line = c + 1;
+  }
+  fprintf(stderr, "%s:%d:%d: ", r->file->path, number, (int)(at - line) + 1);
+  va_list list;
+  va_start(list, format);
+  vfprintf(stderr, format, list);
+  va_end(list);
+  fprintf(stderr, "\n%5d | %.*s\n      | %*s^\n", number,
+          (int)strcspn(line, "\n"), line, (int)(at - line), "");
+  return false;
+}
+
+// --- Words ------------------------------------------------------------------
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+// Skips blanks and, behind them, a comment; within brackets ends of lines too.
+static void blanks(reader *r) {
+  for (; r->at < r->end; r->at++) {
+    if (*r->at == '#')
+      while (r->at + 1 < r->end && r->at[1] != '\n') r->at++;
+    else if (*r->at != ' ' && *r->at != '\t' && *r->at != '\r' &&
+             (*r->at != '\n' || r->depth == 0))
+      return;
+  }
+}
+
+// The next word, which stays; of no characters where there is none.
+static span peek(reader *r) {
+  blanks(r);
+  const char *end = r->at;
+  while (end < r->end && is_word(*end)) end++;
+  return (span){r->at, (size_t)(end - r->at)};
+}
+
+static span word(reader *r) {
+  span found = peek(r);
+  r->at += found.n;
+  return found;
+}
+
+// A name, or a mistake that says what was expected.
+static bool name(reader *r, const char *what, span *out) {
+  *out = word(r);
+  if (out->n > 0 && !isdigit((unsigned char)*out->at))
+    return true;
+  return fail(r, out->at, "%s is expected here", what);
+}
+
+// Takes a word or a sign if it comes next.
+static bool take(reader *r, const char *what) {
+  span next = peek(r);
+  if (is_word(*what) ? !same(next, spell(what))
+                     : r->at == r->end || *r->at != *what)
+    return false;
+  r->at += strlen(what);
+  return true;
+}
+
+static bool expect(reader *r, const char *sign, const char *where) {
+  return take(r, sign) || fail(r, r->at, "%s is expected %s", sign, where);
+}
+
+// All to the end of the line, without blanks around it.
+static span rest(reader *r) {
+  span line = {r->at, 0};
+  while (r->at < r->end && *r->at != '\n') r->at++;
+  line.n = (size_t)(r->at - line.at);
+  return trim_right(trim_left(line));
+}
+
+// Nothing but a comment may follow in the line.
+static bool line_ends(reader *r) {
+  blanks(r);
+  return r->at == r->end || *r->at == '\n' ||
+         fail(r, r->at, "the line should end here");
+}
+
+// A C expression up to a sign of [stops] that is in no brackets of its own.
+static bool expression(reader *r, const char *stops, span *out) {
+  int depth = 0;
+  blanks(r);
+  const char *from = r->at;
+  for (; r->at < r->end && *r->at != '\n'; r->at++) {
+    if (depth == 0 && strchr(stops, *r->at) != NULL)
+      break;
+    depth += (strchr("([", *r->at) != NULL) - (strchr(")]", *r->at) != NULL);
+  }
+  *out = trim_right((span){from, (size_t)(r->at - from)});
+  return out->n > 0 || fail(r, from, "a C expression is expected here");
+}
+
+// Moves to the next line; whether it is a clause, indented and not empty.
+static bool next_clause(reader *r) {
+  for (;;) {
+    const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    if (line == NULL) {
+      r->at = r->end;
+      return false;
+    }
+    const char *text = line + 1;
+    while (text < r->end && (*text == ' ' || *text == '\t')) text++;
+    if (text == r->end || (*text != '\n' && *text != '#')) {
+      bool indented = text > line + 1 && text < r->end;
+      r->at = indented ? text : line;
+      return indented;
+    }
+    // A ## line at the margin is the next declaration's.
+    if (text == line + 1 && *text == '#') {
+      r->at = line;
+      return false;
+    }
+    r->at = text;
+  }
+}
+
+// Adds a zeroed item to a list; returns it.
+static void *grow(void *list, size_t *count, size_t size) {
+  void **at = list;
+  *at = need(realloc(*at, (*count + 1) * size));
+  return memset((char *)*at + (*count)++ * size, 0, size);
+}
+
+// --- Types ------------------------------------------------------------------
+
+// The number, handle or callback that a word names.
+static bool find_type(reader *r, span type, bind_value *out) {
+  bind_file *f = r->file;
+  for (out->type = numbers; out->type->word != NULL; out->type++) {
+    if (same(type, spell(out->type->word)))
+      return out->form = BIND_NUMBER, true;
+  }
+  out->type = NULL;
+  out->form = BIND_TEXT;
+  if (same(type, spell("text")))
+    return true;
+  for (size_t i = 0; i < f->handle_count; i++) {
+    if (same(type, f->handles[i].name)) {
+      out->index = (int)i;
+      return out->form = BIND_HANDLE, true;
+    }
+  }
+  for (size_t i = 0; i < f->callback_count; i++) {
+    if (same(type, f->callbacks[i].name)) {
+      out->index = (int)i;
+      return out->form = BIND_CALLBACK, true;
+    }
+  }
+  return fail(r, type.at,
+              "%.*s is no type here: there are numbers such as int and double, "
+              "text, and the handles and callbacks declared above",
+              SPAN(type));
+}
+
+// borrow, own, fresh, view of k, list of fresh; nothing.
+static bool read_owner(reader *r, bind_value *out) {
+  static const char *const words[] = {"borrow", "own", "fresh", "view", "list"};
+  out->owner = BIND_NO_OWNER;
+  for (int i = 0; i < 5 && out->owner == BIND_NO_OWNER; i++) {
+    if (take(r, words[i]))
+      out->owner = (bind_owner)(BIND_BORROW + i);
+  }
+  if (out->owner == BIND_VIEW) {
+    return expect(r, "of", "behind view") &&
+           name(r, "the parameter that it is a view of", &out->of);
+  }
+  return out->owner != BIND_LIST || (expect(r, "of", "behind list") &&
+                                     expect(r, "fresh", "behind list of"));
+}
+
+// The [n, m] of an array or list.
+static bool read_shape(reader *r, bind_value *out) {
+  if (!take(r, "["))
+    return true;
+  if (out->form == BIND_NUMBER)
+    out->form = BIND_ARRAY;
+  if (take(r, "]"))
+    return true;
+  do {
+    if (out->axes == BIND_MAX_AXES)
+      return fail(r, r->at, "an array has at most %d axes here", BIND_MAX_AXES);
+    if (!expression(r, ",]", &out->shape[out->axes++]))
+      return false;
+  } while (take(r, ","));
+  return expect(r, "]", "behind the size");
+}
+
+// A pointer has to say who owns it, and a number must not.
+static bool check_owner(reader *r, const bind_value *v) {
+  bool points = v->form != BIND_NUMBER;
+  if (points && v->owner == BIND_NO_OWNER) {
+    return fail(r, v->at,
+                "a pointer without an ownership word: say borrow, own, fresh, "
+                "view of k or list of fresh before it");
+  }
+  if (!points && v->owner != BIND_NO_OWNER) {
+    return fail(r, v->at,
+                "a number has no owner; an array of them is written int[n]");
+  }
+  return true;
+}
+
+// An owner and a type: "view of db text", "borrow double[n]".
+static bool read_type(reader *r, bind_value *out) {
+  out->of_index = out->length_of = -1;
+  blanks(r);
+  out->at = r->at;
+  span type;
+  if (!read_owner(r, out))
+    return false;
+  if (!name(r, "a type", &type))
+    return false;
+  // const and struct begin C types, which are not what stands here.
+  if (take(r, "*") || same(type, spell("const")) ||
+      same(type, spell("struct"))) {
+    return fail(r, type.at,
+                out->owner == BIND_NO_OWNER
+                    ? "a pointer without an ownership word, and C's own type: "
+                      "write borrow text, borrow double[n], fresh HANDLE, …"
+                    : "not C's own type: write text, double[n], or a handle "
+                      "that is declared above");
+  }
+  if (!find_type(r, type, out))
+    return false;
+  out->may_be_none = take(r, "?");
+  return read_shape(r, out) && check_owner(r, out);
+}
+
+// --- Parameters -------------------------------------------------------------
+
+// Names that the glue has for itself, and words of C and Tally.
+static bool is_reserved(span text) {
+  static const char words[] =
+      " vm context count args out status made code result done call jump before "
+      "auto break case char const continue default do double else enum extern "
+      "float for goto if inline int long register restrict return short signed "
+      "sizeof static struct switch typedef union unsigned void volatile while "
+      "fn and or not in true false none import global try catch match ";
+  char padded[64];
+  int n = snprintf(padded, sizeof padded, " %.*s ", SPAN(text));
+  return n < (int)sizeof padded && strstr(words, padded) != NULL;
+}
+
+// What stands for a parameter without being one of the script's.
+static bool read_hidden(reader *r, bind_value *out, bool *hidden) {
+  *hidden = true;
+  out->is_hidden = true;
+  out->of_index = out->length_of = -1;
+  blanks(r);
+  out->at = r->at;
+  if (take(r, "context")) {
+    out->form = BIND_CONTEXT;
+    return true;
+  }
+  if (take(r, "use")) {
+    out->form = BIND_USE;
+    return expression(r, ",)", &out->preset);
+  }
+  return *hidden = out->is_hidden = false, true;
+}
+
+// A default: what the language takes as one.
+static bool read_preset(reader *r, bind_value *out) {
+  if (!take(r, "="))
+    return true;
+  if (out->is_out || (out->form != BIND_NUMBER && !out->may_be_none))
+    return fail(r, r->at, "only numbers, and types with ?, have a default");
+  return expression(r, ",)", &out->preset);
+}
+
+// Whether the owner may be said of such a parameter or result.
+static bool check_place(reader *r, const bind_value *v, bool gives) {
+  if (!gives && v->owner > BIND_OWN) {
+    return fail(r, v->at,
+                "an argument is borrowed or the library's own; for what the "
+                "function gives through a pointer, say out before it");
+  }
+  if (gives && v->owner == BIND_OWN)
+    return fail(r, v->at, "own is said of arguments; a result is fresh");
+  if (v->owner == BIND_OWN && v->form != BIND_HANDLE)
+    return fail(r, v->at, "only a handle can be given away");
+  if (v->owner == BIND_LIST && (v->is_out || v->axes != 1))
+    return fail(r, v->at, "a list is a result with a length: text[n]");
+  if (gives && v->form == BIND_CALLBACK)
+    return fail(r, v->at, "a callback is no result");
+  if (gives && v->form == BIND_ARRAY && v->axes == 0)
+    return fail(r, v->at, "how many items? Write their number: double[n]");
+  if (v->is_out && v->form == BIND_ARRAY && v->owner != BIND_FRESH)
+    return fail(r, v->at, "an array that the function fills is out fresh");
+  if (v->axes > 0 && v->form != BIND_ARRAY && v->owner != BIND_LIST)
+    return fail(r, v->at,
+                "only numbers are items; of others say list of fresh");
+  return true;
+}
+
+// in 1 .. 16: what an integer may be; ends of the library's own names, too.
+static bool read_range(reader *r, bind_value *out) {
+  if (!take(r, "in"))
+    return true;
+  blanks(r);
+  const char *from = r->at;
+  if (out->form != BIND_NUMBER || out->is_out || out->type->is_float)
+    return fail(r, from, "only an integer has a range");
+  while (r->at < r->end && strchr(".,)=\n", *r->at) == NULL) r->at++;
+  out->low = trim_right((span){from, (size_t)(r->at - from)});
+  if (!expect(r, ".", "in a range") || !expect(r, ".", "in a range"))
+    return false;
+  from = r->at;
+  while (r->at < r->end && strchr(".,)=\n", *r->at) == NULL) r->at++;
+  out->high = trim_right(trim_left((span){from, (size_t)(r->at - from)}));
+  return (out->low.n > 0 && out->high.n > 0) ||
+         fail(r, from, "a range is written 1 .. 16");
+}
+
+// One parameter: "out fresh statement s within db".
+static bool read_param(reader *r, bind_value *out) {
+  bool hidden;
+  if (!read_hidden(r, out, &hidden) || hidden)
+    return hidden && !r->failed;
+  bool is_out = take(r, "out");
+  if (!read_type(r, out))
+    return false;
+  out->is_out = is_out;
+  if (!name(r, "the parameter's name", &out->name))
+    return false;
+  if (is_reserved(out->name)) {
+    return fail(r, out->name.at, "%.*s cannot be a name here: choose another",
+                SPAN(out->name));
+  }
+  if (take(r, "within") && !name(r, "a parameter", &out->of))
+    return false;
+  return check_place(r, out, is_out) && read_range(r, out) &&
+         read_preset(r, out);
+}
+
+static int find_param(const bind_function *f, span wanted) {
+  for (int i = 0; i < f->count; i++) {
+    if (f->params[i].name.n > 0 && same(f->params[i].name, wanted))
+      return i;
+  }
+  return -1;
+}
+
+// Finds what a value is a view of.
+static bool resolve_owner(reader *r, bind_function *f, bind_value *v) {
+  if (v->of.n == 0)
+    return true;
+  int k = isdigit((unsigned char)*v->of.at) ? atoi(v->of.at) - 1
+                                            : find_param(f, v->of);
+  if (k < 0 || k >= f->count)
+    return fail(r, v->of.at, "there is no parameter %.*s", SPAN(v->of));
+  const bind_value *of = &f->params[k];
+  if (of->is_out || of->owner != BIND_BORROW ||
+      (of->form != BIND_HANDLE && of->form != BIND_ARRAY)) {
+    return fail(r, v->of.at,
+                "what it is a view of must be a borrowed handle or array");
+  }
+  return v->of_index = k, true;
+}
+
+// A number that is the size of a borrowed array, or one of its axes, is no
+// argument of the script's.
+static void resolve_lengths(bind_function *f) {
+  for (int i = 0; i < f->count; i++) {
+    const bind_value *a = &f->params[i];
+    for (int k = 0; a->form == BIND_ARRAY && !a->is_out && k < a->axes; k++) {
+      int n = find_param(f, a->shape[k]);
+      if (n < 0 || f->params[n].form != BIND_NUMBER || f->params[n].is_out ||
+          f->params[n].length_of >= 0)
+        continue;
+      f->params[n].is_hidden = true;
+      f->params[n].length_of = i;
+      f->params[n].axis = a->axes == 1 ? -1 : k;
+    }
+  }
+  // Nor is what a function says of its result's size a result of its own.
+  for (int k = 0; k < f->result.axes; k++) {
+    int n = find_param(f, f->result.shape[k]);
+    if (n >= 0 && f->params[n].is_out)
+      f->params[n].is_filled = true;
+  }
+}
+
+// Names are those of other parameters, each once; behind a default all have
+// one.
+static bool resolve(reader *r, bind_function *f) {
+  bool defaults = false, has_callback = false, has_context = false;
+  resolve_lengths(f);
+  for (int i = 0; i < f->count; i++) {
+    bind_value *v = &f->params[i];
+    if (v->name.n > 0 && find_param(f, v->name) != i)
+      return fail(r, v->name.at, "there are two parameters %.*s",
+                  SPAN(v->name));
+    if (!resolve_owner(r, f, v))
+      return false;
+    has_callback |= v->form == BIND_CALLBACK;
+    has_context |= v->form == BIND_CONTEXT;
+    if (!bind_is_given(v))
+      continue;
+    if (defaults && v->preset.n == 0)
+      return fail(r, v->at,
+                  "a parameter before it has a default, so it needs "
+                  "one, too");
+    defaults = v->preset.n > 0;
+  }
+  if (has_callback && !has_context)
+    return fail(r, f->at,
+                "where a callback is given, one parameter is context");
+  return resolve_owner(r, f, &f->result);
+}
+
+static bool read_params(reader *r, bind_function *f) {
+  if (!expect(r, "(", "before the parameters"))
+    return false;
+  r->depth++;
+  bool ok = true;
+  while (ok && !take(r, ")")) {
+    if (f->count == BIND_MAX_PARAMS) {
+      ok = fail(r, r->at, "at most %d parameters", BIND_MAX_PARAMS);
+    } else if (read_param(r, &f->params[f->count])) {
+      f->count++;
+      blanks(r);
+      ok = take(r, ",") || (r->at < r->end && *r->at == ')') ||
+           fail(r, r->at, "a comma or ) is expected behind a parameter");
+    } else {
+      ok = false;
+    }
+  }
+  r->depth--;
+  return ok;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static bool is_kind(span text) {
+  static const char kinds[] =
+      " type shape index value domain memory io limit host ";
+  char padded[32];
+  int n = snprintf(padded, sizeof padded, " %.*s ", SPAN(text));
+  return n < (int)sizeof padded && strstr(kinds, padded) != NULL;
+}
+
+// The numbers behind ok.
+static bool read_ok(reader *r, span *out) {
+  blanks(r);
+  const char *from = r->at;
+  while (r->at < r->end &&
+         (isdigit((unsigned char)*r->at) || strchr("- ", *r->at) != NULL))
+    r->at++;
+  *out = trim_right((span){from, (size_t)(r->at - from)});
+  return out->n > 0 || fail(r, from, "codes that are no errors, as numbers");
+}
+
+// errors code ok 0 100 kind io text sqlite3_errstr(code)
+static bool read_errors(reader *r, bind_errors *out) {
+  static const char *const ways[] = {"none", "code", "null", "negative",
+                                     "errno"};
+  *out = (bind_errors){.failure = BIND_NEVER};
+  blanks(r);
+  const char *at = r->at;
+  int way = -1;
+  for (int i = 0; i < 5 && way < 0; i++)
+    if (take(r, ways[i]))
+      way = i;
+  if (way >= 0)
+    out->failure = (bind_failure)way;
+  out->jumps = take(r, "jump");
+  if (way < 0 && !out->jumps)
+    return fail(r, at,
+                "errors are told by one of none, code, null, negative, "
+                "errno and jump");
+  while (!r->failed) {
+    if (take(r, "ok")) {
+      read_ok(r, &out->ok);
+    } else if (take(r, "kind")) {
+      out->kind = word(r);
+      if (!is_kind(out->kind))
+        fail(r, out->kind.at, "there is no such kind of error");
+    } else if (take(r, "text")) {
+      out->text = rest(r);
+      if (out->text.n == 0)
+        fail(r, r->at, "a C expression is expected here");
+      return !r->failed;
+    } else {
+      return line_ends(r);
+    }
+  }
+  return false;
+}
+
+// --- Declarations -----------------------------------------------------------
+
+static bool read_module(reader *r) {
+  r->file->doc = r->doc;
+  if (r->file->name.n > 0)
+    return fail(r, r->at, "there is a module already");
+  return name(r, "the module's name", &r->file->name) && line_ends(r);
+}
+
+static bool read_library(reader *r) {
+  r->file->libraries = rest(r);
+  return true;
+}
+
+static bool read_package(reader *r) {
+  r->file->packages = rest(r);
+  return true;
+}
+
+static bool read_include(reader *r) {
+  span *at = grow(&r->file->includes, &r->file->include_count, sizeof *at);
+  *at = rest(r);
+  return (at->n > 2 && strchr("<\"", *at->at) != NULL) ||
+         fail(r, at->at, "a header is written <name.h> or \"name.h\"");
+}
+
+static bool read_default_errors(reader *r) {
+  return read_errors(r, &r->errors);
+}
+
+static bool read_attribute(reader *r, bind_handle_type *h) {
+  bind_value *v = grow(&h->attributes, &h->count, sizeof *v);
+  if (!name(r, "the attribute's name", &v->name) ||
+      !expect(r, ":", "behind an attribute's name"))
+    return false;
+  span named = v->name;
+  if (!read_type(r, v))
+    return false;
+  v->name = named;
+  if (v->form != BIND_NUMBER && v->form != BIND_TEXT)
+    return fail(r, v->at, "an attribute is a number or a text");
+  if (!expect(r, "=", "behind an attribute's type"))
+    return false;
+  v->preset = rest(r);
+  return v->preset.n > 0 || fail(r, r->at, "a C expression is expected here");
+}
+
+static bool read_handle_clause(reader *r, bind_handle_type *h) {
+  static const char *const words[] = {"release", "nbytes", "device"};
+  span *places[] = {&h->release, &h->nbytes, &h->device};
+  for (int i = 0; i < 3; i++) {
+    if (!take(r, words[i]))
+      continue;
+    *places[i] = rest(r);
+    return places[i]->n > 0 || fail(r, r->at, "something is expected here");
+  }
+  if (take(r, "get"))
+    return read_attribute(r, h);
+  return fail(r, r->at, "a handle has release, nbytes, device and get");
+}
+
+// handle connection = sqlite3 *
+static bool read_handle(reader *r) {
+  bind_handle_type h = {.doc = r->doc};
+  const char *at = r->at;
+  if (!name(r, "the handle's name", &h.name) ||
+      !expect(r, "=", "behind the handle's name"))
+    return false;
+  for (size_t i = 0; i < r->file->handle_count; i++) {
+    if (same(h.name, r->file->handles[i].name))
+      return fail(r, h.name.at, "there is a handle %.*s already", SPAN(h.name));
+  }
+  h.c = rest(r);
+  if (h.c.n == 0 || h.c.at[h.c.n - 1] != '*')
+    return fail(r, h.c.at, "a handle's C type is a pointer: it ends with *");
+  bool ok = true;
+  while (ok && next_clause(r)) ok = read_handle_clause(r, &h);
+  if (ok && h.release.n == 0)
+    ok = fail(r, at, "a handle has a line: release FUNCTION");
+  bind_handle_type *to =
+      grow(&r->file->handles, &r->file->handle_count, sizeof *to);
+  *to = h;
+  return ok;
+}
+
+// void, code, or a type.
+static bool read_result(reader *r, bind_value *out) {
+  out->of_index = out->length_of = -1;
+  blanks(r);
+  out->at = r->at;
+  if (take(r, "void"))
+    return out->form = BIND_VOID, true;
+  if (take(r, "code"))
+    return out->form = BIND_CODE, true;
+  if (!read_type(r, out) || !check_place(r, out, true))
+    return false;
+  return !take(r, "within") || name(r, "a parameter", &out->of);
+}
+
+// length y = used: how many items of the first axis were filled.
+static bool read_length(reader *r, bind_function *f) {
+  span array;
+  if (!name(r, "an array that the function fills", &array) ||
+      !expect(r, "=", "behind the array's name"))
+    return false;
+  int at = find_param(f, array);
+  if (at < 0 || f->params[at].form != BIND_ARRAY || !f->params[at].is_out)
+    return fail(r, array.at, "no array that the function fills");
+  span filled = f->params[at].filled = rest(r);
+  int number = find_param(f, filled);
+  if (number >= 0 && f->params[number].is_out)
+    f->params[number].is_filled = true;
+  return filled.n > 0 || fail(r, r->at, "a C expression is expected here");
+}
+
+static bool read_function_clause(reader *r, bind_function *f) {
+  if (take(r, "length"))
+    return read_length(r, f);
+  if (take(r, "errors"))
+    return read_errors(r, &f->errors);
+  if (take(r, "free"))
+    return (f->free = rest(r)).n > 0 || fail(r, r->at, "free by what?");
+  return fail(r, r->at, "a function has errors, free and length");
+}
+
+// What the function's errors need of its result.
+static bool check_errors(reader *r, const bind_function *f) {
+  bind_form form = f->result.form;
+  bind_failure failure = f->errors.failure;
+  bool points = form == BIND_TEXT || form == BIND_HANDLE || form == BIND_ARRAY;
+  if (form == BIND_CODE && (failure == BIND_NEVER || failure == BIND_BY_NULL))
+    return fail(r, f->at,
+                "its result is a code, so errors are told by code, "
+                "negative or errno");
+  if (failure == BIND_BY_NULL && !points)
+    return fail(r, f->at, "its result is no pointer, which could be NULL");
+  return true;
+}
+
+// No two functions have one name.
+static bool check_name(reader *r, span given) {
+  const bind_file *file = r->file;
+  for (size_t i = 0; i < file->function_count; i++) {
+    if (same(file->functions[i].name, given))
+      return fail(r, given.at, "there is a function %.*s already", SPAN(given));
+  }
+  return true;
+}
+
+// The defaults of a file are for functions whose results can tell so.
+static bind_errors errors_for(const reader *r, const bind_function *f) {
+  bind_errors e = r->errors;
+  bool points = f->result.form == BIND_TEXT || f->result.form == BIND_HANDLE ||
+                f->result.form == BIND_ARRAY;
+  bool fits = f->result.form == BIND_CODE ? e.failure != BIND_BY_NULL
+              : e.failure == BIND_BY_NULL ? points
+              : e.failure == BIND_BY_CODE ? false
+                                          : f->result.form == BIND_NUMBER;
+  if (!fits)
+    e.failure = BIND_NEVER;
+  return e;
+}
+
+// function open = code sqlite3_open(borrow text path, out fresh connection db)
+static bool read_function(reader *r) {
+  bind_function f = {.doc = r->doc};
+  blanks(r);
+  f.at = r->at;
+  if (!name(r, "the function's name", &f.name) || !check_name(r, f.name) ||
+      !expect(r, "=", "behind the function's name") ||
+      !read_result(r, &f.result) || !name(r, "C's name", &f.c) ||
+      !read_params(r, &f) || !line_ends(r) || !resolve(r, &f))
+    return false;
+  f.errors = errors_for(r, &f);
+  while (next_clause(r))
+    if (!read_function_clause(r, &f))
+      return false;
+  bind_function *to =
+      grow(&r->file->functions, &r->file->function_count, sizeof *to);
+  *to = f;
+  return check_errors(r, to);
+}
+
+// constant SRC_LINEAR: int = SRC_LINEAR
+static bool read_constant(reader *r) {
+  bind_function f = {.doc = r->doc, .is_constant = true, .at = r->at};
+  if (!name(r, "the constant's name", &f.name) || !check_name(r, f.name) ||
+      !expect(r, ":", "behind the constant's name") ||
+      !read_type(r, &f.result) || !expect(r, "=", "behind the constant's type"))
+    return false;
+  if (f.result.form != BIND_NUMBER && f.result.form != BIND_TEXT)
+    return fail(r, f.result.at, "a constant is a number or a text");
+  f.c = rest(r);
+  bind_function *to =
+      grow(&r->file->functions, &r->file->function_count, sizeof *to);
+  *to = f;
+  return f.c.n > 0 || fail(r, r->at, "a C expression is expected here");
+}
+
+// raw rows(statement) = bind_rows
+static bool read_raw(reader *r) {
+  bind_function f = {.doc = r->doc, .is_raw = true, .at = r->at};
+  if (!name(r, "the function's name", &f.name) || !check_name(r, f.name) ||
+      !expect(r, "(", "before the parameters"))
+    return false;
+  const char *from = r->at;
+  while (r->at < r->end && *r->at != ')' && *r->at != '\n') r->at++;
+  f.raw_params = (span){from, (size_t)(r->at - from)};
+  if (!expect(r, ")", "behind the parameters") ||
+      !expect(r, "=", "behind the parameters") || !name(r, "C's name", &f.c))
+    return false;
+  bind_function *to =
+      grow(&r->file->functions, &r->file->function_count, sizeof *to);
+  *to = f;
+  return line_ends(r);
+}
+
+// callback progress = void (int step, int steps, context)
+static bool read_callback(reader *r) {
+  bind_function f = {.doc = r->doc};
+  blanks(r);
+  f.at = r->at;
+  if (!name(r, "the callback's name", &f.name) ||
+      !expect(r, "=", "behind the callback's name") ||
+      !read_result(r, &f.result) || !read_params(r, &f) || !line_ends(r))
+    return false;
+  int contexts = 0;
+  for (int i = 0; i < f.count; i++) {
+    const bind_value *v = &f.params[i];
+    contexts += v->form == BIND_CONTEXT;
+    if (v->is_out || (v->form != BIND_CONTEXT && v->form != BIND_NUMBER &&
+                      v->form != BIND_TEXT && v->form != BIND_ARRAY))
+      return fail(r, v->at,
+                  "a callback gets numbers, texts, arrays and its "
+                  "context");
+  }
+  if (contexts != 1)
+    return fail(r, f.at, "one parameter of a callback is its context");
+  if (f.result.form != BIND_VOID && f.result.form != BIND_NUMBER)
+    return fail(r, f.result.at, "a callback gives a number or nothing");
+  while (next_clause(r)) {
+    if (!take(r, "stop"))
+      return fail(r, r->at, "a callback has a line: stop EXPRESSION");
+    f.stop = rest(r);
+  }
+  bind_function *to =
+      grow(&r->file->callbacks, &r->file->callback_count, sizeof *to);
+  *to = f;
+  return true;
+}
+
+// skip sqlite3_exec: its callback gets arrays of texts
+static bool read_skip(reader *r) {
+  bind_skip s;
+  if (!name(r, "the function's name", &s.name) ||
+      !expect(r, ":", "and then why it is left out"))
+    return false;
+  s.why = rest(r);
+  bind_skip *to = grow(&r->file->skips, &r->file->skip_count, sizeof *to);
+  *to = s;
+  return s.why.n > 0 || fail(r, r->at, "why is it left out?");
+}
+
+// C up to a line that is `end`.
+static bool read_code(reader *r) {
+  const char *at = r->at;
+  if (!line_ends(r))
+    return false;
+  span left = {r->at, (size_t)(r->end - r->at)}, line;
+  next_line(&left, &line);
+  span block = {left.at, 0};
+  while (next_line(&left, &line)) {
+    if (same(trim_right(line), spell("end"))) {
+      block.n = (size_t)(line.at - block.at);
+      span *to = grow(&r->file->code, &r->file->code_count, sizeof *to);
+      *to = block;
+      r->at = line.at + line.n;
+      return true;
+    }
+  }
+  return fail(r, at, "no line `end` ends this code");
+}
+
+static const struct {
+  const char *word;
+  bool (*read)(reader *);
+} declarations[] = {{"module", read_module},
+                    {"library", read_library},
+                    {"package", read_package},
+                    {"include", read_include},
+                    {"errors", read_default_errors},
+                    {"handle", read_handle},
+                    {"callback", read_callback},
+                    {"function", read_function},
+                    {"constant", read_constant},
+                    {"raw", read_raw},
+                    {"skip", read_skip},
+                    {"code", read_code},
+                    {NULL, NULL}};
+
+// One declaration, at the margin.
+static bool read_declaration(reader *r) {
+  if (*r->at == ' ' || *r->at == '\t') {
+    blanks(r);
+    return fail(r, r->at,
+                "a line that is indented belongs to a handle, "
+                "callback or function above it");
+  }
+  span first = word(r);
+  for (int i = 0; declarations[i].word != NULL; i++) {
+    if (same(first, spell(declarations[i].word)))
+      return declarations[i].read(r);
+  }
+  return fail(r, first.at,
+              "a line begins with module, library, package, include, errors, "
+              "handle, callback, function, constant, raw, skip or code");
+}
+
+// Gathers the ## lines above a declaration; false: the line is none.
+static bool read_comment(reader *r) {
+  span left = {r->at, (size_t)(r->end - r->at)}, line;
+  next_line(&left, &line);
+  bool is_empty = trim_right(trim_left(line)).n == 0;
+  if (!is_empty && *line.at != '#')
+    return false;
+  if (!starts(line, "##"))
+    r->doc = (span){NULL, 0};
+  else if (r->doc.n == 0)
+    r->doc = line;
+  else
+    r->doc.n = (size_t)(line.at + line.n - r->doc.at);
+  r->at = left.at;
+  return true;
+}
+
+static bool read_all(reader *r) {
+  while (r->at < r->end) {
+    if (read_comment(r))
+      continue;
+    if (!read_declaration(r))
+      return false;
+    r->doc = (span){NULL, 0};
+    if (r->at < r->end)
+      r->at++;
+  }
+  return r->file->name.n > 0 ||
+         fail(r, r->file->source.data, "a line `module NAME` is missing");
+}
+
+bool tl_bind_read(bind_file *file) {
+  if (!read_file(file->path, &file->source)) {
+    fprintf(stderr, "tally: cannot read %s\n", file->path);
+    return false;
+  }
+  if (memchr(file->source.data, 0, file->source.n) != NULL) {
+    fprintf(stderr, "%s: not a text: it has a byte of 0\n", file->path);
+    return false;
+  }
+  reader r = {.file = file,
+              .at = file->source.data,
+              .end = file->source.data + file->source.n};
+  return read_all(&r);
+}
+
+void tl_bind_free(bind_file *file) {
+  for (size_t i = 0; i < file->handle_count; i++)
+    free(file->handles[i].attributes);
+  free(file->handles);
+  free(file->includes);
+  free(file->code);
+  free(file->callbacks);
+  free(file->functions);
+  free(file->skips);
+  free(file->source.data);
+}

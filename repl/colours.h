@@ -1,0 +1,29 @@
+// Colours on a terminal: the few that the prompt, reports and differences use,
+// as what ECMA-48 calls select graphic rendition. They are the terminal's own
+// sixteen, so that they fit its background.
+#ifndef TALLY_REPL_COLOURS_H
+#define TALLY_REPL_COLOURS_H
+
+#include <stdbool.h>
+
+#define TL_PLAIN "\033[0m"
+#define TL_BOLD "\033[1m"
+#define TL_GREY "\033[90m"
+#define TL_RED "\033[31m"
+#define TL_RED_BOLD "\033[1;31m"
+#define TL_RED_LINE "\033[4;31m"
+#define TL_GREEN "\033[32m"
+#define TL_YELLOW "\033[33m"
+#define TL_BLUE "\033[34m"
+#define TL_MAGENTA "\033[35m"
+#define TL_CYAN "\033[36m"
+#define TL_REVERSE "\033[7m"
+
+// Whether a terminal moves its cursor as it is told: TERM is set and is not
+// `dumb`.
+bool tl_terminal_is_able(void);
+// Whether what is written to the descriptor may have colours: it is an able
+// terminal, and NO_COLOR is not set (https://no-color.org).
+bool tl_has_colours(int file);
+
+#endif

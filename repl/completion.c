@@ -1,0 +1,202 @@
+// Choices for Tab: see completion.h.
+
+#include "repl/completion.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "repl/commands.h"
+#include "repl/screen.h"
+#include "repl/signs.h"
+
+// Adds a copy of a name; without memory for it there is one choice less.
+static void add_choice(tl_choices *c, const char *name) {
+  if (c->count == c->capacity) {
+    size_t capacity = c->capacity * 2 + 32;
+    char **names = realloc(c->names, capacity * sizeof *names);
+    if (names == NULL)
+      return;
+    c->names = names;
+    c->capacity = capacity;
+  }
+  char *copy = malloc(strlen(name) + 1);
+  if (copy != NULL)
+    c->names[c->count++] = strcpy(copy, name);
+}
+
+// Frees the copies and the table.
+void tl_choices_free(tl_choices *c) {
+  for (size_t i = 0; i < c->count; i++) free(c->names[i]);
+  free(c->names);
+  *c = (tl_choices){.names = NULL};
+}
+
+// Names of the language, the library and the session.
+static void add_words(tally_vm *vm, const char *text, tl_choices *c) {
+  tally_value list, item;
+  const char *name;
+  size_t nbytes;
+  if (tally_complete(vm, text, &list) != TALLY_OK)
+    return;
+  for (size_t i = 0; i < tally_length(vm, list); i++) {
+    if (tally_item(vm, list, i, &item) != TALLY_OK)
+      break;
+    if (tally_to_string(vm, item, &name, &nbytes) == TALLY_OK)
+      add_choice(c, name);
+    tally_release(vm, item);
+  }
+  tally_release(vm, list);
+}
+
+// Names of signs, for what stands behind a backslash.
+static void add_signs(const char *part, tl_choices *c) {
+  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
+    if (strncmp(s->name, part, strlen(part)) == 0)
+      add_choice(c, s->name);
+  }
+}
+
+// Commands of the prompt, for a colon and what follows it.
+static void add_commands(const char *part, tl_choices *c) {
+  const char *name;
+  for (int i = 0; (name = tl_command_name(i)) != NULL; i++) {
+    if (strncmp(name, part, strlen(part)) == 0)
+      add_choice(c, name);
+  }
+}
+
+// Files whose names go on from a path; those of folders end with a slash.
+// Hidden ones only where a point was written.
+static void add_files(const char *path, tl_choices *c) {
+  const char *slash = strrchr(path, '/'), *part = slash ? slash + 1 : path;
+  char folder[1024], name[300];
+  int n = snprintf(folder, sizeof folder, "%.*s", (int)(part - path), path);
+  DIR *dir = n < 0 || (size_t)n >= sizeof folder
+                 ? NULL
+                 : opendir(n > 0 ? folder : ".");
+  if (dir == NULL)
+    return;
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    if (strncmp(entry->d_name, part, strlen(part)) != 0 ||
+        (entry->d_name[0] == '.' && part[0] != '.'))
+      continue;
+    struct stat what;
+    bool is_folder = fstatat(dirfd(dir), entry->d_name, &what, 0) == 0 &&
+                     S_ISDIR(what.st_mode);
+    snprintf(name, sizeof name, "%s%s", entry->d_name, is_folder ? "/" : "");
+    add_choice(c, name);
+  }
+  closedir(dir);
+}
+
+// Where a string begins that is open at the text's end; NULL: none is. A
+// backslash hides the sign behind it.
+static const char *open_string(const char *text) {
+  const char *begin = NULL;
+  for (; *text != 0; text++) {
+    if (*text == '\\' && begin != NULL && text[1] != 0)
+      text++;
+    else if (*text == '"')
+      begin = begin == NULL ? text + 1 : NULL;
+  }
+  return begin;
+}
+
+// The file name that a command is given; NULL: it is given none.
+static const char *file_of_command(const char *text) {
+  bool takes =
+      strncmp(text, ":load ", 6) == 0 || strncmp(text, ":save ", 6) == 0;
+  return takes ? text + 6 + strspn(text + 6, " ") : NULL;
+}
+
+// A backslash with a name behind it. A name that is whole, or the only one that
+// goes on so, stands for its sign.
+static void find_signs(tl_choices *c, const char *slash) {
+  add_signs(slash + 1, c);
+  const char *name = c->count == 1 ? c->names[0] : slash + 1;
+  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
+    if (strcmp(s->name, name) == 0)
+      c->sign = s->sign;
+  }
+  c->replaced = strlen(slash);
+}
+
+void tl_choices_find(tl_choices *c, tally_vm *vm, const char *text) {
+  *c = (tl_choices){.names = NULL};
+  const char *slash = strrchr(text, '\\'), *file = open_string(text);
+  if (file == NULL)
+    file = file_of_command(text);
+  if (slash != NULL && strpbrk(slash, " \t\n\"") == NULL)
+    find_signs(c, slash);
+  else if (file != NULL)
+    add_files(file, c);
+  else if (text[0] == ':' && strchr(text, ' ') == NULL)
+    add_commands(text + 1, c);
+  else
+    add_words(vm, text, c);
+}
+
+// The longest end of the text that the first name begins with, since where a
+// name begins differs for words, signs and files.
+size_t tl_choices_typed(const tl_choices *c, const char *text) {
+  const char *name = c->names[0];
+  size_t end = strlen(text), n = strlen(name);
+  for (size_t length = n < end ? n : end; length > 0; length--)
+    if (memcmp(text + end - length, name, length) == 0)
+      return length;
+  return 0;
+}
+
+size_t tl_choices_common(const tl_choices *c) {
+  size_t length = strlen(c->names[0]);
+  for (size_t i = 1; i < c->count; i++) {
+    size_t same = 0;
+    while (same < length && c->names[i][same] == c->names[0][same]) same++;
+    length = same;
+  }
+  return length;
+}
+
+// Cells that the widest takes.
+static int widest_of(const tl_choices *c) {
+  int widest = 1;
+  for (size_t i = 0; i < c->count; i++) {
+    int width = tl_cells(c->names[i], strlen(c->names[i]));
+    widest = width > widest ? width : widest;
+  }
+  return widest;
+}
+
+// A gap of two between columns. The text is written to a stream in memory, so
+// that its length need not be known.
+char *tl_choices_list(const tl_choices *c, int columns, int rows) {
+  char *text = NULL;
+  size_t nbytes;
+  FILE *to = open_memstream(&text, &nbytes);
+  if (to == NULL)
+    return NULL;
+  int widest = widest_of(c);
+  size_t across = columns > widest + 2 ? (size_t)(columns / (widest + 2)) : 1;
+  size_t down = (c->count + across - 1) / across, shown = c->count;
+  if (down > (size_t)rows) {
+    down = rows > 1 ? (size_t)rows - 1 : 1;
+    shown = down * across;
+  }
+  for (size_t row = 0; row < down; row++) {
+    for (size_t i = row; i < shown; i += down) {
+      const char *name = c->names[i];
+      bool is_last = i + down >= shown;
+      int gap = widest + 2 - tl_cells(name, strlen(name));
+      fprintf(to, "%s%*s", name, is_last ? 0 : gap, "");
+    }
+    if (row + 1 < down)
+      fputc('\n', to);
+  }
+  if (shown < c->count)
+    fprintf(to, "\n%zu more", c->count - shown);
+  fclose(to);
+  return text;
+}

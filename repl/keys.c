@@ -1,0 +1,200 @@
+// Keys of a terminal: see keys.h. Bytes are read one by one, so that what is
+// typed ahead of a script that reads stays for it.
+
+#include "repl/keys.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/select.h>
+#include <termios.h>
+#include <unistd.h>
+
+// A lone Escape is one after which nothing came for so long.
+enum { ESCAPE_MS = 50 };
+
+static struct termios before;
+static struct sigaction old_window, old_continue;
+static volatile sig_atomic_t was_signalled, was_continued;
+
+static void heed_signal(int number) {
+  was_signalled = 1;
+  if (number == SIGCONT)
+    was_continued = 1;
+}
+
+// Signals end a wait only while keys are read.
+static void take_signals(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  sigemptyset(&action.sa_mask);
+  action.sa_handler = heed_signal;
+#ifdef SIGWINCH
+  sigaction(SIGWINCH, &action, &old_window);
+#endif
+  sigaction(SIGCONT, &action, &old_continue);
+}
+
+bool tl_keys_begin(void) {
+  if (tcgetattr(STDIN_FILENO, &before) != 0)
+    return false;
+  struct termios raw = before;
+  raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
+  raw.c_lflag &= ~(tcflag_t)(ECHO | ICANON | ISIG | IEXTEN);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  take_signals();
+  return tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+}
+
+void tl_keys_end(void) {
+  tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+#ifdef SIGWINCH
+  sigaction(SIGWINCH, &old_window, NULL);
+#endif
+  sigaction(SIGCONT, &old_continue, NULL);
+}
+
+bool tl_keys_were_stopped(void) {
+  bool stopped = was_continued != 0;
+  was_continued = 0;
+  return stopped;
+}
+
+bool tl_keys_pending(void) {
+  struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, 0) > 0;
+}
+
+// Waits for a byte without letting a signal slip in between the look at it and
+// the wait. False: a signal came, or the time is over.
+static bool wait_for_byte(int milliseconds) {
+  struct timespec limit = {0, milliseconds * 1000000L};
+  sigset_t blocked, free_again;
+  fd_set input;
+  FD_ZERO(&input);
+  FD_SET(STDIN_FILENO, &input);
+  sigemptyset(&blocked);
+#ifdef SIGWINCH
+  sigaddset(&blocked, SIGWINCH);
+#endif
+  sigaddset(&blocked, SIGCONT);
+  sigaddset(&blocked, SIGINT);
+  sigprocmask(SIG_BLOCK, &blocked, &free_again);
+  bool came = !was_signalled &&
+              pselect(STDIN_FILENO + 1, &input, NULL, NULL,
+                      milliseconds < 0 ? NULL : &limit, &free_again) > 0;
+  sigprocmask(SIG_SETMASK, &free_again, NULL);
+  return came;
+}
+
+// The next byte; -1: none within the time, or a signal, -2: no more will come.
+static int next_byte(int milliseconds) {
+  unsigned char byte;
+  if (!wait_for_byte(milliseconds))
+    return -1;
+  ssize_t n = read(STDIN_FILENO, &byte, 1);
+  return n == 1 ? byte : n < 0 && errno == EINTR ? -1 : -2;
+}
+
+// Sequences behind an Escape, as xterm, the Linux console and rxvt send them.
+static const struct {
+  const char *bytes;
+  int key;
+} sequences[] = {
+    {"[A", TL_KEY_UP},
+    {"OA", TL_KEY_UP},
+    {"[B", TL_KEY_DOWN},
+    {"OB", TL_KEY_DOWN},
+    {"[C", TL_KEY_RIGHT},
+    {"OC", TL_KEY_RIGHT},
+    {"[D", TL_KEY_LEFT},
+    {"OD", TL_KEY_LEFT},
+    {"[H", TL_KEY_HOME},
+    {"OH", TL_KEY_HOME},
+    {"[1~", TL_KEY_HOME},
+    {"[7~", TL_KEY_HOME},
+    {"[F", TL_KEY_END},
+    {"OF", TL_KEY_END},
+    {"[4~", TL_KEY_END},
+    {"[8~", TL_KEY_END},
+    {"[3~", TL_KEY_DELETE},
+    {"[1;5C", TL_KEY_WORD_RIGHT},
+    {"[1;3C", TL_KEY_WORD_RIGHT},
+    {"[1;5D", TL_KEY_WORD_LEFT},
+    {"[1;3D", TL_KEY_WORD_LEFT},
+    {"Oc", TL_KEY_WORD_RIGHT},
+    {"Od", TL_KEY_WORD_LEFT},
+    {"[200~", TL_KEY_PASTE},
+    {"[201~", TL_KEY_PASTED},
+    {"OM", TL_KEY_ENTER},
+};
+
+// Reads a sequence to its end, its first byte being there. Those that nobody
+// knows are read, too.
+static int read_sequence(int first) {
+  char bytes[16] = {(char)first};
+  size_t n = 1;
+  for (int byte; n < sizeof bytes - 1 && (byte = next_byte(ESCAPE_MS)) >= 0;) {
+    bytes[n++] = (char)byte;
+    if (byte >= 0x40 && byte <= 0x7e && !(n == 2 && byte == '['))
+      break;
+  }
+  if (n == 1)
+    return TL_ALT | first;
+  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+    if (strcmp(sequences[i].bytes, bytes) == 0)
+      return sequences[i].key;
+  }
+  return TL_KEY_UNKNOWN;
+}
+
+// The character that begins with this byte. What is no UTF-8 is no key; whether
+// the code point is one that there can be, the text's owner asks.
+static int read_character(int first) {
+  int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+  int code = first & (0x3f >> more);
+  if (first < 0xc2 || first > 0xf4)
+    return TL_KEY_UNKNOWN;
+  for (int byte; more > 0; more--) {
+    byte = next_byte(ESCAPE_MS);
+    if (byte < 0x80 || byte > 0xbf)
+      return TL_KEY_UNKNOWN;
+    code = code << 6 | (byte & 0x3f);
+  }
+  return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? TL_KEY_UNKNOWN
+                                                              : code;
+}
+
+int tl_keys_next(void) {
+  int byte = next_byte(-1);
+  if (byte == -1) {
+    was_signalled = 0;
+    return TL_KEY_SIGNAL;
+  }
+  if (byte == -2)
+    return TL_KEY_CLOSED;
+  if (byte == TL_KEY_ESCAPE) {
+    byte = next_byte(ESCAPE_MS);
+    return byte < 0                     ? TL_KEY_ESCAPE
+           : byte == '[' || byte == 'O' ? read_sequence(byte)
+           : byte == TL_KEY_ESCAPE      ? TL_KEY_ESCAPE
+           : byte >= 0x80               ? TL_KEY_UNKNOWN
+                                        : TL_ALT | byte;
+  }
+  return byte < 0x80 ? byte : read_character(byte);
+}
+
+size_t tl_key_spell(int key, char *to) {
+  if (key < 0x80) {
+    to[0] = (char)key;
+    return 1;
+  }
+  int more = key < 0x800 ? 1 : key < 0x10000 ? 2 : 3;
+  size_t n = 0;
+  to[n++] = (char)((0xff00 >> (more + 1) & 0xff) | key >> 6 * more);
+  while (more-- > 0) to[n++] = (char)(0x80 | (key >> 6 * more & 0x3f));
+  return n;
+}

@@ -1,0 +1,391 @@
+// The native module python: Python inside Tally. Its library is loaded when a
+// script calls the first function, so that nobody needs it who does not.
+//
+//     import python
+//     np = python.import("numpy")
+//     print(np.linalg.norm(x), python.value(np.cumsum(x)))
+//
+// The interpreter is started once in a process and stays; where Tally itself
+// runs inside of Python, it is that one. Python's lock is held while a function
+// of it runs, and not while Tally runs.
+
+#define _GNU_SOURCE 1
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stdlib/native/python_values.h"
+
+// --- The interpreter --------------------------------------------------------
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static pid_t opened_in;  // the process that started it; 0: nobody has
+
+// Opens the first library of Python's that is there, newest first; NULL.
+// $TALLY_PYTHON names another.
+static void *open_library(void) {
+  const char *wish = getenv("TALLY_PYTHON");
+  char name[64];
+  if (wish != NULL && *wish != 0)
+    return dlopen(wish, RTLD_NOW | RTLD_GLOBAL);
+  for (int minor = 14; minor >= 9; minor--) {
+    snprintf(name, sizeof name, "libpython3.%d.so.1.0", minor);
+    void *library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    if (library != NULL)
+      return library;
+  }
+  return NULL;
+}
+
+// Finds Python's functions and starts it, unless this process has it already.
+static tally_status start(tally_vm *vm) {
+  void *library = NULL;
+  if (dlsym(RTLD_DEFAULT, "Py_IsInitialized") == NULL) {
+    library = open_library();
+    if (library == NULL)
+      return tally_raise(vm, TALLY_ERR_IO,
+                         "python: needs libpython3, 3.9 or later (Debian: "
+                         "libpython3.11), which is not installed");
+  }
+  const char *missing = py_find(library);
+  if (missing != NULL)
+    return tally_raise(vm, TALLY_ERR_IO, "python: its library has no %s",
+                       missing);
+  int was_running = py.Py_IsInitialized();
+  if (!was_running)
+    py.Py_InitializeEx(0);  // signals stay with whoever has them
+  int lock = was_running ? py.PyGILState_Ensure() : 0;
+  int ok = py_values_open();
+  if (!ok)
+    py.PyErr_Clear();
+  if (was_running)
+    py.PyGILState_Release(lock);
+  else
+    py.PyEval_SaveThread();
+  if (!ok)
+    return tally_raise(vm, TALLY_ERR_HOST, "python: its types cannot be made");
+  opened_in = getpid();
+  return TALLY_OK;
+}
+
+// Sees to it that Python runs, and that it is this process's.
+static tally_status need_python(tally_vm *vm) {
+  pthread_mutex_lock(&opening);
+  tally_status status = opened_in == 0 ? start(vm) : TALLY_OK;
+  pthread_mutex_unlock(&opening);
+  if (status != TALLY_OK)
+    return status;
+  if (opened_in != getpid())
+    return tally_raise(vm, TALLY_ERR_HOST,
+                       "python: it was started before this process forked, "
+                       "and cannot be used after");
+  if (!py.Py_IsInitialized())
+    return tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
+  return TALLY_OK;
+}
+
+// --- Functions --------------------------------------------------------------
+
+// Takes Python's lock for a call of the link's VM; an error where there is no
+// Python.
+static tally_status enter(py_link *link, int *lock) {
+  tally_status status = need_python(link->vm);
+  if (status != TALLY_OK)
+    return status;
+  *lock = py.PyGILState_Ensure();
+  py_link_sweep(link);
+  return TALLY_OK;
+}
+
+// python.import(name), with points in it: "os.path".
+static tally_status import_module(tally_vm *vm, void *context, size_t count,
+                                  const tally_value *args, tally_value *out) {
+  const char *name;
+  int lock;
+  (void)count;
+  tally_status status = tally_to_string(vm, args[0], &name, NULL);
+  if (status != TALLY_OK)
+    return status;
+  status = enter(context, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *module = py.PyImport_ImportModule(name);
+  status = module == NULL ? py_raise(context)
+                          : py_to_value(context, module, 0, out);
+  py_drop(module);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// python.value(x): what x is in Tally, items and all.
+static tally_status deep_value(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  int lock;
+  (void)vm, (void)count;
+  tally_status status = enter(context, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *o = py_object_of(context, args[0]);
+  if (o == NULL)
+    *out = tally_retain(vm, args[0]);
+  else
+    status = py_to_value(context, o, 1, out);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// python.object(x): a value of Tally's as one of Python's, so that it has
+// Python's attributes and operators.
+static tally_status as_object(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  int lock;
+  (void)vm, (void)count;
+  tally_status status = enter(context, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *o = py_from_value(context, args[0]);
+  status = o == NULL ? py_raise(context) : py_to_value(context, o, 0, out);
+  py_drop(o);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// The arguments behind the first as an array; their number is at most 64.
+static tally_status spread(tally_vm *vm, tally_value rest, tally_value *items,
+                           size_t *count) {
+  size_t n = tally_length(vm, rest);
+  tally_status status = TALLY_OK;
+  if (n > 64)
+    return tally_raise(vm, TALLY_ERR_TYPE, "python.call takes 64 arguments");
+  for (*count = 0; status == TALLY_OK && *count < n;
+       *count += status == TALLY_OK)
+    status = tally_item(vm, rest, *count, &items[*count]);
+  return status;
+}
+
+// python.call(f, ...args, named: none): named is a record.
+static tally_status call(tally_vm *vm, void *context, size_t count,
+                         const tally_value *args, tally_value *out) {
+  tally_value items[64];
+  size_t n = 0;
+  int lock;
+  (void)count;
+  tally_status status = enter(context, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *f = py_object_of(context, args[0]), *named = NULL;
+  int has_names = strcmp(tally_type(vm, args[2]), "none") != 0;
+  status = f == NULL
+               ? tally_raise(vm, TALLY_ERR_TYPE,
+                             "python.call: f must be an object of Python's, "
+                             "not %s",
+                             tally_type(vm, args[0]))
+               : spread(vm, args[1], items, &n);
+  if (status == TALLY_OK && has_names &&
+      strcmp(tally_type(vm, args[2]), "record") != 0)
+    status = tally_raise(vm, TALLY_ERR_TYPE,
+                         "python.call: named must be a record, not %s",
+                         tally_type(vm, args[2]));
+  if (status == TALLY_OK && has_names &&
+      (named = py_from_value(context, args[2])) == NULL)
+    status = py_raise(context);
+  if (status == TALLY_OK)
+    status = py_call(context, f, n, items, named, out);
+  py_drop(named);
+  py.PyGILState_Release(lock);
+  for (size_t i = 0; i < n; i++) tally_release(vm, items[i]);
+  return status;
+}
+
+// python.items(x): what an iteration over x gives, as a list.
+static tally_status items(tally_vm *vm, void *context, size_t count,
+                          const tally_value *args, tally_value *out) {
+  tally_value *values = NULL;
+  size_t n = 0, room = 0;
+  int lock;
+  (void)count;
+  tally_status status = enter(context, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *o = py_from_value(context, args[0]);
+  py_object *each = o == NULL ? NULL : py.PyObject_GetIter(o), *item;
+  if (each == NULL)
+    status = py_raise(context);
+  while (status == TALLY_OK && (item = py.PyIter_Next(each)) != NULL) {
+    if (n == room) {
+      room = room * 2 + 16;
+      tally_value *more = realloc(values, room * sizeof *more);
+      if (more == NULL)
+        status = tally_raise(vm, TALLY_ERR_MEMORY, "no memory for a list");
+      else
+        values = more;
+    }
+    if (status == TALLY_OK)
+      status = py_to_value(context, item, 0, &values[n]);
+    n += status == TALLY_OK;
+    py_drop(item);
+  }
+  if (status == TALLY_OK && py.PyErr_Occurred() != NULL)
+    status = py_raise(context);
+  py_drop(each);
+  py_drop(o);
+  py.PyGILState_Release(lock);
+  if (status == TALLY_OK)
+    status = tally_from_list(vm, n, values, out);
+  for (size_t i = 0; i < n; i++) tally_release(vm, values[i]);
+  free(values);
+  return status;
+}
+
+// Calls builtins.eval or exec with the names of Python's main module.
+static tally_status evaluate(py_link *link, const char *how, const char *text,
+                             tally_value *out) {
+  int lock;
+  tally_status status = enter(link, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *module = py.PyImport_ImportModule("builtins");
+  py_object *f =
+      module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
+  py_object *main = py.PyImport_AddModule("__main__");  // borrowed
+  py_object *names = main == NULL ? NULL : py.PyModule_GetDict(main);
+  py_object *args = py.PyTuple_New(2), *result = NULL;
+  py_object *code =
+      py.PyUnicode_FromStringAndSize(text, (intptr_t)strlen(text));
+  if (f != NULL && names != NULL && args != NULL && code != NULL) {
+    py.Py_IncRef(names);
+    py.PyTuple_SetItem(args, 0, code);
+    py.PyTuple_SetItem(args, 1, names);
+    result = py.PyObject_Call(f, args, NULL);
+  }
+  status = result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
+  py_drop(result);
+  py_drop(args);
+  py_drop(f);
+  py_drop(module);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// python.eval(text): an expression's value.
+static tally_status eval(tally_vm *vm, void *context, size_t count,
+                         const tally_value *args, tally_value *out) {
+  const char *text;
+  (void)count;
+  tally_status status = tally_to_string(vm, args[0], &text, NULL);
+  return status == TALLY_OK ? evaluate(context, "eval", text, out) : status;
+}
+
+// python.run(text): statements.
+static tally_status run(tally_vm *vm, void *context, size_t count,
+                        const tally_value *args, tally_value *out) {
+  const char *text;
+  (void)count;
+  tally_status status = tally_to_string(vm, args[0], &text, NULL);
+  return status == TALLY_OK ? evaluate(context, "exec", text, out) : status;
+}
+
+static tally_status version(tally_vm *vm, void *context, size_t count,
+                            const tally_value *args, tally_value *out) {
+  (void)context, (void)count, (void)args;
+  tally_status status = need_python(vm);
+  if (status != TALLY_OK)
+    return status;
+  const char *text = py.Py_GetVersion();
+  return tally_from_string(vm, text, strcspn(text, " "), out);
+}
+
+// --- The module -------------------------------------------------------------
+
+// The VM holds one, whose end says that it closes.
+static void end_session(void *context, void *object) {
+  py_link *link = object;
+  (void)context;
+  if (opened_in == getpid() && py.Py_IsInitialized()) {
+    // What Python printed and has not written yet.
+    int lock = py.PyGILState_Ensure();
+    py_object *sys = py.PyImport_ImportModule("sys");
+    py_object *file =
+        sys == NULL ? NULL : py.PyObject_GetAttrString(sys, "stdout");
+    py_object *flush =
+        file == NULL ? NULL : py.PyObject_GetAttrString(file, "flush");
+    py_object *none = py.PyTuple_New(0);
+    if (flush != NULL && none != NULL)
+      py_drop(py.PyObject_Call(flush, none, NULL));
+    py.PyErr_Clear();
+    py_drop(none);
+    py_drop(flush);
+    py_drop(file);
+    py_drop(sys);
+    py.PyGILState_Release(lock);
+  }
+  link->vm = NULL;  // its values go with it
+}
+
+static const tally_resource session_type = {.size = sizeof session_type,
+                                            .name = "python.session",
+                                            .release = end_session};
+
+static const tally_native functions[] = {
+    {.name = "import", .params = "name", .call = import_module,
+     .doc = "A module of Python's, as Python's import finds it. Its attributes,\n"
+            "calls, items and operators are Python's; numbers and texts are\n"
+            "Tally's. Errors of Python's have kind host and its traceback.\n"
+            "    python.import(\"math\").sqrt(16)    # 4.0\n"},
+    {.name = "value", .params = "x", .call = deep_value,
+     .doc = "What an object of Python's is in Tally: an array over the memory\n"
+            "of one of NumPy's or of any other buffer, which is not copied; a\n"
+            "list, a record of a dict. Other objects stay what they are.\n"
+            "    python.value(python.eval(\"[1, (2.5, None)]\"))    # (1, (2.5, none))\n"},
+    {.name = "object", .params = "x", .call = as_object,
+     .doc = "A value as an object of Python's: an array as one of NumPy's that\n"
+            "reads the same memory, where NumPy is installed.\n"
+            "    python.object((1, 2)).index(2)    # 1\n"},
+    {.name = "call", .params = "f, ...args, named: none", .call = call,
+     .doc = "Calls an object of Python's with named arguments, too, which are\n"
+            "a record.\n"
+            "    python.call(python.eval(\"dict\"), named: (a: 1))    # {'a': 1}\n"},
+    {.name = "items", .params = "x", .call = items,
+     .doc = "What Python's iteration over x gives, as a list.\n"
+            "    python.items(python.eval(\"range(3)\"))    # (0, 1, 2)\n"},
+    {.name = "eval", .params = "text", .call = eval,
+     .doc = "The value of an expression of Python's.\n"
+            "    python.eval(\"2 ** 10\")    # 1024\n"},
+    {.name = "run", .params = "text", .call = run,
+     .doc = "Runs statements of Python's; their names stay for the next ones.\n"
+            "    python.run(\"x = 1\")\n"},
+    {.name = "version", .params = "", .call = version,
+     .doc = "Python's version, such as 3.11.2. An error of kind io where it is\n"
+            "not installed.\n"},
+};
+
+TALLY_API tally_status tally_open_python(tally_vm *vm);
+TALLY_API tally_status tally_open_python(tally_vm *vm) {
+  tally_native rows[sizeof functions / sizeof *functions];
+  tally_value session;
+  py_link *link = py_link_new(vm, NULL);
+  if (link == NULL)
+    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for python");
+  link->numpy = 1;
+  memcpy(rows, functions, sizeof rows);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    rows[i].context = link;
+    rows[i].needs = TALLY_MAY_FILES | TALLY_MAY_LIBRARIES;
+  }
+  tally_status status = tally_from_resource(vm, &session_type, link, &session);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_move_global(vm, "_python", session);
+  if (status != TALLY_OK)
+    return status;
+  tally_module module = {.size = sizeof module,
+                         .name = "python",
+                         .doc = "Python's modules and objects.",
+                         .functions = rows,
+                         .function_count = sizeof rows / sizeof *rows,
+                         .function_size = sizeof *rows};
+  return tally_add_module(vm, &module);
+}

@@ -1,0 +1,175 @@
+// Python's C interface as far as Tally uses it, found when it is needed: nothing
+// here is linked, and Python.h is not read. It is the stable part, which is the
+// same from 3.9 on; Py_buffer, which joined it with 3.11, has been so since 3.0.
+//
+//     py.PyLong_FromLongLong(1)      a function of the table
+//     py_is(o, PyFloat_Type)         whether o is of a type of Python's
+#ifndef TALLY_STDLIB_PYTHON_API_H
+#define TALLY_STDLIB_PYTHON_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// How objects begin. Where threads run without a lock (3.13t) it is otherwise,
+// and nothing here works.
+typedef struct py_object {
+  intptr_t refs;
+  struct py_object *type;
+} py_object;
+
+typedef struct py_buffer {
+  void *buf;
+  py_object *obj;
+  intptr_t len, itemsize;
+  int readonly, ndim;
+  char *format;
+  intptr_t *shape, *strides, *suboffsets;
+  void *internal;
+} py_buffer;
+
+typedef struct py_slot {
+  int slot;
+  void *pointer;
+} py_slot;
+
+typedef struct py_spec {
+  const char *name;
+  int basicsize, itemsize;
+  unsigned flags;
+  py_slot *slots;
+} py_spec;
+
+typedef struct py_method {
+  const char *name;
+  void (*call)(void);
+  int flags;
+  const char *doc;
+} py_method;
+
+typedef struct py_getter {
+  const char *name;
+  void (*get)(void);
+  void (*set)(void);
+  const char *doc;
+  void *closure;
+} py_getter;
+
+enum {
+  PY_READ_ONLY_STRIDED = 0x1C,  // PyBUF_RECORDS_RO
+  PY_STRIDES = 0x10,
+  PY_WRITABLE = 1,
+  PY_FORMAT = 4,
+  // Slots of types, as in typeslots.h.
+  PY_BF_GETBUFFER = 1,
+  PY_MP_LENGTH = 4,
+  PY_TP_CALL = 50,
+  PY_TP_DEALLOC = 52,
+  PY_TP_DOC = 56,
+  PY_TP_METHODS = 64,
+  PY_TP_REPR = 66,
+  PY_TP_GETSET = 73,
+  PY_NO_NEW = 1 << 7,  // Py_TPFLAGS_DISALLOW_INSTANTIATION, from 3.10 on
+  PY_VARARGS_KEYWORDS = 3,
+  PY_NO_ARGUMENTS = 4,
+};
+
+// X(result, name, parameters): functions.
+#define PY_FUNCTIONS(X)                                                      \
+  X(void, Py_InitializeEx, (int))                                            \
+  X(int, Py_IsInitialized, (void))                                           \
+  X(const char *, Py_GetVersion, (void))                                     \
+  X(void *, PyEval_SaveThread, (void))                                       \
+  X(void, PyEval_RestoreThread, (void *))                                    \
+  X(int, PyGILState_Ensure, (void))                                          \
+  X(void, PyGILState_Release, (int))                                         \
+  X(void, Py_IncRef, (py_object *))                                          \
+  X(void, Py_DecRef, (py_object *))                                          \
+  X(py_object *, PyErr_Occurred, (void))                                     \
+  X(void, PyErr_Fetch, (py_object **, py_object **, py_object **))           \
+  X(void, PyErr_NormalizeException, (py_object **, py_object **, py_object **)) \
+  X(void, PyErr_Clear, (void))                                               \
+  X(int, PyErr_CheckSignals, (void))                                         \
+  X(int, PyErr_ExceptionMatches, (py_object *))                              \
+  X(void, PyErr_SetString, (py_object *, const char *))                      \
+  X(void, PyErr_SetObject, (py_object *, py_object *))                       \
+  X(py_object *, PyImport_ImportModule, (const char *))                      \
+  X(py_object *, PyImport_AddModule, (const char *))                         \
+  X(py_object *, PyModule_GetDict, (py_object *))                            \
+  X(py_object *, PyObject_GetAttrString, (py_object *, const char *))        \
+  X(py_object *, PyObject_GetItem, (py_object *, py_object *))               \
+  X(py_object *, PyObject_Call, (py_object *, py_object *, py_object *))     \
+  X(py_object *, PyObject_GetIter, (py_object *))                            \
+  X(py_object *, PyIter_Next, (py_object *))                                 \
+  X(py_object *, PyObject_Str, (py_object *))                                \
+  X(int, PyObject_IsInstance, (py_object *, py_object *))                    \
+  X(py_object *, PyLong_FromLongLong, (long long))                           \
+  X(py_object *, PyLong_FromVoidPtr, (void *))                               \
+  X(long long, PyLong_AsLongLong, (py_object *))                             \
+  X(py_object *, PyFloat_FromDouble, (double))                               \
+  X(double, PyFloat_AsDouble, (py_object *))                                 \
+  X(py_object *, PyComplex_FromDoubles, (double, double))                    \
+  X(double, PyComplex_RealAsDouble, (py_object *))                           \
+  X(double, PyComplex_ImagAsDouble, (py_object *))                           \
+  X(py_object *, PyBool_FromLong, (long))                                    \
+  X(py_object *, PyUnicode_FromStringAndSize, (const char *, intptr_t))      \
+  X(const char *, PyUnicode_AsUTF8AndSize, (py_object *, intptr_t *))        \
+  X(py_object *, PyList_New, (intptr_t))                                     \
+  X(int, PyList_SetItem, (py_object *, intptr_t, py_object *))               \
+  X(py_object *, PyTuple_New, (intptr_t))                                    \
+  X(int, PyTuple_SetItem, (py_object *, intptr_t, py_object *))              \
+  X(intptr_t, PyObject_Size, (py_object *))                                  \
+  X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                \
+  X(py_object *, PyDict_New, (void))                                         \
+  X(int, PyDict_SetItemString, (py_object *, const char *, py_object *))     \
+  X(int, PyDict_Next, (py_object *, intptr_t *, py_object **, py_object **)) \
+  X(int, PyObject_GetBuffer, (py_object *, py_buffer *, int))                \
+  X(void, PyBuffer_Release, (py_buffer *))                                   \
+  X(py_object *, PyCapsule_New, (void *, const char *, void (*)(py_object *))) \
+  X(void *, PyCapsule_GetPointer, (py_object *, const char *))               \
+  X(int, PyCapsule_IsValid, (py_object *, const char *))                     \
+  X(py_object *, PyType_FromSpec, (py_spec *))                               \
+  X(py_object *, PyType_GenericAlloc, (py_object *, intptr_t))               \
+  X(void, PyObject_Free, (void *))
+
+// X(name): objects that Python has for ever.
+#define PY_OBJECTS(X)                                                    \
+  X(_Py_NoneStruct) X(_Py_TrueStruct) X(PyBool_Type) X(PyLong_Type)      \
+  X(PyFloat_Type) X(PyComplex_Type) X(PyUnicode_Type) X(PyList_Type)     \
+  X(PyTuple_Type) X(PyDict_Type)
+
+// X(name): variables that point at one.
+#define PY_EXCEPTIONS(X)                                                \
+  X(PyExc_RuntimeError) X(PyExc_TypeError) X(PyExc_BufferError)         \
+  X(PyExc_StopIteration) X(PyExc_KeyboardInterrupt) X(PyExc_OverflowError) \
+  X(PyExc_AttributeError)
+
+typedef struct py_api {
+#define X(result, name, params) result(*name) params;
+  PY_FUNCTIONS(X)
+#undef X
+#define X(name) py_object *name;
+  PY_OBJECTS(X)
+#undef X
+#define X(name) py_object **name;
+  PY_EXCEPTIONS(X)
+#undef X
+} py_api;
+
+extern py_api py;
+
+// Fills the table from a library, or where [library] is NULL from the process.
+// NULL, or the first name that is missing.
+const char *py_find(void *library);
+
+// Whether the object is of that type or one derived from it.
+static inline int py_is(py_object *o, py_object *type) {
+  return o->type == type || py.PyObject_IsInstance(o, type) == 1;
+}
+
+// One reference less; NULL is allowed.
+static inline void py_drop(py_object *o) {
+  if (o != NULL)
+    py.Py_DecRef(o);
+}
+
+#endif

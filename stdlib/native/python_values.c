@@ -1,0 +1,1134 @@
+// Values to Python and back: see python_values.h.
+//
+// An array of Tally's is, in Python, an object that keeps a handle of it and
+// shows its memory by the buffer protocol; one of Python's is, in Tally, a host
+// buffer that keeps the Py_buffer. So both sides count what the other holds, and
+// neither copies.
+
+#define _GNU_SOURCE 1  // for RTLD_DEFAULT
+
+#include "stdlib/native/python_values.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+py_api py;
+py_object *py_error_class;
+
+// Lists in lists, at most; Python's may contain themselves.
+enum { DEEPEST = 100 };
+
+// --- The table --------------------------------------------------------------
+
+const char *py_find(void *library) {
+  void *from = library == NULL ? RTLD_DEFAULT : library, *found;
+#define X(result, name, params)        \
+  if ((found = dlsym(from, #name)) == NULL) \
+    return #name;                      \
+  memcpy(&py.name, &found, sizeof found);
+  PY_FUNCTIONS(X)
+#undef X
+#define X(name)                        \
+  if ((found = dlsym(from, #name)) == NULL) \
+    return #name;                      \
+  py.name = found;
+  PY_OBJECTS(X)
+  PY_EXCEPTIONS(X)
+#undef X
+  return NULL;
+}
+
+// --- VMs that Python knows --------------------------------------------------
+
+static py_link *links;
+
+py_link *py_link_new(tally_vm *vm, py_object *keeper) {
+  py_link *link = calloc(1, sizeof *link);
+  if (link == NULL)
+    return NULL;
+  link->vm = vm;
+  link->thread = pthread_self();
+  link->keeper = keeper;
+  pthread_mutex_init(&link->lock, NULL);
+  link->next = links;
+  links = link;
+  return link;
+}
+
+void py_link_sweep(py_link *link) {
+  pthread_mutex_lock(&link->lock);
+  for (size_t i = 0; i < link->left_count; i++)
+    tally_release(link->vm, link->left[i]);
+  link->left_count = 0;
+  pthread_mutex_unlock(&link->lock);
+}
+
+// The record stays: objects of Python's may still refer to it.
+void py_link_close(py_link *link) {
+  py_link_sweep(link);
+  link->vm = NULL;
+  free(link->left);
+  link->left = NULL;
+  link->left_capacity = 0;
+}
+
+// Gives a value back, from any thread and after the VM, too. Where there is no
+// memory to remember it, it lives until the VM closes.
+static void give_back(py_link *link, tally_value v) {
+  if (link->vm == NULL)
+    return;
+  if (pthread_equal(link->thread, pthread_self())) {
+    tally_release(link->vm, v);
+    return;
+  }
+  pthread_mutex_lock(&link->lock);
+  if (link->left_count == link->left_capacity) {
+    size_t more = link->left_capacity * 2 + 16;
+    tally_value *block = realloc(link->left, more * sizeof *block);
+    if (block != NULL) {
+      link->left = block;
+      link->left_capacity = more;
+    }
+  }
+  if (link->left_count < link->left_capacity)
+    link->left[link->left_count++] = v;
+  pthread_mutex_unlock(&link->lock);
+}
+
+// --- Errors -----------------------------------------------------------------
+
+// A text of Python's; NULL where it is none. Borrowed from the object.
+static const char *text_of(py_object *o, size_t *nbytes) {
+  intptr_t n = 0;
+  const char *text =
+      o == NULL ? NULL : py.PyUnicode_AsUTF8AndSize(o, &n);
+  *nbytes = (size_t)n;
+  if (text == NULL)
+    py.PyErr_Clear();
+  return text;
+}
+
+// All of an exception as Python prints it, a new reference; NULL.
+static py_object *format_exception(py_object *type, py_object *value,
+                                   py_object *trace) {
+  py_object *module = py.PyImport_ImportModule("traceback"), *out = NULL;
+  py_object *format =
+      module == NULL ? NULL
+                     : py.PyObject_GetAttrString(module, "format_exception");
+  py_object *args = py.PyTuple_New(3), *lines = NULL, *empty, *join;
+  py_object *const items[] = {type, value, trace};
+  for (int i = 0; args != NULL && i < 3; i++) {
+    py_object *item = items[i] == NULL ? py._Py_NoneStruct : items[i];
+    py.Py_IncRef(item);
+    py.PyTuple_SetItem(args, i, item);
+  }
+  if (format != NULL && args != NULL)
+    lines = py.PyObject_Call(format, args, NULL);
+  py_drop(args);
+  empty = py.PyUnicode_FromStringAndSize("", 0);
+  join = empty == NULL ? NULL : py.PyObject_GetAttrString(empty, "join");
+  args = py.PyTuple_New(1);
+  if (lines != NULL && join != NULL && args != NULL) {
+    py.Py_IncRef(lines);
+    py.PyTuple_SetItem(args, 0, lines);
+    out = py.PyObject_Call(join, args, NULL);
+  }
+  py_drop(args);
+  py_drop(join);
+  py_drop(empty);
+  py_drop(lines);
+  py_drop(format);
+  py_drop(module);
+  py.PyErr_Clear();
+  return out;
+}
+
+// "ValueError: no" first, then where it came from.
+tally_status py_raise(py_link *link) {
+  py_object *type = NULL, *value = NULL, *trace = NULL;
+  size_t n, m;
+  py.PyErr_Fetch(&type, &value, &trace);
+  py.PyErr_NormalizeException(&type, &value, &trace);
+  py_object *said = value == NULL ? NULL : py.PyObject_Str(value);
+  py_object *name =
+      type == NULL ? NULL : py.PyObject_GetAttrString(type, "__name__");
+  py.PyErr_Clear();
+  const char *what = text_of(said, &n), *class = text_of(name, &m);
+  py_object *whole =
+      trace == NULL ? NULL : format_exception(type, value, trace);
+  const char *text = text_of(whole, &n);
+  tally_status status = tally_raise(
+      link->vm, TALLY_ERR_HOST, "python: %s%s%s%s%.2000s",
+      class == NULL ? "an error" : class, what == NULL || *what == 0 ? "" : ": ",
+      what == NULL ? "" : what, text == NULL ? "" : "\n",
+      text == NULL ? "" : text);
+  py_drop(whole);
+  py_drop(said);
+  py_drop(name);
+  py_drop(type);
+  py_drop(value);
+  py_drop(trace);
+  return status;
+}
+
+static py_object *text(const char *from) {
+  return py.PyUnicode_FromStringAndSize(from, (intptr_t)strlen(from));
+}
+
+// The arguments of tally.Error: report, kind, message, file, line, column.
+static void set_own_error(const tally_error_info *e) {
+  py_object *args = py.PyTuple_New(6);
+  py_object *items[] = {text(e->report),
+                        text(e->kind),
+                        text(e->message),
+                        text(e->file == NULL ? "" : e->file),
+                        py.PyLong_FromLongLong(e->line),
+                        py.PyLong_FromLongLong(e->column)};
+  for (int i = 0; args != NULL && i < 6; i++)
+    py.PyTuple_SetItem(args, i, items[i]);
+  if (args != NULL)
+    py.PyErr_SetObject(py_error_class, args);
+  py_drop(args);
+}
+
+// An interrupt of the VM's is Python's KeyboardInterrupt.
+void py_set_error(py_link *link, py_object *class) {
+  const tally_error_info *e = tally_error(link->vm);
+  char said[4096];
+  if (class == NULL && e->status == TALLY_ERR_INTERRUPT)
+    class = *py.PyExc_KeyboardInterrupt;
+  if (class == NULL && py_error_class != NULL) {
+    set_own_error(e);
+    return;
+  }
+  snprintf(said, sizeof said, "%s",
+           e->report != NULL && e->report[0] != 0 ? e->report : e->message);
+  py.PyErr_SetString(class == NULL ? *py.PyExc_RuntimeError : class, said);
+}
+
+// --- Arrays and functions in Python -----------------------------------------
+
+// tally.Array and tally.Function: a value of a VM's. The shape and strides are
+// what a buffer of it refers to.
+typedef struct held {
+  py_object head;
+  py_link *link;
+  tally_value value;
+  tally_array of;
+  intptr_t shape[TALLY_MAX_DIMS], strides[TALLY_MAX_DIMS];
+  char format[3];
+  size_t itemsize;
+} held;
+
+static py_object *array_type, *function_type;
+
+// How the buffer protocol calls a dtype; "" where it has no name for it.
+static const struct {
+  const char *dtype, *format;
+  size_t size;
+} formats[] = {{"bool", "?", 1},       {"int8", "b", 1},
+               {"int16", "h", 2},      {"int32", "i", 4},
+               {"int64", "q", 8},      {"uint8", "B", 1},
+               {"uint16", "H", 2},     {"uint32", "I", 4},
+               {"uint64", "Q", 8},     {"float32", "f", 4},
+               {"float64", "d", 8},    {"complex64", "Zf", 8},
+               {"complex128", "Zd", 16}, {NULL, NULL, 0}};
+
+static void end_held(py_object *self) {
+  held *h = (held *)(void *)self;
+  py_object *type = self->type, *keeper = h->link->keeper;
+  give_back(h->link, h->value);
+  py.PyObject_Free(self);
+  py.Py_DecRef(type);
+  py_drop(keeper);
+}
+
+// A new object of the type that holds the value; NULL with an exception.
+static held *hold(py_link *link, py_object *type, tally_value v) {
+  held *h = (held *)(void *)py.PyType_GenericAlloc(type, 0);
+  if (h == NULL)
+    return NULL;
+  h->link = link;
+  h->value = tally_retain(link->vm, v);
+  if (link->keeper != NULL)
+    py.Py_IncRef(link->keeper);
+  return h;
+}
+
+static int get_buffer(py_object *self, py_buffer *out, int flags) {
+  held *h = (held *)(void *)self;
+  out->obj = NULL;
+  if (h->link->vm == NULL) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+    return -1;
+  }
+  if ((flags & PY_WRITABLE) != 0) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "arrays of Tally are read only");
+    return -1;
+  }
+  // Who asks for no strides gets items that lie one behind the other.
+  size_t step = h->itemsize;
+  int is_dense = 1;
+  for (int i = h->of.ndim - 1; i >= 0; i--) {
+    is_dense &= h->shape[i] == 1 || h->strides[i] == (intptr_t)step;
+    step *= (size_t)h->shape[i];
+  }
+  if (!is_dense && (flags & PY_STRIDES) != PY_STRIDES) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "the array is not contiguous");
+    return -1;
+  }
+  py.Py_IncRef(self);
+  *out = (py_buffer){.buf = h->of.data,
+                     .obj = self,
+                     .len = (intptr_t)(h->of.size * h->itemsize),
+                     .itemsize = (intptr_t)h->itemsize,
+                     .readonly = 1,
+                     .ndim = h->of.ndim,
+                     .format = (flags & PY_FORMAT) != 0 ? h->format : NULL,
+                     .shape = h->shape,
+                     .strides = h->strides};
+  return 0;
+}
+
+// Sizes as a tuple.
+static py_object *sizes(const intptr_t *from, int n) {
+  py_object *out = py.PyTuple_New(n);
+  for (int i = 0; out != NULL && i < n; i++)
+    py.PyTuple_SetItem(out, i, py.PyLong_FromLongLong(from[i]));
+  return out;
+}
+
+static py_object *get_shape(py_object *self, void *closure) {
+  held *h = (held *)(void *)self;
+  (void)closure;
+  return sizes(h->shape, h->of.ndim);
+}
+
+static py_object *get_dtype(py_object *self, void *closure) {
+  (void)closure;
+  for (int i = 0; formats[i].dtype != NULL; i++)
+    if (strcmp(formats[i].format, ((held *)(void *)self)->format) == 0)
+      return text(formats[i].dtype);
+  return text("?");
+}
+
+// NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place, True)}.
+static py_object *get_interface(py_object *self, void *closure) {
+  held *h = (held *)(void *)self;
+  char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
+  (void)closure;
+  letter = strchr("bhiq", letter) != NULL   ? 'i'
+           : strchr("BHIQ", letter) != NULL ? 'u'
+           : letter == '?'                  ? 'b'
+           : letter == 'c'                  ? 'c'
+                                            : 'f';
+  snprintf(type, sizeof type, "%c%c%zu", h->itemsize == 1 ? '|' : '<', letter,
+           h->itemsize);
+  py_object *out = py.PyDict_New(), *data = py.PyTuple_New(2);
+  py_object *values[] = {sizes(h->shape, h->of.ndim),
+                         sizes(h->strides, h->of.ndim), text(type), data,
+                         py.PyLong_FromLongLong(3)};
+  static const char *const names[] = {"shape", "strides", "typestr", "data",
+                                      "version"};
+  if (data != NULL) {
+    py.PyTuple_SetItem(data, 0, py.PyLong_FromVoidPtr(h->of.data));
+    py.PyTuple_SetItem(data, 1, py.PyBool_FromLong(1));
+  }
+  for (int i = 0; i < 5; i++) {
+    if (out != NULL && values[i] != NULL)
+      py.PyDict_SetItemString(out, names[i], values[i]);
+    py_drop(values[i]);
+  }
+  return out;
+}
+
+// A tensor that nobody took ends with its capsule.
+static void end_capsule(py_object *capsule) {
+  if (!py.PyCapsule_IsValid(capsule, "dltensor"))
+    return;
+  // The deleter is behind the tensor and its context (dlpack.h).
+  struct managed {
+    struct {
+      void *data;
+      int32_t device[2], ndim;
+      uint8_t dtype[4];
+      int64_t *shape, *strides;
+      uint64_t offset;
+    } tensor;
+    void *context;
+    void (*deleter)(struct managed *);
+  } *m = py.PyCapsule_GetPointer(capsule, "dltensor");
+  if (m != NULL && m->deleter != NULL)
+    m->deleter(m);
+}
+
+static py_object *to_dlpack(py_object *self, py_object *args,
+                            py_object *named) {
+  held *h = (held *)(void *)self;
+  struct DLManagedTensor *tensor;
+  (void)args, (void)named;
+  if (h->link->vm == NULL ||
+      !pthread_equal(h->link->thread, pthread_self())) {
+    py.PyErr_SetString(*py.PyExc_BufferError,
+                       "the VM is closed, or of another thread");
+    return NULL;
+  }
+  if (tally_to_dlpack(h->link->vm, h->value, &tensor) != TALLY_OK) {
+    py_set_error(h->link, *py.PyExc_BufferError);
+    return NULL;
+  }
+  return py.PyCapsule_New(tensor, "dltensor", end_capsule);
+}
+
+// The processor's memory: kDLCPU, 0.
+static py_object *get_device(py_object *self, py_object *nothing) {
+  static const intptr_t cpu[] = {1, 0};
+  (void)self, (void)nothing;
+  return sizes(cpu, 2);
+}
+
+static intptr_t length(py_object *self) {
+  held *h = (held *)(void *)self;
+  return h->of.ndim == 0 ? 0 : h->shape[0];
+}
+
+static py_object *show(py_object *self) {
+  held *h = (held *)(void *)self;
+  tally_value shown;
+  const char *from;
+  size_t n;
+  py_object *out = NULL;
+  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self()))
+    return text("<a value of a closed VM, or of another thread's>");
+  if (tally_format(h->link->vm, h->value, &shown) != TALLY_OK) {
+    py_set_error(h->link, NULL);
+    return NULL;
+  }
+  if (tally_to_string(h->link->vm, shown, &from, &n) == TALLY_OK)
+    out = py.PyUnicode_FromStringAndSize(from, (intptr_t)n);
+  tally_release(h->link->vm, shown);
+  return out;
+}
+
+// tally.Function(…): its arguments become values, its result an object.
+static py_object *call_function(py_object *self, py_object *args,
+                                py_object *named) {
+  held *h = (held *)(void *)self;
+  tally_value values[64], result = {0, 0};
+  intptr_t count = py.PyObject_Size(args), made = 0;
+  py_object *out = NULL;
+  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self())) {
+    py.PyErr_SetString(*py.PyExc_RuntimeError,
+                       "the VM is closed, or of another thread");
+    return NULL;
+  }
+  if (count > 64 || (named != NULL && py.PyObject_Size(named) > 0)) {
+    py.PyErr_SetString(*py.PyExc_TypeError,
+                       "a function of Tally takes at most 64 arguments, by "
+                       "position");
+    return NULL;
+  }
+  tally_status status = TALLY_OK;
+  for (; made < count && status == TALLY_OK; made += status == TALLY_OK) {
+    py_object *item = py.PySequence_GetItem(args, made);
+    status = py_to_value(h->link, item, 1, &values[made]);
+    py_drop(item);
+  }
+  if (status == TALLY_OK) {
+    // Others may use Python meanwhile.
+    void *state = py.PyEval_SaveThread();
+    status = tally_apply(h->link->vm, h->value, (int)count, values, &result);
+    py.PyEval_RestoreThread(state);
+  }
+  if (status == TALLY_OK)
+    out = py_from_value(h->link, result);
+  else
+    py_set_error(h->link, NULL);
+  for (intptr_t i = 0; i < made; i++) tally_release(h->link->vm, values[i]);
+  tally_release(h->link->vm, result);
+  return out;
+}
+
+// C keeps functions apart from objects; Python's tables do not.
+#define SLOT(function) ((void *)(uintptr_t)(function))
+#define METHOD(function) ((void (*)(void))(function))
+
+int py_values_open(void) {
+  static py_method methods[] = {
+      {"__dlpack__", METHOD(to_dlpack), PY_VARARGS_KEYWORDS, NULL},
+      {"__dlpack_device__", METHOD(get_device), PY_NO_ARGUMENTS, NULL},
+      {NULL, NULL, 0, NULL}};
+  static py_getter getters[] = {
+      {"shape", METHOD(get_shape), NULL, "its sizes", NULL},
+      {"dtype", METHOD(get_dtype), NULL, "the name of its dtype", NULL},
+      {"__array_interface__", METHOD(get_interface), NULL, NULL, NULL},
+      {NULL, NULL, NULL, NULL, NULL}};
+  static py_slot array_slots[] = {
+      {PY_TP_DEALLOC, SLOT(end_held)},     {PY_BF_GETBUFFER, SLOT(get_buffer)},
+      {PY_MP_LENGTH, SLOT(length)},        {PY_TP_REPR, SLOT(show)},
+      {PY_TP_METHODS, methods},            {PY_TP_GETSET, getters},
+      {PY_TP_DOC, "An array of Tally's, to be read by the buffer protocol."},
+      {0, NULL}};
+  static py_slot function_slots[] = {
+      {PY_TP_DEALLOC, SLOT(end_held)}, {PY_TP_CALL, SLOT(call_function)},
+      {PY_TP_REPR, SLOT(show)},        {PY_TP_DOC, "A function of Tally's."},
+      {0, NULL}};
+  static py_spec array_spec = {"tally.Array", sizeof(held), 0, 0, array_slots};
+  static py_spec function_spec = {"tally.Function", sizeof(held), 0, 0,
+                                  function_slots};
+  if (array_type == NULL)
+    array_type = py.PyType_FromSpec(&array_spec);
+  if (function_type == NULL)
+    function_type = py.PyType_FromSpec(&function_spec);
+  return array_type != NULL && function_type != NULL;
+}
+
+// --- To Python --------------------------------------------------------------
+
+// An array as an object, and as one of NumPy's where that is wanted and there.
+static py_object *from_array(py_link *link, tally_value v,
+                             const tally_array *a) {
+  held *h = hold(link, array_type, v);
+  if (h == NULL)
+    return NULL;
+  h->of = *a;
+  for (int i = 0; formats[i].dtype != NULL; i++) {
+    if (strcmp(formats[i].dtype, a->dtype) != 0)
+      continue;
+    memcpy(h->format, formats[i].format, strlen(formats[i].format) + 1);
+    h->itemsize = formats[i].size;
+  }
+  for (int i = 0; i < a->ndim; i++) {
+    h->shape[i] = (intptr_t)a->shape[i];
+    h->strides[i] = (intptr_t)a->strides[i];
+  }
+  py_object *made = &h->head;
+  py_object *numpy = link->numpy ? py.PyImport_ImportModule("numpy") : NULL;
+  if (numpy == NULL) {
+    py.PyErr_Clear();
+    return made;
+  }
+  py_object *convert = py.PyObject_GetAttrString(numpy, "asarray");
+  py_object *args = py.PyTuple_New(1), *out = NULL;
+  if (args != NULL)
+    py.PyTuple_SetItem(args, 0, made);
+  if (convert != NULL && args != NULL)
+    out = py.PyObject_Call(convert, args, NULL);
+  py_drop(args);
+  py_drop(convert);
+  py_drop(numpy);
+  return out;
+}
+
+// Whether the buffer protocol has a format for the array.
+static int is_plain(const tally_array *a) {
+  for (int i = 0; formats[i].dtype != NULL; i++)
+    if (strcmp(formats[i].dtype, a->dtype) == 0)
+      return 1;
+  return 0;
+}
+
+// A list, or an array of strings, item by item.
+static py_object *from_items(py_link *link, tally_value v) {
+  size_t n = tally_length(link->vm, v);
+  py_object *out = py.PyList_New((intptr_t)n);
+  for (size_t i = 0; out != NULL && i < n; i++) {
+    tally_value item;
+    py_object *made = NULL;
+    if (tally_item(link->vm, v, i, &item) == TALLY_OK) {
+      made = py_from_value(link, item);
+      tally_release(link->vm, item);
+    } else {
+      py_set_error(link, NULL);
+    }
+    if (made != NULL) {
+      py.PyList_SetItem(out, (intptr_t)i, made);
+      continue;
+    }
+    py_drop(out);
+    return NULL;
+  }
+  return out;
+}
+
+// Sets one key of a dict from a record; 0 with an exception.
+static int set_key(py_link *link, py_object *out, tally_value v,
+                   tally_value key, size_t at) {
+  const char *name;
+  size_t n;
+  tally_value item;
+  if (tally_to_string(link->vm, key, &name, &n) != TALLY_OK ||
+      tally_item(link->vm, v, at, &item) != TALLY_OK) {
+    py_set_error(link, NULL);
+    return 0;
+  }
+  py_object *made = py_from_value(link, item);
+  tally_release(link->vm, item);
+  int ok = made != NULL && py.PyDict_SetItemString(out, name, made) == 0;
+  py_drop(made);
+  return ok;
+}
+
+static py_object *from_record(py_link *link, tally_value v) {
+  tally_value keys, key;
+  if (tally_call(link->vm, "keys", 1, &v, &keys) != TALLY_OK) {
+    py_set_error(link, NULL);
+    return NULL;
+  }
+  py_object *out = py.PyDict_New();
+  size_t n = tally_length(link->vm, keys);
+  for (size_t i = 0; out != NULL && i < n; i++) {
+    int ok = tally_item(link->vm, keys, i, &key) == TALLY_OK;
+    if (ok) {
+      ok = set_key(link, out, v, key, i);
+      tally_release(link->vm, key);
+    } else {
+      py_set_error(link, NULL);
+    }
+    if (!ok) {
+      py_drop(out);
+      out = NULL;
+    }
+  }
+  tally_release(link->vm, keys);
+  return out;
+}
+
+// A number or bool, by its type's name.
+static py_object *from_number(py_link *link, tally_value v, const char *type) {
+  double re = 0, im = 0;
+  int64_t i;
+  int b;
+  if (strcmp(type, "bool") == 0 && tally_to_bool(link->vm, v, &b) == TALLY_OK)
+    return py.PyBool_FromLong(b);
+  if (*type == 'c' && tally_to_complex(link->vm, v, &re, &im) == TALLY_OK)
+    return py.PyComplex_FromDoubles(re, im);
+  if (*type == 'f' && tally_to_float(link->vm, v, &re) == TALLY_OK)
+    return py.PyFloat_FromDouble(re);
+  if (tally_to_int(link->vm, v, &i) == TALLY_OK)
+    return py.PyLong_FromLongLong(i);
+  py_set_error(link, NULL);
+  return NULL;
+}
+
+static int starts_with(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+py_object *py_from_value(py_link *link, tally_value v) {
+  char type[32];
+  const char *from;
+  size_t n;
+  tally_array a;
+  snprintf(type, sizeof type, "%s", tally_type(link->vm, v));
+  if (strcmp(type, "none") == 0) {
+    py.Py_IncRef(py._Py_NoneStruct);
+    return py._Py_NoneStruct;
+  }
+  if (strcmp(type, "string") == 0) {
+    if (tally_to_string(link->vm, v, &from, &n) == TALLY_OK)
+      return py.PyUnicode_FromStringAndSize(from, (intptr_t)n);
+  } else if (strcmp(type, "function") == 0) {
+    held *h = hold(link, function_type, v);
+    return h == NULL ? NULL : &h->head;
+  } else if (strcmp(type, "list") == 0) {
+    return from_items(link, v);
+  } else if (strcmp(type, "record") == 0) {
+    return from_record(link, v);
+  } else if (starts_with(type, "bool") || starts_with(type, "int") ||
+             starts_with(type, "uint") || starts_with(type, "float") ||
+             starts_with(type, "complex")) {
+    return from_number(link, v, type);
+  }
+  py_object *object = py_object_of(link, v);
+  if (object != NULL) {
+    py.Py_IncRef(object);
+    return object;
+  }
+  if (tally_to_buffer(link->vm, v, &a) == TALLY_OK && is_plain(&a))
+    return from_array(link, v, &a);
+  if (*type >= '0' && *type <= '9')
+    return from_items(link, v);
+  snprintf(type, sizeof type, "%.31s", tally_type(link->vm, v));
+  char message[96];
+  snprintf(message, sizeof message, "Python has nothing like a %s", type);
+  py.PyErr_SetString(*py.PyExc_TypeError, message);
+  return NULL;
+}
+
+// --- To Tally ---------------------------------------------------------------
+
+// A handle of an object: what is neither number, text nor container.
+static tally_status wrap(py_link *link, py_object *o, tally_value *out);
+
+// A Py_buffer that an array of Tally's lies over.
+typedef struct seen {
+  py_buffer buffer;
+} seen;
+
+static void end_seen(void *context, void *data) {
+  seen *s = context;
+  (void)data;
+  if (py.Py_IsInitialized()) {
+    int lock = py.PyGILState_Ensure();
+    py.PyBuffer_Release(&s->buffer);
+    py.PyGILState_Release(lock);
+  }
+  free(s);
+}
+
+// The dtype of a format; NULL: there is none.
+static const char *dtype_of(const py_buffer *b) {
+  const char *format = b->format == NULL ? "B" : b->format;
+  format += *format != 0 && strchr("@=<|", *format) != NULL;
+  if (*format == 'Z')
+    return format[1] == 'f' ? "complex64" : format[1] == 'd' ? "complex128"
+                                                             : NULL;
+  if (*format == 0 || format[1] != 0)
+    return NULL;
+  int is_signed = strchr("bhilqn", *format) != NULL;
+  int is_unsigned = strchr("BHILQN", *format) != NULL;
+  for (int i = 0; formats[i].dtype != NULL; i++) {
+    char kind = formats[i].dtype[0];
+    if (formats[i].size == (size_t)b->itemsize &&
+        ((is_signed && kind == 'i') || (is_unsigned && kind == 'u') ||
+         (*format == '?' && kind == 'b') ||
+         (strchr("fd", *format) != NULL && kind == 'f')))
+      return formats[i].dtype;
+  }
+  return NULL;
+}
+
+// A number of no dimension, as NumPy's scalars are.
+static tally_status from_scalar(py_link *link, const py_buffer *b,
+                                const char *dtype, tally_value *out) {
+  int64_t strides = b->itemsize;
+  char type[32];
+  snprintf(type, sizeof type, "1 * %s", dtype);
+  tally_buffer buffer = {.size = sizeof buffer, .data = b->buf, .type = type,
+                         .strides = &strides, .read_only = 1,
+                         .nbytes = (size_t)b->itemsize};
+  tally_value array;
+  tally_status status = tally_from_buffer(link->vm, &buffer, &array);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_item(link->vm, array, 0, out);
+  tally_release(link->vm, array);
+  return status;
+}
+
+static void end_copy(void *context, void *data) {
+  (void)context;
+  free(data);
+}
+
+// Copies the items in their order, to where *to moves behind them.
+static void copy_items(const py_buffer *b, int axis, const char *from,
+                       char **to) {
+  if (axis == b->ndim) {
+    memcpy(*to, from, (size_t)b->itemsize);
+    *to += b->itemsize;
+    return;
+  }
+  for (intptr_t i = 0; i < b->shape[axis]; i++)
+    copy_items(b, axis + 1, from + i * b->strides[axis], to);
+}
+
+// An array of copied items.
+static tally_status from_copy(py_link *link, py_buffer *b, const char *type,
+                              tally_value *out) {
+  size_t nbytes = (size_t)b->len;
+  char *data = malloc(nbytes + 1), *to = data;
+  if (data == NULL)
+    return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
+  copy_items(b, 0, b->buf, &to);
+  tally_buffer buffer = {.size = sizeof buffer, .data = data, .type = type,
+                         .nbytes = nbytes, .release = end_copy};
+  tally_status status = tally_from_buffer(link->vm, &buffer, out);
+  if (status == TALLY_OK)
+    py.PyBuffer_Release(b);
+  else
+    free(data);
+  return status;
+}
+
+// An array over a buffer, which it keeps.
+static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
+                                tally_value *out) {
+  char type[TALLY_MAX_DIMS * 24 + 32];
+  int64_t strides[TALLY_MAX_DIMS];
+  size_t n = 0;
+  const char *first = b->buf, *end = first + b->itemsize;
+  for (int i = 0; i < b->ndim; i++) {
+    n += (size_t)snprintf(type + n, sizeof type - n, "%lld * ",
+                          (long long)b->shape[i]);
+    strides[i] = b->strides[i];
+    int64_t reach = b->shape[i] > 0 ? (b->shape[i] - 1) * strides[i] : 0;
+    if (reach < 0)
+      first += reach;
+    else
+      end += reach;
+  }
+  snprintf(type + n, sizeof type - n, "%s", dtype);
+  // The block of a host begins with the first item, which is not so where a
+  // stride is negative.
+  if (first != b->buf)
+    return from_copy(link, b, type, out);
+  seen *s = malloc(sizeof *s);
+  if (s == NULL)
+    return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
+  s->buffer = *b;
+  tally_buffer buffer = {.size = sizeof buffer, .data = b->buf, .type = type,
+                         .strides = strides, .read_only = 1,
+                         .nbytes = (size_t)(end - first),
+                         .release = end_seen, .context = s};
+  tally_status status = tally_from_buffer(link->vm, &buffer, out);
+  if (status != TALLY_OK)
+    free(s);
+  return status;
+}
+
+// Whether the object has a buffer; *status is how making a value of it went.
+static int try_buffer(py_link *link, py_object *o, int deep,
+                      tally_status *status, tally_value *out) {
+  py_buffer b;
+  if (py.PyObject_GetBuffer(o, &b, PY_READ_ONLY_STRIDED) != 0) {
+    py.PyErr_Clear();
+    return 0;
+  }
+  const char *dtype = dtype_of(&b);
+  if (b.ndim == 0 && dtype != NULL) {
+    *status = from_scalar(link, &b, dtype, out);
+  } else if (!deep || dtype == NULL || b.ndim > TALLY_MAX_DIMS) {
+    py.PyBuffer_Release(&b);
+    return 0;
+  } else {
+    *status = from_buffer(link, &b, dtype, out);
+    if (*status == TALLY_OK)
+      return 1;  // the array has it now
+  }
+  py.PyBuffer_Release(&b);
+  return 1;
+}
+
+static tally_status to_value(py_link *link, py_object *o, int depth,
+                             tally_value *out);
+
+// A list or tuple.
+static tally_status from_sequence(py_link *link, py_object *o, int depth,
+                                  tally_value *out) {
+  intptr_t n = py.PyObject_Size(o), made = 0;
+  tally_value *items = calloc((size_t)n + 1, sizeof *items);
+  tally_status status = TALLY_OK;
+  if (items == NULL)
+    return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a list");
+  for (; made < n && status == TALLY_OK; made += status == TALLY_OK) {
+    py_object *item = py.PySequence_GetItem(o, made);
+    status = item == NULL ? py_raise(link)
+                          : to_value(link, item, depth + 1, &items[made]);
+    py_drop(item);
+  }
+  if (status == TALLY_OK)
+    status = tally_from_list(link->vm, (size_t)n, items, out);
+  for (intptr_t i = 0; i < made; i++) tally_release(link->vm, items[i]);
+  free(items);
+  return status;
+}
+
+// A dict whose keys are texts.
+static tally_status from_dict(py_link *link, py_object *o, int depth,
+                              tally_value *out) {
+  size_t n = (size_t)py.PyObject_Size(o), made = 0, nbytes;
+  const char **keys = calloc(n + 1, sizeof *keys);
+  tally_value *values = calloc(n + 1, sizeof *values);
+  py_object *key, *value;
+  intptr_t at = 0;
+  tally_status status =
+      keys != NULL && values != NULL
+          ? TALLY_OK
+          : tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a record");
+  while (status == TALLY_OK && made < n &&
+         py.PyDict_Next(o, &at, &key, &value)) {
+    keys[made] = text_of(key, &nbytes);
+    status = keys[made] == NULL
+                 ? tally_raise(link->vm, TALLY_ERR_TYPE,
+                               "python: the keys of a dict must be texts")
+                 : to_value(link, value, depth + 1, &values[made]);
+    made += status == TALLY_OK;
+  }
+  if (status == TALLY_OK)
+    status = tally_from_record(link->vm, made, keys, values, out);
+  for (size_t i = 0; i < made; i++) tally_release(link->vm, values[i]);
+  free(keys);
+  free(values);
+  return status;
+}
+
+// A number or text; 0: it is something else.
+static int try_simple(py_link *link, py_object *o, tally_status *status,
+                      tally_value *out) {
+  size_t n;
+  if (o == py._Py_NoneStruct) {
+    *status = tally_from_none(link->vm, out);
+  } else if (o->type == py.PyBool_Type) {
+    *status = tally_from_bool(link->vm, o == py._Py_TrueStruct, out);
+  } else if (py_is(o, py.PyLong_Type)) {
+    long long i = py.PyLong_AsLongLong(o);
+    if (i == -1 && py.PyErr_Occurred() != NULL)
+      *status = py_raise(link);
+    else
+      *status = tally_from_int(link->vm, i, out);
+  } else if (py_is(o, py.PyFloat_Type)) {
+    *status = tally_from_float(link->vm, py.PyFloat_AsDouble(o), out);
+  } else if (py_is(o, py.PyComplex_Type)) {
+    *status = tally_from_complex(link->vm, py.PyComplex_RealAsDouble(o),
+                                 py.PyComplex_ImagAsDouble(o), out);
+  } else if (py_is(o, py.PyUnicode_Type)) {
+    const char *from = text_of(o, &n);
+    *status = from == NULL
+                  ? tally_raise(link->vm, TALLY_ERR_VALUE,
+                                "python: a text that is no UTF-8")
+                  : tally_from_string(link->vm, from, n, out);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+// depth 0: containers and arrays are handles, too.
+static tally_status to_value(py_link *link, py_object *o, int depth,
+                             tally_value *out) {
+  tally_status status;
+  if (try_simple(link, o, &status, out))
+    return status;
+  if (o->type == array_type || o->type == function_type) {
+    held *h = (held *)(void *)o;
+    if (h->link != link)
+      return tally_raise(link->vm, TALLY_ERR_HOST,
+                         "python: a value of another VM");
+    *out = tally_retain(link->vm, h->value);
+    return TALLY_OK;
+  }
+  if (depth > DEEPEST)
+    return tally_raise(link->vm, TALLY_ERR_LIMIT,
+                       "python: lists in lists, more than %d deep", DEEPEST);
+  int is_array = o->type != py.PyList_Type && o->type != py.PyDict_Type;
+  if (is_array && try_buffer(link, o, depth > 0, &status, out))
+    return status;
+  if (depth > 0 &&
+      (py_is(o, py.PyList_Type) || py_is(o, py.PyTuple_Type)))
+    return from_sequence(link, o, depth, out);
+  if (depth > 0 && py_is(o, py.PyDict_Type))
+    return from_dict(link, o, depth, out);
+  return wrap(link, o, out);
+}
+
+tally_status py_to_value(py_link *link, py_object *o, int deep,
+                         tally_value *out) {
+  return to_value(link, o, deep ? 1 : 0, out);
+}
+
+// --- python.object ----------------------------------------------------------
+
+// An object in Tally.
+typedef struct handle {
+  py_link *link;
+  py_object *object;
+} handle;
+
+// The lock is taken also where it is held already.
+static void end_handle(void *context, void *object) {
+  handle *h = object;
+  (void)context;
+  if (py.Py_IsInitialized()) {
+    int lock = py.PyGILState_Ensure();
+    py.Py_DecRef(h->object);
+    py.PyGILState_Release(lock);
+  }
+  free(h);
+}
+
+// False after an error: the interpreter has ended, and the objects with it.
+static int is_there(tally_vm *vm, tally_status *status) {
+  if (py.Py_IsInitialized())
+    return 1;
+  *status = tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
+  return 0;
+}
+
+static tally_status show_handle(tally_vm *vm, void *context, void *object,
+                                tally_value *out) {
+  handle *h = object;
+  tally_status status;
+  size_t n;
+  (void)context;
+  if (!is_there(vm, &status))
+    return status;
+  int lock = py.PyGILState_Ensure();
+  py_object *shown = py.PyObject_Str(h->object);
+  const char *from = text_of(shown, &n);
+  status = from == NULL ? py_raise(h->link)
+                        : tally_from_string(vm, from, n, out);
+  py_drop(shown);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+static tally_status get_attribute(tally_vm *vm, void *context, void *object,
+                                  const char *name, tally_value *out) {
+  handle *h = object;
+  tally_status status;
+  (void)context;
+  if (!is_there(vm, &status))
+    return status;
+  int lock = py.PyGILState_Ensure();
+  py_object *found = py.PyObject_GetAttrString(h->object, name);
+  if (found == NULL)
+    status = py_raise(h->link);
+  else
+    status = py_to_value(h->link, found, 0, out);
+  py_drop(found);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// x[i], x[i, j] with a tuple.
+static tally_status get_item(tally_vm *vm, void *context, void *object,
+                             size_t count, const tally_value *indices,
+                             tally_value *out) {
+  handle *h = object;
+  tally_status status = TALLY_OK;
+  (void)context;
+  if (!is_there(vm, &status))
+    return status;
+  int lock = py.PyGILState_Ensure();
+  py_object *key = count == 1 ? py_from_value(h->link, indices[0])
+                              : py.PyTuple_New((intptr_t)count);
+  for (size_t i = 0; count > 1 && key != NULL && i < count; i++) {
+    py_object *part = py_from_value(h->link, indices[i]);
+    if (part == NULL) {
+      py_drop(key);
+      key = NULL;
+    } else {
+      py.PyTuple_SetItem(key, (intptr_t)i, part);
+    }
+  }
+  py_object *found =
+      key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
+  status = found == NULL ? py_raise(h->link)
+                         : py_to_value(h->link, found, 0, out);
+  py_drop(key);
+  py_drop(found);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+static tally_status call_handle(tally_vm *vm, void *context, void *object,
+                                size_t count, const tally_value *args,
+                                tally_value *out) {
+  handle *h = object;
+  tally_status status;
+  (void)context;
+  if (!is_there(vm, &status))
+    return status;
+  int lock = py.PyGILState_Ensure();
+  py_link_sweep(h->link);
+  status = py_call(h->link, h->object, count, args, NULL, out);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// Operators by the functions of Python's module operator.
+static const struct {
+  const char *op, *unary, *binary;
+} operators[] = {{"+", "pos", "add"},   {"-", "neg", "sub"},
+                 {"*", NULL, "mul"},    {"/", NULL, "truediv"},
+                 {"//", NULL, "floordiv"}, {"%", NULL, "mod"},
+                 {"**", NULL, "pow"},   {"@", NULL, "matmul"},
+                 {"<", NULL, "lt"},     {"<=", NULL, "le"},
+                 {">", NULL, "gt"},     {">=", NULL, "ge"},
+                 {"==", NULL, "eq"},    {"!=", NULL, "ne"},
+                 {"abs", "abs", NULL},  {NULL, NULL, NULL}};
+
+static const tally_resource object_type;
+
+static tally_status operate(tally_vm *vm, void *context, const char *op,
+                            size_t count, const tally_value *operands,
+                            tally_value *out) {
+  const char *name = NULL;
+  void *object = NULL;
+  tally_status status;
+  (void)context;
+  for (int i = 0; operators[i].op != NULL && name == NULL; i++)
+    if (strcmp(operators[i].op, op) == 0)
+      name = count == 1 ? operators[i].unary : operators[i].binary;
+  for (size_t i = 0; i < count && object == NULL; i++)
+    if (tally_to_resource(vm, operands[i], &object_type, &object) != TALLY_OK)
+      object = NULL;
+  if (name == NULL || object == NULL)
+    return TALLY_OK;  // declined
+  if (!is_there(vm, &status))
+    return status;
+  py_link *link = ((handle *)object)->link;
+  int lock = py.PyGILState_Ensure();
+  py_object *module = py.PyImport_ImportModule("operator");
+  py_object *f =
+      module == NULL ? NULL : py.PyObject_GetAttrString(module, name);
+  status = f == NULL ? py_raise(link)
+                     : py_call(link, f, count, operands, NULL, out);
+  py_drop(f);
+  py_drop(module);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+static const tally_resource object_type = {
+    .size = sizeof object_type,
+    .name = "python.object",
+    .doc = "An object of Python's.",
+    .release = end_handle,
+    .repr = show_handle,
+    .attribute = get_attribute,
+    .index = get_item,
+    .call = call_handle,
+    .operate = operate};
+
+static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
+  handle *h = malloc(sizeof *h);
+  if (h == NULL)
+    return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a handle");
+  *h = (handle){link, o};
+  tally_status status = tally_from_resource(link->vm, &object_type, h, out);
+  if (status == TALLY_OK)
+    py.Py_IncRef(o);
+  else
+    free(h);
+  return status;
+}
+
+py_object *py_object_of(py_link *link, tally_value v) {
+  void *object;
+  if (tally_to_resource(link->vm, v, &object_type, &object) != TALLY_OK)
+    return NULL;
+  return ((handle *)object)->object;
+}
+
+tally_status py_call(py_link *link, py_object *f, size_t count,
+                     const tally_value *args, py_object *named,
+                     tally_value *out) {
+  py_object *tuple = py.PyTuple_New((intptr_t)count), *result = NULL;
+  int ok = tuple != NULL;
+  for (size_t i = 0; ok && i < count; i++) {
+    py_object *item = py_from_value(link, args[i]);
+    ok = item != NULL && py.PyTuple_SetItem(tuple, (intptr_t)i, item) == 0;
+  }
+  if (ok)
+    result = py.PyObject_Call(f, tuple, named);
+  py_drop(tuple);
+  tally_status status = result == NULL ? py_raise(link)
+                                       : py_to_value(link, result, 0, out);
+  py_drop(result);
+  return status;
+}

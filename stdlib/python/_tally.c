@@ -1,0 +1,414 @@
+// The Python package tally, in C: a VM as an object. What it shares with the
+// module python of Tally's is in stdlib/native. Only the limited interface of
+// Python 3.9 is used, so that one build serves all later versions.
+//
+//     vm = tally.VM(memory=1 << 30)
+//     vm.eval("sum(x)", x=numpy.arange(10))
+
+#define Py_LIMITED_API 0x03090000
+#define PY_SSIZE_T_CLEAN
+#define _GNU_SOURCE 1
+#include <Python.h>
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stdlib/native/python_values.h"
+
+typedef struct vm_object {
+  py_object head;
+  tally_vm *vm;
+  py_link *link;
+  PyObject *print;  // gets what scripts print; NULL: sys.stdout's file
+  int running;
+} vm_object;
+
+static py_object *own(PyObject *o) {
+  return (py_object *)(void *)o;
+}
+
+static PyObject *theirs(py_object *o) {
+  return (PyObject *)(void *)o;
+}
+
+// --- Interrupts -------------------------------------------------------------
+
+// Ctrl-C while a script runs in the main thread: Python's own handler notes it,
+// and the script is asked to stop.
+static tally_vm *volatile interruptible;
+static struct sigaction before;
+
+static void on_interrupt(int signal, siginfo_t *info, void *context) {
+  if (interruptible != NULL)
+    tally_interrupt(interruptible);
+  if ((before.sa_flags & SA_SIGINFO) != 0)
+    before.sa_sigaction(signal, info, context);
+  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    before.sa_handler(signal);
+}
+
+// Runs within runs leave the handler as it is; so do other threads, which get no
+// signals of Python's.
+static int take_interrupts(tally_vm *vm) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+  if (interruptible != NULL)
+    return 0;
+  interruptible = vm;
+  action.sa_sigaction = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGINT, &action, &before) == 0)
+    return 1;
+  interruptible = NULL;
+  return 0;
+}
+
+static void give_interrupts(int taken) {
+  if (!taken)
+    return;
+  sigaction(SIGINT, &before, NULL);
+  interruptible = NULL;
+}
+
+// --- Running ----------------------------------------------------------------
+
+// What scripts print goes to a Python function, or to standard output.
+static int write_text(void *context, const char *text, size_t nbytes) {
+  vm_object *self = context;
+  int lock = py.PyGILState_Ensure(), failed = 1;
+  PyObject *out = self->print != NULL ? self->print : PySys_GetObject("stdout");
+  if (out != NULL) {
+    PyObject *made =
+        self->print != NULL
+            ? PyObject_CallFunction(out, "s#", text, (Py_ssize_t)nbytes)
+            : PyObject_CallMethod(out, "write", "s#", text,
+                                  (Py_ssize_t)nbytes);
+    failed = made == NULL;
+    Py_XDECREF(made);
+    PyErr_Clear();
+  }
+  py.PyGILState_Release(lock);
+  return failed;
+}
+
+// Whether the VM may be used here and now; an exception where not.
+static int is_open(vm_object *self) {
+  if (self->vm == NULL) {
+    PyErr_SetString(PyExc_ValueError, "the VM is closed");
+    return 0;
+  }
+  if (!pthread_equal(self->link->thread, pthread_self())) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a VM is used by the thread that made it");
+    return 0;
+  }
+  py_link_sweep(self->link);
+  return 1;
+}
+
+// What is to be run: a text, a script, or a call.
+typedef struct work {
+  const char *source, *path, *name;
+  int count;
+  const char *const *arguments;
+  const tally_value *values;
+} work;
+
+// Runs without Python's lock, which the hooks take again. NULL with an exception.
+static PyObject *run(vm_object *self, const work *w) {
+  tally_value result = {0, 0};
+  int taken = take_interrupts(self->vm);
+  self->running++;
+  PyThreadState *state = PyEval_SaveThread();
+  tally_status status =
+      w->path != NULL
+          ? tally_run(self->vm, w->path, w->count, w->arguments)
+      : w->name != NULL
+          ? tally_call(self->vm, w->name, w->count, w->values, &result)
+          : tally_eval(self->vm, w->source, &result);
+  PyEval_RestoreThread(state);
+  self->running--;
+  give_interrupts(taken);
+  PyObject *out = NULL;
+  if (status == TALLY_OK) {
+    if (result.handle == 0 && result.check == 0) {
+      Py_INCREF(Py_None);
+      out = Py_None;
+    } else {
+      out = theirs(py_from_value(self->link, result));
+    }
+  } else if (status == TALLY_ERR_EXIT) {
+    PyObject *code = PyLong_FromLong(tally_error(self->vm)->exit_status);
+    PyErr_SetObject(PyExc_SystemExit, code);
+    Py_XDECREF(code);
+  } else if (status != TALLY_ERR_INTERRUPT || PyErr_CheckSignals() == 0) {
+    py_set_error(self->link, NULL);
+  }
+  tally_release(self->vm, result);
+  return out;
+}
+
+// Sets a variable of the script's from a Python object; 0 with an exception.
+static int set_variable(vm_object *self, PyObject *key, PyObject *value) {
+  tally_value made;
+  const char *name = py.PyUnicode_AsUTF8AndSize(own(key), NULL);
+  if (name == NULL)
+    return 0;
+  tally_status status = py_to_value(self->link, own(value), 1, &made);
+  if (status == TALLY_OK)
+    status = tally_move_global(self->vm, name, made);
+  if (status != TALLY_OK)
+    py_set_error(self->link, NULL);
+  return status == TALLY_OK;
+}
+
+// vm.eval(source, **variables)
+static PyObject *eval(PyObject *o, PyObject *args, PyObject *named) {
+  vm_object *self = (vm_object *)(void *)o;
+  work w = {NULL, NULL, NULL, 0, NULL, NULL};
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  if (!PyArg_ParseTuple(args, "s:eval", &w.source) || !is_open(self))
+    return NULL;
+  while (named != NULL && PyDict_Next(named, &at, &key, &value))
+    if (!set_variable(self, key, value))
+      return NULL;
+  return run(self, &w);
+}
+
+// vm.run(path, *arguments)
+static PyObject *run_file(PyObject *o, PyObject *args) {
+  vm_object *self = (vm_object *)(void *)o;
+  Py_ssize_t n = PyTuple_Size(args);
+  const char *texts[64];
+  work w = {NULL, NULL, NULL, 0, NULL, NULL};
+  if (!is_open(self))
+    return NULL;
+  if (n < 1 || n > 64) {
+    PyErr_SetString(PyExc_TypeError, "run takes a path and the script's "
+                                     "arguments, which are texts");
+    return NULL;
+  }
+  for (Py_ssize_t i = 0; i < n; i++) {
+    texts[i] = py.PyUnicode_AsUTF8AndSize(own(PyTuple_GetItem(args, i)), NULL);
+    if (texts[i] == NULL)
+      return NULL;
+  }
+  w.path = texts[0];
+  w.count = (int)n - 1;
+  w.arguments = texts + 1;
+  return run(self, &w);
+}
+
+// vm.call(name, *arguments)
+static PyObject *call(PyObject *o, PyObject *args) {
+  vm_object *self = (vm_object *)(void *)o;
+  Py_ssize_t n = PyTuple_Size(args), made = 0;
+  tally_value values[64];
+  PyObject *out = NULL;
+  if (!is_open(self))
+    return NULL;
+  if (n < 1 || n > 65) {
+    PyErr_SetString(PyExc_TypeError, "call takes a name and 64 arguments");
+    return NULL;
+  }
+  work w = {NULL, NULL, NULL, (int)n - 1, NULL, values};
+  w.name = py.PyUnicode_AsUTF8AndSize(own(PyTuple_GetItem(args, 0)), NULL);
+  if (w.name == NULL)
+    return NULL;
+  tally_status status = TALLY_OK;
+  for (; made < n - 1 && status == TALLY_OK; made += status == TALLY_OK)
+    status = py_to_value(self->link, own(PyTuple_GetItem(args, made + 1)), 1,
+                         &values[made]);
+  if (status == TALLY_OK)
+    out = run(self, &w);
+  else
+    py_set_error(self->link, NULL);
+  for (Py_ssize_t i = 0; i < made; i++) tally_release(self->vm, values[i]);
+  return out;
+}
+
+// vm[name], vm[name] = value
+static PyObject *get(PyObject *o, PyObject *key) {
+  vm_object *self = (vm_object *)(void *)o;
+  tally_value v;
+  const char *name = py.PyUnicode_AsUTF8AndSize(own(key), NULL);
+  if (name == NULL || !is_open(self))
+    return NULL;
+  if (tally_get_global(self->vm, name, &v) != TALLY_OK) {
+    py_set_error(self->link, NULL);
+    return NULL;
+  }
+  PyObject *out = theirs(py_from_value(self->link, v));
+  tally_release(self->vm, v);
+  return out;
+}
+
+static int set(PyObject *o, PyObject *key, PyObject *value) {
+  vm_object *self = (vm_object *)(void *)o;
+  if (!is_open(self))
+    return -1;
+  if (value == NULL) {
+    PyErr_SetString(PyExc_TypeError, "a variable is deleted by the script");
+    return -1;
+  }
+  return set_variable(self, key, value) ? 0 : -1;
+}
+
+// The counts of tally_get_stats.
+static PyObject *stats(PyObject *o, PyObject *nothing) {
+  vm_object *self = (vm_object *)(void *)o;
+  tally_stats now;
+  PyObject *out = PyDict_New();
+  (void)nothing;
+  if (out == NULL || !is_open(self))
+    return NULL;
+  tally_get_stats(self->vm, &now);
+#define X(field, what)                                          \
+  {                                                             \
+    PyObject *number = PyLong_FromUnsignedLongLong(now.field);  \
+    if (number != NULL)                                         \
+      PyDict_SetItemString(out, #field, number);                \
+    Py_XDECREF(number);                                         \
+  }
+  TALLY_STATS(X)
+#undef X
+  return out;
+}
+
+// --- Life -------------------------------------------------------------------
+
+static int init(PyObject *o, PyObject *args, PyObject *named) {
+  static char *const words[] = {"memory", "time", "instructions", "print",
+                                "sandbox", NULL};
+  vm_object *self = (vm_object *)(void *)o;
+  unsigned long long memory = 0, instructions = 0;
+  double seconds = 0;
+  int sandbox = 0;
+  PyObject *print = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|$KdKOp:VM", (char **)words,
+                                   &memory, &seconds, &instructions, &print,
+                                   &sandbox))
+    return -1;
+  if (self->vm != NULL) {
+    PyErr_SetString(PyExc_TypeError, "a VM is opened once");
+    return -1;
+  }
+  tally_options options = tally_default_options();
+  options.memory_limit = (size_t)memory;
+  options.time_limit = seconds;
+  options.instruction_limit = instructions;
+  options.write = write_text;
+  options.context = self;
+  options.capabilities = sandbox ? 0 : TALLY_MAY_ALL;
+  if (sandbox)
+    options.native = TALLY_NATIVE_OFF;
+  if (print != Py_None) {
+    Py_INCREF(print);
+    self->print = print;
+  }
+  if (tally_open(&options, &self->vm) != TALLY_OK) {
+    PyErr_SetString(PyExc_MemoryError, "no memory for a VM");
+    return -1;
+  }
+  self->link = py_link_new(self->vm, &self->head);
+  if (self->link != NULL)
+    return 0;
+  tally_close(self->vm);
+  self->vm = NULL;
+  PyErr_NoMemory();
+  return -1;
+}
+
+// Objects of Python's that show the VM's memory keep the VM open, so that this
+// is its end. In another thread than its own it cannot be closed.
+static void end(PyObject *o) {
+  vm_object *self = (vm_object *)(void *)o;
+  PyTypeObject *type = Py_TYPE(o);
+  if (self->vm != NULL && pthread_equal(self->link->thread, pthread_self())) {
+    tally_vm *vm = self->vm;
+    py_link_close(self->link);
+    tally_close(vm);
+  }
+  Py_XDECREF(self->print);
+  PyObject_Free(o);
+  Py_DECREF((PyObject *)type);
+}
+
+#define SLOT(function) ((void *)(uintptr_t)(function))
+
+static PyMethodDef methods[] = {
+    {"eval", (PyCFunction)(void (*)(void))eval, METH_VARARGS | METH_KEYWORDS,
+     "eval(source, **variables): runs a text, which may use the variables, and "
+     "gives its last expression's value."},
+    {"run", run_file, METH_VARARGS,
+     "run(path, *arguments): runs a script."},
+    {"call", call, METH_VARARGS,
+     "call(name, *arguments): calls a function of the script's or library's."},
+    {"stats", stats, METH_NOARGS, "The VM's counters, by name."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_init, SLOT(init)},
+                              {Py_tp_dealloc, SLOT(end)},
+                              {Py_tp_methods, methods},
+                              {Py_mp_subscript, SLOT(get)},
+                              {Py_mp_ass_subscript, SLOT(set)},
+                              {Py_tp_doc, "An instance of Tally: its variables "
+                                          "by vm[name], limits by memory "
+                                          "(bytes), time (seconds) and "
+                                          "instructions."},
+                              {0, NULL}};
+
+static PyType_Spec spec = {"tally.VM", sizeof(vm_object), 0,
+                           Py_TPFLAGS_DEFAULT, slots};
+
+// set_error_class(class), by the package when it is imported.
+static PyObject *set_error_class(PyObject *module, PyObject *class) {
+  (void)module;
+  Py_INCREF(class);
+  py_error_class = own(class);
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+static PyMethodDef functions[] = {
+    {"set_error_class", set_error_class, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "tally._tally",
+                                        "Tally in Python.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
+
+// Native modules that scripts import see tally.h's functions in this library,
+// which Python loads without offering its names.
+static void offer_names(void) {
+  Dl_info self;
+  if (dladdr((void *)&definition, &self) != 0)
+    dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+PyMODINIT_FUNC PyInit__tally(void) {
+  const char *missing = py_find(NULL);
+  if (missing != NULL) {
+    PyErr_Format(PyExc_ImportError, "this Python has no %s", missing);
+    return NULL;
+  }
+  if (!py_values_open())
+    return NULL;
+  offer_names();
+  PyObject *module = PyModule_Create(&definition);
+  PyObject *type = PyType_FromSpec(&spec);
+  PyObject *version = PyUnicode_FromString(tally_version());
+  if (module != NULL && type != NULL && version != NULL &&
+      PyModule_AddObject(module, "VM", type) == 0 &&
+      PyModule_AddObject(module, "version", version) == 0)
+    return module;
+  Py_XDECREF(module);
+  return NULL;
+}

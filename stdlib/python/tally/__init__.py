@@ -1,0 +1,70 @@
+"""Tally in Python: arrays both ways without a copy, errors with their place.
+
+    import tally
+    tally.eval("sum(x * x)", x=numpy.arange(10))
+    scale = tally.eval("x => x * 2")
+    numpy.asarray(scale([1, 2, 3]))
+
+An array of Tally's is read by the buffer protocol (numpy.asarray, memoryview),
+__dlpack__ or __array_interface__, and keeps its VM open. tally.VM has limits:
+tally.VM(memory=1 << 30, time=10.0, sandbox=True). In IPython %load_ext tally
+adds the cell magic %%tally.
+"""
+
+import threading
+
+from tally import _tally
+from tally._tally import VM
+
+__all__ = ["VM", "Error", "eval", "run", "call", "vm"]
+__version__ = _tally.version
+
+
+class Error(Exception):
+    """An error of a script: str() is its report, with place and source line."""
+
+    def __init__(self, report, kind="", message="", file="", line=0, column=0):
+        super().__init__(report)
+        self.report = report
+        self.kind = kind
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+
+
+_tally.set_error_class(Error)
+_own = threading.local()
+
+
+def vm():
+    """The VM of this thread, which eval, run and call use."""
+    if not hasattr(_own, "vm"):
+        _own.vm = VM()
+    return _own.vm
+
+
+def eval(source, **variables):
+    """Runs a text and gives its last expression's value."""
+    return vm().eval(source, **variables)
+
+
+def run(path, *arguments):
+    """Runs the script at a path."""
+    return vm().run(path, *arguments)
+
+
+def call(name, *arguments):
+    """Calls a function by its name."""
+    return vm().call(name, *arguments)
+
+
+def load_ipython_extension(shell):
+    """%%tally: a cell of Tally, whose names are looked up in the notebook where
+    the line names them: %%tally x y."""
+
+    def cell(line, text):
+        names = {name: shell.user_ns[name] for name in line.split()}
+        return eval(text, **names)
+
+    shell.register_magic_function(cell, "cell", "tally")

@@ -1,0 +1,126 @@
+#!/bin/sh
+# tally bind: each mistake in declarations is told with its line and column; a
+# module of its own has every word of the format, and those of real libraries
+# run where these are installed (Debian: libsqlite3-dev libsamplerate0-dev
+# libjpeg62-turbo-dev); what does not load is an error of the import.
+#
+#   tests/bind.sh build/release/tally
+#
+# The last line is the sum, and the exit status 1 if anything failed.
+set -u
+
+tally=$(cd "$(dirname "${1:?usage: tests/bind.sh TALLY}")" && pwd)/tally
+there=$(mktemp -d)
+trap 'rm -rf "$there"' EXIT
+passed=0
+failed=0
+cc=${CC:-cc}
+CFLAGS="${CFLAGS-} -I$(pwd)"
+export CFLAGS
+TALLY_PATH=$there
+export TALLY_PATH
+
+pass() { passed=$((passed + 1)); }
+fail() {
+  echo "FAILED: $*"
+  failed=$((failed + 1))
+}
+
+# tested PATH...: adds what tally test says of these.
+tested() {
+  "$tally" test "$@" >"$there/out" 2>&1
+  line=$(tail -n 1 "$there/out")
+  case $line in
+    *[0-9]\ passed,\ *[0-9]\ failed*)
+      passed=$((passed + ${line%% passed*}))
+      bad=${line##*passed, }
+      bad=${bad%% failed*}
+      failed=$((failed + bad))
+      sed '$d' "$there/out"
+      case $line in *skipped*) fail "$*: skipped" ;; esac ;;
+    *)
+      cat "$there/out"
+      fail "tally test $*" ;;
+  esac
+}
+
+# fails TEXT COMMAND...: it fails, and says so.
+fails() {
+  text=$1
+  shift
+  if "$@" >"$there/out" 2>&1; then fail "succeeds: $*"
+  elif grep -qF -- "$text" "$there/out"; then pass
+  else
+    cat "$there/out"
+    fail "does not say '$text': $*"
+  fi
+}
+
+# --- Mistakes
+awk -v there="$there" '
+  /^=== / { close(file); file = there "/" ++n ".bind"; printf "" > file
+            print substr($0, 5) > (there "/" n ".said"); next }
+  file != "" { print > file }' tests/bind/mistakes.txt
+for said in "$there"/*.said; do
+  fails "$(cat "$said")" "$tally" bind "${said%.said}.bind"
+done
+fails 'cannot read' "$tally" bind "$there/none.bind"
+fails 'usage:' "$tally" bind
+printf 'module x\0y\n' >"$there/zero.bind"
+fails 'a byte of 0' "$tally" bind "$there/zero.bind"
+
+# --- Modules
+# bound FILE HEADER: builds it, if there is the header, and runs its tests.
+bound() {
+  if ! printf '#include <stdio.h>\n#include <%s>\n' "$2" |
+    $cc -fsyntax-only -x c - 2>/dev/null; then
+    echo "skipped: $1 needs $2"
+    return 1
+  fi
+  if ! "$tally" bind --build -o "$there" "$1" >"$there/out" 2>&1; then
+    cat "$there/out"
+    fail "tally bind --build $1"
+    return 1
+  fi
+  name=$(basename "$1" .bind)
+  tested "$there/${name}_test.tly"
+}
+bound tests/bind/words.bind stdio.h && tested tests/bind/every_word.tly
+bound examples/bind/sqlite.bind sqlite3.h && tested examples/bind/planets.tly
+bound examples/bind/samplerate.bind samplerate.h && tested examples/bind/rates.tly
+bound examples/bind/jpeg.bind jpeglib.h && tested examples/bind/photo.tly
+
+# --- What does not load
+says() { printf '%s\n' "$2" >"$there/$1.tly"; }
+says use 'import words
+print(words.answer())'
+fails 'there is no module words' "$tally" --sandbox "$there/use.tly"
+says broken 'import lacking'
+echo 'int missing(void); int tally_open_lacking(void *vm) { return vm != 0 && missing(); }' \
+  >"$there/lacking.c"
+$cc -shared -fPIC -o "$there/lacking.so" "$there/lacking.c"
+case ${CFLAGS-} in
+  *sanitize*) ;;
+  *) fails 'missing' "$tally" "$there/broken.tly" ;;
+esac
+echo 'int other;' >"$there/lacking.c"
+$cc -shared -fPIC -o "$there/lacking.so" "$there/lacking.c"
+fails 'it has no function tally_open_lacking' "$tally" "$there/broken.tly"
+echo 'int tally_open_lacking(void *vm) { return vm == 0; }' >"$there/lacking.c"
+$cc -shared -fPIC -o "$there/lacking.so" "$there/lacking.c"
+fails 'adds no module' "$tally" "$there/broken.tly"
+echo 'no library' >"$there/lacking.so"
+fails 'lacking.so does not load' "$tally" "$there/broken.tly"
+rm "$there/lacking.so"
+echo 'module lacking' >"$there/lacking.bind"
+fails 'which is not installed' "$tally" "$there/broken.tly"
+printf 'module lacking\nlibrary no_such_library\n' >"$there/lacking.bind"
+fails 'this failed' "$tally" bind --build "$there/lacking.bind"
+
+# --- Documentation
+if [ "$("$tally" doc words.upper | head -n 1)" = 'words.upper(s)' ]; then pass
+else fail 'tally doc words.upper'
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,62 @@
+// Bytes on the host's devices (tally_options.devices). The VM never touches that
+// memory: it counts what resources say of themselves, and keeps the limits.
+//
+//     device 0   the process's memory    live_bytes, ext_bytes, memory_limit
+//     device 1…  vm->devices[0…]         each its own bytes, peak and limit
+
+#include <string.h>
+
+#include "vm/events.h"
+#include "vm/memory/memory.h"
+#include "vm/vm.h"
+
+// A name that is too long is cut, not within a character.
+bool tl_devices_open(tl_vm *vm) {
+  const tally_options *options = &vm->options;
+  if (options->device_count > TALLY_MAX_DEVICES)
+    return false;
+  for (size_t i = 0; i < options->device_count; i++) {
+    tl_device *d = &vm->devices[i];
+    const char *name = options->devices[i].name;
+    size_t n = name == NULL ? 0 : strlen(name);
+    if (n >= sizeof d->name)
+      n = sizeof d->name - 1;
+    while (n > 0 && name[n] != 0 && (name[n] & 0xc0) == 0x80) n--;
+    memcpy(d->name, name == NULL ? "" : name, n);
+    d->limit = options->devices[i].limit;
+  }
+  return true;
+}
+
+// The process's memory has an observer that hears of each block; of a device
+// only how much there is.
+bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes) {
+  if (device == 0)
+    return tl_account_external(vm, what, nbytes);
+  TL_CHECK(device <= vm->options.device_count);
+  tl_device *d = &vm->devices[device - 1];
+  if (d->limit != 0 && (nbytes > d->limit || d->bytes > d->limit - nbytes))
+    return tl_fail(vm, TALLY_ERR_MEMORY,
+                   "no memory on %s: %zu bytes needed, %llu in use, the limit "
+                   "is %zu",
+                   d->name, nbytes, (unsigned long long)d->bytes, d->limit);
+  d->bytes += nbytes;
+  if (d->bytes > d->peak)
+    d->peak = d->bytes;
+  if (vm->watch != NULL)
+    vm->observer->device(vm, device - 1);
+  return true;
+}
+
+void tl_unaccount_on(tl_vm *vm, size_t device, const void *what,
+                     size_t nbytes) {
+  if (device == 0) {
+    tl_unaccount_external(vm, what, nbytes);
+    return;
+  }
+  tl_device *d = &vm->devices[device - 1];
+  TL_CHECK(d->bytes >= nbytes);
+  d->bytes -= nbytes;
+  if (vm->watch != NULL)
+    vm->observer->device(vm, device - 1);
+}
