@@ -782,12 +782,13 @@ TALLY_API void tally_count(tally_vm *vm, int on);
 // Gives cached memory back to the system; returns how many bytes.
 TALLY_API size_t tally_trim(tally_vm *vm);
 
-// Watches the runs from now on: for tally_plot_memory and tally_explain. 0
-// stops; what was recorded stays until the next start. Off at first: it costs
+// Watches the runs from now on: for tally_plot_memory, tally_plot_time and
+// tally_explain. 0 stops; what was recorded stays until the next start. Off at first: it costs
 // about as much again for each allocation. TALLY_ERR_MEMORY: no memory for it.
 enum {
   TALLY_WATCH_MEMORY = 1,      // live bytes over time, and large blocks
   TALLY_WATCH_OPERATIONS = 2,  // what became of each operation's operands
+  TALLY_WATCH_TIME = 4,        // time and bytes of each line and call
 };
 TALLY_API tally_status tally_watch(tally_vm *vm, unsigned what);
 
@@ -808,6 +809,23 @@ typedef enum tally_plot_form {
 } tally_plot_form;
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
                                          int width, tally_value *out);
+
+// Where the time of the runs went, and the bytes of the blocks that they made:
+// by lines and functions, and as a flame graph of calls. Samples are taken some
+// 2,000 times a second; each gives the time since the one before to the line
+// under way, with the kernels that it runs, and to its callers. Loops that run
+// as machine code count for the line that began them, functions of the library
+// for the line that calls them. *out is a string, returns owned. Stops watching
+// first. TALLY_ERR_HOST: nothing was recorded.
+//
+//   TALLY_PLOT_TEXT  tables, the most expensive first, of [width] columns
+//   TALLY_PLOT_SVG   the flame graph: a box for each line under way, as wide as
+//                    its time, above the line that called it
+//   TALLY_PLOT_JSON  an object: seconds, bytes, and calls, of which each has
+//                    parent (an index of calls; null: none), function, file,
+//                    line, source, seconds, bytes and blocks of its own
+TALLY_API tally_status tally_plot_time(tally_vm *vm, tally_plot_form form,
+                                       int width, tally_value *out);
 
 // What tally_close would count: the values that the host, or another library by
 // way of it, has not released. *out, returns owned and not among them: a list

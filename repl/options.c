@@ -47,6 +47,9 @@ static const char help[] =
     "  --stats, --stats=json    counters on standard error at the end\n"
     "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
     "                           -: on standard error; FILE.json: as data\n"
+    "  --profile [FILE.svg]     where the time goes, as a flame graph;\n"
+    "                           without a FILE by lines, on standard error;\n"
+    "                           FILE.txt, FILE.json likewise\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
     "  --no-native              make no machine code of loops and functions\n"
     "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
@@ -187,15 +190,41 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+// Whether the text names a place for a picture.
+static bool is_picture(const char *text) {
+  return strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
+         ends_with(text, ".txt") || ends_with(text, ".json");
+}
+
 // The endings are required, so that a script is not taken for the file to
 // write.
 static int set_plot(tl_command *cmd, const char *text) {
   cmd->memory_plot = text;
-  if (strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
-      ends_with(text, ".txt") || ends_with(text, ".json"))
+  if (is_picture(text))
     return 0;
   return wrong("--memory-plot wants FILE.svg, FILE.txt, FILE.json or -, not ",
                text);
+}
+
+// --profile, which alone has a value only if that looks like one: what stands
+// behind it may be the script. Moves *i behind it; -1: it is no such option.
+static int set_profile(tl_command *cmd, int argc, char **argv, int *i) {
+  static const char name[] = "--profile";
+  const char *arg = argv[*i];
+  if (strncmp(arg, name, sizeof name - 1) != 0)
+    return -1;
+  const char *value = arg + sizeof name - 1;
+  if (*value != 0 && *value != '=')
+    return -1;
+  cmd->profile = "-";
+  if (*value == 0 && *i + 1 < argc && is_picture(argv[*i + 1]))
+    cmd->profile = argv[++*i];
+  else if (*value == '=')
+    cmd->profile = value + 1;
+  if (is_picture(cmd->profile))
+    return 0;
+  return wrong("--profile wants FILE.svg, FILE.txt, FILE.json or -, not ",
+               cmd->profile);
 }
 
 // An option with a value.
@@ -428,7 +457,9 @@ int tl_command_read(int argc, char **argv, tl_command *out) {
       break;
     if (set_flag(out, arg))
       continue;
-    int status = set_value(out, argc, argv, &i);
+    int status = set_profile(out, argc, argv, &i);
+    if (status < 0)
+      status = set_value(out, argc, argv, &i);
     if (status < 0)
       return wrong("there is no option ", arg);
     if (status != 0)

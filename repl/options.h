@@ -50,6 +50,8 @@ typedef struct tl_command {
   unsigned explain;  // TALLY_EXPLAIN_...
   // A file for the picture of live bytes, or - for standard error; NULL: none.
   const char *memory_plot;
+  // The same for the profile.
+  const char *profile;
   // Limits, capabilities and threads are set; hooks are the session's.
   tally_options options;
 } tl_command;

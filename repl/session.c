@@ -150,6 +150,7 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
   session->stats = cmd->stats;
   session->memory_plot = cmd->memory_plot;
+  session->profile = cmd->profile;
   session->ended = false;
   if (!isatty(STDOUT_FILENO))
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
@@ -161,8 +162,10 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   take_interrupts(session->vm);
   if (session->stats != TL_STATS_NONE)
     tally_count(session->vm, 1);
-  if (session->memory_plot != NULL &&
-      tally_watch(session->vm, TALLY_WATCH_MEMORY) != TALLY_OK) {
+  unsigned watched =
+      (session->memory_plot != NULL ? TALLY_WATCH_MEMORY : 0u) |
+      (session->profile != NULL ? TALLY_WATCH_TIME : 0u);
+  if (watched != 0 && tally_watch(session->vm, watched) != TALLY_OK) {
     tl_session_report(session);
     tally_close(session->vm);
     return false;
@@ -211,9 +214,10 @@ static int plot_width(void) {
   return width < 40 ? 80 : width < 120 ? width : 120;
 }
 
-// Writes the memory plot to its file, or to standard error.
-static bool write_plot(tl_session *session) {
-  const char *path = session->memory_plot;
+// Writes a picture to its file, or to standard error.
+typedef tally_status drawing(tally_vm *vm, tally_plot_form form, int width,
+                             tally_value *out);
+static bool write_plot(tl_session *session, const char *path, drawing *draw) {
   const char *ending = strrchr(path, '.');
   bool svg = ending != NULL && strcmp(ending, ".svg") == 0;
   bool json = ending != NULL && strcmp(ending, ".json") == 0;
@@ -223,7 +227,7 @@ static bool write_plot(tl_session *session) {
   tally_plot_form form = svg    ? TALLY_PLOT_SVG
                          : json ? TALLY_PLOT_JSON
                                 : TALLY_PLOT_TEXT;
-  if (tally_plot_memory(session->vm, form, plot_width(), &plot) != TALLY_OK ||
+  if (draw(session->vm, form, plot_width(), &plot) != TALLY_OK ||
       tally_to_string(session->vm, plot, &text, &nbytes) != TALLY_OK) {
     tl_session_report(session);
     return false;
@@ -248,7 +252,12 @@ int tl_session_close(tl_session *session, int status) {
     tally_get_stats(session->vm, &stats);
     tl_stats_write(&stats, session->stats, stderr);
   }
-  if (session->memory_plot != NULL && !write_plot(session) && status == TL_DONE)
+  bool ok = session->memory_plot == NULL ||
+            write_plot(session, session->memory_plot, tally_plot_memory);
+  if (session->profile != NULL &&
+      !write_plot(session, session->profile, tally_plot_time))
+    ok = false;
+  if (!ok && status == TL_DONE)
     status = TL_FAILED;
   take_interrupts(NULL);
   tally_close(session->vm);

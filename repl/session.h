@@ -20,7 +20,7 @@ enum {  // exit statuses
 typedef struct tl_session {
   tally_vm *vm;
   tl_stats_form stats;
-  const char *memory_plot;
+  const char *memory_plot, *profile;
   bool ended;  // by os.exit: a prompt reads no more
 } tl_session;
 

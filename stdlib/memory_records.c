@@ -131,3 +131,44 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   put_devices(vm, &record, t);
   return tl_record_put_end(record, out);
 }
+
+// --- Profiles ---------------------------------------------------------------
+
+// The texts that places have indices of, as a list.
+static void put_profile_texts(tl_vm *vm, tl_record **record,
+                              const tl_profile *p) {
+  tl_list *list = *record ? tl_list_new(vm, 16) : NULL;
+  bool ok = list != NULL;
+  const char *text;
+  for (uint32_t i = 0; ok && (text = tl_profile_text(p, i)) != NULL; i++)
+    ok = tl_list_push_text(vm, &list, text, strlen(text));
+  tl_slot value;
+  if (tl_list_give(vm, list, ok, &value))
+    tl_record_put(vm, record, "texts", value);
+  else
+    tl_record_put_nothing(vm, record);
+}
+
+// Columns again, one for each field of a place:
+//
+//     (parent: [0, 0, 1, …], function: …, seconds: [0.01, …], …,
+//      texts: ("", "life.tly", "step", …))
+bool tl_profile_record(tl_vm *vm, const tl_profile *p, tl_slot *out) {
+  const tl_call_place *places;
+  uint32_t count = tl_profile_places(p, &places);
+  tl_record *record = tl_record_new(vm, 9);
+#define COLUMN(name, dtype)                                            \
+  tl_record_put_column(vm, &record, #name, dtype, &places[0].name, \
+                       sizeof places[0], count)
+  COLUMN(parent, TL_UINT32);
+  COLUMN(function, TL_UINT32);
+  COLUMN(file, TL_UINT32);
+  COLUMN(source, TL_UINT32);
+  COLUMN(line, TL_UINT32);
+  COLUMN(blocks, TL_INT64);
+  COLUMN(nbytes, TL_INT64);
+  COLUMN(seconds, TL_FLOAT64);
+#undef COLUMN
+  put_profile_texts(vm, &record, p);
+  return tl_record_put_end(record, out);
+}

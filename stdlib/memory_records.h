@@ -26,4 +26,7 @@ bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record);
 // All of a timeline, as the pictures of stdlib/inner/memory.tly want it.
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out);
 
+// All of a profile, likewise.
+bool tl_profile_record(tl_vm *vm, const tl_profile *p, tl_slot *out);
+
 #endif

@@ -121,6 +121,26 @@ run --memory-plot "$dir/kept.tly"
 expect 2 'FILE.svg, FILE.txt, FILE.json or -' '--memory-plot does not write over a script'
 run "$dir/kept.tly";        expect 1 '' 'the script is as it was'
 run --memory-plot;          expect 2 'memory-plot' '--memory-plot without a file'
+
+# --profile: by lines and functions, with the bytes that they made.
+text 'fn step(x) {\n  y = sort(x * 1.5)\n  y + 1\n}\nx = ones(300000)\nfor i in 0..30 {\n  x = step(x)\n}\nprint(sum(x) > 0)\n'
+run --profile "$dir/script.tly"
+expect 0 '^true$' '--profile runs the script'
+expect 0 ' MB +script.tly:2 in step  y = sort\(x \* 1.5\)' '--profile has lines with their time and bytes'
+expect 0 ' MB +step$' '--profile has functions'
+expect 0 ' blocks of [0-9.]+ MB made' '--profile has the sum'
+run --profile "$dir/p.svg" "$dir/script.tly"; cp "$dir/p.svg" "$dir/out"
+expect 0 '^<g><title>script.tly:7  x = step\(x\)$' '--profile FILE.svg has a box for a caller'
+expect 0 '>script.tly:2 in step  y = sort' '--profile FILE.svg has boxes with names'
+expect 0 '^</svg>$' '--profile FILE.svg is whole'
+run "--profile=$dir/p.json" --no-native "$dir/script.tly"
+"$tally" -e "import json; import io; r = json.parse(io.read_text(\"$dir/p.json\")); c = [c for c in r.calls if c.function == \"step\" and c.line == 2][0]; c.bytes >= 30 * 2400000 and r.calls[c.parent].line == 7" >"$dir/out" 2>&1
+expect 0 '^true$' '--profile FILE.json has bytes and callers'
+run "--profile=$dir/no.tly"; expect 2 'FILE.svg, FILE.txt, FILE.json or -' '--profile of another ending'
+run --profiles;             expect 2 'no option --profiles' 'a longer word than --profile'
+text 'fn f(n) = if n == 0 { sum(ones(10)) } else { f(n - 1) }\nprint(f(500))\nassert(false)\n'
+run --profile "$dir/script.tly"; expect 1 '^10.0$' '--profile of a failing, deep script'
+expect 1 'own   total   share' '--profile is written after an error'
 run doc sum;                expect 0 'The sum of all items' 'doc of a function'
 run doc linalg;             expect 0 '^linalg\.solve ' 'doc of a module'
 run doc stats.mode;         expect 0 '^stats.mode' 'doc of a function in Tally'

@@ -33,6 +33,9 @@ struct tl_observer {
   // A block was made or freed; live_bytes has been changed already.
   void (*alloc)(tl_vm *vm, const void *block, size_t nbytes);
   void (*free)(tl_vm *vm, const void *block, size_t nbytes);
+  // Where vm->timed: the instruction that vm->frame stands at is over, or at
+  // least polls. Called for each by the counting loop, and at polls.
+  void (*step)(tl_vm *vm);
   // The bytes on vm->devices[device] have changed.
   void (*device)(tl_vm *vm, size_t device);
 

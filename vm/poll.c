@@ -6,6 +6,7 @@
 
 #include "vm/memory/mapping.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/events.h"
 #include "vm/objects.h"
 
 enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
@@ -56,6 +57,9 @@ static bool stop(tl_vm *vm, tally_status status, const char *message) {
 static bool look(tl_vm *vm) {
   if (++vm->looks % LOOKS_TO_REST == 0)
     tl_memory_rest(vm);
+  // Machine code and long kernels come by here alone.
+  if (vm->timed)
+    vm->observer->step(vm);
   if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
     int why = atomic_exchange(&vm->interrupted, 0);
     // Only a mapped file was lost: an error that a script may catch.

@@ -174,6 +174,8 @@ struct tally_vm {
   tally_stats stats;
   // Whether the counting loop runs (tally --stats).
   bool counting;
+  // The counting loop tells the observer of each instruction (events.h).
+  bool timed;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
   // For tests: code runs as if the verifier had rejected all of it at first.
   bool conservative;

@@ -319,6 +319,7 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_free_parcel(parcel) tally_free_parcel(refused_taken(parcel))
 #define tally_watch(...) REFUSED_CALL(tally_watch, __VA_ARGS__)
 #define tally_plot_memory(...) REFUSED_CALL(tally_plot_memory, __VA_ARGS__)
+#define tally_plot_time(...) REFUSED_CALL(tally_plot_time, __VA_ARGS__)
 #define tally_get_device(...) REFUSED_CALL(tally_get_device, __VA_ARGS__)
 #define tally_left(...) REFUSED_CALL(tally_left, __VA_ARGS__)
 #define tally_explain(...) REFUSED_CALL(tally_explain, __VA_ARGS__)

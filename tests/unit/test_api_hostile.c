@@ -55,6 +55,7 @@ static tally_vm *const no_vm;
   X(tally_receive(vm, NULL, NULL))                  \
   X(tally_watch(vm, 0))                             \
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
+  X(tally_plot_time(vm, TALLY_PLOT_TEXT, 80, &v)) \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
   X(tally_explain_source(vm, "x", 0, &v))           \
   X(tally_check_source(vm, "x", "1", 1, &v))        \

@@ -1,5 +1,5 @@
 // tally.h: watching what runs do with memory: tally_watch, tally_plot_memory,
-// tally_explain. The records are vm/observe's; here they are started, and given
+// tally_plot_time, tally_explain. The records are vm/observe's; here they are started, and given
 // to the host as texts.
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
@@ -37,8 +37,11 @@ static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
 tally_status tally_watch(tally_vm *vm, unsigned what) {
   TL_ENTER(vm);
   tl_watch_stop(vm);
+  // A profile is of the run as it is, machine code included.
+  tl_jit_while_counting(vm, (what & TALLY_WATCH_TIME) != 0);
   if (((what & TALLY_WATCH_MEMORY) != 0 && !tl_watch_memory(vm)) ||
-      ((what & TALLY_WATCH_OPERATIONS) != 0 && !tl_watch_operations(vm))) {
+      ((what & TALLY_WATCH_OPERATIONS) != 0 && !tl_watch_operations(vm)) ||
+      ((what & TALLY_WATCH_TIME) != 0 && !tl_watch_time(vm))) {
     tl_fail_memory(vm, sizeof(tl_timeline), "a record of the run");
     return tl_report(vm);
   }
@@ -51,11 +54,34 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
   return 0;
 }
 
-// Draws the timeline into the text. The drawing is done in Tally, by a VM of
+// What is drawn: a record as a value of another VM, and the names of the
+// functions of stdlib/inner/memory.tly, one for each form.
+typedef struct picture {
+  bool (*record)(tl_vm *painter, const tl_vm *watched, tl_slot *out);
+  const char *names[TALLY_PLOT_JSON + 1];
+} picture;
+
+static bool record_timeline(tl_vm *painter, const tl_vm *watched,
+                            tl_slot *out) {
+  return tl_timeline_record(painter, watched->watched->timeline, out);
+}
+
+static bool record_profile(tl_vm *painter, const tl_vm *watched,
+                           tl_slot *out) {
+  return tl_profile_record(painter, watched->watched->profile, out);
+}
+
+static const picture of_memory = {
+    record_timeline, {"timeline_text", "timeline_svg", "timeline_json"}};
+static const picture of_time = {
+    record_profile, {"profile_text", "profile_svg", "profile_json"}};
+
+// Draws the record into the text. The drawing is done in Tally, by a VM of
 // its own, so that neither the watched VM's limits and interrupts nor its
 // counters are touched. False after tl_fail.
 // Whatever goes wrong in the painter is raised here with its status.
-static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
+static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
+                 int width, tl_text *text) {
   tally_options options = tally_default_options();
   options.resize = vm->options.resize;
   options.context = vm->options.context;
@@ -65,12 +91,9 @@ static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
   tally_vm *painter;
   if (tally_open(&options, &painter) != TALLY_OK)
     return tl_fail_memory(vm, sizeof *painter, "a picture");
-  static const char *const names[] = {[TALLY_PLOT_TEXT] = "timeline_text",
-                                      [TALLY_PLOT_SVG] = "timeline_svg",
-                                      [TALLY_PLOT_JSON] = "timeline_json"};
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn;
-  bool ok = tl_timeline_record(painter, vm->watched->timeline, &args[0]) &&
-            tl_call_embedded(painter, "inner/memory", names[form],
+  bool ok = what->record(painter, vm, &args[0]) &&
+            tl_call_embedded(painter, "inner/memory", what->names[form],
                              form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
   if (ok) {
     tl_text_add(text, drawn.string->text, drawn.string->length);
@@ -83,29 +106,55 @@ static bool draw(tl_vm *vm, tally_plot_form form, int width, tl_text *text) {
   return ok;
 }
 
+// Whether the form is one; false after tl_fail.
+static bool is_form(tl_vm *vm, const char *function, tally_plot_form form) {
+  return (form >= TALLY_PLOT_TEXT && form <= TALLY_PLOT_JSON) ||
+         tl_fail(vm, TALLY_ERR_HOST, "%s: there is no form %d", function,
+                 (int)form);
+}
+
+// The text of a picture as the host's value.
+static tally_status give_picture(tl_vm *vm, const picture *what,
+                                 tally_plot_form form, int width,
+                                 tally_value *out) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  if (!draw(vm, what, form, width, &text)) {
+    tl_text_close(&text);
+    return tl_report(vm);
+  }
+  return give_text(vm, &text, out);
+}
+
 // Ends the recording, if it is not over yet.
 tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
                                tally_value *out) {
   TL_ENTER(vm);
-  if (!tl_given(vm, out, "the place for the result"))
+  if (!tl_given(vm, out, "the place for the result") ||
+      !is_form(vm, "tally_plot_memory", form))
     return tl_report(vm);
-  if (form < TALLY_PLOT_TEXT || form > TALLY_PLOT_JSON) {
-    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: there is no form %d",
-            (int)form);
-    return tl_report(vm);
-  }
   tl_watch_stop(vm);
   if (vm->watched == NULL || vm->watched->timeline == NULL) {
     tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: nothing was recorded");
     return tl_report(vm);
   }
-  tl_text text;
-  tl_text_open(&text, vm);
-  if (!draw(vm, form, width, &text)) {
-    tl_text_close(&text);
+  return give_picture(vm, &of_memory, form, width, out);
+}
+
+// Likewise.
+tally_status tally_plot_time(tally_vm *vm, tally_plot_form form, int width,
+                             tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, out, "the place for the result") ||
+      !is_form(vm, "tally_plot_time", form))
+    return tl_report(vm);
+  tl_watch_stop(vm);
+  tl_jit_while_counting(vm, false);
+  if (vm->watched == NULL || vm->watched->profile == NULL) {
+    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_time: nothing was recorded");
     return tl_report(vm);
   }
-  return give_text(vm, &text, out);
+  return give_picture(vm, &of_time, form, width, out);
 }
 
 // --- What is left -----------------------------------------------------------

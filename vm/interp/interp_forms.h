@@ -18,6 +18,8 @@
 #define TL_INTERPRET tl_interpret_counting
 #define COUNT()                                            \
   do {                                                     \
+    if (vm->timed)                                         \
+      vm->observer->step(vm); /* of the one before */      \
     SAVE();                                                \
     count_ins(vm, R, ins);                                 \
     if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, R, ins))) \

@@ -260,6 +260,8 @@ static void add_free(tl_vm *vm, tl_timeline *t, const void *block,
 static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
     add_alloc(vm, t, block, nbytes);
+  if (vm->timed)
+    tl_profile_alloc(vm, nbytes);
 }
 
 static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
@@ -356,6 +358,19 @@ bool tl_watch_operations(tl_vm *vm) {
   return true;
 }
 
+// A record of before is given up: times of two runs do not add up.
+bool tl_watch_time(tl_vm *vm) {
+  tl_profile *p = tl_profile_open(vm);
+  if (p == NULL || !open_watch(vm)) {
+    tl_profile_close(vm, p);
+    return false;
+  }
+  tl_profile_close(vm, vm->watched->profile);
+  vm->watched->profile = p;
+  vm->timed = true;
+  return true;
+}
+
 // Notes who refers to the blocks that have bands.
 // A value has one name there, that of the reference that is met first: frames
 // come before variables.
@@ -403,6 +418,9 @@ void tl_watch_stop(tl_vm *vm) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
     end_record(vm, t);
   vm->watch->recording = NULL;
+  if (vm->timed)
+    tl_profile_stop(vm, vm->watch->profile);
+  vm->timed = false;
   vm->counting = vm->watch->was_counting;
   vm->watch = NULL;
 }
@@ -411,10 +429,14 @@ void tl_watch_stop(tl_vm *vm) {
 // freed.
 void tl_watch_close(tl_vm *vm) {
   tl_watch *w = vm->watched;
+  if (vm->timed)
+    tl_profile_stop(vm, w->profile);
+  vm->timed = false;
   vm->watch = vm->watched = NULL;
   if (w == NULL)
     return;
   tl_timeline_free(vm, w->timeline);
+  tl_profile_close(vm, w->profile);
   if (w->notes != NULL)
     tl_notes_close(vm, w->notes);
   vm->options.resize(vm->options.context, w, sizeof *w, 0);
@@ -423,6 +445,7 @@ void tl_watch_close(tl_vm *vm) {
 const tl_observer tl_watch_observer = {
     .alloc = note_alloc,
     .free = note_free,
+    .step = tl_profile_step,
     .device = note_device,
     .fresh = tl_watch_fresh,
     .inplace = tl_watch_inplace,

@@ -4,12 +4,14 @@
 //
 //     vm->watch (NULL: off)
 //       ├ timeline   live bytes over time      tally --memory-plot
-//       └ notes      one for each instruction  tally explain
+//       ├ notes      one for each instruction  tally explain
+//       └ profile    a tree of calls           tally --profile
 //
-//     tl_watch_memory / tl_watch_operations     begin
+//     tl_watch_memory / _operations / _time     begin
 //       the layers below call the observer      events.h
 //         note_alloc, note_free                 timeline.c
 //         tl_watch_fresh, _inplace, _refused    notes.c
+//         tl_profile_step, _alloc               profile.c
 //     tl_watch_stop                             what was recorded stays
 //     tl_explain_text, tl_timeline_record …     readers
 //     tl_watch_close
@@ -130,6 +132,35 @@ typedef struct tl_notes {
   uint32_t count, capacity;  // a power of two
 } tl_notes;
 
+// --- Where the time went (profile.c) ----------------------------------------
+
+enum {
+  // Bounds of a record: places in calls, and calls within each other that are
+  // told apart. What does not fit counts for the caller.
+  TL_PLACES = 16384,
+  TL_PLACE_DEPTH = 100,
+};
+
+// A line under way, called by another one: a node of the tree of calls. Texts
+// are indices of the record's texts.
+typedef struct tl_call_place {
+  uint32_t parent;  // lower than its own index; of the first, itself
+  uint32_t function, file, source;
+  uint32_t line;  // 0: a function of the library
+  // While this line was the innermost: blocks made, their bytes, and the time.
+  uint64_t blocks, nbytes;
+  double seconds;
+} tl_call_place;
+
+// All of them. The first stands for what is no script's code, such as compiling
+// it.
+typedef struct tl_profile tl_profile;
+
+// What readers see of a record: [count] places, and the texts.
+uint32_t tl_profile_places(const tl_profile *p, const tl_call_place **places);
+// The text of an index; NULL behind the last.
+const char *tl_profile_text(const tl_profile *p, uint32_t index);
+
 // --- Who watches ------------------------------------------------------------
 
 // What is recorded, and whether counting was on before.
@@ -138,6 +169,7 @@ typedef struct tl_watch {
   tl_timeline *recording;
   tl_timeline *timeline;  // the host's; NULL: not asked for
   tl_notes *notes;
+  tl_profile *profile;  // NULL: not asked for
   // Whether counting was on before: while watching it is, since the counting
   // loop alone says where it stands.
   bool was_counting;
@@ -157,11 +189,26 @@ void tl_timeline_free(tl_vm *vm, tl_timeline *t);
 bool tl_watch_memory(tl_vm *vm);
 // Begins to record what becomes of operands; likewise.
 bool tl_watch_operations(tl_vm *vm);
+// Begins to record where the time goes, anew; likewise, and false where there
+// is no thread for the clock.
+bool tl_watch_time(tl_vm *vm);
 // Ends all that is being recorded; the host's records stay until
 // tl_watch_close.
 void tl_watch_stop(tl_vm *vm);
 // Frees what was recorded.
 void tl_watch_close(tl_vm *vm);
+
+// --- Between timeline.c and profile.c ---
+// Makes a record and starts its clock; NULL: no memory, or no thread.
+tl_profile *tl_profile_open(tl_vm *vm);
+// Stops the clock; what was recorded stays.
+void tl_profile_stop(tl_vm *vm, tl_profile *p);
+// Takes a record, or NULL.
+void tl_profile_close(tl_vm *vm, tl_profile *p);
+// A block was made by the line under way.
+void tl_profile_alloc(tl_vm *vm, size_t nbytes);
+// The observer's step: takes a sample if one is due.
+void tl_profile_step(tl_vm *vm);
 
 // Frees the notes and their texts.
 void tl_notes_close(tl_vm *vm, tl_notes *notes);

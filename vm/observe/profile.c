@@ -1,0 +1,228 @@
+// Where the time goes: a tree of the lines under way, in bounded memory.
+//
+// A thread of its own says every half millisecond that a sample is due. The
+// counting loop sees that before the next instruction, machine code and long
+// kernels at their next poll, and the time since the last sample goes to the
+// line under way: to the one that took long, even where a single kernel took a
+// hundred of these intervals.
+//
+//     clock thread ── due ──▶ tl_profile_step ──▶ seconds of a place
+//     vm/memory ── alloc ───▶ tl_profile_alloc ─▶ bytes of it
+//
+// A place is found from the outermost frame on, by a hash table of parent,
+// function, file and line. Texts are copied, as code may be freed before the
+// record is read.
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "vm/interp/interp.h"
+#include "vm/observe/watch.h"
+#include "vm/poll.h"
+#include "vm/string.h"
+
+// Twice as many entries as places, so that searches stay short.
+enum { TABLE = 2 * TL_PLACES, TEXTS = 4096, INTERVAL_NS = 500000 };
+
+struct tl_profile {
+  // The clock's thread: it sets [due] until [over].
+  pthread_t clock;
+  atomic_bool due, over;
+  bool ticks;
+  // Some code has run; all before that was compiling.
+  bool begun;
+  double last;  // the time of the last sample
+  tl_call_place places[TL_PLACES];
+  uint32_t count;
+  uint32_t table[TABLE];  // indices of places; 0: free
+  // Texts, each ended by a zero byte, in the host's memory.
+  char *texts[TEXTS];
+  uint32_t text_count;
+};
+
+// --- The clock --------------------------------------------------------------
+
+static void *tick(void *context) {
+  tl_profile *p = context;
+  const struct timespec interval = {.tv_nsec = INTERVAL_NS};
+  while (!atomic_load_explicit(&p->over, memory_order_relaxed)) {
+    nanosleep(&interval, NULL);
+    atomic_store_explicit(&p->due, true, memory_order_relaxed);
+  }
+  return NULL;
+}
+
+// Signals are for the host's own threads.
+static bool start_clock(tl_profile *p) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  p->ticks = pthread_create(&p->clock, NULL, tick, p) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return p->ticks;
+}
+
+// --- Texts ------------------------------------------------------------------
+
+// The index of a text, which is copied at first; 0, the empty text, where there
+// is no room. There are few: names of files and functions, and source lines.
+static uint32_t text_index(tl_vm *vm, tl_profile *p, const char *text,
+                           size_t nbytes) {
+  for (uint32_t i = 0; i < p->text_count; i++)
+    if (strncmp(p->texts[i], text, nbytes) == 0 && p->texts[i][nbytes] == 0)
+      return i;
+  char *copy = p->text_count == TEXTS ? NULL
+                                      : vm->options.resize(vm->options.context,
+                                                           NULL, 0, nbytes + 1);
+  if (copy == NULL)
+    return 0;
+  memcpy(copy, text, nbytes);
+  copy[nbytes] = 0;
+  p->texts[p->text_count] = copy;
+  return p->text_count++;
+}
+
+const char *tl_profile_text(const tl_profile *p, uint32_t index) {
+  return index < p->text_count ? p->texts[index] : NULL;
+}
+
+// --- Places -----------------------------------------------------------------
+
+// What tells a place from another of the same parent.
+typedef struct spot {
+  const tl_prototype *function;
+  uint32_t parent, line;
+} spot;
+
+static bool is_text(const tl_profile *p, uint32_t index, const tl_string *s) {
+  return strcmp(p->texts[index], s->text) == 0;
+}
+
+// The entry of a place, or the free one where it would be. Texts that found no
+// room are empty, so that such places are new ones each time, as far as there
+// is room for them.
+static uint32_t *find(tl_profile *p, spot s) {
+  const tl_unit *unit = s.function->unit;
+  uint64_t hash = tl_string_hash(s.function->name) ^ (uint64_t)s.parent << 32 ^
+                  s.line ^ tl_string_hash(unit->file) << 1;
+  // Fibonacci hashing, as for notes.
+  size_t i = (size_t)(hash * 0x9e3779b97f4a7c15u >> 40);
+  for (;; i++) {
+    uint32_t *entry = &p->table[i & (TABLE - 1)];
+    const tl_call_place *c = &p->places[*entry];
+    if (*entry == 0 || (c->parent == s.parent && c->line == s.line &&
+                        is_text(p, c->function, s.function->name) &&
+                        is_text(p, c->file, unit->file)))
+      return entry;
+  }
+}
+
+// The source line of a place, cut between characters.
+static uint32_t source_index(tl_vm *vm, tl_profile *p, spot s) {
+  size_t nbytes;
+  if (s.line == 0)
+    return 0;
+  const char *text = tl_line_text(s.function->unit, s.line, &nbytes);
+  if (nbytes > 100) {
+    nbytes = 100;
+    while (nbytes > 0 && (text[nbytes] & 0xc0) == 0x80) nbytes--;
+  }
+  return text_index(vm, p, text, nbytes);
+}
+
+// The place of a frame below [parent]; that itself where there is no room.
+static uint32_t place_below(tl_vm *vm, tl_profile *p, uint32_t parent,
+                            const tl_frame *frame) {
+  spot s = {.function = frame->function, .parent = parent};
+  if (!tl_is_library(vm, frame->function->unit))
+    s.line = tl_line_at(frame->function,
+                        (uint32_t)(frame->pc - frame->function->code));
+  uint32_t *entry = find(p, s);
+  if (*entry != 0)
+    return *entry;
+  if (p->count == TL_PLACES)
+    return parent;
+  const tl_string *name = s.function->name, *file = s.function->unit->file;
+  p->places[p->count] = (tl_call_place){
+      .parent = parent,
+      .line = s.line,
+      .function = text_index(vm, p, name->text, strlen(name->text)),
+      .file = text_index(vm, p, file->text, strlen(file->text)),
+      .source = source_index(vm, p, s)};
+  return *entry = p->count++;
+}
+
+// The place of the line under way. Of calls that nest deeper than the record
+// does, the outer ones are told apart, and the innermost.
+static tl_call_place *running(tl_vm *vm, tl_profile *p) {
+  uint32_t at = 0, depth = 0;
+  for (const tl_frame *f = vm->frames; vm->frames != NULL && f <= vm->frame;
+       f++)
+    if (f->function != NULL && (++depth < TL_PLACE_DEPTH || f == vm->frame))
+      at = place_below(vm, p, at, f);
+  return &p->places[at];
+}
+
+uint32_t tl_profile_places(const tl_profile *p, const tl_call_place **places) {
+  *places = p->places;
+  return p->count;
+}
+
+// --- Events -----------------------------------------------------------------
+
+void tl_profile_step(tl_vm *vm) {
+  tl_profile *p = vm->watch->profile;
+  if (p->begun && !atomic_load_explicit(&p->due, memory_order_relaxed))
+    return;
+  atomic_store_explicit(&p->due, false, memory_order_relaxed);
+  double now = tl_clock();
+  tl_call_place *c = p->begun ? running(vm, p) : p->places;
+  c->seconds += now - p->last;
+  p->begun = true;
+  p->last = now;
+}
+
+void tl_profile_alloc(tl_vm *vm, size_t nbytes) {
+  tl_call_place *c = running(vm, vm->watch->profile);
+  c->blocks++;
+  c->nbytes += nbytes;
+}
+
+// --- Beginning and end ------------------------------------------------------
+
+tl_profile *tl_profile_open(tl_vm *vm) {
+  tl_profile *p = vm->options.resize(vm->options.context, NULL, 0, sizeof *p);
+  if (p == NULL)
+    return NULL;
+  memset(p, 0, sizeof *p);
+  atomic_init(&p->due, false);
+  atomic_init(&p->over, false);
+  p->count = 1;
+  p->last = tl_clock();
+  text_index(vm, p, "", 0);
+  if (p->text_count == 1 && start_clock(p))
+    return p;
+  tl_profile_close(vm, p);
+  return NULL;
+}
+
+// What is left over since the last sample is the last line's.
+void tl_profile_stop(tl_vm *vm, tl_profile *p) {
+  if (!p->ticks)
+    return;
+  p->ticks = false;
+  atomic_store_explicit(&p->over, true, memory_order_relaxed);
+  pthread_join(p->clock, NULL);
+  running(vm, p)->seconds += tl_clock() - p->last;
+}
+
+void tl_profile_close(tl_vm *vm, tl_profile *p) {
+  if (p == NULL)
+    return;
+  for (uint32_t i = 0; i < p->text_count; i++)
+    vm->options.resize(vm->options.context, p->texts[i],
+                       strlen(p->texts[i]) + 1, 0);
+  vm->options.resize(vm->options.context, p, sizeof *p, 0);
+}
