@@ -113,8 +113,9 @@ static bool is_literal(const tl_emitter *e, uint32_t k, uint8_t op) {
 // pair is remembered for each hash.
 static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   tl_slot s = e->p->constants[k];
-  // Fibonacci hashing (Knuth): the top six bits choose one of 64 entries.
-  uint32_t hash = (uint32_t)((s.u * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+  // By its index, which is the same in each run; the address of a text is not,
+  // and so the number of pairs and the memory for them would not be either.
+  uint32_t hash = k % PAIRS;
   int32_t at = e->pair_table[hash];
   if (at >= 0 && e->p->constants[at].tag == s.tag &&
       e->p->constants[at].u == s.u) {

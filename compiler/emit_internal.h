@@ -22,6 +22,9 @@ typedef struct tl_point {
   const tl_cfg_ins *ins;
 } tl_point;
 
+// Entries of the table of pairs; two texts that fall together are written twice.
+enum { PAIRS = 64 };
+
 // One function being emitted.
 typedef struct tl_emitter {
   tl_builder *b;
@@ -50,7 +53,7 @@ typedef struct tl_emitter {
   // slot is used again later in the block.
   bool **again;
   bool fuse;  // offsets of 16 bits reach: compare and branch are one word
-  int32_t pair_table[64];    // literal pairs already in the constants
+  int32_t pair_table[PAIRS];  // literal pairs already in the constants
   int32_t callee_table[64];  // known functions that are, by their index
 } tl_emitter;
 
