@@ -542,8 +542,11 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return tl_jit_is_scalar(x->now[ins[1].a >> 4]) ? set_item(x, a, b, c)
                                                      : TL_TYPING_LEAVES;
     case TL_BC_TAKEEL:
-      return tl_jit_is_reference(seen(x, 0)) ? TL_TYPING_LEAVES
-                                             : item(x, a, b, c);
+      // What is no number moves out of its place, so that the update finds it
+      // with one owner: for either of the types that were seen.
+      return tl_jit_is_reference(seen(x, 0)) || tl_jit_is_reference(seen(x, 1))
+                 ? TL_TYPING_LEAVES
+                 : item(x, a, b, c);
     case TL_BC_TAKE:
       return peek(x, ins, d);
     case TL_BC_SETPATH:
