@@ -624,7 +624,13 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    tl_x64_rr(&e->as, width(t), 0x51, a, get_float(e, t, 1, 1));
+    int b = get_float(e, t, 1, 1);
+    // What stands above a float32 would stay as the register has it.
+    if (t->dtype == TL_FLOAT32) {
+      tl_x64_move_float(&e->as, a, b);
+      b = a;
+    }
+    tl_x64_rr(&e->as, width(t), 0x51, a, b);
   } else if (t->op == TL_TYPED_FMOVE) {
     tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
@@ -969,6 +975,10 @@ static bool round_float(emitter *e, const tl_typed *t) {
       tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
     return false;
   int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  if (t->dtype == TL_FLOAT32) {
+    tl_x64_move_float(&e->as, a, b);
+    b = a;
+  }
   tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
   tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
   tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
