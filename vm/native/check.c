@@ -162,12 +162,14 @@ static bool is_target(const checking *c, int32_t to) {
 // A slot gets a result with that tag; false: the unit has no type for it.
 static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   tl_jit_type type = tl_jit_type_of(tag);
+  if (slot >= TL_JIT_SLOTS)
+    return false;
   for (uint32_t i = 0; !tl_jit_is_scalar(type) && i < c->unit->reference_count;
        i++)
     if (c->unit->references[i] == tag)
       type = (tl_jit_type)(TL_TYPE_REFERENCE + i);
   c->now[slot] = type;
-  return slot < TL_JIT_SLOTS && type != TL_TYPE_ENTRY;
+  return type != TL_TYPE_ENTRY;
 }
 
 // The callee finds its arguments behind the result's slot, of its types. What

@@ -17,7 +17,8 @@ static void put_slot(tl_text *out, const tl_prototype *p, uint32_t slot) {
 
 // A slot by its name; a fact by that of its array: x.items, x.length.
 static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
-  static const char *const facts[] = {"items", "length", "columns"};
+  static const char *const facts[TL_JIT_FACTS_EACH] = {"items", "length",
+                                                       "columns", "layers"};
   if (r < TL_JIT_FACTS) {
     put_slot(out, u->function, (uint32_t)r % TL_JIT_SLOTS);
     return;
@@ -33,13 +34,13 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   float single;
   memcpy(&f, &t->imm, sizeof f);
   memcpy(&single, &t->imm, sizeof single);
-  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST;
+  bool computes = kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]);
+  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST || computes;
+  tl_dtype dtype = computes ? tl_jit_dtype(t->from[i]) : (tl_dtype)t->dtype;
   if (kind == TL_OPERAND_T)
     tl_text_printf(out, "\"%s\"", ((const tl_string *)(intptr_t)t->imm)->text);
-  else if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
-    tl_text_printf(out, "%.17g", f);
   else if (is_float)
-    tl_text_printf(out, "%.17g", t->dtype == TL_FLOAT32 ? (double)single : f);
+    tl_text_printf(out, "%.17g", dtype == TL_FLOAT32 ? (double)single : f);
   else
     tl_text_printf(out, "%lld", (long long)t->imm);
 }

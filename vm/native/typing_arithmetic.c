@@ -544,6 +544,8 @@ static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint32_t a = ins->a >> 4;
+  if (ins->b == 0)
+    return TL_TYPING_LEAVES;
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
   if (builtin->at_once == NULL || dtype >= TL_COMPLEX128 || !is_number(&b))
