@@ -1,5 +1,16 @@
 // Typed operations as text, for `tally dis --native`.
 //
+//     native total  entered at 4, line 3: 9 operations, 312 bytes
+//        4                                   a label: its pc
+//            k = mod i, 3
+//            t9 = fitem l, k -> 8    exit 6  leaves before instruction 6, or
+//            jump -> 8b                      goes to 8 with the other type
+//        8b                                  the second version of 8
+//
+// A slot is called by its variable's name, where it has one; which of its two
+// registers is meant, and the type, the operation's name says: an f in front
+// for floats, an r for references, .float32 behind for other dtypes.
+//
 // Built for size.
 #include <ctype.h>
 #include <string.h>
@@ -28,7 +39,9 @@ static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
   tl_text_printf(out, ".%s", facts[(r - TL_JIT_FACTS) % TL_JIT_FACTS_EACH]);
 }
 
-// The value of a constant operand; [kind] says how its bits are read.
+// The value of a constant operand; [kind] says how its bits are read, and [i]
+// which operand it is: a float32 has its 32 bits at the lower end. Of a text
+// the kind has its address, which is printed as the text.
 static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   double f;
   float single;
@@ -63,12 +76,16 @@ static void put_name(tl_text *out, const char *name) {
   for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
 }
 
+// Whether the operand is the operation's result, which stands before the sign
+// of equality.
 static bool is_written(int kind) {
   return kind == TL_OPERAND_ID || kind == TL_OPERAND_FD ||
          kind == TL_OPERAND_RD;
 }
 
-// The operands that are read.
+// The operands that are read, with the sign between those of a comparison.
+// Operands that the operation does not have are left out; TL_OPERAND_S is one
+// of these where it has no type.
 static void put_operands(tl_text *out, const tl_jit_unit *u,
                          const tl_typed *t) {
   static const char *const signs[] = {
@@ -95,7 +112,8 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   }
 }
 
-// The steps of a place, with the slots of its indices.
+// The steps of a place, with the slots of its indices: l[k].w[i]. The slots
+// stand side by side from t->d on, one for each step that is an index.
 static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   uint32_t part = (uint32_t)t->d;
@@ -111,7 +129,8 @@ static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   }
 }
 
-// f(a, b), with the slots that hold the arguments.
+// f(a, b), with the slots that hold the arguments: those behind the result's,
+// which for several results is in [to] instead of [a].
 static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   uint32_t a = t->op == TL_TYPED_ROWCALL ? (uint32_t)t->to
                                          : (uint32_t)t->a % TL_JIT_SLOTS;
