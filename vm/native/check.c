@@ -82,8 +82,10 @@ static bool is_from(const checking *c, int r, tl_jit_type from) {
          from == (r < TL_JIT_FACTS ? c->now[r % TL_JIT_SLOTS] : TL_TYPE_INT);
 }
 
-// Whether the register has a reference: one that the unit made, or one that
-// was in its slot at the entry, whose tag was compared there.
+// Whether the register has a reference: one that the unit made, or one that was
+// in its slot at the entry, whose tag was compared there. A slot that is not
+// pinned had its type compared alone, and for what is no scalar that says
+// nothing.
 static bool has_reference(const checking *c, int r) {
   return r >= 0 && r < TL_JIT_FLOAT &&
          (tl_jit_is_reference(c->now[r]) ||
@@ -237,7 +239,10 @@ static bool is_call(checking *c, const tl_typed *t) {
 }
 
 // An operation by a function of C: its operands have to be in their slots, and
-// so has all that is read behind it.
+// so has all that is read behind it. No register of the unit is as it was
+// behind such a call, so what the exit does not name is lost, and a later read
+// of it is refused; facts come back from the stack, and references of the entry
+// from their slots.
 static bool is_computed(checking *c, const tl_typed *t) {
   uint64_t kept = c->code->exits[t->exit].slots;
   bool one = t->from[2] == TL_TYPE_UNKNOWN;

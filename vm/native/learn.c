@@ -28,8 +28,10 @@ static tl_slot *slot_at(const tl_frame *frame, uint32_t offset) {
   return &frame->base[offset >> 4];
 }
 
-// The slot of an item of a list or a record, by a step of a path whose index
-// is *parts; NULL: there is none.
+// The slot of an item of a list or a record, by a step of a path whose index is
+// *parts; NULL: there is none. An index is taken from *parts, which then is the
+// next step's. A field is looked for where the step's hint says first, and the
+// hint is set, which typing needs.
 static tl_slot *find_step(tl_slot container, const tl_step *step,
                           const tl_slot **parts) {
   if (step->field != NULL)

@@ -59,8 +59,8 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
 
 // Whether the instruction behind a call takes its result apart into the very
 // slots where the callee leaves them: as many names as results, no rest, from
-// the slot behind the result's on. Nothing may jump between the two, since there
-// the list would have to exist. Both have two words.
+// the slot behind the result's on. Nothing may jump between the two, since
+// there the list would have to exist. Both have two words.
 static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
                       const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;

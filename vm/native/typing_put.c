@@ -3,8 +3,7 @@
 //     block ─▶ │ operations │ exits │ labels │ newest label of each pc │
 //               8 n + 32      4 n + 16  n + 8   n + 1      n words of code
 //
-// None of the tables grows. A unit with more is not made, which costs less than
-// units of that size would gain: most have some two operations for each word.
+// None of the tables grows: a unit with more of anything is not made.
 #include "vm/native/typing.h"
 
 #include <string.h>
