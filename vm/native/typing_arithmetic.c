@@ -1,6 +1,15 @@
 // Typing of what computes: operators, comparisons and conditions of scalars.
 // The cases are those of the interpreter's fast ways, since these are what has
 // no errors: everything else leaves.
+//
+//     x op y     put_operator     one operation, where the processor has it:
+//                                 sums, quotients, bits, squares, of numbers
+//                compute_two      else COMPUTE, a call of tl_scalar_binary;
+//                                 the result's type is foretold, and tested
+//                neither          the unit leaves: strings, arrays, errors
+//
+// The types of results are those of vm/engine/promote.c, weak numbers and all:
+// a unit that guessed one dtype wrong would print another number.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -33,7 +42,8 @@ static bool is_weak(const tl_typing_operand *o) {
 }
 
 // The type of what two scalars meet in, which is what tl_operands_promote says
-// of them; weak where both are.
+// of them; weak where both are. Two of one weakness are promoted; else the weak
+// one adapts to the other: int8 and 3 meet in int8, int8 and 3.5 in float64.
 static tl_jit_type meet(const tl_typing_operand *b,
                         const tl_typing_operand *c) {
   tl_dtype x = tl_jit_dtype(b->type), y = tl_jit_dtype(c->type);
@@ -52,7 +62,8 @@ static int register_of(const tl_typing_operand *o) {
 }
 
 // Whether an operand is an integer of the dtype as it is. A weak one need not
-// fit, which only of a constant is known here.
+// fit, which only of a constant is known here: int8(5) + n of a weak n is an
+// error for an n of 300, and is computed by the function, which declines then.
 static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
   return !is_weak(o) || dtype == TL_INT64 ||
          (o->is_known && tl_int_fits(o->value.i, dtype));
@@ -73,7 +84,9 @@ static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   t->exit = exit;
 }
 
-// The bits of a constant operand as a float of the dtype, rounded once.
+// The bits of a constant operand as a float of the dtype, rounded once: by way
+// of float64 an integer would be rounded twice on its way to float32. A float32
+// has its bits at the lower end and 0 above.
 static int64_t bits_as(const tl_typing_operand *o, tl_dtype dtype) {
   tl_dtype from = tl_jit_dtype(o->type);
   tl_slot v = o->value, single = {.tag = 0, .u = 0};
@@ -100,9 +113,10 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 }
 
 // Whatever else the interpreter computes of two scalars, or of one ([c] is
-// NULL), by the function that it calls for that; [op] is TL_OP_COUNT for a
-// conversion. The result has to have the type, else the unit leaves: what it is
-// need only be likely.
+// NULL), by the function that it calls for that; [op] is one of tl_op. The
+// result has to have the type, else the unit leaves: what it is need only be
+// likely. The first operand is in a register, as the function reads its slot; a
+// constant second one gets a slot on the stack.
 static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
@@ -119,7 +133,8 @@ static void put_computed(tl_typing_pass *x, int op, uint32_t a,
 }
 
 // The type that an operation of one scalar gives, or of two that meet in
-// [both]; UNKNOWN: it is refused, or no scalar.
+// [both]; UNKNOWN: it is refused, or no scalar. Weakness passes to a result of
+// 8 bytes that is no bool, as tl_scalar_unary does it.
 static tl_jit_type result_of(int op, tl_jit_type both) {
   tl_dtype computed = tl_op_compute_dtype((tl_op)op, tl_jit_dtype(both));
   if (computed >= TL_COMPLEX128)
@@ -133,6 +148,7 @@ static tl_jit_type result_of(int op, tl_jit_type both) {
 }
 
 // Any elementwise operation of two scalars, by the interpreter's function.
+// False: they are none, or the first is a constant; nothing was appended.
 static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -146,7 +162,8 @@ static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
 }
 
 // Squares, which the interpreter multiplies, too. A float64 to the power of a
-// weak 2 keeps its own weakness; other powers are computed by the function.
+// weak 2 keeps its own weakness; other powers are computed by the function. The
+// square of an integer wraps as its product does, so it has no error either.
 static bool put_square(tl_typing_pass *x, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
   bool is_double = tl_jit_dtype(b->type) == TL_FLOAT64;
@@ -171,6 +188,10 @@ static bool put_square(tl_typing_pass *x, uint32_t a,
 // Sums, differences, products and quotients of numbers. One float makes floats
 // of both, and a quotient always is one. Integers wrap, so sums and products of
 // them never fail.
+//
+//     int64 + int64      ADD      int64       uint8 + int16    ADD    int16
+//     int64 / int64      FDIV     float64     float32 + 1      FADD   float32
+//     float32 + float64  FADD     float64     bool + …         compute_two
 static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
                            const tl_typing_operand *b,
                            const tl_typing_operand *c) {
@@ -334,7 +355,8 @@ static tl_typed_condition for_ints(tl_typed_condition condition) {
 }
 
 // Whether two integers or bools compare in 64 bits: all but a uint64 with what
-// may be below 0.
+// may be below 0. Registers have all widths extended, so no dtype is needed for
+// it: values are compared, as the language says.
 static bool compare_in_64_bits(const tl_typing_operand *b,
                                const tl_typing_operand *c) {
   const tl_typing_operand *both[] = {b, c};
@@ -349,7 +371,9 @@ static bool compare_in_64_bits(const tl_typing_operand *b,
 }
 
 // Appends the comparison of b and c; [a] is the slot that gets the truth, or
-// TL_JIT_NONE for a jump. NULL: no two numbers or bools that compare at once.
+// TL_JIT_NONE for a jump. NULL: no two numbers or bools that compare at once,
+// and nothing was appended. Floats compare in the dtype that both meet in; a
+// bool with a float is left to the function.
 static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              int a, const tl_typing_operand *b,
                              const tl_typing_operand *c) {
@@ -514,9 +538,10 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Conversions ------------------------------------------------------------
 
-// The dtype that a call converts its first argument to; TL_DTYPE_COUNT: it is
-// no such call. astype(x, dtype, copy), int(x, base) and float(x) are compiled
-// with all arguments, of which the constant ones are known.
+// The dtype that a call converts its first argument to, which is in slot
+// [first] of [count] arguments; TL_DTYPE_COUNT: it is no such call. astype(x,
+// dtype, copy), int(x, base) and float(x) are compiled with all arguments, of
+// which the constant ones are known.
 static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
                             uint32_t first, uint32_t count) {
   tl_slot second = tl_none();
@@ -540,7 +565,9 @@ static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
 }
 
 // Widths of floats change by rounding once; of float64 what is below 2^62 is
-// cut to an int64; of integers those that the dtype has stay.
+// cut to an int64; of integers those that the dtype has stay. What does not fit
+// is an error, or saturates, by the interpreter. The result is never weak, so
+// float64(x) of a weak x is an operation, too.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint32_t a = ins->a >> 4;
