@@ -38,6 +38,8 @@ typedef enum kind { INT, FLOAT, BOOL, NARROW, SINGLE, KINDS } kind;
 // blocks in blocks of a function; and the variables that may be assigned.
 enum { NAMES = 24, ROOM = 1 << 16, DEEPEST = 3, VARIABLES = 7 };
 
+// The program so far, and what may be named at its end. What does not fit into
+// the text is left out.
 typedef struct writer {
   uint64_t seed;
   char text[ROOM];
@@ -72,6 +74,7 @@ static void say_number(writer *w, int n) {
   snprintf(text, sizeof text, "%d", n);
   say(w, text);
 }
+// Two spaces for each block around.
 static void begin_line(writer *w) {
   for (int i = 0; i < w->indent; i++) say(w, "  ");
 }
@@ -105,7 +108,8 @@ static void binary(writer *w, kind left, const char *operator, kind right,
   say(w, ")");
 }
 
-// name(x) or name(x, y).
+// name(x) or name(x, y), of operands of one kind. A minus counts as a name:
+// -(x).
 static void call(writer *w, const char *name, kind k, int count, int depth) {
   say(w, name);
   say(w, "(");
@@ -154,6 +158,8 @@ static void narrow(writer *w, int depth) {
   }
 }
 
+// Those with instructions of their own, those by a kernel, and those that have
+// none for integers; then functions of two numbers.
 static const char *const maths[] = {"exp",  "sin",  "floor", "sqrt",  "abs",
                                     "tanh", "ceil", "trunc", "log",   "round",
                                     "-",    "sign", "cbrt",  "log1p", "erf"};
@@ -363,6 +369,9 @@ static void truth(writer *w, int depth) {
   }
 }
 
+// An expression of the kind, at most so many operators deep: a quarter of those
+// that could be deeper end early. Constants have the ends of ranges among them,
+// infinities and -0.0, where machine code and C could differ.
 static void expression(writer *w, kind k, int depth) {
   static const char *const ints[] = {"0",
                                      "1",
@@ -514,7 +523,8 @@ static void store(writer *w) {
   expression(w, ints || chance(w, 15) ? INT : FLOAT, 2);
 }
 
-// Those that can be assigned come first.
+// Those that can be assigned come first. A sum or difference keeps its kind;
+// what else is assigned may not, so that versions of blocks are made.
 static void assign(writer *w) {
   int at = (int)below(w, VARIABLES);
   say(w, w->names[at]);
@@ -601,7 +611,8 @@ static void function(writer *w, int number) {
       "}\n");
 }
 
-// A function with captured values of kinds that vary from call to call.
+// A function with captured values of kinds that vary from call to call: a unit
+// is made for the kinds that it finds, and must not be entered for others.
 static void closure(writer *w) {
   static const char *const values[] = {
       "3", "0.5", "true", "uint8(200)", "float32(2)", "-1", "int16(7)"};
@@ -718,6 +729,8 @@ static bool is_same(const writer *w, uint64_t seed, uint64_t budget) {
   return false;
 }
 
+// Each program runs under a budget that few use up, and where both agree under
+// one so small that it ends somewhere on the way, at another place each time.
 int main(int argc, char **argv) {
   static writer w;
   if (argc > 2 && strcmp(argv[1], "--print") == 0) {

@@ -299,8 +299,9 @@ static bool has_widths(const tl_typed *t) {
   }
 }
 
-// Whether the unit gives what it says: the tags of the results, and nothing
-// else that it owns.
+// Whether the unit gives what it says: the tags of the results, which are what
+// callers were made for. That the function owns nothing else by then was proven
+// of the bytecode.
 static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
                    uint32_t count) {
   if (!c->unit->is_function || count != c->unit->result_count || count == 0 ||
@@ -328,7 +329,8 @@ static bool is_of_kind(uint64_t tag, int kind) {
 }
 
 // An array of one axis whose items lie in a row and are of that dtype, one that
-// units have.
+// operations on references have: of 8 bytes, or a bool. Other dtypes have items
+// of other widths, which the code for places does not extend.
 static bool is_row_of(uint64_t tag, int dtype) {
   return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
          (uint8_t)(tag >> 8) == dtype &&
@@ -344,7 +346,8 @@ static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
 }
 
 // The container that an item is read from, or stored into: then its slot owns
-// it.
+// it, and the value has the type that the code will write as its tag. A text
+// has texts, and no item of it is stored.
 static bool is_container(const checking *c, const tl_typed *t, bool writes) {
   uint64_t tag = tag_in(c, t->b);
   if (writes &&
@@ -518,7 +521,8 @@ static const char *check_place(checking *c, const tl_typed *t) {
   return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
 }
 
-// What the table does not say of an operation; NULL: all is well. Called before
+// What the table does not say of an operation; NULL: all is well, else what is
+// wrong, for whoever debugs the typing pass. Called before
 // the result is written. Constants that would be wrong for the processor (a
 // shift of 64, a divisor of 0) are refused here, since the emitter tests only
 // operands in registers.

@@ -1,5 +1,9 @@
 // Machine code for x86-64, from typed operations.
 //
+// What an integer's register has is the slot's payload: 64 bits, extended from
+// its dtype. A float's register has what is below; above a float32 stands 0, as
+// whole slots are moved with it.
+//
 // Each register of a unit has one place for the whole unit: one of the
 // processor's, for those that loops use most, else its home. The home of a
 // slot's registers is its payload, the home of a fact is on the stack.
@@ -52,7 +56,8 @@ static void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
-// Like put, of what was computed in 64 bits.
+// Like put, of what was computed in 64 bits. Sums, products and bits have the
+// same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
   cut(e, tl_jit_dtype(t->type), from, from);
   put(e, t->a, from);
@@ -117,7 +122,7 @@ static int compare_ints(emitter *e, const tl_typed *t) {
 }
 
 // A float from its bits. 0.0 needs no constant; others stand behind the code.
-// -0.0 has a bit, and is no 0 here.
+// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
 static void float_constant(emitter *e, const tl_typed *t, int to) {
   if (t->imm == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
@@ -133,7 +138,8 @@ static int width(const tl_typed *t) {
 }
 
 // A uint64 as a float: one of 63 bits is converted as it is, another by half,
-// with the lost bit put back so that it rounds as the whole does.
+// with the lost bit put back so that it rounds as the whole does. [from] may be
+// rax, but not rdx; rax is written where the number is large.
 static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
   tl_assembler *as = &e->as;
   int how = width(t) | TL_X64_W;
@@ -658,7 +664,8 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
-// Whether both are of the item at the same place of one array.
+// Whether both are of the item at the same place of one array: by the same
+// slots, which nothing has written in between (keeps_index).
 static bool is_same_item(const tl_typed *x, const tl_typed *y) {
   return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
 }
@@ -667,6 +674,13 @@ static bool is_same_item(const tl_typed *x, const tl_typed *y) {
 // checked: x[i] += 1 asks once whether i is below the length. So it writes none
 // of its slots, and of several axes not rax, where the index is: its operands
 // are in registers, and none is converted.
+//
+//     t = load x[i, j]      rax = i * columns + j     checked
+//     t = add t, 1          in t's register           kept
+//     store x[i, j], t      by rax at once
+//
+// Operations on references use rax and rcx, and end it, as does every label,
+// jump and call: only what is listed here is known to keep it.
 static bool keeps_index(const emitter *e, const tl_typed *t) {
   const tl_typed *item = e->checked;
   const int16_t operands[] = {t->a, t->b, t->c};
@@ -690,7 +704,8 @@ static bool keeps_index(const emitter *e, const tl_typed *t) {
 }
 
 // Notes the access behind its instructions: what is read into rax or into a
-// slot of the index ends it, and so does a value that is converted.
+// slot of the index ends it, and so does a value that is converted, since that
+// goes through rax. What is noted is the operation, which stays in its table.
 static void note_item(emitter *e, const tl_typed *t) {
   bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
   int a = t->a % TL_JIT_SLOTS;
@@ -759,7 +774,8 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
 }
 
 // No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called.
+// whoever else could is not called. So the address that was read at the entry
+// is good until the unit leaves, behind calls and polls, too.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
@@ -843,7 +859,8 @@ static void put_variable(emitter *e, const tl_typed *t) {
 // --- Calls ------------------------------------------------------------------
 
 // Stores to their slots what is in registers of those that the exit names, or
-// loads it. What is at home needs no move.
+// loads it. What is at home needs no move. Of a slot's two registers that of
+// its type is moved; the other one has nothing that anybody reads.
 static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
                        bool back) {
   for (; slots != 0; slots &= slots - 1) {
@@ -855,7 +872,8 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
 }
 
 // Loads what lies in slots of the entry as references. Those that have been
-// written since are loaded again behind it.
+// written since are loaded again behind it, by their types there; of a slot
+// that is dead by now whatever is loaded does no harm.
 static void load_pinned(emitter *e) {
   const tl_jit_unit *u = e->unit;
   for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
@@ -899,7 +917,7 @@ static void call_c(emitter *e, intptr_t function) {
   tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
 }
 
-// The result, which is in rdx.
+// The result, which is in rdx: a slot's payload, 0 above a float32.
 static void put_result(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FCOMPUTE;
   int a = into(e, t->a, floats ? 0 : TL_DX);
@@ -1028,7 +1046,8 @@ static void compute(emitter *e, const tl_typed *t) {
 }
 
 // Arguments that are references have their tags in memory: the callee takes
-// what it does not touch for being as at its entry.
+// what it does not touch for being as at its entry, and its exits leave that
+// out. Scalars are written back by every exit, so their tags can wait.
 static void write_reference_tags(emitter *e, uint64_t slots,
                                  const tl_jit_type *types) {
   for (; slots != 0; slots &= slots - 1) {
@@ -1040,7 +1059,8 @@ static void write_reference_tags(emitter *e, uint64_t slots,
   }
 }
 
-// Loads several results, which the callee left in its first slots.
+// Loads several results, which the callee left in its first slots. Their tags
+// are not there: types have them, and exits write them.
 static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
   for (uint32_t i = 0; i < callee->result_count; i++) {
     int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
@@ -1118,7 +1138,8 @@ static void go_back(emitter *e) {
   tl_x64_byte(&e->as, 0xc3);
 }
 
-// The result goes where callers look, with 0 for "it has one".
+// The result goes where callers look, with 0 for "it has one". What the slot
+// owned the caller's slot owns from here on: its type says so.
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
     ;  // they are in their slots
@@ -1346,6 +1367,8 @@ static bool read_side(const emitter *e, uint32_t at, side *s) {
 }
 
 // Whether nobody behind the label reads what a side has written but its result.
+// The label says UNKNOWN of what is dead there, and the check lets nobody read
+// that.
 static bool is_dead_behind(const emitter *e, const side *s) {
   const tl_jit_label *label = &e->code->labels[s->to];
   for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
@@ -1355,7 +1378,8 @@ static bool is_dead_behind(const emitter *e, const side *s) {
   return true;
 }
 
-// Computes the side in a register.
+// Computes the side in a register, which is rax or rdx; constants may take rcx.
+// No slot is written, so the other side finds them all as they were.
 static void compute_side(emitter *e, const side *s, int in) {
   static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
                                     [TL_TYPED_SUB] = 0x2b,
@@ -1483,7 +1507,9 @@ static void prologue(emitter *e) {
 
 // The tags of what an exit writes back, and its payloads unless they are there.
 // A slot's tag in memory is that of the entry or older until then, and nobody
-// reads it before.
+// reads it before. The owned bit is part of what is written: a slot that a
+// reference moved to owns it from here on. The slot that it left is dead, and
+// its tag stays, as behind the interpreter's own moves.
 static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   if (payloads)
     move_slots(e, exit->slots, exit->types, false);
@@ -1554,9 +1580,9 @@ static void move_registers(emitter *e, bool back) {
 }
 
 // More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs. It is the only function of C that units call.
-// Nothing in it may run a script or look at the slots: their tags are not
-// right.
+// place while a unit runs. Of the functions of C that units call it is the
+// only one that knows a VM. Nothing in it may run a script, ask for memory or
+// look at the slots: their tags are not right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
   vm->jit->is_refused = !tl_refuel(vm);

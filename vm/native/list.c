@@ -150,7 +150,8 @@ static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
     tl_text_putc(out, (char)('a' + label->version));
 }
 
-// -> 17, or -> exit 17 where the way there leaves.
+// -> 17, or -> exit 17 where the way there leaves, as all versions of block 17
+// are taken by other types.
 static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
   tl_text_puts(out, " -> ");
   if (to >= 0)
@@ -159,7 +160,9 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
     tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
 }
 
-// The dtype that an operation is of, where its name does not say it.
+// The dtype that an operation is of, where its name does not say it: the
+// result's, and of a store or a jump what is stored or compared. int64, float64
+// and bool are the usual ones, and are left out.
 static void put_width(tl_text *out, const tl_typed *t) {
   int first = tl_typed_ops[t->op].kinds[0];
   bool writes = first == TL_OPERAND_ID || first == TL_OPERAND_FD;
@@ -176,6 +179,11 @@ static void put_width(tl_text *out, const tl_typed *t) {
 //
 //     t7 = fload x[i]    exit 12        what is written, the exit's instruction
 //     fif y not > 1.5 -> 17             the label's pc, and b, c for versions
+//     t4 = step t5, t6, i -> 4          the variable that it writes comes last
+//     r = rcall moved(r, k)             arguments are the slots behind r's
+//
+// Names of fields, texts and constants are read from what the operation has
+// addresses of, which is there as long as the function.
 static void put_operation(tl_text *out, const tl_jit_code *code,
                           const tl_typed *t) {
   const tl_jit_unit *u = code->unit;

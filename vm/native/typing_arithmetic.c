@@ -19,7 +19,8 @@
 #include "vm/engine/operand.h"
 #include "vm/types/type.h"
 
-// Constants of floats stand in operations as their bits.
+// Constants of floats stand in operations as their bits: the emitter writes
+// them behind the code, where instructions read them.
 static int64_t float_bits(double f) {
   int64_t bits;
   memcpy(&bits, &f, sizeof bits);
@@ -71,7 +72,7 @@ static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
 
 // Of integers a value that is known stands in the operation. Amounts and
 // divisors that are known have been tested by put_integer, so only those in
-// registers need an exit.
+// registers need an exit. The exit is made first, with the slot's old type.
 static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                     tl_jit_type type, const tl_typing_operand *b,
                     const tl_typing_operand *c) {
@@ -251,8 +252,8 @@ static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
   return true;
 }
 
-// The smaller or the larger of two numbers of one kind. Of two floats one has
-// to be in a register, as NaN is where either is.
+// The smaller or the larger of two numbers. Of integers the comparison has a
+// sign, which for a uint64 is wrong: these are computed by the function.
 static bool put_extreme(tl_typing_pass *x, uint32_t op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -282,7 +283,8 @@ static int elementwise_of(int op) {
   return ops[op - TL_BC_ADD];
 }
 
-// Any operator with two operands, in the ways that need no call.
+// Any operator with two operands, in the ways that need no call. False: nothing
+// was appended, and compute_two may try.
 static bool put_operator(tl_typing_pass *x, int op, uint32_t a,
                          const tl_typing_operand *b,
                          const tl_typing_operand *c) {
@@ -430,7 +432,8 @@ static tl_typed_condition branch_condition(int op) {
 }
 
 // What holds where the condition does not, for NaN too. The table is in the
-// order of tl_typed_condition, and its own inverse.
+// order of tl_typed_condition, and its own inverse: of "not <" it is "<", while
+// ">=" would differ for NaN, of which neither < nor >= holds.
 static tl_typed_condition negation(tl_typed_condition condition) {
   static const uint8_t other[] = {TL_IF_NLT, TL_IF_NLE, TL_IF_NGT, TL_IF_NGE,
                                   TL_IF_NE,  TL_IF_EQ,  TL_IF_LT,  TL_IF_LE,
@@ -438,7 +441,9 @@ static tl_typed_condition negation(tl_typed_condition condition) {
   return (tl_typed_condition)other[condition];
 }
 
-// The right operand is a slot or, in opcodes that end in K, a constant.
+// The right operand is a slot or, in opcodes that end in K, a constant, which
+// has its float beside it for a float64 on the left. A float32 compares with an
+// integer in float32, so it takes the integer, which is rounded once.
 bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump) {
   tl_typing_operand b = tl_typing_slot(x, ins->a >> 4);
@@ -497,7 +502,7 @@ static bool put_named(tl_typing_pass *x, const tl_ins *ins, uint32_t op) {
          compute_two(x, (int)op, ins->a >> 4, &b, &c);
 }
 
-// not, of a bool; anything else is an error that the interpreter tells.
+// not, of a bool; anything else is an error that the interpreter raises.
 static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   if (x->now[ins->b >> 4] != TL_TYPE_BOOL)
     return false;
