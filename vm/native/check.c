@@ -94,7 +94,7 @@ static bool has_reference(const checking *c, int r) {
 }
 
 // The tag of what is in the register of a slot; 0: it is not known, which is of
-// no kind and owns nothing, so that all questions about it are answered no.
+// no kind and owns nothing, so that nothing is proven by it.
 static uint64_t tag_in(const checking *c, int r) {
   uint32_t slot = (uint32_t)r % TL_JIT_SLOTS;
   return tl_jit_tag_of(c->unit, slot, c->now[slot]);

@@ -84,7 +84,8 @@ static void assign(emitter *e) {
 
 // --- Comparisons ------------------------------------------------------------
 
-// The integer operand c, or the constant, in a register.
+// The integer operand c, or the constant, in a register: its own one, or
+// [scratch], which then must not hold anything that is still needed.
 static int get_int(emitter *e, const tl_typed *t, int scratch) {
   if (t->c >= 0)
     return get(e, t->c, scratch);
@@ -132,7 +133,8 @@ static void float_constant(emitter *e, const tl_typed *t, int to) {
   add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
 }
 
-// The prefix of instructions on floats of the operation's width.
+// The prefix of instructions on floats of the operation's width, F3 or F2: the
+// opcodes of both widths are the same.
 static int width(const tl_typed *t) {
   return t->dtype == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
 }
@@ -194,7 +196,7 @@ static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
 // that one of them is NaN.
 typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
 
-// ucomisd or ucomiss, which has no prefix.
+// ucomisd or ucomiss, which has no prefix. Quiet NaNs raise nothing in either.
 static void compare_pair(emitter *e, const tl_typed *t, int b, int c) {
   tl_x64_rr(&e->as, t->dtype == TL_FLOAT32 ? TL_X64_0F : TL_X64_PD, 0x2e, b, c);
 }
@@ -300,7 +302,8 @@ static void times_constant(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// Which instruction is which operation, with a register or a constant.
+// Which instruction is which operation, with a register or a constant: opcodes
+// of the form reg, rm, and the digits of 81 and 83.
 static void arithmetic(emitter *e, const tl_typed *t) {
   bool is_short = has_short_constant(t);
   switch ((tl_typed_op)t->op) {
@@ -335,7 +338,7 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
 }
 
 // To the right only a uint64 shifts without a sign: narrower ones have none in
-// 64 bits.
+// 64 bits, so their sign bit is 0 and both shifts are the same.
 static int digit_of_right(const tl_typed *t) {
   return t->type == tl_jit_of_dtype(TL_UINT64) ? 5 : 7;
 }
@@ -360,7 +363,9 @@ static void shift(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// Of uint64: div, f7 /6, which traps on 0 alone.
+// Of uint64: div, f7 /6, which divides rdx:rax by rcx and traps on 0 alone, as
+// the upper half is 0. Quotients and rests are never below 0, so nothing
+// rounds.
 static void divide_unsigned(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
@@ -513,7 +518,7 @@ static void step(emitter *e, const tl_typed *t) {
 }
 
 // Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
-// negates it.
+// negates it. The least integer of a width is its own negative, as it is cut.
 static void one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -524,7 +529,8 @@ static void one_int(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x.
+// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x. Both are
+// compared as signed numbers of 64 bits, which is right for all but uint64.
 static void extreme(emitter *e, const tl_typed *t) {
   tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
   int c = get_int(e, t, TL_CX);
@@ -556,7 +562,8 @@ static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
   leave_if(e, TL_CC_NE, t);
 }
 
-// The same integer in another dtype.
+// The same integer in another dtype: the register has it already, so there is
+// nothing to do but the test.
 static void fit(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
@@ -566,7 +573,7 @@ static void fit(emitter *e, const tl_typed *t) {
 
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
-// convert.
+// convert, NaN among it, and twice that overflows, too.
 static void truncate_float(emitter *e, const tl_typed *t) {
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
   tl_x64_move(&e->as, TL_CX, TL_AX);
@@ -736,7 +743,9 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
-// How an item of the dtype is read into a register, extended to 64 bits.
+// How an item of the dtype is read into a register, extended to 64 bits: movsx
+// and movzx of narrow ones, movss, which clears what is above, of a float32. A
+// complex64 is 8 bytes in its slot, both halves side by side.
 static void load_item(emitter *e, tl_dtype dtype, int to, int items,
                       int index) {
   static const struct {
@@ -759,7 +768,8 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items,
             (int)tl_itemsize(dtype));
 }
 
-// The same back: the lowest bytes of the register.
+// The same back: the lowest bytes of the register. That the item's dtype has
+// the number was tested before.
 static void store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index) {
   int size = (int)tl_itemsize(dtype);
@@ -911,7 +921,8 @@ static void open_room(emitter *e) {
   tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
 }
 
-// Calls a function of C.
+// Calls a function of C, which may write all registers but rbx, rbp, r12 to
+// r15. Its arguments are in theirs already; rax is not among them.
 static void call_c(emitter *e, intptr_t function) {
   tl_x64_constant(&e->as, TL_AX, (int64_t)function);
   tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
@@ -927,7 +938,9 @@ static void put_result(emitter *e, const tl_typed *t) {
 }
 
 // The kernel of an operation on one float that gives a float of its width,
-// which is what tl_scalar_unary calls for it; NULL: it is another one.
+// which is what tl_scalar_unary calls for it; NULL: it is another one. The
+// table of kernels is that of the processor, chosen once, so the address is
+// good for the code's life.
 static tl_kernel1 *kernel_of(const tl_typed *t) {
   tl_dtype dtype = tl_jit_dtype(t->type);
   return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
@@ -1025,6 +1038,12 @@ static bool magnitude(emitter *e, const tl_typed *t) {
 // An operation by a function of C. What lives is in its slots meanwhile. Leaves
 // where the function declines, or the result has another tag than was likely.
 // The few that have instructions of their own need no call.
+//
+//     registers ─▶ slots        of all that the exit names
+//     tags of the operands      in their slots
+//     call                      on an aligned stack
+//     slots ─▶ registers        and facts from the unit's frame
+//     did it? the right tag?    else by the exit, with all as it was
 static void compute(emitter *e, const tl_typed *t) {
   if (round_float(e, t) || magnitude(e, t))
     return;
@@ -1130,8 +1149,8 @@ static void call(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Ends the unit's own frame on the stack. The return address is the processor's
-// stack's, so returns are predicted.
+// Ends the unit's own frame on the stack, in which the facts are. The return
+// address is the processor's stack's, so returns are predicted.
 static void go_back(emitter *e) {
   if (e->frame_size > 0)
     tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
@@ -1308,7 +1327,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 enum { MOST_IN_SIDE = 4 };
 
 // One side: operations from [at] on, what they leave in [result] (-1: nothing),
-// and the label behind.
+// and the label behind. [written] are all slots that it sets on the way.
 typedef struct side {
   uint32_t at, count;
   int result;
@@ -1317,7 +1336,8 @@ typedef struct side {
 } side;
 
 // Whether the operation computes one integer of others, in one instruction, and
-// never leaves.
+// never leaves. Both sides are computed whatever the branch, so what could trap
+// or takes long is not among them.
 static bool is_simple(const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_MOVE:
@@ -1408,7 +1428,8 @@ static void compute_side(emitter *e, const side *s, int in) {
   }
 }
 
-// What jumps to the label, which no other operation does.
+// Whether one operation alone has the label as its target: it goes with the
+// branch, and nobody may want to come there in another way.
 static bool is_single(const emitter *e, int32_t label) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
@@ -1619,7 +1640,8 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   return at;
 }
 
-// The constant of an operation, behind the code.
+// The constant of an operation, behind the code: 8 bytes, which pages of code
+// let be read. Each has its own copy, as few are used twice.
 static uint32_t emit_data(emitter *e, int32_t op) {
   uint32_t at = e->as.size;
   uint64_t bits = (uint64_t)e->code->ops[op].imm;

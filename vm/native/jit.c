@@ -161,7 +161,8 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
 }
 
 // Whether the function's unit was made for arguments of those tags. Weak and
-// not weak are two types here, and so are owned and borrowed.
+// not weak are two types here, and so are owned and borrowed: an argument that
+// is owned is the callee's to update in place, and to end.
 static bool takes(const tl_jit_unit *unit, const uint64_t *tags) {
   return memcmp(unit->tags, tags, unit->function->param_count * sizeof *tags) ==
          0;
@@ -292,7 +293,8 @@ static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
   return most < 0 ? 0 : most < MOST_CALLS ? most : MOST_CALLS;
 }
 
-// Whether the unit calls one that is out of date.
+// Whether the unit calls one that is out of date. What it calls is what was
+// added while it was typed, and may be more than its code has.
 static bool calls_stale(const tl_jit_unit *unit) {
   for (uint32_t i = 0; i < unit->callee_count; i++)
     if (unit->callees[i]->is_stale)
@@ -429,7 +431,8 @@ void tl_jit_while_counting(tl_vm *vm, bool enters) {
     vm->jit->while_counting = enters;
 }
 
-// Functions have freed their units by `forget`, so only chunks are left.
+// Functions have freed their units by `forget`, so only chunks are left. Twice
+// does no harm.
 void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
@@ -440,7 +443,7 @@ void tl_jit_close(tl_vm *vm) {
 
 // --- Telling ----------------------------------------------------------------
 
-// Functions are told of in the order in which they were first asked for.
+// Functions come in the order in which they were first asked for.
 static const tl_jit_function *oldest(const tl_vm *vm) {
   const tl_jit_function *f = vm->jit == NULL ? NULL : vm->jit->functions;
   while (f != NULL && f->next != NULL) f = f->next;

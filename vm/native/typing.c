@@ -19,7 +19,7 @@
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
-// A set of slots with one of them.
+// A set of slots with one of them, as all sets of slots here are 64 bits.
 static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }
@@ -247,7 +247,8 @@ static bool fits(tl_jit_type type, tl_dtype dtype) {
 }
 
 // array[indices] = value. Other conversions, as of floats into integers, are
-// left to the interpreter, whether they are errors or not.
+// left to the interpreter, whether they are errors or not. What is stored into
+// has one owner from the entry on, so no copy is ever due.
 static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             const indices *at) {
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
@@ -282,7 +283,8 @@ static bool read_path(const tl_typing_pass *x, uint32_t path, uint32_t window,
   return true;
 }
 
-// Items of arrays of three axes, whose indices stand in a window.
+// Items of arrays of three axes, whose indices stand in a window, as INDEX and
+// SETPATH have them. A path with fields, or of another form, is not tried here.
 static tl_typing_step deep_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t path = tl_ins_extra(ins[1]);

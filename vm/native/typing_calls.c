@@ -4,7 +4,7 @@
 //                           ▲   └ the callee's slot 0
 //                           └ its result; several stand from argument 0 on
 //
-// A unit is made for the tags of the arguments, owned and borrowed told apart,
+// A unit is made for the tags of the arguments, the owned bit among them,
 // and says with which tags its results come back. So a caller goes on without
 // looking, and nothing is counted on the way in or out:
 //
@@ -170,7 +170,7 @@ static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
 // Functions return to their caller's machine code; a frame that the interpreter
 // entered returns by the interpreter. What the slot owns and only lends is left
 // to that too: the owned bit would have to go. What the result borrows from,
-// the compiler's summary of the function has told the caller's bytecode.
+// the compiler's summary of the function says to the caller's bytecode.
 tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   tl_jit_type type = x->now[a];

@@ -152,7 +152,7 @@ uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
 // Tags fit the 32 bits that instructions extend by their sign, but those of
 // functions of a group, which have no type. One tag has one type in a unit,
 // numbered in the order in which they come up; with the owned bit it is another
-// tag, so that a move and a borrow are told apart by the type alone.
+// tag, so that the type alone says whether a slot owns.
 tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag) {
   tl_jit_unit *u = x->unit;
   tl_jit_type type = tl_jit_type_of(tag);
