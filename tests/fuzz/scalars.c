@@ -1,7 +1,6 @@
 // Runs random programs of scalars, loops, items of arrays, lists and records,
-// and calls, and asks that
-// machine code does as the interpreter does: the same output, the same errors
-// at the same places, under the same budget.
+// and calls, and asks that machine code does as the interpreter does: the same
+// output, the same errors at the same places, under the same budget.
 //
 //   scalars COUNT [FIRST]    COUNT programs, those of seeds FIRST, FIRST + 1 …
 //   scalars --print SEED     the program of a seed
@@ -9,6 +8,16 @@
 // Each runs without machine code, with every poll an entry, and both again with
 // a budget that ends on the way. Where the outputs differ both are printed; the
 // last line is the sum, and the exit status 1 if any differed.
+//
+//     G = 1                       g, h, count, weight, moved, shifted: calls,
+//     fn f0(k, x) { … }           with numbers, references, and several results
+//     fn f1(k, x) { … }           the random parts: blocks of statements
+//     for a in (2, -7, 2.5) …     each is called with arguments of both types
+//
+// Variables have one kind each, so most expressions have no error; now and then
+// one changes its type, an index is not cut to the length, or a value has
+// another type than its place. What is compared is the output alone: it does
+// not show whether an update was in place, or how much memory there was.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,13 +29,17 @@
 // --- Writing ----------------------------------------------------------------
 
 // The kinds of expressions, and the variables of each that all functions have.
-// Those of loops come with the loops.
-// NARROW is an integer of the dtype that the program has chosen, SINGLE a
-// float32.
+// Those of loops come with the loops. NARROW is an integer of the dtype that
+// the program has chosen, SINGLE a float32.
 typedef enum kind { INT, FLOAT, BOOL, NARROW, SINGLE, KINDS } kind;
 
+// At most so many variables are in reach at once; a text of ROOM bytes, behind
+// whose end nothing is written (such a program is refused by both, alike);
+// blocks in blocks of a function; and the variables that may be assigned.
 enum { NAMES = 24, ROOM = 1 << 16, DEEPEST = 3, VARIABLES = 7 };
 
+// The program so far, and what may be named at its end. What does not fit into
+// the text is left out.
 typedef struct writer {
   uint64_t seed;
   char text[ROOM];
@@ -38,10 +51,14 @@ typedef struct writer {
   int name_count;
 } writer;
 
+// A number from 0 to n - 1, of a linear congruential generator (Knuth's MMIX):
+// the same on every machine, so that a seed names a program. The high bits are
+// taken, since the low ones have short periods.
 static uint32_t below(writer *w, uint32_t n) {
   w->seed = w->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
   return (uint32_t)((w->seed >> 33) % n);
 }
+// True in so many of 100 cases.
 static bool chance(writer *w, uint32_t percent) {
   return below(w, 100) < percent;
 }
@@ -57,12 +74,15 @@ static void say_number(writer *w, int n) {
   snprintf(text, sizeof text, "%d", n);
   say(w, text);
 }
+// Two spaces for each block around.
 static void begin_line(writer *w) {
   for (int i = 0; i < w->indent; i++) say(w, "  ");
 }
 #define ONE_OF(w, list) \
   say(w, list[below(w, (uint32_t)(sizeof list / sizeof *list))])
 
+// The name of a variable of the kind, from a random one on; a constant of the
+// kind where none is in reach, as in the functions around.
 static void say_name(writer *w, kind k) {
   int from = (int)below(w, (uint32_t)w->name_count);
   for (int i = 0; i < w->name_count; i++) {
@@ -78,6 +98,7 @@ static void say_name(writer *w, kind k) {
 
 static void expression(writer *w, kind k, int depth);
 
+// (left operator right), in brackets, so that no precedence is asked for.
 static void binary(writer *w, kind left, const char *operator, kind right,
                    int depth) {
   say(w, "(");
@@ -87,7 +108,8 @@ static void binary(writer *w, kind left, const char *operator, kind right,
   say(w, ")");
 }
 
-// name(x) or name(x, y).
+// name(x) or name(x, y), of operands of one kind. A minus counts as a name:
+// -(x).
 static void call(writer *w, const char *name, kind k, int count, int depth) {
   say(w, name);
   say(w, "(");
@@ -99,7 +121,8 @@ static void call(writer *w, const char *name, kind k, int count, int depth) {
   say(w, ")");
 }
 
-// Integers of one width, some mixed with others.
+// Integers of one width, some mixed with others: with literals, which are weak
+// and may not fit, and with int64, so that the result has another dtype.
 static void narrow(writer *w, int depth) {
   static const char *const operators[] = {" + ",  " - ",  " * ",  " & ",
                                           " | ",  " ^ ",  " // ", " % ",
@@ -135,13 +158,16 @@ static void narrow(writer *w, int depth) {
   }
 }
 
+// Those with instructions of their own, those by a kernel, and those that have
+// none for integers; then functions of two numbers.
 static const char *const maths[] = {"exp",  "sin",  "floor", "sqrt",  "abs",
                                     "tanh", "ceil", "trunc", "log",   "round",
                                     "-",    "sign", "cbrt",  "log1p", "erf"};
 static const char *const maths_of_two[] = {"maximum", "minimum", "hypot",
                                            "atan2", "copysign"};
 
-// Floats of 32 bits, some mixed with others.
+// Floats of 32 bits, some mixed with others, and the items of the array with
+// three axes, which is of float32. Functions come from both tables below.
 static void single(writer *w, int depth) {
   static const char *const operators[] = {" + ",  " - ", " * ", " / ",
                                           " // ", " % ", " ** "};
@@ -172,7 +198,8 @@ static void single(writer *w, int depth) {
 }
 
 // A number below a list or a record: what is at the places differs now and then
-// in its type, and some of it is shared with another variable.
+// in its type, and some of it is shared with another variable, as `store_below`
+// has stored it. A record's `next` may be none, whose fields are an error.
 static void reference(writer *w, kind k, int depth) {
   static const char *const ints[] = {"r.n",          "len(l)", "count(r.next)",
                                      "weight(r, 2)", "r.a[2]", "l[1].n"};
@@ -194,7 +221,8 @@ static void reference(writer *w, kind k, int depth) {
   }
 }
 
-// A store below one of them.
+// A store below one of them, or what makes the next one leave: a second owner,
+// a move through a function with two results, another record in its place.
 static void store_below(writer *w) {
   static const char *const places[] = {"r.n",    "r.x",        "l[1].n",
                                        "l[2].x", "r.a[k % 4]", "l[k % 3].w[1]",
@@ -217,6 +245,8 @@ static void store_below(writer *w) {
   expression(w, chance(w, 70) ? INT : FLOAT, 2);
 }
 
+// An int64 expression: sums mostly, then items, calls, and choices of which one
+// side is now and then a float. Products and shifts wrap alike on both sides.
 static void integer(writer *w, int depth) {
   static const char *const sums[] = {" + ", " - ", " * "};
   static const char *const quotients[] = {" // ", " % "};
@@ -278,6 +308,7 @@ static void integer(writer *w, int depth) {
   }
 }
 
+// A float64 expression, in part of integers, narrow ones and float32.
 static void floating(writer *w, int depth) {
   static const char *const sums[] = {" + ", " - ", " * ", " / "};
   uint32_t t = below(w, 100);
@@ -314,6 +345,7 @@ static void floating(writer *w, int depth) {
   }
 }
 
+// A bool: comparisons, some of two kinds, items, and logic.
 static void truth(writer *w, int depth) {
   static const char *const compare[] = {" < ",  " <= ", " > ",
                                         " >= ", " == ", " != "};
@@ -337,6 +369,9 @@ static void truth(writer *w, int depth) {
   }
 }
 
+// An expression of the kind, at most so many operators deep: a quarter of those
+// that could be deeper end early. Constants have the ends of ranges among them,
+// infinities and -0.0, where machine code and C could differ.
 static void expression(writer *w, kind k, int depth) {
   static const char *const ints[] = {"0",
                                      "1",
@@ -375,8 +410,10 @@ static void expression(writer *w, kind k, int depth) {
   }
 }
 
+// Two to five statements, each on a line of its own.
 static void block(writer *w, int depth);
 
+// A block in braces. Loops in it bring variables, which end with it.
 static void braces(writer *w, int depth) {
   int names = w->name_count;
   say(w, " {\n");
@@ -388,6 +425,7 @@ static void braces(writer *w, int depth) {
   w->name_count = names;
 }
 
+// A variable more in reach; nothing where there are NAMES.
 static void add_name(writer *w, const char *name, kind k) {
   if (w->name_count == NAMES)
     return;
@@ -395,6 +433,9 @@ static void add_name(writer *w, const char *name, kind k) {
   w->kinds[w->name_count++] = k;
 }
 
+// A loop: over a range, up or down, with bounds of which some give no
+// iteration; over an array; or while a counter is below a number, so that it
+// ends. The variable has a name of its own, as nobody else may assign it.
 static void write_loop(writer *w, int depth) {
   static const char *const starts[] = {"0..", "-2..", "1..", "11.."};
   static const char *const ends[] = {"4", "9", "k % 6", "12"};
@@ -440,6 +481,8 @@ static void write_loop(writer *w, int depth) {
   w->name_count = names;
 }
 
+// A store into an array of one, two or three axes, most indices cut to the
+// length, most values of the array's dtype. Half of them read the item first.
 static void store(writer *w) {
   if (chance(w, 15)) {
     say(w, "d[");
@@ -480,7 +523,8 @@ static void store(writer *w) {
   expression(w, ints || chance(w, 15) ? INT : FLOAT, 2);
 }
 
-// Those that can be assigned come first.
+// Those that can be assigned come first. A sum or difference keeps its kind;
+// what else is assigned may not, so that versions of blocks are made.
 static void assign(writer *w) {
   int at = (int)below(w, VARIABLES);
   say(w, w->names[at]);
@@ -494,6 +538,7 @@ static void assign(writer *w) {
   expression(w, w->kinds[at] == INT && chance(w, 2) ? FLOAT : w->kinds[at], 3);
 }
 
+// One statement; at depth 0 none that has a block.
 static void statement(writer *w, int depth) {
   uint32_t t = below(w, 100);
   if (t < 38 || depth == 0) {
@@ -531,6 +576,8 @@ static void block(writer *w, int depth) {
   }
 }
 
+// A function that sets all variables, does a random block, prints them all and
+// gives k. So whatever went wrong on the way is seen in its output.
 static void function(writer *w, int number) {
   static const char *const variables[VARIABLES] = {"k", "m", "x", "y",
                                                    "p", "c", "z"};
@@ -564,7 +611,8 @@ static void function(writer *w, int number) {
       "}\n");
 }
 
-// A function with captured values of kinds that vary from call to call.
+// A function with captured values of kinds that vary from call to call: a unit
+// is made for the kinds that it finds, and must not be entered for others.
 static void closure(writer *w) {
   static const char *const values[] = {
       "3", "0.5", "true", "uint8(200)", "float32(2)", "-1", "int16(7)"};
@@ -583,6 +631,9 @@ static void closure(writer *w) {
   say(w, "}\n");
 }
 
+// The whole program of a seed into w->text. Functions are called several times
+// with different types, so that units of one place are made for each, and one
+// is called outside of `try`, so that its error ends the program.
 static void write_program(writer *w, uint64_t seed) {
   static const char *const dtypes[] = {"int8",   "int16",  "int32", "uint8",
                                        "uint16", "uint32", "uint64"};
@@ -627,6 +678,8 @@ typedef struct output {
   size_t length;
 } output;
 
+// The VM's output, appended; what is too much is left out on both sides. Always
+// 0, for "it was written".
 static int collect(void *context, const char *text, size_t nbytes) {
   output *out = context;
   if (out->length + nbytes >= sizeof out->text)
@@ -636,6 +689,8 @@ static int collect(void *context, const char *text, size_t nbytes) {
   return 0;
 }
 
+// One run in a VM of its own, with one thread, since the arrays are small. What
+// it printed, and the report of its error, if any, is in *out.
 static void run(const writer *w, tally_native_code native, uint64_t budget,
                 output *out) {
   out->length = 0;
@@ -657,6 +712,8 @@ static void run(const writer *w, tally_native_code native, uint64_t budget,
   out->text[out->length] = 0;
 }
 
+// Whether both ways print the same; else both outputs are printed. The budget
+// counts polls, so the two have to stop at the same one.
 static bool is_same(const writer *w, uint64_t seed, uint64_t budget) {
   static output plain, native;
   run(w, TALLY_NATIVE_OFF, budget, &plain);
@@ -672,6 +729,8 @@ static bool is_same(const writer *w, uint64_t seed, uint64_t budget) {
   return false;
 }
 
+// Each program runs under a budget that few use up, and where both agree under
+// one so small that it ends somewhere on the way, at another place each time.
 int main(int argc, char **argv) {
   static writer w;
   if (argc > 2 && strcmp(argv[1], "--print") == 0) {

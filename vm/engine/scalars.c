@@ -2,11 +2,18 @@
 //
 //   two integers       in 64 bits, cut to the width of the dtype they meet in
 //   with a real        in float32 or float64
-//   all other pairs    of one dtype by its kernel with n = 1, where there is
-//   one
+//   all other pairs    of one dtype by its kernel with n = 1, if there is one
 //
 // Whatever may fail stays with the general way: a divisor of 0, a literal that
 // does not fit, a shift as far as the width.
+//
+// Machine code calls these functions, too (vm/native), with slots that no frame
+// has. So nothing here may ask for memory, poll, or touch a VM; and a result is
+// the same bits as an array's item would be, which is why C's operators stand
+// only where a kernel computes as they do, and all else is the kernel itself.
+//
+// A payload of fewer than 8 bytes is extended, or has 0 above it: whoever moves
+// a slot moves 8 bytes, and compares them.
 
 #include "vm/engine/scalars.h"
 
@@ -55,7 +62,9 @@ static inline const scalar_info *info_of(const tl_slot *s) {
   return &infos[s->tag >> 8 & 0xff];
 }
 
-// The dtype that both meet in.
+// The dtype that both meet in, as tl_operands_promote says; here by the
+// shortest way for the frequent cases. Of two integers of which one is weak it
+// is the other's, whether the weak one fits or not: `holds` asks that.
 static inline const scalar_info *meet(const tl_slot *b, const scalar_info *x,
                                       const tl_slot *c, const scalar_info *y) {
   if (x == y)
@@ -82,7 +91,8 @@ static inline uint64_t cut(const scalar_info *dtype, uint64_t v) {
 }
 
 // Whether an integer is one of [dtype], too. Weak ones are int64, and typed
-// ones meet in a dtype that holds them.
+// ones meet in a dtype that holds them. A negative one may look as if it were a
+// uint64, whose cut changes nothing; hence the sign.
 static inline bool holds(const scalar_info *dtype, const tl_slot *s) {
   return !tl_is_weak(*s) ||
          (cut(dtype, s->u) == s->u && (dtype->kind == 'I' || s->i >= 0));
@@ -136,13 +146,14 @@ static inline bool compare_integers(tl_op op, const tl_slot *b,
   return true;
 }
 
-// Complex numbers have no order.
+// Complex numbers have no order: to ask for it is an error, by the general way.
 static inline bool compare_complex(tl_op op, tl_c64 x, tl_c64 y, bool *truth) {
   *truth = (x.re == y.re && x.im == y.im) == (op == TL_OP_EQUAL);
   return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
 }
 
-// NaN compares as C does.
+// NaN compares as C does: it is equal to nothing, and != to itself. *truth
+// means something only where the answer is true.
 bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
                        bool *truth) {
   const scalar_info *x = info_of(b), *y = info_of(c);
@@ -187,7 +198,8 @@ REALS(float)
 REALS(double)
 #undef REALS
 
-// The powers for which tl_power_form has a cheaper operation.
+// The powers for which tl_power_form has a cheaper operation. Arrays take these
+// ways, too, so that x ** 2 has the same bits with one item as with many.
 #define POWERS(T)                                            \
   static inline bool power_##T(tl_op op, T x, T y, T *out) { \
     *out = y == 2 ? x * x : y == -1 ? 1 / x : x;             \
@@ -197,13 +209,16 @@ POWERS(float)
 POWERS(double)
 #undef POWERS
 
-// Whether an operation on two reals has a kernel that cannot fail.
+// Whether an operation on two reals has a kernel that cannot fail. The range is
+// that of tl_op from maximum to logaddexp, all of which are defined for every
+// pair, NaN and infinities among them.
 static bool has_real_kernel(tl_op op) {
   return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
          (op >= TL_OP_MAXIMUM && op <= TL_OP_LOGADDEXP);
 }
 
 // By C's operator, or else the kernel of arrays, which gives the same bits.
+// False: *out means nothing then.
 static bool floats(tl_op op, float x, float y, tl_slot *out) {
   *out = (tl_slot){.tag = infos[TL_FLOAT32].tag, .u = 0};
   if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32))
@@ -227,7 +242,9 @@ static bool doubles(tl_op op, double x, double y, tl_slot *out) {
 
 // --- Integers ---------------------------------------------------------------
 
-// Floor division or remainder of signed integers.
+// Floor division or remainder of signed integers; [c] is not 0 or -1. C cuts
+// towards 0, so where the signs differ and something is left over, the quotient
+// is one less and the rest one divisor more: -7 // 2 is -4, -7 % 2 is 1.
 static inline int64_t floored(tl_op op, int64_t b, int64_t c) {
   int64_t q = b / c, r = b % c;
   if (r != 0 && (r < 0) != (c < 0)) {
@@ -245,7 +262,8 @@ static inline bool put_bool(tl_slot *a, bool value) {
 }
 
 // A power of two integers of one dtype, by its kernel; [tag] is the result's.
-// False: the exponent is below 0, which may be an error.
+// False: the exponent is below 0, which may be an error. The kernel wants items
+// of the dtype's width, hence the way through bytes and back.
 static bool powers(const scalar_info *dtype, uint64_t x, uint64_t y,
                    uint64_t tag, tl_slot *a) {
   const tl_slot b = {.tag = dtype->tag, .u = x},
@@ -337,7 +355,8 @@ static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
 
 // --- Any two ----------------------------------------------------------------
 
-// Two bools or two complex64, by their kernel.
+// Two bools or two complex64, by their kernel. Other operations
+// on them are left to the general way, which knows their rules and errors.
 static bool by_kernel(tl_op op, tl_dtype dtype, tl_slot b, tl_slot c,
                       tl_slot *out) {
   bool is_bits = op >= TL_OP_LOGICAL_AND && op <= TL_OP_BITWISE_XOR;
@@ -355,7 +374,9 @@ static bool by_kernel(tl_op op, tl_dtype dtype, tl_slot b, tl_slot c,
 }
 
 // All pairs but two integers that meet in one. Integers divide as float64, so
-// it does not matter what they meet in.
+// it does not matter what they meet in. A result is weak where both operands
+// are; comparisons have bools, which never are. [a] is written last, as it may
+// be one of the operands.
 static APART bool others(tl_op op, const tl_slot *b, const scalar_info *x,
                          const tl_slot *c, const scalar_info *y, tl_slot *a) {
   const uint64_t weak = b->tag & c->tag & TL_WEAK;
@@ -382,7 +403,8 @@ static APART bool others(tl_op op, const tl_slot *b, const scalar_info *x,
   return true;
 }
 
-// Integers of two dtypes.
+// Integers of two dtypes. int64 and uint64 meet in float64, which is no case of
+// integers any more; two that meet in an integer are both held by it.
 static APART bool mixed(tl_op op, const tl_slot *b, const scalar_info *x,
                         const tl_slot *c, const scalar_info *y, tl_slot *a) {
   const scalar_info *dtype = meet(b, x, c, y);
@@ -405,7 +427,9 @@ bool tl_scalar_binary(tl_op op, const tl_slot *b, const tl_slot *c,
   return integers(op, x, b->u, c->u, b->tag & c->tag, a);
 }
 
-// A real becomes an int64 if it is within 2^62, which both hold exactly.
+// A real becomes an int64 if it is within 2^62, which both hold exactly: the
+// comparison is then one of floats without rounding, and NaN fails it. The
+// result is never weak.
 bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a) {
   const scalar_info *from = info_of(s), *to = &infos[dtype];
   const double bound = (double)(INT64_C(1) << 62);
@@ -428,7 +452,9 @@ bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a) {
   return true;
 }
 
-// Only items of 8 bytes are ever weak, and bools never.
+// Only items of 8 bytes are ever weak, and bools never. What has no kernel for
+// its dtype, such as the root of an int16, is computed of the float64 that it
+// is, where the operation says so; all other refusals are the general way's.
 bool tl_scalar_unary(tl_op op, const tl_slot *b, tl_slot *a) {
   const scalar_info *dtype = info_of(b);
   const uint64_t weak = b->tag & TL_WEAK;

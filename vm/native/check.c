@@ -2,6 +2,19 @@
 // typing pass is long, and what it gets wrong would be memory written wrongly.
 // Nothing is taken from the pass but what it says: the labels' types are
 // checked at each jump there, and what lives comes from the flow.
+//
+//     label 7: x float64, l list        now = the label's types
+//        y = fadd x, x                  x has_float; now[y] = float64
+//        setitem i, l, k     exit 3     l is owned; exit 3 writes back all
+//        jump -> 7                      that lives, as now has it
+//                                       label 7's types are those of now
+//
+// What is proven: a register is read as what was last written to it; no exit
+// forgets a slot that the interpreter will read; no slot that owns is written
+// over; nothing is stored into what its slot does not own. What cannot be
+// proven here is tested by the code each time: indices, counts of owners, tags
+// of items. That borrows do not outlive what they borrow from was proven of
+// the bytecode (vm/verify), and moves in a unit are those of the bytecode.
 #include "vm/array/element.h"
 #include "vm/engine/elementwise.h"
 #include "vm/index/index.h"
@@ -69,8 +82,10 @@ static bool is_from(const checking *c, int r, tl_jit_type from) {
          from == (r < TL_JIT_FACTS ? c->now[r % TL_JIT_SLOTS] : TL_TYPE_INT);
 }
 
-// Whether the register has a reference: one that the unit made, or one that
-// was in its slot at the entry, whose tag was compared there.
+// Whether the register has a reference: one that the unit made, or one that was
+// in its slot at the entry, whose tag was compared there. A slot that is not
+// pinned had its type compared alone, and for what is no scalar that says
+// nothing.
 static bool has_reference(const checking *c, int r) {
   return r >= 0 && r < TL_JIT_FLOAT &&
          (tl_jit_is_reference(c->now[r]) ||
@@ -78,13 +93,16 @@ static bool has_reference(const checking *c, int r) {
            (c->unit->live >> r & 1) != 0));
 }
 
-// The tag of what is in the register of a slot.
+// The tag of what is in the register of a slot; 0: it is not known, which is of
+// no kind and owns nothing, so that nothing is proven by it.
 static uint64_t tag_in(const checking *c, int r) {
   uint32_t slot = (uint32_t)r % TL_JIT_SLOTS;
   return tl_jit_tag_of(c->unit, slot, c->now[slot]);
 }
 
-// One operand by what the table says of it.
+// One operand by what the table says of it. Written operands are asked for
+// their type too: a float's register gets a float, a reference's one whose tag
+// the unit has. Operands that are none have to be TL_JIT_NONE.
 static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
   bool none = r == TL_JIT_NONE;
   switch ((tl_typed_kind)kind) {
@@ -117,7 +135,14 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
 }
 
 // Whether leaving by the exit leaves each slot of [live] as the interpreter has
-// it: written back with its type, or never touched.
+// it: written back with its type, or never touched. A slot that is written back
+// without living is refused as well: its register may have anything by then.
+//
+//     lives   written   now           passes
+//     yes     yes       x             where the exit says x, too
+//     yes     no        ENTRY         the slot's memory is as it was
+//     yes     no        other         no: memory has what was there before
+//     no      yes       any           no
 static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
@@ -162,16 +187,24 @@ static bool is_target(const checking *c, int32_t to) {
 // A slot gets a result with that tag; false: the unit has no type for it.
 static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   tl_jit_type type = tl_jit_type_of(tag);
+  if (slot >= TL_JIT_SLOTS)
+    return false;
   for (uint32_t i = 0; !tl_jit_is_scalar(type) && i < c->unit->reference_count;
        i++)
     if (c->unit->references[i] == tag)
       type = (tl_jit_type)(TL_TYPE_REFERENCE + i);
   c->now[slot] = type;
-  return slot < TL_JIT_SLOTS && type != TL_TYPE_ENTRY;
+  return type != TL_TYPE_ENTRY;
 }
 
 // The callee finds its arguments behind the result's slot, of its types. What
 // lives below the result's slot has to be written back by the exit [imm], since
+// the interpreter goes on above it with frames of both, should it leave:
+//
+//     slot     0 … a - 1     a        a + 1 … a + d     behind
+//              exit [imm]    result   arguments         the callee's
+//
+// What lives there has to be in its slot before the call, too, since
 // the callee may leave; from that slot on all belongs to the callee and is
 // unknown afterwards.
 static bool is_call(checking *c, const tl_typed *t) {
@@ -206,7 +239,10 @@ static bool is_call(checking *c, const tl_typed *t) {
 }
 
 // An operation by a function of C: its operands have to be in their slots, and
-// so has all that is read behind it.
+// so has all that is read behind it. No register of the unit is as it was
+// behind such a call, so what the exit does not name is lost, and a later read
+// of it is refused; facts come back from the stack, and references of the entry
+// from their slots.
 static bool is_computed(checking *c, const tl_typed *t) {
   uint64_t kept = c->code->exits[t->exit].slots;
   bool one = t->from[2] == TL_TYPE_UNKNOWN;
@@ -223,7 +259,8 @@ static bool is_computed(checking *c, const tl_typed *t) {
 
 // Whether the widths of what is read and of the result fit. Integers are cut by
 // the emitter to whatever the result is, so of these only kinds have to be
-// right; bools come of bools alone.
+// right; bools come of bools alone. A bool is 0 or 1 in its register, which
+// `not` and stores rely on: an AND of a bool and an integer would break that.
 static bool has_widths(const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_MOVE:
@@ -262,8 +299,9 @@ static bool has_widths(const tl_typed *t) {
   }
 }
 
-// Whether the unit gives what it says: the tags of the results, and nothing
-// else that it owns.
+// Whether the unit gives what it says: the tags of the results, which are what
+// callers were made for. That the function owns nothing else by then was proven
+// of the bytecode.
 static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
                    uint32_t count) {
   if (!c->unit->is_function || count != c->unit->result_count || count == 0 ||
@@ -278,6 +316,7 @@ static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
 }
 
 // Whether [to] follows from [from]: the same reference, or one that borrows it.
+// Never the other way: what borrows does not become an owner without a count.
 static bool may_lend(uint64_t from, uint64_t to) {
   return from == to || (from & ~TL_OWNED) == to;
 }
@@ -290,14 +329,16 @@ static bool is_of_kind(uint64_t tag, int kind) {
 }
 
 // An array of one axis whose items lie in a row and are of that dtype, one that
-// units have.
+// operations on references have: of 8 bytes, or a bool. Other dtypes have items
+// of other widths, which the code for places does not extend.
 static bool is_row_of(uint64_t tag, int dtype) {
   return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
          (uint8_t)(tag >> 8) == dtype &&
          (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
 }
 
-// Whether what operation reads or writes of an array fits its dtype.
+// Whether what an operation reads or writes of an array fits its dtype. A store
+// may turn an int64 into a float64, which cannot fail; a load converts nothing.
 static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
   tl_jit_type item = (tl_jit_type)(TL_TYPE_SCALAR + t->dtype);
   return (type & ~TL_TYPE_WEAK) == item ||
@@ -305,7 +346,8 @@ static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
 }
 
 // The container that an item is read from, or stored into: then its slot owns
-// it.
+// it, and the value has the type that the code will write as its tag. A text
+// has texts, and no item of it is stored.
 static bool is_container(const checking *c, const tl_typed *t, bool writes) {
   uint64_t tag = tag_in(c, t->b);
   if (writes &&
@@ -325,6 +367,11 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
 // A place below an owned container, whose indices are integers. Containers on
 // the way are tested when the code runs; the last one is what [dtype] says,
 // which the code tests, too, unless the path has one step alone.
+//
+//     l[k].w[i]      step 0   [k]   of the list in slot b, whose tag is known
+//                    step 1   .w    of a record: its tag is compared
+//                    step 2   [i]   of what [dtype] says: compared, too
+//                    k, i           slots d and d + 1
 static bool is_place(const checking *c, const tl_typed *t, bool writes) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   uint64_t tag = tag_in(c, t->b);
@@ -363,7 +410,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
          value != 0 && (t->op == TL_TYPED_FPOKE) == floats;
 }
 
-// What a read of an item does where it has the other type.
+// What a read of an item does where it has the other type: the slot then has
+// that one, and control goes where the label, or the exit, wants just that. The
+// rest of what is there is as before the operation.
 static bool is_other(checking *c, const tl_typed *t) {
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   if (t->other == TL_TYPE_UNKNOWN)
@@ -377,7 +426,8 @@ static bool is_other(checking *c, const tl_typed *t) {
   return fits;
 }
 
-// A read that gives a reference gives a borrowed one.
+// A read that gives a reference gives a borrowed one: the container keeps the
+// count, and an owner made here would drop it a second time.
 static bool borrows(const checking *c, const tl_typed *t) {
   return tl_jit_is_scalar(t->type) ||
          (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) == 0;
@@ -395,7 +445,8 @@ static bool loses(const checking *c, const tl_typed *t) {
          (tag_in(c, (int)slot) & TL_OWNED) != 0;
 }
 
-// The operations on references.
+// The operations on references: what each wants of its container, and that it
+// may leave where it says. NULL: all is well.
 static const char *check_place(checking *c, const tl_typed *t) {
   bool ok = true, leaves = true;
   switch ((tl_typed_op)t->op) {
@@ -470,7 +521,8 @@ static const char *check_place(checking *c, const tl_typed *t) {
   return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
 }
 
-// What the table does not say of an operation; NULL: all is well. Called before
+// What the table does not say of an operation; NULL: all is well, else what is
+// wrong, for whoever debugs the typing pass. Called before
 // the result is written. Constants that would be wrong for the processor (a
 // shift of 64, a divisor of 0) are refused here, since the emitter tests only
 // operands in registers.
@@ -551,7 +603,8 @@ static bool jumps(int op) {
          op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF;
 }
 
-// Behind these a label has to follow, or the end.
+// Behind these a label has to follow, or the end: what stood there otherwise
+// would be code that nothing leads to, with types that nobody has vouched for.
 static bool ends(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
          op == TL_TYPED_FRETURN || op == TL_TYPED_RRETURN ||

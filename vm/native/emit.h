@@ -40,6 +40,8 @@ typedef struct fix {
 } fix;
 
 // The tables are one block of memory; the bytes of the code grow by themselves.
+// Operations and exits are borrowed from the code, and stay where they are, so
+// pointers to them are good as long as the emitter.
 typedef struct emitter {
   const tl_jit_code *code;
   tl_jit_unit *unit;
@@ -102,6 +104,7 @@ static inline int into(const emitter *e, int r, int scratch) {
   return e->reg[r] >= 0 ? e->reg[r] : scratch;
 }
 // Stores what `into` gave where r has no register; a store leaves the flags.
+// The whole 8 bytes of the home are written, also of a float32.
 static inline void put(emitter *e, int r, int from) {
   if (e->reg[r] < 0)
     store(e, from, r);
@@ -140,6 +143,8 @@ static inline void jump_to(emitter *e, int condition, int32_t to) {
   jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
 }
 // To the exit of an operation that turned out not to be plain.
+// Nothing of the operation may have been written yet, neither a register nor
+// memory: the exit says what is there before it.
 static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
   jump_if(e, condition, FIX_EXIT, t->exit);
 }

@@ -5,6 +5,20 @@
 //
 //     record   fields[k]   at + 24 k: key, tag, payload
 //     list     items[i]    at + 16 i: tag, payload
+//
+// What is free for it, beside xmm0 and xmm1:
+//
+//     rdx   the container, where its slot has no register of its own; in a
+//           path the container that the next step indexes
+//     rax   an index from memory; then the item's tag, or a key
+//     rcx   the address of a list's item, or of an array's items
+//
+// Payloads are moved in 8 bytes whatever the dtype: a slot has narrow integers
+// extended, and nothing above a float32. Items of arrays have no slots, and
+// here they are of 8 bytes or a bool's one.
+//
+// Every test comes before the first write, so that an exit finds the object,
+// and the slots, as they were before the instruction.
 #include "vm/native/emit.h"
 
 #if TL_HAS_JIT
@@ -41,7 +55,9 @@ static void test_byte(emitter *e, int base, int32_t at, int bits) {
 // ------------------------------------------------------------------
 
 // The field of the record in [base] at a position; leaves where another key is
-// there. rax is used.
+// there, or the record is shorter. rax is used. A name is compared
+// by its address, as the interpreter's hint is: an equal one that was made
+// elsewhere, as when a file was parsed, leaves.
 static place field(emitter *e, const tl_typed *t, int base, int64_t key,
                    int position) {
   int32_t at = (int32_t)offsetof(tl_record, fields) +
@@ -57,7 +73,8 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
 }
 
 // The item of the list in [base]; leaves where the index is not below the
-// length. rcx has its address behind it.
+// length, which one unsigned comparison says of negative ones, too. rcx has its
+// address behind it, and may have been neither base nor index.
 static place list_item(emitter *e, const tl_typed *t, int base, int index) {
   tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_list, length));
   leave_if(e, TL_CC_AE, t);
@@ -69,7 +86,8 @@ static place list_item(emitter *e, const tl_typed *t, int base, int index) {
 }
 
 // rcx = the items of the array of one axis in [base]; leaves where the index is
-// not below the length.
+// not below the length. Index and items are then the operands of one move: the
+// tag has said that the items lie without gaps.
 static void array_items(emitter *e, const tl_typed *t, int base, int index) {
   tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_array, dims));
   leave_if(e, TL_CC_AE, t);
@@ -77,7 +95,8 @@ static void array_items(emitter *e, const tl_typed *t, int base, int index) {
 }
 
 // Leaves where the object in [base] has a second owner, or is a container that
-// borrows items.
+// borrows items: storing into it would have to make these owned first. The same
+// as tl_is_unique of a slot that owns it; arrays never have the flag.
 static void check_alone(emitter *e, const tl_typed *t, int base) {
   compare_memory(e, 0, base, offsetof(tl_object, count), 1);
   leave_if(e, TL_CC_NE, t);
@@ -99,7 +118,9 @@ static void load_payload(emitter *e, place p, int r) {
 
 // The item to the result's register, if it has the type; of the other type to
 // that one's, and on to where the operation says. Whether the container owns
-// the item (bit 16) makes no difference: it is borrowed.
+// the item (bit 16) makes no difference: it is borrowed. The whole tag is
+// compared, so a weak number is another type than one of its dtype, and an
+// array of other rank another than the one that was seen.
 static void read_place(emitter *e, const tl_typed *t, place p) {
   tl_assembler *as = &e->as;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
@@ -122,7 +143,8 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
 }
 
 // A letter of a text, one of those that all VMs share; leaves where characters
-// are not single bytes.
+// are not single bytes. The object of byte c is the table's entry c, as such a
+// text is ASCII: tl_letters + c * sizeof(tl_letter).
 static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   tl_assembler *as = &e->as;
   test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
@@ -169,7 +191,9 @@ static void read_item(emitter *e, const tl_typed *t) {
 // --- Storing
 // ------------------------------------------------------------------
 
-// The value with its tag takes the place of what has no count.
+// The value with its tag takes the place of what has no count; leaves where
+// that is a reference, whether it is owned or not. Nothing is dropped, so no
+// other object can end here.
 static void write_place(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
@@ -230,7 +254,14 @@ static uint32_t wanted_tag(const tl_typed *t, const tl_step *step, bool last) {
 }
 
 // Goes down to the container of the last step, from that in rdx on. Each has
-// one owner. Returns the last step; *part is the slot of its index.
+// one owner: were one shared, storing below it would be seen by the others.
+// Returns the last step; *part is the slot of its index.
+//
+//     l[k].w[i]     rdx = l                   alone?
+//                   rcx = item k of rdx       a record, owned by the list?
+//                   rdx = its payload         alone?
+//                   field w of rdx            an array, owned by the record?
+//                   rdx = its payload         alone?  its item i is the place
 static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   const tl_step *step = path->steps;
@@ -294,7 +325,8 @@ static void length(emitter *e, const tl_typed *t) {
 }
 
 // Into the body while the position is below the list's length, which is read
-// again each time, as the interpreter does.
+// again each time, as the interpreter does. Positions begin at 0 and count up,
+// so the comparison may have a sign.
 static void more(emitter *e, const tl_typed *t) {
   int position = get(e, t->b, TL_AX), base = get(e, t->c, TL_DX);
   tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, offsetof(tl_list, length));
@@ -353,7 +385,8 @@ static void on_texts(emitter *e, const tl_typed *t) {
 }
 
 // A borrowed variable of the module. Whether the module owns its value makes no
-// difference.
+// difference. The array of variables may move when the module gets another one,
+// so its address is read from the module each time.
 static void get_variable(emitter *e, const tl_typed *t) {
   const tl_module *module = e->unit->function->unit->module;
   tl_typed plain = *t;

@@ -1,5 +1,9 @@
 // Machine code for x86-64, from typed operations.
 //
+// What an integer's register has is the slot's payload: 64 bits, extended from
+// its dtype. A float's register has what is below; above a float32 stands 0, as
+// whole slots are moved with it.
+//
 // Each register of a unit has one place for the whole unit: one of the
 // processor's, for those that loops use most, else its home. The home of a
 // slot's registers is its payload, the home of a fact is on the stack.
@@ -52,7 +56,8 @@ static void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
-// Like put, of what was computed in 64 bits.
+// Like put, of what was computed in 64 bits. Sums, products and bits have the
+// same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
   cut(e, tl_jit_dtype(t->type), from, from);
   put(e, t->a, from);
@@ -79,7 +84,8 @@ static void assign(emitter *e) {
 
 // --- Comparisons ------------------------------------------------------------
 
-// The integer operand c, or the constant, in a register.
+// The integer operand c, or the constant, in a register: its own one, or
+// [scratch], which then must not hold anything that is still needed.
 static int get_int(emitter *e, const tl_typed *t, int scratch) {
   if (t->c >= 0)
     return get(e, t->c, scratch);
@@ -117,7 +123,7 @@ static int compare_ints(emitter *e, const tl_typed *t) {
 }
 
 // A float from its bits. 0.0 needs no constant; others stand behind the code.
-// -0.0 has a bit, and is no 0 here.
+// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
 static void float_constant(emitter *e, const tl_typed *t, int to) {
   if (t->imm == 0) {
     tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
@@ -127,13 +133,15 @@ static void float_constant(emitter *e, const tl_typed *t, int to) {
   add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
 }
 
-// The prefix of instructions on floats of the operation's width.
+// The prefix of instructions on floats of the operation's width, F3 or F2: the
+// opcodes of both widths are the same.
 static int width(const tl_typed *t) {
   return t->dtype == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
 }
 
 // A uint64 as a float: one of 63 bits is converted as it is, another by half,
-// with the lost bit put back so that it rounds as the whole does.
+// with the lost bit put back so that it rounds as the whole does. [from] may be
+// rax, but not rdx; rax is written where the number is large.
 static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
   tl_assembler *as = &e->as;
   int how = width(t) | TL_X64_W;
@@ -188,7 +196,7 @@ static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
 // that one of them is NaN.
 typedef enum parity { PARITY_NO, PARITY_AND_ORDERED, PARITY_OR_NOT } parity;
 
-// ucomisd or ucomiss, which has no prefix.
+// ucomisd or ucomiss, which has no prefix. Quiet NaNs raise nothing in either.
 static void compare_pair(emitter *e, const tl_typed *t, int b, int c) {
   tl_x64_rr(&e->as, t->dtype == TL_FLOAT32 ? TL_X64_0F : TL_X64_PD, 0x2e, b, c);
 }
@@ -294,7 +302,8 @@ static void times_constant(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// Which instruction is which operation, with a register or a constant.
+// Which instruction is which operation, with a register or a constant: opcodes
+// of the form reg, rm, and the digits of 81 and 83.
 static void arithmetic(emitter *e, const tl_typed *t) {
   bool is_short = has_short_constant(t);
   switch ((tl_typed_op)t->op) {
@@ -329,7 +338,7 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
 }
 
 // To the right only a uint64 shifts without a sign: narrower ones have none in
-// 64 bits.
+// 64 bits, so their sign bit is 0 and both shifts are the same.
 static int digit_of_right(const tl_typed *t) {
   return t->type == tl_jit_of_dtype(TL_UINT64) ? 5 : 7;
 }
@@ -354,7 +363,9 @@ static void shift(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// Of uint64: div, f7 /6, which traps on 0 alone.
+// Of uint64: div, f7 /6, which divides rdx:rax by rcx and traps on 0 alone, as
+// the upper half is 0. Quotients and rests are never below 0, so nothing
+// rounds.
 static void divide_unsigned(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
@@ -507,7 +518,7 @@ static void step(emitter *e, const tl_typed *t) {
 }
 
 // Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
-// negates it.
+// negates it. The least integer of a width is its own negative, as it is cut.
 static void one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -518,7 +529,8 @@ static void one_int(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x.
+// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x. Both are
+// compared as signed numbers of 64 bits, which is right for all but uint64.
 static void extreme(emitter *e, const tl_typed *t) {
   tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
   int c = get_int(e, t, TL_CX);
@@ -550,7 +562,8 @@ static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
   leave_if(e, TL_CC_NE, t);
 }
 
-// The same integer in another dtype.
+// The same integer in another dtype: the register has it already, so there is
+// nothing to do but the test.
 static void fit(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
@@ -560,7 +573,7 @@ static void fit(emitter *e, const tl_typed *t) {
 
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
-// convert.
+// convert, NaN among it, and twice that overflows, too.
 static void truncate_float(emitter *e, const tl_typed *t) {
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
   tl_x64_move(&e->as, TL_CX, TL_AX);
@@ -624,7 +637,13 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    tl_x64_rr(&e->as, width(t), 0x51, a, get_float(e, t, 1, 1));
+    int b = get_float(e, t, 1, 1);
+    // What stands above a float32 would stay as the register has it.
+    if (t->dtype == TL_FLOAT32) {
+      tl_x64_move_float(&e->as, a, b);
+      b = a;
+    }
+    tl_x64_rr(&e->as, width(t), 0x51, a, b);
   } else if (t->op == TL_TYPED_FMOVE) {
     tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
@@ -652,7 +671,8 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   leave_if(e, TL_CC_AE, t);
 }
 
-// Whether both are of the item at the same place of one array.
+// Whether both are of the item at the same place of one array: by the same
+// slots, which nothing has written in between (keeps_index).
 static bool is_same_item(const tl_typed *x, const tl_typed *y) {
   return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
 }
@@ -661,6 +681,13 @@ static bool is_same_item(const tl_typed *x, const tl_typed *y) {
 // checked: x[i] += 1 asks once whether i is below the length. So it writes none
 // of its slots, and of several axes not rax, where the index is: its operands
 // are in registers, and none is converted.
+//
+//     t = load x[i, j]      rax = i * columns + j     checked
+//     t = add t, 1          in t's register           kept
+//     store x[i, j], t      by rax at once
+//
+// Operations on references use rax and rcx, and end it, as does every label,
+// jump and call: only what is listed here is known to keep it.
 static bool keeps_index(const emitter *e, const tl_typed *t) {
   const tl_typed *item = e->checked;
   const int16_t operands[] = {t->a, t->b, t->c};
@@ -684,7 +711,8 @@ static bool keeps_index(const emitter *e, const tl_typed *t) {
 }
 
 // Notes the access behind its instructions: what is read into rax or into a
-// slot of the index ends it, and so does a value that is converted.
+// slot of the index ends it, and so does a value that is converted, since that
+// goes through rax. What is noted is the operation, which stays in its table.
 static void note_item(emitter *e, const tl_typed *t) {
   bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
   int a = t->a % TL_JIT_SLOTS;
@@ -715,7 +743,9 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
-// How an item of the dtype is read into a register, extended to 64 bits.
+// How an item of the dtype is read into a register, extended to 64 bits: movsx
+// and movzx of narrow ones, movss, which clears what is above, of a float32. A
+// complex64 is 8 bytes in its slot, both halves side by side.
 static void load_item(emitter *e, tl_dtype dtype, int to, int items,
                       int index) {
   static const struct {
@@ -738,7 +768,8 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items,
             (int)tl_itemsize(dtype));
 }
 
-// The same back: the lowest bytes of the register.
+// The same back: the lowest bytes of the register. That the item's dtype has
+// the number was tested before.
 static void store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index) {
   int size = (int)tl_itemsize(dtype);
@@ -753,7 +784,8 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
 }
 
 // No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called.
+// whoever else could is not called. So the address that was read at the entry
+// is good until the unit leaves, behind calls and polls, too.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
@@ -837,7 +869,8 @@ static void put_variable(emitter *e, const tl_typed *t) {
 // --- Calls ------------------------------------------------------------------
 
 // Stores to their slots what is in registers of those that the exit names, or
-// loads it. What is at home needs no move.
+// loads it. What is at home needs no move. Of a slot's two registers that of
+// its type is moved; the other one has nothing that anybody reads.
 static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
                        bool back) {
   for (; slots != 0; slots &= slots - 1) {
@@ -849,7 +882,8 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
 }
 
 // Loads what lies in slots of the entry as references. Those that have been
-// written since are loaded again behind it.
+// written since are loaded again behind it, by their types there; of a slot
+// that is dead by now whatever is loaded does no harm.
 static void load_pinned(emitter *e) {
   const tl_jit_unit *u = e->unit;
   for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
@@ -887,13 +921,14 @@ static void open_room(emitter *e) {
   tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
 }
 
-// Calls a function of C.
+// Calls a function of C, which may write all registers but rbx, rbp, r12 to
+// r15. Its arguments are in theirs already; rax is not among them.
 static void call_c(emitter *e, intptr_t function) {
   tl_x64_constant(&e->as, TL_AX, (int64_t)function);
   tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
 }
 
-// The result, which is in rdx.
+// The result, which is in rdx: a slot's payload, 0 above a float32.
 static void put_result(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FCOMPUTE;
   int a = into(e, t->a, floats ? 0 : TL_DX);
@@ -903,7 +938,9 @@ static void put_result(emitter *e, const tl_typed *t) {
 }
 
 // The kernel of an operation on one float that gives a float of its width,
-// which is what tl_scalar_unary calls for it; NULL: it is another one.
+// which is what tl_scalar_unary calls for it; NULL: it is another one. The
+// table of kernels is that of the processor, chosen once, so the address is
+// good for the code's life.
 static tl_kernel1 *kernel_of(const tl_typed *t) {
   tl_dtype dtype = tl_jit_dtype(t->type);
   return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
@@ -969,6 +1006,10 @@ static bool round_float(emitter *e, const tl_typed *t) {
       tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
     return false;
   int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  if (t->dtype == TL_FLOAT32) {
+    tl_x64_move_float(&e->as, a, b);
+    b = a;
+  }
   tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
   tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
   tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
@@ -997,6 +1038,12 @@ static bool magnitude(emitter *e, const tl_typed *t) {
 // An operation by a function of C. What lives is in its slots meanwhile. Leaves
 // where the function declines, or the result has another tag than was likely.
 // The few that have instructions of their own need no call.
+//
+//     registers ─▶ slots        of all that the exit names
+//     tags of the operands      in their slots
+//     call                      on an aligned stack
+//     slots ─▶ registers        and facts from the unit's frame
+//     did it? the right tag?    else by the exit, with all as it was
 static void compute(emitter *e, const tl_typed *t) {
   if (round_float(e, t) || magnitude(e, t))
     return;
@@ -1018,7 +1065,8 @@ static void compute(emitter *e, const tl_typed *t) {
 }
 
 // Arguments that are references have their tags in memory: the callee takes
-// what it does not touch for being as at its entry.
+// what it does not touch for being as at its entry, and its exits leave that
+// out. Scalars are written back by every exit, so their tags can wait.
 static void write_reference_tags(emitter *e, uint64_t slots,
                                  const tl_jit_type *types) {
   for (; slots != 0; slots &= slots - 1) {
@@ -1030,7 +1078,8 @@ static void write_reference_tags(emitter *e, uint64_t slots,
   }
 }
 
-// Loads several results, which the callee left in its first slots.
+// Loads several results, which the callee left in its first slots. Their tags
+// are not there: types have them, and exits write them.
 static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
   for (uint32_t i = 0; i < callee->result_count; i++) {
     int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
@@ -1100,15 +1149,16 @@ static void call(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Ends the unit's own frame on the stack. The return address is the processor's
-// stack's, so returns are predicted.
+// Ends the unit's own frame on the stack, in which the facts are. The return
+// address is the processor's stack's, so returns are predicted.
 static void go_back(emitter *e) {
   if (e->frame_size > 0)
     tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
   tl_x64_byte(&e->as, 0xc3);
 }
 
-// The result goes where callers look, with 0 for "it has one".
+// The result goes where callers look, with 0 for "it has one". What the slot
+// owned the caller's slot owns from here on: its type says so.
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
     ;  // they are in their slots
@@ -1277,7 +1327,7 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 enum { MOST_IN_SIDE = 4 };
 
 // One side: operations from [at] on, what they leave in [result] (-1: nothing),
-// and the label behind.
+// and the label behind. [written] are all slots that it sets on the way.
 typedef struct side {
   uint32_t at, count;
   int result;
@@ -1286,7 +1336,8 @@ typedef struct side {
 } side;
 
 // Whether the operation computes one integer of others, in one instruction, and
-// never leaves.
+// never leaves. Both sides are computed whatever the branch, so what could trap
+// or takes long is not among them.
 static bool is_simple(const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_MOVE:
@@ -1336,6 +1387,8 @@ static bool read_side(const emitter *e, uint32_t at, side *s) {
 }
 
 // Whether nobody behind the label reads what a side has written but its result.
+// The label says UNKNOWN of what is dead there, and the check lets nobody read
+// that.
 static bool is_dead_behind(const emitter *e, const side *s) {
   const tl_jit_label *label = &e->code->labels[s->to];
   for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
@@ -1345,7 +1398,8 @@ static bool is_dead_behind(const emitter *e, const side *s) {
   return true;
 }
 
-// Computes the side in a register.
+// Computes the side in a register, which is rax or rdx; constants may take rcx.
+// No slot is written, so the other side finds them all as they were.
 static void compute_side(emitter *e, const side *s, int in) {
   static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
                                     [TL_TYPED_SUB] = 0x2b,
@@ -1374,7 +1428,8 @@ static void compute_side(emitter *e, const side *s, int in) {
   }
 }
 
-// What jumps to the label, which no other operation does.
+// Whether one operation alone has the label as its target: it goes with the
+// branch, and nobody may want to come there in another way.
 static bool is_single(const emitter *e, int32_t label) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
@@ -1473,7 +1528,9 @@ static void prologue(emitter *e) {
 
 // The tags of what an exit writes back, and its payloads unless they are there.
 // A slot's tag in memory is that of the entry or older until then, and nobody
-// reads it before.
+// reads it before. The owned bit is part of what is written: a slot that a
+// reference moved to owns it from here on. The slot that it left is dead, and
+// its tag stays, as behind the interpreter's own moves.
 static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   if (payloads)
     move_slots(e, exit->slots, exit->types, false);
@@ -1544,9 +1601,9 @@ static void move_registers(emitter *e, bool back) {
 }
 
 // More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs. It is the only function of C that units call.
-// Nothing in it may run a script or look at the slots: their tags are not
-// right.
+// place while a unit runs. Of the functions of C that units call it is the
+// only one that knows a VM. Nothing in it may run a script, ask for memory or
+// look at the slots: their tags are not right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
   vm->jit->is_refused = !tl_refuel(vm);
@@ -1583,7 +1640,8 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   return at;
 }
 
-// The constant of an operation, behind the code.
+// The constant of an operation, behind the code: 8 bytes, which pages of code
+// let be read. Each has its own copy, as few are used twice.
 static uint32_t emit_data(emitter *e, int32_t op) {
   uint32_t at = e->as.size;
   uint64_t bits = (uint64_t)e->code->ops[op].imm;

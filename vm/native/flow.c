@@ -45,7 +45,8 @@ static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
   return out & ~(writes & ~variable);
 }
 
-// FORVAR names its source in a field that decoding takes for an immediate.
+// FORVAR names its source in a field that decoding takes for an immediate, so
+// it is added to what is read.
 static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
   return p->code[pc].op == TL_BC_FORVAR ? bit(p->code[pc].b >> 4) : 0;
 }
@@ -136,7 +137,9 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
 
 // One block: the parts by falling alignment, then what is needed only here. Two
 // of the parts, what is pinned and where loops open, are not read later, but
-// are too small to be worth a block of their own.
+// are too small to be worth a block of their own. [seen] has two words for each
+// word of code and begins empty: units made from this flow add to it as they
+// leave, and it lives as long as the function.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   size_t n = (size_t)p->code_count + 1;
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)

@@ -1,4 +1,18 @@
 // Units: finding, making, entering and forgetting them.
+//
+//     tl_jit_enter ─▶ learn        what the frame is about to read; units that
+//          │            │          did not expect it go
+//          ▼            ▼
+//       unit_for ──▶ compile ─▶ find_callee ─▶ compile …      of its calls
+//          │
+//          ▼
+//         run ──▶ door ─▶ code of units, calling one another
+//          │
+//          └────▶ learn, of where it left
+//
+// Code runs within `run` alone. All that makes or frees units happens before or
+// behind that, so no return address on C's stack leads into code that is gone;
+// and nothing that code calls asks for memory, at whose limit code is dropped.
 #include "vm/native/jit_internal.h"
 
 #include <string.h>
@@ -31,7 +45,8 @@ enum {
 
 // --- Making -----------------------------------------------------------------
 
-// Frees a list of units with their code.
+// Frees a list of units with their code. Where the chunks are gone already,
+// since values needed their memory, only the records are left of them.
 static void free_units(tl_vm *vm, tl_jit_unit *unit) {
   while (unit != NULL) {
     tl_jit_unit *next = unit->next;
@@ -44,7 +59,9 @@ static void free_units(tl_vm *vm, tl_jit_unit *unit) {
 }
 
 // The function's unit of code is about to be freed: what was made of it goes.
-// No frame of it is under way then, so nobody is within its code.
+// No frame of it is under way then, so nobody is within its code. Units that
+// call it are of the same unit of code (CALLK names no other functions) and go
+// in the same breath, without a look at whom they called.
 static void forget(tl_vm *vm, struct tl_kept *kept) {
   tl_jit_function *f = (tl_jit_function *)kept;
   f->function->machine_code = NULL;
@@ -144,7 +161,8 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
 }
 
 // Whether the function's unit was made for arguments of those tags. Weak and
-// not weak are two types here, and so are owned and borrowed.
+// not weak are two types here, and so are owned and borrowed: an argument that
+// is owned is the callee's to update in place, and to end.
 static bool takes(const tl_jit_unit *unit, const uint64_t *tags) {
   return memcmp(unit->tags, tags, unit->function->param_count * sizeof *tags) ==
          0;
@@ -210,7 +228,9 @@ static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
 }
 
 // Arrays that are written have one owner, the slot; nothing in a unit changes
-// that. Where another owner shows up the interpreter has to copy the array
+// that: references move or are borrowed there, and neither counts. What is not
+// in its slot since the entry is tested at each store instead (emit_places.c).
+// Where another owner shows up the interpreter has to copy the array
 // first; then the slot has a copy of its own, and a later entry passes.
 static bool owns_alone(const tl_jit_unit *unit, const tl_slot *base) {
   for (uint32_t i = 0; i < unit->array_count; i++)
@@ -273,7 +293,8 @@ static ptrdiff_t most_calls(const tl_vm *vm, const tl_frame *frame) {
   return most < 0 ? 0 : most < MOST_CALLS ? most : MOST_CALLS;
 }
 
-// Whether the unit calls one that is out of date.
+// Whether the unit calls one that is out of date. What it calls is what was
+// added while it was typed, and may be more than its code has.
 static bool calls_stale(const tl_jit_unit *unit) {
   for (uint32_t i = 0; i < unit->callee_count; i++)
     if (unit->callees[i]->is_stale)
@@ -281,7 +302,9 @@ static bool calls_stale(const tl_jit_unit *unit) {
   return false;
 }
 
-// Marks units that call one that is out of date. Whether there were any.
+// Marks units that call one that is out of date. Whether there were any: the
+// caller repeats it until there are none, as calls may be many functions deep.
+// Nothing has been freed by then, so all pointers to callees are good.
 static bool spread(tl_jit *jit) {
   bool any = false;
   for (tl_jit_function *f = jit->functions; f != NULL; f = f->next)
@@ -291,7 +314,8 @@ static bool spread(tl_jit *jit) {
   return any;
 }
 
-// Takes the units that are out of date out of the function's list.
+// Takes the units that are out of date out of the function's list, and frees
+// them. How often they ran is forgotten with them, and that they were given up.
 static void free_stale(tl_vm *vm, tl_jit_function *f) {
   tl_jit_unit **at = &f->units;
   while (*at != NULL) {
@@ -308,7 +332,9 @@ static void free_stale(tl_vm *vm, tl_jit_function *f) {
 
 // Looks at what the frame is about to read. Where that is new, the function's
 // units go, and all that call them, so that nobody is left who has a pointer to
-// one. No unit is running.
+// one. No unit is running. All of the function's units go, since it is not
+// known which of them come by the instruction; they are made again when a poll
+// asks. Each instruction teaches twice at most, so this comes to an end.
 static void learn(tl_vm *vm, const tl_frame *frame) {
   const tl_ins *pc = frame->pc;
   tl_jit_function *f = (tl_jit_function *)frame->function->machine_code;
@@ -405,7 +431,8 @@ void tl_jit_while_counting(tl_vm *vm, bool enters) {
     vm->jit->while_counting = enters;
 }
 
-// Functions have freed their units by `forget`, so only chunks are left.
+// Functions have freed their units by `forget`, so only chunks are left. Twice
+// does no harm.
 void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
@@ -416,14 +443,16 @@ void tl_jit_close(tl_vm *vm) {
 
 // --- Telling ----------------------------------------------------------------
 
-// Functions are told of in the order in which they were first asked for.
+// Functions come in the order in which they were first asked for.
 static const tl_jit_function *oldest(const tl_vm *vm) {
   const tl_jit_function *f = vm->jit == NULL ? NULL : vm->jit->functions;
   while (f != NULL && f->next != NULL) f = f->next;
   return f;
 }
 
-// The operations are typed once more, which gives the same again.
+// The operations are typed once more, which gives the same again unless hints
+// of fields or types of variables have changed since. Of a unit whose callee
+// has not been made that makes it, though nothing runs.
 static bool list_unit(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
                       tl_text *out) {
   if (unit->code == NULL)

@@ -5,20 +5,33 @@
 //       its tag is new here ─▶ flow->seen[pc]; units that this concerns go
 //
 // Two tags are kept of each instruction, so a function is made anew at most
-// twice for each.
+// twice for each. The owned bit is not among what is kept of an item: a read
+// borrows, whether the container owns the item or not.
+//
+//     instruction          seen[2 pc]             seen[2 pc + 1]
+//     GETF, GETEL, NEXT    the item's tag         a second one that it had
+//     TAKE                 the item's tag         its container's, with the bit
+//     SETPATH              the container's, too   -
+//
+// Nothing that is looked at is believed: the code compares the tag each time.
+// So it does no harm that the slots are those of another iteration than the one
+// that will run, or that a path is not taken as far as this looks.
 #include "vm/native/jit_internal.h"
 
 #include "vm/array/element.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
-// Fields of instructions have slots times 16.
+// Fields of instructions have slots times 16, the bytes of one, as the
+// interpreter adds them to its base.
 static tl_slot *slot_at(const tl_frame *frame, uint32_t offset) {
   return &frame->base[offset >> 4];
 }
 
-// The slot of an item of a list or a record, by a step of a path whose index
-// is *parts; NULL: there is none.
+// The slot of an item of a list or a record, by a step of a path whose index is
+// *parts; NULL: there is none. An index is taken from *parts, which then is the
+// next step's. A field is looked for where the step's hint says first, and the
+// hint is set, which typing needs.
 static tl_slot *find_step(tl_slot container, const tl_step *step,
                           const tl_slot **parts) {
   if (step->field != NULL)
@@ -35,7 +48,8 @@ static tl_slot *find_step(tl_slot container, const tl_step *step,
                                                    : NULL;
 }
 
-// The container that the last step of a path indexes; NULL: it is not reached.
+// The container that the last step of a path indexes; NULL: it is not reached,
+// as one on the way is missing, or is neither a list nor a record.
 // *parts is then the last step's index.
 static const tl_slot *find_last(const tl_slot *target, const tl_path *path,
                                 const tl_slot **parts) {
@@ -66,7 +80,9 @@ static uint64_t look_at_place(const tl_slot *target, const tl_path *path,
 }
 
 // The tag of what the instruction is about to read, or 0. [second] is the
-// container's tag of an update. Nothing changes but hints.
+// container's tag of an update. Nothing changes but hints, and nothing is
+// counted: the item is in [item] for as long as its tag is read. What the
+// instruction would refuse has no tag; the error is the interpreter's.
 static uint64_t look(const tl_frame *frame, const tl_ins *ins,
                      uint64_t *second) {
   const tl_unit *unit = frame->function->unit;
@@ -100,7 +116,9 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins,
   }
 }
 
-// Keeps a tag where there is room and it is new; whether it was kept.
+// Keeps a tag where there is room and it is new; whether it was kept. [room] is
+// how many places there are at [seen]. A third tag of a place is never kept:
+// units leave there from then on.
 static bool keep(uint64_t *seen, uint64_t tag, int room) {
   for (int i = 0; i < room; i++) {
     if (seen[i] == tag)
@@ -113,6 +131,8 @@ static bool keep(uint64_t *seen, uint64_t tag, int room) {
   return false;
 }
 
+// An item that is not there, or that the instruction does not read, teaches
+// nothing. A container is kept even where the item's tag was known.
 bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame) {
   uint32_t pc = (uint32_t)(frame->pc - frame->function->code);
   uint64_t container, tag = look(frame, frame->pc, &container);

@@ -1,5 +1,16 @@
 // Typed operations as text, for `tally dis --native`.
 //
+//     native total  entered at 4, line 3: 9 operations, 312 bytes
+//        4                                   a label: its pc
+//            k = mod i, 3
+//            t9 = fitem l, k -> 8    exit 6  leaves before instruction 6, or
+//            jump -> 8b                      goes to 8 with the other type
+//        8b                                  the second version of 8
+//
+// A slot is called by its variable's name, where it has one; which of its two
+// registers is meant, and the type, the operation's name says: an f in front
+// for floats, an r for references, .float32 behind for other dtypes.
+//
 // Built for size.
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +28,8 @@ static void put_slot(tl_text *out, const tl_prototype *p, uint32_t slot) {
 
 // A slot by its name; a fact by that of its array: x.items, x.length.
 static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
-  static const char *const facts[] = {"items", "length", "columns"};
+  static const char *const facts[TL_JIT_FACTS_EACH] = {"items", "length",
+                                                       "columns", "layers"};
   if (r < TL_JIT_FACTS) {
     put_slot(out, u->function, (uint32_t)r % TL_JIT_SLOTS);
     return;
@@ -27,19 +39,21 @@ static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
   tl_text_printf(out, ".%s", facts[(r - TL_JIT_FACTS) % TL_JIT_FACTS_EACH]);
 }
 
-// The value of a constant operand; [kind] says how its bits are read.
+// The value of a constant operand; [kind] says how its bits are read, and [i]
+// which operand it is: a float32 has its 32 bits at the lower end. Of a text
+// the kind has its address, which is printed as the text.
 static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   double f;
   float single;
   memcpy(&f, &t->imm, sizeof f);
   memcpy(&single, &t->imm, sizeof single);
-  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST;
+  bool computes = kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]);
+  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST || computes;
+  tl_dtype dtype = computes ? tl_jit_dtype(t->from[i]) : (tl_dtype)t->dtype;
   if (kind == TL_OPERAND_T)
     tl_text_printf(out, "\"%s\"", ((const tl_string *)(intptr_t)t->imm)->text);
-  else if (kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]))
-    tl_text_printf(out, "%.17g", f);
   else if (is_float)
-    tl_text_printf(out, "%.17g", t->dtype == TL_FLOAT32 ? (double)single : f);
+    tl_text_printf(out, "%.17g", dtype == TL_FLOAT32 ? (double)single : f);
   else
     tl_text_printf(out, "%lld", (long long)t->imm);
 }
@@ -62,12 +76,16 @@ static void put_name(tl_text *out, const char *name) {
   for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
 }
 
+// Whether the operand is the operation's result, which stands before the sign
+// of equality.
 static bool is_written(int kind) {
   return kind == TL_OPERAND_ID || kind == TL_OPERAND_FD ||
          kind == TL_OPERAND_RD;
 }
 
-// The operands that are read.
+// The operands that are read, with the sign between those of a comparison.
+// Operands that the operation does not have are left out; TL_OPERAND_S is one
+// of these where it has no type.
 static void put_operands(tl_text *out, const tl_jit_unit *u,
                          const tl_typed *t) {
   static const char *const signs[] = {
@@ -94,7 +112,8 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   }
 }
 
-// The steps of a place, with the slots of its indices.
+// The steps of a place, with the slots of its indices: l[k].w[i]. The slots
+// stand side by side from t->d on, one for each step that is an index.
 static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   uint32_t part = (uint32_t)t->d;
@@ -110,7 +129,8 @@ static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   }
 }
 
-// f(a, b), with the slots that hold the arguments.
+// f(a, b), with the slots that hold the arguments: those behind the result's,
+// which for several results is in [to] instead of [a].
 static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   uint32_t a = t->op == TL_TYPED_ROWCALL ? (uint32_t)t->to
                                          : (uint32_t)t->a % TL_JIT_SLOTS;
@@ -130,7 +150,8 @@ static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
     tl_text_putc(out, (char)('a' + label->version));
 }
 
-// -> 17, or -> exit 17 where the way there leaves.
+// -> 17, or -> exit 17 where the way there leaves, as all versions of block 17
+// are taken by other types.
 static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
   tl_text_puts(out, " -> ");
   if (to >= 0)
@@ -139,7 +160,9 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
     tl_text_printf(out, "exit %u", code->exits[-1 - to].pc);
 }
 
-// The dtype that an operation is of, where its name does not say it.
+// The dtype that an operation is of, where its name does not say it: the
+// result's, and of a store or a jump what is stored or compared. int64, float64
+// and bool are the usual ones, and are left out.
 static void put_width(tl_text *out, const tl_typed *t) {
   int first = tl_typed_ops[t->op].kinds[0];
   bool writes = first == TL_OPERAND_ID || first == TL_OPERAND_FD;
@@ -156,6 +179,11 @@ static void put_width(tl_text *out, const tl_typed *t) {
 //
 //     t7 = fload x[i]    exit 12        what is written, the exit's instruction
 //     fif y not > 1.5 -> 17             the label's pc, and b, c for versions
+//     t4 = step t5, t6, i -> 4          the variable that it writes comes last
+//     r = rcall moved(r, k)             arguments are the slots behind r's
+//
+// Names of fields, texts and constants are read from what the operation has
+// addresses of, which is there as long as the function.
 static void put_operation(tl_text *out, const tl_jit_code *code,
                           const tl_typed *t) {
   const tl_jit_unit *u = code->unit;

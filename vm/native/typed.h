@@ -37,10 +37,10 @@ enum {
   // A frame with more slots is not compiled: sets of slots are 64 bits.
   TL_JIT_SLOTS = 64,
   // Nor is a function with more words of code: the tables of operations and
-  // exits have some 640 bytes for each word while it is compiled.
+  // exits have some 800 bytes for each word while it is compiled.
   TL_JIT_WORDS = 16384,
-  // Versions of a block. Weak and not weak, and one more; a path with a fourth
-  // combination leaves.
+  // Versions of a block: weak and not weak, of two types of an item, and some
+  // more; a path with a seventh combination leaves.
   TL_JIT_VERSIONS = 6,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
@@ -180,8 +180,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FSETITEM, N, R, I)                                                       \
   OP(LENGTH, ID, R, _)                                                        \
   OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
-  OP(RIF, _, R, T)   /* cond: to; of two texts                            */ \
-  OP(RSET, ID, R, T) /* a = b cond c                                      */ \
+  OP(RIF, _, R, T)   /* cond: to; of two texts                            */  \
+  OP(RSET, ID, R, T) /* a = b cond c                                      */  \
   OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */  \
   OP(FPEEK, FD, R, _)                                                         \
   OP(POKE, I, R, _) /* the place imm below b = a                          */  \
@@ -312,8 +312,8 @@ struct tl_jit_unit;
 // TL_JIT_NONE, the bits of a float where it is a float's.
 typedef struct tl_typed {
   uint8_t op;
-  // The condition of IF, FIF, SET and FSET; what COMPUTE does, a tl_op, or
-  // TL_OP_COUNT for the conversion to the type.
+  // The condition of IF, FIF, SET, FSET, RIF and RSET; what COMPUTE does, a
+  // tl_op.
   uint8_t condition;
   tl_jit_type type;   // of what a gets, where that is a slot's register; of a
                       // place, what is stored

@@ -1,5 +1,16 @@
 // The typing pass: blocks of bytecode, in the order of the code as far as they
 // are reached, each from the types that its first path brought.
+//
+//     entry's tags ─▶ label 4 ─▶ step … step ─▶ jump to 9 ─▶ label 9, 9b …
+//                                  │
+//                                  ├ scalars, arrays of the entry    here
+//                                  ├ else: references, their items   _places
+//                                  └ else: the unit leaves, the block ends
+//
+// An instruction is tried as a whole: what does not fit appends nothing and
+// changes no type, so that the next way finds it as it was. An array of the
+// entry comes first with its facts in registers; the same array after it has
+// moved is a reference like others.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -8,14 +19,15 @@
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
-// A set of slots with one of them.
+// A set of slots with one of them, as all sets of slots here are 64 bits.
 static uint64_t bit(uint32_t slot) {
   return UINT64_C(1) << slot;
 }
 
 // --- Leaving ----------------------------------------------------------------
 
-// The unit ends here; the interpreter does the instruction under way.
+// The unit ends here; the interpreter does the instruction under way, from its
+// beginning on, with all that lives as it was there.
 static void leave(tl_typing_pass *x) {
   int32_t exit = tl_typing_exit(x);
   tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
@@ -69,7 +81,8 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 //     a + 2  the step
 //
 // Steps that are not known and below 1 are left to the interpreter, and so is
-// 0.
+// 0. A uint64 bound may be no int64, so ranges of these are the interpreter's.
+// Types are all tested before the first operation changes one.
 static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -145,7 +158,8 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
 // whose items lie in rows, or there are too many. What it is has to be known at
 // the entry: its facts are read there. What is written has to own its data and
 // be writable (TL_DIRECT), and to be owned by the slot; that nobody else owns
-// it is tested at each entry.
+// it is tested at each entry. As long as the slot's type is ENTRY nothing has
+// been moved into it or out of it, so the facts are those of what it has.
 static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
                     bool written) {
   tl_jit_unit *u = x->unit;
@@ -170,14 +184,16 @@ static int array_in(tl_typing_pass *x, uint32_t slot, uint32_t rank,
 }
 
 // Indices of items, as many as the array has axes. Any integer will do: a slot
-// has it extended to 64 bits, and what is not below the length leaves.
+// has it extended to 64 bits, and what is not below the length leaves: negative
+// ones, which count from the end, and uint64 above all lengths.
 typedef struct indices {
   uint32_t count;
   uint32_t slots[3];
 } indices;
 
 // The number of the array with items of scalars that the indices choose one of;
-// -1: there is none.
+// -1: there is none. complex128 and texts have no slot of their own, and are
+// left to the interpreter.
 static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
                     bool written) {
   for (uint32_t i = 0; i < at->count; i++)
@@ -189,7 +205,8 @@ static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
 }
 
 // The second and third index of an access, and that registers have to be there
-// for what it reads beside the first.
+// for what it reads beside the first: the index, and its axis' length, which is
+// both compared with and multiplied by.
 static void put_indices(tl_typing_pass *x, tl_typed *t, const indices *at) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int16_t *further[] = {&t->d, &t->e};
@@ -230,7 +247,8 @@ static bool fits(tl_jit_type type, tl_dtype dtype) {
 }
 
 // array[indices] = value. Other conversions, as of floats into integers, are
-// left to the interpreter, whether they are errors or not.
+// left to the interpreter, whether they are errors or not. What is stored into
+// has one owner from the entry on, so no copy is ever due.
 static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             const indices *at) {
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
@@ -265,7 +283,8 @@ static bool read_path(const tl_typing_pass *x, uint32_t path, uint32_t window,
   return true;
 }
 
-// Items of arrays of three axes, whose indices stand in a window.
+// Items of arrays of three axes, whose indices stand in a window, as INDEX and
+// SETPATH have them. A path with fields, or of another form, is not tried here.
 static tl_typing_step deep_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t path = tl_ins_extra(ins[1]);
@@ -340,7 +359,7 @@ static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
 // --- Values and variables ---------------------------------------------------
 
 // A move of a scalar, whether it ends where it was or not. What is known stays
-// so.
+// so: a constant is made anew instead of being moved.
 static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   tl_jit_type type = x->now[b];
   if (!tl_jit_is_scalar(type))
@@ -398,7 +417,8 @@ static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
-// Stores a scalar in a variable of the module, unless that owns an object.
+// Stores a scalar in a variable of the module, unless that owns an object. The
+// variable's type may change by it; units that read it compare its tag.
 static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   tl_jit_type type = x->now[a];
@@ -583,7 +603,8 @@ static int32_t take_pending(tl_typing_pass *x) {
 }
 
 // Blocks until none is pending; then those that were deferred, whose calls now
-// find what their functions give, or leave.
+// find what their functions give, or leave. Only now are callees made: a
+// recursive one finds this unit's result, if one of its paths has said it.
 static void type_blocks(tl_typing_pass *x) {
   int32_t next;
   for (;;) {

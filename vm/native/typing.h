@@ -10,7 +10,15 @@
 //
 // The pass stands at one instruction of the bytecode, and knows the types of
 // all slots there. It appends typed operations, and changes the types as these
-// do.
+// do:
+//
+//     x = x + 1.5      before   now[x] = int64
+//                      exit     writes x back as int64
+//                      fadd x, x, 1.5      from = int64, so x is converted
+//                      behind   now[x] = float64
+//
+// So an exit is made before the operation that has it, and an edge behind the
+// last operation of its path.
 #ifndef TALLY_VM_TYPING_H
 #define TALLY_VM_TYPING_H
 
@@ -47,7 +55,7 @@ typedef struct tl_typing_pass {
   bool is_full;
 } tl_typing_pass;
 
-// What became of an instruction.
+// What became of an instruction. After LEAVES the types are as before it.
 typedef enum tl_typing_step {
   // The interpreter has to do it.
   TL_TYPING_LEAVES,

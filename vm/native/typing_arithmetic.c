@@ -1,6 +1,15 @@
 // Typing of what computes: operators, comparisons and conditions of scalars.
 // The cases are those of the interpreter's fast ways, since these are what has
 // no errors: everything else leaves.
+//
+//     x op y     put_operator     one operation, where the processor has it:
+//                                 sums, quotients, bits, squares, of numbers
+//                compute_two      else COMPUTE, a call of tl_scalar_binary;
+//                                 the result's type is foretold, and tested
+//                neither          the unit leaves: strings, arrays, errors
+//
+// The types of results are those of vm/engine/promote.c, weak numbers and all:
+// a unit that guessed one dtype wrong would print another number.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -10,7 +19,8 @@
 #include "vm/engine/operand.h"
 #include "vm/types/type.h"
 
-// Constants of floats stand in operations as their bits.
+// Constants of floats stand in operations as their bits: the emitter writes
+// them behind the code, where instructions read them.
 static int64_t float_bits(double f) {
   int64_t bits;
   memcpy(&bits, &f, sizeof bits);
@@ -33,7 +43,8 @@ static bool is_weak(const tl_typing_operand *o) {
 }
 
 // The type of what two scalars meet in, which is what tl_operands_promote says
-// of them; weak where both are.
+// of them; weak where both are. Two of one weakness are promoted; else the weak
+// one adapts to the other: int8 and 3 meet in int8, int8 and 3.5 in float64.
 static tl_jit_type meet(const tl_typing_operand *b,
                         const tl_typing_operand *c) {
   tl_dtype x = tl_jit_dtype(b->type), y = tl_jit_dtype(c->type);
@@ -52,7 +63,8 @@ static int register_of(const tl_typing_operand *o) {
 }
 
 // Whether an operand is an integer of the dtype as it is. A weak one need not
-// fit, which only of a constant is known here.
+// fit, which only of a constant is known here: int8(5) + n of a weak n is an
+// error for an n of 300, and is computed by the function, which declines then.
 static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
   return !is_weak(o) || dtype == TL_INT64 ||
          (o->is_known && tl_int_fits(o->value.i, dtype));
@@ -60,7 +72,7 @@ static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
 
 // Of integers a value that is known stands in the operation. Amounts and
 // divisors that are known have been tested by put_integer, so only those in
-// registers need an exit.
+// registers need an exit. The exit is made first, with the slot's old type.
 static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                     tl_jit_type type, const tl_typing_operand *b,
                     const tl_typing_operand *c) {
@@ -73,7 +85,9 @@ static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   t->exit = exit;
 }
 
-// The bits of a constant operand as a float of the dtype, rounded once.
+// The bits of a constant operand as a float of the dtype, rounded once: by way
+// of float64 an integer would be rounded twice on its way to float32. A float32
+// has its bits at the lower end and 0 above.
 static int64_t bits_as(const tl_typing_operand *o, tl_dtype dtype) {
   tl_dtype from = tl_jit_dtype(o->type);
   tl_slot v = o->value, single = {.tag = 0, .u = 0};
@@ -100,9 +114,10 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 }
 
 // Whatever else the interpreter computes of two scalars, or of one ([c] is
-// NULL), by the function that it calls for that; [op] is TL_OP_COUNT for a
-// conversion. The result has to have the type, else the unit leaves: what it is
-// need only be likely.
+// NULL), by the function that it calls for that; [op] is one of tl_op. The
+// result has to have the type, else the unit leaves: what it is need only be
+// likely. The first operand is in a register, as the function reads its slot; a
+// constant second one gets a slot on the stack.
 static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
@@ -119,7 +134,8 @@ static void put_computed(tl_typing_pass *x, int op, uint32_t a,
 }
 
 // The type that an operation of one scalar gives, or of two that meet in
-// [both]; UNKNOWN: it is refused, or no scalar.
+// [both]; UNKNOWN: it is refused, or no scalar. Weakness passes to a result of
+// 8 bytes that is no bool, as tl_scalar_unary does it.
 static tl_jit_type result_of(int op, tl_jit_type both) {
   tl_dtype computed = tl_op_compute_dtype((tl_op)op, tl_jit_dtype(both));
   if (computed >= TL_COMPLEX128)
@@ -133,6 +149,7 @@ static tl_jit_type result_of(int op, tl_jit_type both) {
 }
 
 // Any elementwise operation of two scalars, by the interpreter's function.
+// False: they are none, or the first is a constant; nothing was appended.
 static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -146,7 +163,8 @@ static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
 }
 
 // Squares, which the interpreter multiplies, too. A float64 to the power of a
-// weak 2 keeps its own weakness; other powers are computed by the function.
+// weak 2 keeps its own weakness; other powers are computed by the function. The
+// square of an integer wraps as its product does, so it has no error either.
 static bool put_square(tl_typing_pass *x, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
   bool is_double = tl_jit_dtype(b->type) == TL_FLOAT64;
@@ -171,6 +189,10 @@ static bool put_square(tl_typing_pass *x, uint32_t a,
 // Sums, differences, products and quotients of numbers. One float makes floats
 // of both, and a quotient always is one. Integers wrap, so sums and products of
 // them never fail.
+//
+//     int64 + int64      ADD      int64       uint8 + int16    ADD    int16
+//     int64 / int64      FDIV     float64     float32 + 1      FADD   float32
+//     float32 + float64  FADD     float64     bool + …         compute_two
 static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
                            const tl_typing_operand *b,
                            const tl_typing_operand *c) {
@@ -230,8 +252,8 @@ static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
   return true;
 }
 
-// The smaller or the larger of two numbers of one kind. Of two floats one has
-// to be in a register, as NaN is where either is.
+// The smaller or the larger of two numbers. Of integers the comparison has a
+// sign, which for a uint64 is wrong: these are computed by the function.
 static bool put_extreme(tl_typing_pass *x, uint32_t op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -261,7 +283,8 @@ static int elementwise_of(int op) {
   return ops[op - TL_BC_ADD];
 }
 
-// Any operator with two operands, in the ways that need no call.
+// Any operator with two operands, in the ways that need no call. False: nothing
+// was appended, and compute_two may try.
 static bool put_operator(tl_typing_pass *x, int op, uint32_t a,
                          const tl_typing_operand *b,
                          const tl_typing_operand *c) {
@@ -334,7 +357,8 @@ static tl_typed_condition for_ints(tl_typed_condition condition) {
 }
 
 // Whether two integers or bools compare in 64 bits: all but a uint64 with what
-// may be below 0.
+// may be below 0. Registers have all widths extended, so no dtype is needed for
+// it: values are compared, as the language says.
 static bool compare_in_64_bits(const tl_typing_operand *b,
                                const tl_typing_operand *c) {
   const tl_typing_operand *both[] = {b, c};
@@ -349,7 +373,9 @@ static bool compare_in_64_bits(const tl_typing_operand *b,
 }
 
 // Appends the comparison of b and c; [a] is the slot that gets the truth, or
-// TL_JIT_NONE for a jump. NULL: no two numbers or bools that compare at once.
+// TL_JIT_NONE for a jump. NULL: no two numbers or bools that compare at once,
+// and nothing was appended. Floats compare in the dtype that both meet in; a
+// bool with a float is left to the function.
 static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              int a, const tl_typing_operand *b,
                              const tl_typing_operand *c) {
@@ -406,7 +432,8 @@ static tl_typed_condition branch_condition(int op) {
 }
 
 // What holds where the condition does not, for NaN too. The table is in the
-// order of tl_typed_condition, and its own inverse.
+// order of tl_typed_condition, and its own inverse: of "not <" it is "<", while
+// ">=" would differ for NaN, of which neither < nor >= holds.
 static tl_typed_condition negation(tl_typed_condition condition) {
   static const uint8_t other[] = {TL_IF_NLT, TL_IF_NLE, TL_IF_NGT, TL_IF_NGE,
                                   TL_IF_NE,  TL_IF_EQ,  TL_IF_LT,  TL_IF_LE,
@@ -414,7 +441,9 @@ static tl_typed_condition negation(tl_typed_condition condition) {
   return (tl_typed_condition)other[condition];
 }
 
-// The right operand is a slot or, in opcodes that end in K, a constant.
+// The right operand is a slot or, in opcodes that end in K, a constant, which
+// has its float beside it for a float64 on the left. A float32 compares with an
+// integer in float32, so it takes the integer, which is rounded once.
 bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump) {
   tl_typing_operand b = tl_typing_slot(x, ins->a >> 4);
@@ -473,7 +502,7 @@ static bool put_named(tl_typing_pass *x, const tl_ins *ins, uint32_t op) {
          compute_two(x, (int)op, ins->a >> 4, &b, &c);
 }
 
-// not, of a bool; anything else is an error that the interpreter tells.
+// not, of a bool; anything else is an error that the interpreter raises.
 static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   if (x->now[ins->b >> 4] != TL_TYPE_BOOL)
     return false;
@@ -514,9 +543,10 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Conversions ------------------------------------------------------------
 
-// The dtype that a call converts its first argument to; TL_DTYPE_COUNT: it is
-// no such call. astype(x, dtype, copy), int(x, base) and float(x) are compiled
-// with all arguments, of which the constant ones are known.
+// The dtype that a call converts its first argument to, which is in slot
+// [first] of [count] arguments; TL_DTYPE_COUNT: it is no such call. astype(x,
+// dtype, copy), int(x, base) and float(x) are compiled with all arguments, of
+// which the constant ones are known.
 static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
                             uint32_t first, uint32_t count) {
   tl_slot second = tl_none();
@@ -540,10 +570,14 @@ static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
 }
 
 // Widths of floats change by rounding once; of float64 what is below 2^62 is
-// cut to an int64; of integers those that the dtype has stay.
+// cut to an int64; of integers those that the dtype has stay. What does not fit
+// is an error, or saturates, by the interpreter. The result is never weak, so
+// float64(x) of a weak x is an operation, too.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint32_t a = ins->a >> 4;
+  if (ins->b == 0)
+    return TL_TYPING_LEAVES;
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
   if (builtin->at_once == NULL || dtype >= TL_COMPLEX128 || !is_number(&b))

@@ -3,6 +3,19 @@
 //     caller's slots    … │ a │ argument 0 │ argument 1 │ …
 //                           ▲   └ the callee's slot 0
 //                           └ its result; several stand from argument 0 on
+//
+// A unit is made for the tags of the arguments, the owned bit among them,
+// and says with which tags its results come back. So a caller goes on without
+// looking, and nothing is counted on the way in or out:
+//
+//     r, k = moved(r, k)        arguments   owned record, weak int64
+//     fn moved(r, k) {          r moves to slot 0 of the callee, which
+//       r.n += 1                updates it in place: it has one owner
+//       r, k + 1                no list is made: both go back side by side,
+//     }                         to where UNPACK would have put them
+//
+// What the callee owns and does not give back it would have to drop, which no
+// unit does: there it leaves, with all its callers.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -17,8 +30,9 @@ static bool is_array(uint64_t tag) {
   return (tag & TL_CLASS_ARRAY) != 0;
 }
 
-// The tags of the arguments; false: one of them is not known. A large array
-// may begin a region at a call, which is asked for by the interpreter.
+// The tags of the arguments, of which there are [count] from slot [first] on;
+// false: one of them is not known. *tags has room for TL_JIT_SLOTS. A large
+// array may begin a region at a call, which is asked for by the interpreter.
 static bool read_arguments(tl_typing_pass *x, const tl_prototype *callee,
                            uint32_t first, uint32_t count, uint64_t *tags) {
   bool regions = callee->joins >= TL_JOINS && x->p->region_count > 0;
@@ -31,7 +45,8 @@ static bool read_arguments(tl_typing_pass *x, const tl_prototype *callee,
 }
 
 // The unit that is called counts as one of this unit's; false: there are too
-// many.
+// many. Where one of them goes, as its function has learned something, this one
+// goes as well: the code has the address of the callee's [code] field.
 static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   for (uint32_t i = 0; i < u->callee_count; i++)
     if (u->callees[i] == callee)
@@ -43,7 +58,9 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
 }
 
 // Whether the instruction behind a call takes its result apart into the very
-// slots where the callee leaves them.
+// slots where the callee leaves them: as many names as results, no rest, from
+// the slot behind the result's on. Nothing may jump between the two, since
+// there the list would have to exist. Both have two words.
 static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
                       const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
@@ -53,7 +70,8 @@ static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
          !x->flow->leads[x->pc + 2];
 }
 
-// The types of the results; false: there are too many tags.
+// The types of the results in this unit, which numbers its tags by itself;
+// false: there are too many tags. *types has room for TL_JIT_RESULTS.
 static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
                          tl_jit_type *types) {
   if (tl_jit_is_scalar(callee->result)) {
@@ -69,7 +87,10 @@ static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
 }
 
 // The operation itself. Of several results each has its slot's memory behind
-// it, and is loaded from there.
+// it, and is loaded from there. Two exits: [before] where there is no room for
+// the call, or the poll stops, with the arguments as they are; and [within],
+// where the callee has left, with nothing from the result's slot on, which is
+// the callee's by then.
 static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
                      tl_jit_unit *callee, const tl_jit_type *types) {
   int32_t before = tl_typing_exit(x);
@@ -131,7 +152,9 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
 }
 
 // Whether the unit may give results of that type and those tags. The first
-// return that is typed says what they are; one of others leaves.
+// return that is typed says what they are; one of others leaves, and the
+// interpreter returns. So a function whose rare path gives none beside a number
+// is a unit all the same.
 static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
                    const uint64_t *tags) {
   if (u->result == TL_TYPE_UNKNOWN) {
@@ -145,7 +168,9 @@ static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
 }
 
 // Functions return to their caller's machine code; a frame that the interpreter
-// entered returns by the interpreter.
+// entered returns by the interpreter. What the slot owns and only lends is left
+// to that too: the owned bit would have to go. What the result borrows from,
+// the compiler's summary of the function says to the caller's bytecode.
 tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   tl_jit_type type = x->now[a];

@@ -1,5 +1,14 @@
 // Where control goes: labels of blocks, with the types of what lives there, and
 // the jumps that lead to them.
+//
+//     pc 8     label 8    t9 float64        jump with t9 float64 ─▶ 8
+//              label 8b   t9 int64          jump with t9 int64   ─▶ 8b
+//              …                            jump with t9 a text  ─▶ a new one,
+//                                           or an exit before pc 8
+//
+// Types of slots that are dead there are not compared, so what a path has left
+// in them makes no versions. Owned and borrowed are two types, as are weak and
+// not weak.
 #include "vm/native/typing.h"
 
 // A set of slots with one of them.
@@ -77,7 +86,9 @@ static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
 }
 
 // Since types are compared with those of now, it is asked for where all
-// operations before the jump have been appended.
+// operations before the jump have been appended. A label that is new is typed
+// later, so this never types anything by itself. Where all versions are taken
+// the exit leaves at [pc], with what lives there, not at the jump.
 int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc) {
   const tl_jit_code *code = x->code;
   int32_t newest = code->label_at[pc];
@@ -89,6 +100,8 @@ int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc) {
   return -1 - tl_typing_exit_with(x, pc, x->flow->live[pc]);
 }
 
+// The edge first: making it may make an exit, which has to have the types of
+// what comes before the jump.
 int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc) {
   int32_t to = tl_typing_edge(x, pc);
   tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =

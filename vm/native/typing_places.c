@@ -8,6 +8,17 @@
 //
 //     t8 = movb s       now[t8] = borrowed record
 //     t8 = mov s!       now[t8] = owned record, and now[s] = UNKNOWN
+//
+// What a place needs, by where it is tested:
+//
+//     when typed     the container's tag is known, and its slot owns it where
+//                    something is stored; fields have been found before
+//     each time      the item's tag; the index is below the length; of what is
+//                    stored into: one owner, no borrowed items, and the item
+//                    that goes has no count, as the one that comes has none
+//
+// So a store is a move of 16 bytes. All else is the interpreter's: items that
+// are to be dropped or counted, copies of what is shared, and every error.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -21,6 +32,7 @@ static uint64_t bit(uint32_t slot) {
 }
 
 // What a tag says. One of 0 is not known, and neither owns nor is of any kind.
+// Whether a slot owns makes no difference to the kind.
 static bool owns(uint64_t tag) {
   return (tag & TL_OWNED) != 0;
 }
@@ -36,7 +48,8 @@ static bool is_heap(uint64_t tag) {
 // -------------------------------------------
 
 // A value that was owned is not where it was: a slot that lives on would own
-// what another one has.
+// what another one has. The memory of the slot that it left still says that it
+// owns, as behind the interpreter's MOV; it is dead, so nobody asks.
 static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
                            bool borrows) {
   uint64_t tag = tl_typing_tag(x, b);
@@ -51,7 +64,8 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// A constant that is no number: none, a text, a function.
+// A constant that is no number: none, a text, a function. Its address stands in
+// the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   tl_jit_type type = tl_typing_type(x, value.tag);
   if (type == TL_TYPE_UNKNOWN || owns(value.tag))
@@ -64,7 +78,8 @@ static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
 }
 
 // A module variable is borrowed. As for numbers, its type is the one that it
-// has now.
+// has now. The borrow holds as long as the unit runs: a variable that owns what
+// it has is not written by units.
 static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t index = tl_ins_extra(*ins);
   uint64_t tag = x->p->unit->module->variables[index].tag;
@@ -114,7 +129,8 @@ static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
 
 // --- Items ------------------------------------------------------------------
 
-// The type of the item that the instruction read when it was last looked at;
+// The type of the item that the instruction read when it was last looked at,
+// always a borrowed one;
 // [which] is 0, or 1 for another that it had, too. UNKNOWN: none was seen.
 static tl_jit_type seen(tl_typing_pass *x, int which) {
   uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
@@ -123,7 +139,8 @@ static tl_jit_type seen(tl_typing_pass *x, int which) {
   return tag == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, tag);
 }
 
-// Which of an operation's three forms has a result of that type.
+// Which of an operation's three forms has a result of that type: they stand
+// side by side in the table, FIELD, FFIELD, RFIELD.
 static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
   return tl_jit_is_reference(type) ? op + 2
          : tl_jit_is_float(type)   ? op + 1
@@ -132,6 +149,13 @@ static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
 
 // Appends a read of an item, in [form] for the type; an item of the other type
 // that was seen goes on in a version of what follows.
+//
+//     t9 = fitem l, k -> 8    a float: on to the next operation
+//                      │      an int: to block 8, where t9 is an int
+//                      └─ exit of the same instruction: anything else
+//
+// The edge is made while the slot has the other type and no known value, and
+// both are as before for the type that is likely.
 static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                           tl_jit_type type, int b, int c) {
   tl_jit_type other = seen(x, 1), before = x->now[a];
@@ -156,12 +180,14 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 }
 
 // Whether the container stays where it is: it is not used up here, or its slot
-// owns nothing.
+// owns nothing. Else the instruction is the last that needs it: its items may
+// move out, and it is dropped.
 static bool stays(const tl_ins *ins, uint64_t tag) {
   return (ins->modes & 3u) == TL_MODE_BORROW || !owns(tag);
 }
 
-// a = b.name, where the instruction found it the last time.
+// a = b.name, where the instruction found it the last time: at the position of
+// the hint, which is at most TL_JIT_FIELDS. Records of another layout leave.
 static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
                             const tl_decoded *d) {
   uint32_t b = ins->b >> 4;
@@ -194,7 +220,10 @@ static bool is_row_of_items(uint64_t tag) {
          item_type(tag) != TL_TYPE_UNKNOWN;
 }
 
-// a = b[c] of a list, an array of one axis, or a text.
+// a = b[c] of a list, an array of one axis, or a text. Arrays come here where
+// the slot has been written since the entry, so that there are no facts of
+// them: each access reads address and length anew. Of a text the item is a
+// text, one of those letters that are made once.
 static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
                            uint32_t c) {
   uint64_t tag = tl_typing_tag(x, b);
@@ -235,7 +264,9 @@ static bool takes(uint64_t tag, tl_jit_type has) {
          (is_row_of_items(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
 }
 
-// a[c] = b of a list or an array of one axis.
+// a[c] = b of a list or an array of one axis. A list takes any scalar with its
+// own tag, weak or not; an array takes what has its dtype, or an integer as the
+// float that it is. With --no-reuse every store makes a copy, so it leaves.
 static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
                                uint32_t c) {
   uint64_t tag = tl_typing_tag(x, a);
@@ -274,9 +305,10 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The item at the position, which moves on first: the path of an item of
-// another type goes on behind both. Where the item is refused, it has not
-// moved, as the exit is made before.
+// The item at the position, which moves on behind it. An item of another type
+// would go on behind both operations without having moved, so there is no
+// version for it: a list where two types were seen is the interpreter's. Where
+// the item is refused the position is as it was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
@@ -315,8 +347,9 @@ static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
 
 // --- Places -----------------------------------------------------------------
 
-// Whether a place is one that operations reach: fields and single indices, and
-// not many of them. *fields is how many of the steps are fields.
+// Whether a place is one that operations reach: fields and single indices, at
+// most TL_JIT_STEPS of them. [parts] is the slot of the first index; the others
+// stand behind it. Indices are int64, as units compare them with lengths.
 static bool is_plain(tl_typing_pass *x, const tl_path *path, uint32_t parts) {
   if (path->spreads || path->step_count == 0 || path->step_count > TL_JIT_STEPS)
     return false;
@@ -334,7 +367,8 @@ static bool is_plain(tl_typing_pass *x, const tl_path *path, uint32_t parts) {
 }
 
 // The tag of the container that the last step indexes: of a field a record,
-// else what was seen; 0: nothing was.
+// else what was seen; 0: nothing was. [which] is where learn.c has put it for
+// the instruction. With one step alone it is the target, whose tag is known.
 static uint64_t last_container(tl_typing_pass *x, const tl_path *path,
                                uint64_t target, int which) {
   if (path->step_count == 1)
@@ -360,7 +394,9 @@ static bool leads(const tl_path *path, uint64_t target, uint64_t container) {
   return first && ends && owns(target) && owns(container);
 }
 
-// a = the place below b that is about to be updated, where that is a number.
+// a = the place below b that is about to be updated, where that is a number. It
+// is then only read: what is no number would move out, for the operation that
+// follows to have it alone, and the unit leaves before that.
 static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   const tl_path *path = &x->p->unit->paths[d->extra];
@@ -383,7 +419,9 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The place below a = b.
+// The place below a = b, of what has no count: numbers, and none. A value that
+// its slot keeps (TL_MODE_BORROW) would have to be counted were it heap; the
+// interpreter does these.
 static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   const tl_path *path = &x->p->unit->paths[d->extra];
@@ -417,7 +455,7 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
 // --------------------------------------------------------------
 
 // An operand of a comparison. [tag] is 0 where it is not known, or the value
-// ends here and is to be dropped.
+// ends here and is to be dropped. [address] is that of a constant text.
 typedef struct compared {
   uint64_t tag;
   int slot;  // TL_JIT_NONE: a constant
@@ -444,7 +482,8 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
 }
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
-// TL_JIT_NONE for a jump. NULL: they are none.
+// TL_JIT_NONE for a jump, whose target the caller sets. NULL: they are none,
+// and nothing was appended. Texts are equal where their bytes are.
 static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
                              const compared *b, const compared *c) {
   if (!is_kind(b->tag, TL_KIND_STRING) || !is_kind(c->tag, TL_KIND_STRING))
@@ -458,7 +497,9 @@ static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
   return t;
 }
 
-// A jump on none is one that is always taken, or never.
+// A jump on none is one that is always taken, or never: the type says whether a
+// slot is none. So a walk along `next` has two versions of its loop's end, and
+// the test is the one of the item's tag when it was read.
 static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
                                    bool taken) {
   if (!taken)
@@ -542,8 +583,11 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return tl_jit_is_scalar(x->now[ins[1].a >> 4]) ? set_item(x, a, b, c)
                                                      : TL_TYPING_LEAVES;
     case TL_BC_TAKEEL:
-      return tl_jit_is_reference(seen(x, 0)) ? TL_TYPING_LEAVES
-                                             : item(x, a, b, c);
+      // What is no number moves out of its place, so that the update finds it
+      // with one owner: for either of the types that were seen.
+      return tl_jit_is_reference(seen(x, 0)) || tl_jit_is_reference(seen(x, 1))
+                 ? TL_TYPING_LEAVES
+                 : item(x, a, b, c);
     case TL_BC_TAKE:
       return peek(x, ins, d);
     case TL_BC_SETPATH:

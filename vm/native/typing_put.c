@@ -1,4 +1,9 @@
 // What the typing pass appends to: operations, exits, and the room for them.
+//
+//     block ─▶ │ operations │ exits │ labels │ newest label of each pc │
+//               8 n + 32      4 n + 16  n + 8   n + 1      n words of code
+//
+// None of the tables grows: a unit with more of anything is not made.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -20,7 +25,10 @@ const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
 };
 
 // Counts the uses of a register, or of an array's facts. An array weighs on its
-// address and its first length, which every access of an item reads.
+// address and its first length, which every access of an item reads; further
+// lengths are weighed by put_indices in typing.c. Weights are never taken back:
+// operations that go again, as of a call that is deferred, have only made some
+// register look more useful than it is.
 static void weigh(tl_typing_pass *x, int kind, int operand) {
   float *weights = x->code->weights;
   if (kind == TL_OPERAND__ || operand < 0)
@@ -34,7 +42,7 @@ static void weigh(tl_typing_pass *x, int kind, int operand) {
 }
 
 // The type of what a register holds where the pass stands. Facts are addresses
-// and lengths.
+// and lengths. An array's number is no register, and has none.
 static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
   if (kind == TL_OPERAND__ || kind == TL_OPERAND_A || r < 0)
     return TL_TYPE_UNKNOWN;
@@ -42,7 +50,8 @@ static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
 }
 
 // Without room the last operation is overwritten, so that callers can go on
-// writing to what they get.
+// writing to what they get. The capacity is never 0. Types of operands are
+// noted here, before a result of the same slot takes their place.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
                         int c) {
   tl_jit_code *code = x->code;
@@ -69,6 +78,8 @@ tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
   return t;
 }
 
+// The order counts: the operands' types are read by tl_typing_put while the
+// slot still has its old one, so that x = x + 1.5 of an integer x converts it.
 tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c) {
   tl_typed *t = tl_typing_put(x, op, tl_jit_register(slot, type), b, c);
@@ -80,6 +91,8 @@ tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
   return t;
 }
 
+// The operation is there although the value is known: an exit, or a version of
+// a block that does not know it, finds it in the register.
 void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   tl_jit_type type = tl_jit_type_of(value.tag);
   tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FCONST : TL_TYPED_CONST,
@@ -89,8 +102,10 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   x->values[slot] = value;
 }
 
-// What the unit has touched of [live] is written back. Without room it is exit
-// 0, which nobody will emit.
+// What the unit has touched of [live] is written back: scalars always, since it
+// is not known whether one of the entry was written since, and references that
+// the unit made or moved. What is as at the entry, or UNKNOWN, is not. Without
+// room it is exit 0, which nobody will emit.
 int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_code *code = x->code;
   if (code->exit_count == code->exit_capacity) {
@@ -108,12 +123,15 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   return (int32_t)code->exit_count++;
 }
 
+// The instruction is done anew by the interpreter, from its first effect on. So
+// an operation with such an exit is the first effect of its instruction.
 int32_t tl_typing_exit(tl_typing_pass *x) {
   return tl_typing_exit_with(x, x->pc, x->flow->live[x->pc]);
 }
 
 // --- Operands and room ------------------------------------------------------
 
+// Its type may be ENTRY or UNKNOWN: whoever computes asks for a scalar first.
 tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
   bool known = (x->known & bit(slot)) != 0;
   return (tl_typing_operand){.slot = (int)slot,
@@ -122,6 +140,9 @@ tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
                              .value = known ? x->values[slot] : tl_none()};
 }
 
+// Asking is what pins: from then on an entry compares the whole tag, and the
+// prologue loads the reference. A slot that is asked for in vain stays pinned,
+// which costs a unit more where its tags vary.
 uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
   if (x->now[slot] == TL_TYPE_ENTRY)
     x->unit->pinned |= bit(slot);
@@ -129,7 +150,9 @@ uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
 }
 
 // Tags fit the 32 bits that instructions extend by their sign, but those of
-// functions of a group, which have no type.
+// functions of a group, which have no type. One tag has one type in a unit,
+// numbered in the order in which they come up; with the owned bit it is another
+// tag, so that the type alone says whether a slot owns.
 tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag) {
   tl_jit_unit *u = x->unit;
   tl_jit_type type = tl_jit_type_of(tag);
