@@ -85,7 +85,10 @@ static bool own_path(const char *name, char *out) {
   Dl_info self;
   if (dladdr(&here, &self) == 0)
     return false;
-  char *path = realpath(self.dli_fname, NULL);
+  // The system knows the program by its first argument, which is a mere name
+  // where the shell found it in PATH: no path from here.
+  bool is_path = strchr(self.dli_fname, '/') != NULL;
+  char *path = realpath(is_path ? self.dli_fname : "/proc/self/exe", NULL);
   char *end = path == NULL ? NULL : strrchr(path, '/');
   int n = end == NULL
               ? ROOM
