@@ -155,8 +155,16 @@ static BIND_UNUSED tally_status bind_integer(tally_vm *vm, const char *what,
     }
     *out = truth;
   }
-  if (*out >= low && (*out < 0 || (uint64_t)*out <= high))
+  // Where [low] is negative the type is signed, and so is [high].
+  if (*out >= low && (low < 0    ? *out <= (int64_t)high
+                      : *out < 0 ? 0
+                                 : (uint64_t)*out <= high))
     return TALLY_OK;
+  if (low < 0) {
+    return tally_raise(vm, TALLY_ERR_VALUE,
+                       "%s must be from %lld to %lld, not %lld", what,
+                       (long long)low, (long long)high, (long long)*out);
+  }
   return tally_raise(vm, TALLY_ERR_VALUE,
                      "%s must be from %lld to %llu, not %lld", what,
                      (long long)low, (unsigned long long)high, (long long)*out);
@@ -256,6 +264,7 @@ static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
                        what, dtype, tally_type(vm, v));
   }
   tally_status status = TALLY_OK;
+  size_t size = out->of.size;
   out->ndim = out->of.ndim;
   for (int i = 0; i < out->ndim && i < 4; i++) out->shape[i] = out->of.shape[i];
   if (strcmp(out->of.dtype, dtype) != 0) {
@@ -266,6 +275,14 @@ static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
   }
   if (status == TALLY_OK && !bind_is_dense(&out->of, (int64_t)itemsize))
     status = bind_convert(vm, "flatten", NULL, v, out);
+  if (status == TALLY_OK &&
+      (strcmp(out->of.dtype, dtype) != 0 || out->of.size != size ||
+       !bind_is_dense(&out->of, (int64_t)itemsize))) {
+    return tally_raise(vm, TALLY_ERR_TYPE,
+                       "%s: it does not become %s: the "
+                       "script has an astype or flatten of its own",
+                       what, dtype);
+  }
   return status;
 }
 

@@ -87,10 +87,20 @@ static void report(const bind_file *file, size_t tested) {
   }
 }
 
+// A path as one word of a shell, whatever is in it: it's -> 'it'\''s'.
+static void spell_path(const char *path, FILE *out) {
+  fputs(" '", out);
+  for (; *path != 0; path++)
+    fputs(*path == '\'' ? "'\\''" : (char[]){*path, 0}, out);
+  fputs("'", out);
+}
+
 // The command that makes the library, for a shell: $CC and $CFLAGS count.
 static void spell_build(const bind_file *file, const char *c, const char *so,
                         FILE *out) {
-  fprintf(out, "${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o '%s' '%s'", so, c);
+  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
+  spell_path(so, out);
+  spell_path(c, out);
   if (file->packages.n > 0)
     fprintf(out, " $(pkg-config --cflags --libs %.*s)", SPAN(file->packages));
   span left = file->libraries;

@@ -192,14 +192,14 @@ static void write_callback_result(const writer *w, const bind_function *f) {
   if (type->is_float) {
     fprintf(w->out,
             "  if (status == TALLY_OK)\n"
-            "    status = bind_float(vm, \"%.*s: the result\", value, "
-            "&number);\n",
+            "    status = bind_float(vm, \"%.*s: the result\", made, "
+            "&result);\n",
             SPAN(f->name));
   } else {
     fprintf(w->out,
             "  if (status == TALLY_OK)\n"
-            "    status = bind_integer(vm, \"%.*s: the result\", value, %s, "
-            "%s,\n                          &number);\n",
+            "    status = bind_integer(vm, \"%.*s: the result\", made, %s, "
+            "%s,\n                          &result);\n",
             SPAN(f->name), type->low, type->high);
   }
 }
@@ -225,11 +225,11 @@ static void write_callback(const writer *w, const bind_function *f) {
   span stop = text_or(f->stop, "0");
   fprintf(w->out,
           ") {\n  bind_call *call = context;\n  tally_vm *vm = call->vm;\n"
-          "  tally_value args[%d] = {{0, 0}}, value = {0, 0};\n"
+          "  tally_value args[%d] = {{0, 0}}, made = {0, 0};\n"
           "  tally_status status = TALLY_OK;\n",
           count > 0 ? count : 1);
   if (gives)
-    fprintf(w->out, "  %s number = 0;\n", is_float ? "double" : "int64_t");
+    fprintf(w->out, "  %s result = 0;\n", is_float ? "double" : "int64_t");
   fprintf(w->out, "  if (call->status != TALLY_OK)\n    return%s%.*s;\n",
           gives ? " " : "", gives ? (int)stop.n : 0, stop.at);
   for (int i = 0, at = 0; i < f->count; i++)
@@ -237,15 +237,15 @@ static void write_callback(const writer *w, const bind_function *f) {
       write_callback_argument(w, &f->params[i], at++);
   fprintf(w->out,
           "  if (status == TALLY_OK)\n"
-          "    status = tally_apply(vm, call->function, %d, args, &value);\n",
+          "    status = tally_apply(vm, call->function, %d, args, &made);\n",
           count);
   write_callback_result(w, f);
   fprintf(w->out,
           "  for (int i = 0; i < %d; i++) tally_release(vm, args[i]);\n"
-          "  tally_release(vm, value);\n  call->status = status;\n",
+          "  tally_release(vm, made);\n  call->status = status;\n",
           count);
   if (gives)
-    fprintf(w->out, "  return status == TALLY_OK ? (%s)number : (%.*s);\n",
+    fprintf(w->out, "  return status == TALLY_OK ? (%s)result : (%.*s);\n",
             f->result.type->c, SPAN(stop));
   fputs("}\n\n", w->out);
 }
@@ -360,10 +360,18 @@ static void write_length(const writer *w, const bind_value *v) {
           SPAN(v->name), v->type->c, size);
 }
 
+// The begin of a check of an array; one that is none passes it.
+static void write_given(const writer *w, const bind_value *v) {
+  fputs("  if (", w->out);
+  if (v->may_be_none)
+    fprintf(w->out, "%.*s_array.of.dtype != NULL && ", SPAN(v->name));
+}
+
 // Whether an array has the axes that were declared.
 static void write_axes_check(const writer *w, const bind_value *v) {
+  write_given(w, v);
   fprintf(w->out,
-          "  if (%.*s_array.ndim != %d) {\n    status = tally_raise(vm, "
+          "%.*s_array.ndim != %d) {\n    status = tally_raise(vm, "
           "TALLY_ERR_SHAPE, \"%%s must have %d axes, not %%d\",\n"
           "                         ",
           SPAN(v->name), v->axes, v->axes);
@@ -373,21 +381,21 @@ static void write_axes_check(const writer *w, const bind_value *v) {
 
 // Whether it has as many items as was declared.
 static void write_size_check(const writer *w, const bind_value *v) {
-  fprintf(w->out, "  if (%.*s_array.of.size != (size_t)1", SPAN(v->name));
+  write_given(w, v);
+  fprintf(w->out, "%.*s_array.of.size != (size_t)1", SPAN(v->name));
   for (int k = 0; k < v->axes; k++)
     fprintf(w->out, " * (size_t)(%.*s)", SPAN(v->shape[k]));
   fputs(
       ") {\n    status = tally_raise(vm, TALLY_ERR_SHAPE, \"%s has %zu "
-      "items, which is not ",
+      "items, which is not %s\",\n                         ",
       w->out);
+  write_what(w, v);
+  fprintf(w->out, ", %.*s_array.of.size, \"", SPAN(v->name));
   for (int k = 0; k < v->axes; k++) {
     fputs(k > 0 ? " * " : "", w->out);
     write_escaped(w->out, v->shape[k]);
   }
-  fputs("\",\n                         ", w->out);
-  write_what(w, v);
-  fprintf(w->out, ", %.*s_array.of.size);\n    goto done;\n  }\n",
-          SPAN(v->name));
+  fputs("\");\n    goto done;\n  }\n", w->out);
 }
 
 // The sizes that the glue fills in, and checks of those that are given.
@@ -566,7 +574,11 @@ static void write_owner(const writer *w, const bind_value *v) {
   if (of->form == BIND_HANDLE)
     fprintf(w->out, "%.*s_handle, args[%d]", SPAN(of->name), at);
   else
-    fprintf(w->out, "NULL, args[%d]", at);
+    // What C saw of an array that was converted is the copy.
+    fprintf(w->out,
+            "NULL,\n      %.*s_array.made.check != 0 ? %.*s_array.made : "
+            "args[%d]",
+            SPAN(of->name), SPAN(of->name), at);
 }
 
 static span free_of(const writer *w) {
@@ -578,14 +590,16 @@ static span free_of(const writer *w) {
 static void write_list(const writer *w, const bind_value *v, int n,
                        const char *name, int at) {
   fprintf(w->out,
-          "  size_t %.*s_count = (size_t)(%.*s);\n"
+          "  size_t %.*s_count =\n"
+          "      %.*s == NULL || (int64_t)(%.*s) < 0 ? 0 : (size_t)(%.*s);\n"
           "  tally_value *%.*s_values = calloc(%.*s_count + 1, "
           "sizeof(tally_value));\n"
           "  if (%.*s_values == NULL)\n"
           "    status = tally_raise(vm, TALLY_ERR_MEMORY, \"no memory\");\n"
           "  for (size_t i = 0; i < %.*s_count; i++) {\n"
           "    if (status == TALLY_OK)\n      status = ",
-          n, name, SPAN(v->shape[0]), n, name, n, name, n, name, n, name);
+          n, name, n, name, SPAN(v->shape[0]), SPAN(v->shape[0]), n, name, n,
+          name, n, name, n, name);
   if (v->form == BIND_TEXT) {
     fprintf(
         w->out,
@@ -598,10 +612,9 @@ static void write_list(const writer *w, const bind_value *v, int n,
     write_owner(w, v);
     fprintf(w->out,
             ", &%.*s_values[i]);\n"
-            "    if (status != TALLY_OK && %.*s[i] != NULL && "
-            "%.*s_values != NULL &&\n        %.*s_values[i].handle == 0)\n"
+            "    if (status != TALLY_OK && %.*s[i] != NULL)\n"
             "      %.*s_release_hook(%.*s[i]);\n",
-            n, name, n, name, n, name, n, name, k, type, n, name);
+            n, name, n, name, k, type, n, name);
   }
   fprintf(w->out,
           "  }\n  if (status == TALLY_OK)\n"
@@ -813,8 +826,14 @@ static void write_doc(const writer *w, span doc, span c) {
 
 static void write_row(const writer *w) {
   const bind_function *f = w->f;
+  char *params = NULL;
+  size_t n = 0;
+  FILE *text = need(open_memstream(&params, &n));
+  tl_bind_params(f, text);
+  fclose(text);
   fprintf(w->out, "    {.name = \"%.*s\", .params = \"", SPAN(f->name));
-  tl_bind_params(f, w->out);
+  write_escaped(w->out, (span){params, n});
+  free(params);
   fputs("\",\n     .doc = ", w->out);
   write_doc(w, f->doc, f->c);
   if (f->is_raw)

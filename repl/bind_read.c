@@ -120,12 +120,40 @@ static bool expect(reader *r, const char *sign, const char *where) {
   return take(r, sign) || fail(r, r->at, "%s is expected %s", sign, where);
 }
 
-// All to the end of the line, without blanks around it.
-static span rest(reader *r) {
+// All to the end of the line, without blanks around it: prose, in which # is a
+// character like any other.
+static span prose(reader *r) {
   span line = {r->at, 0};
   while (r->at < r->end && *r->at != '\n') r->at++;
   line.n = (size_t)(r->at - line.at);
   return trim_right(trim_left(line));
+}
+
+// Whether the character belongs to a literal of C, its quotes included; *quote
+// is the open one, 0: none. A backslash takes what follows it along.
+static bool is_quoted(const char **at, char *quote) {
+  char c = **at;
+  if (*quote == 0) {
+    *quote = c == '"' || c == '\'' ? c : 0;
+    return *quote != 0;
+  }
+  if (c == '\\' && (*at)[1] != 0 && (*at)[1] != '\n')
+    ++*at;
+  else if (c == *quote)
+    *quote = 0;
+  return true;
+}
+
+// The same without a comment: a # behind a blank, outside of C's literals.
+static span rest(reader *r) {
+  span line = prose(r);
+  char quote = 0;
+  for (const char *c = line.at; c < line.at + line.n; c++) {
+    if (!is_quoted(&c, &quote) && *c == '#' &&
+        (c == line.at || strchr(" \t", c[-1]) != NULL))
+      line.n = (size_t)(c - line.at);
+  }
+  return trim_right(line);
 }
 
 // Nothing but a comment may follow in the line.
@@ -138,12 +166,16 @@ static bool line_ends(reader *r) {
 // A C expression up to a sign of [stops] that is in no brackets of its own.
 static bool expression(reader *r, const char *stops, span *out) {
   int depth = 0;
+  char quote = 0;
   blanks(r);
   const char *from = r->at;
   for (; r->at < r->end && *r->at != '\n'; r->at++) {
-    if (depth == 0 && strchr(stops, *r->at) != NULL)
+    char c = *r->at;
+    if (is_quoted(&r->at, &quote))
+      continue;
+    if (depth == 0 && strchr(stops, c) != NULL)
       break;
-    depth += (strchr("([", *r->at) != NULL) - (strchr(")]", *r->at) != NULL);
+    depth += (strchr("([", c) != NULL) - (strchr(")]", c) != NULL);
   }
   *out = trim_right((span){from, (size_t)(r->at - from)});
   return out->n > 0 || fail(r, from, "a C expression is expected here");
@@ -291,6 +323,7 @@ static bool read_type(reader *r, bind_value *out) {
 static bool is_reserved(span text) {
   static const char words[] =
       " vm context count args out status made code result done call jump before "
+      "here jumped said memory "
       "auto break case char const continue default do double else enum extern "
       "float for goto if inline int long register restrict return short signed "
       "sizeof static struct switch typedef union unsigned void volatile while "
@@ -318,13 +351,31 @@ static bool read_hidden(reader *r, bind_value *out, bool *hidden) {
   return *hidden = out->is_hidden = false, true;
 }
 
+// Whether a registered function can have it as a default: all but these would
+// be none without a word (tl_params_parse).
+static bool is_default(span text, bool may_be_none) {
+  char digits[64], *end;
+  if (same(text, spell("none")))
+    return may_be_none;
+  if (same(text, spell("true")) || same(text, spell("false")))
+    return true;
+  snprintf(digits, sizeof digits, "%.*s", SPAN(text));
+  strtod(digits, &end);
+  return text.n < sizeof digits && end > digits && *end == 0;
+}
+
 // A default: what the language takes as one.
 static bool read_preset(reader *r, bind_value *out) {
   if (!take(r, "="))
     return true;
   if (out->is_out || (out->form != BIND_NUMBER && !out->may_be_none))
     return fail(r, r->at, "only numbers, and types with ?, have a default");
-  return expression(r, ",)", &out->preset);
+  if (!expression(r, ",)", &out->preset))
+    return false;
+  return is_default(out->preset, out->may_be_none) ||
+         fail(r, out->preset.at,
+              "a default is a number, true or false; of a type with ? it may "
+              "be none");
 }
 
 // Whether the owner may be said of such a parameter or result.
@@ -443,7 +494,8 @@ static void resolve_lengths(bind_function *f) {
 // Names are those of other parameters, each once; behind a default all have
 // one.
 static bool resolve(reader *r, bind_function *f) {
-  bool defaults = false, has_callback = false, has_context = false;
+  bool defaults = false;
+  int callbacks = 0, contexts = 0;
   resolve_lengths(f);
   for (int i = 0; i < f->count; i++) {
     bind_value *v = &f->params[i];
@@ -452,8 +504,8 @@ static bool resolve(reader *r, bind_function *f) {
                   SPAN(v->name));
     if (!resolve_owner(r, f, v))
       return false;
-    has_callback |= v->form == BIND_CALLBACK;
-    has_context |= v->form == BIND_CONTEXT;
+    callbacks += v->form == BIND_CALLBACK;
+    contexts += v->form == BIND_CONTEXT;
     if (!bind_is_given(v))
       continue;
     if (defaults && v->preset.n == 0)
@@ -462,9 +514,12 @@ static bool resolve(reader *r, bind_function *f) {
                   "one, too");
     defaults = v->preset.n > 0;
   }
-  if (has_callback && !has_context)
+  if (callbacks > 1)
+    return fail(r, f->at, "a function takes at most one callback");
+  if (callbacks != contexts)
     return fail(r, f->at,
-                "where a callback is given, one parameter is context");
+                "where a callback is given, and only there, one parameter is "
+                "context");
   return resolve_owner(r, f, &f->result);
 }
 
@@ -582,12 +637,12 @@ static bool read_attribute(reader *r, bind_handle_type *h) {
   if (!name(r, "the attribute's name", &v->name) ||
       !expect(r, ":", "behind an attribute's name"))
     return false;
-  span named = v->name;
   if (!read_type(r, v))
     return false;
-  v->name = named;
   if (v->form != BIND_NUMBER && v->form != BIND_TEXT)
     return fail(r, v->at, "an attribute is a number or a text");
+  if (v->owner > BIND_BORROW)
+    return fail(r, v->at, "the text of an attribute is borrowed");
   if (!expect(r, "=", "behind an attribute's type"))
     return false;
   v->preset = rest(r);
@@ -683,6 +738,11 @@ static bool check_errors(reader *r, const bind_function *f) {
                 "negative or errno");
   if (failure == BIND_BY_NULL && !points)
     return fail(r, f->at, "its result is no pointer, which could be NULL");
+  if (failure == BIND_BY_CODE && form != BIND_CODE)
+    return fail(r, f->at, "errors are told by code where the result is code");
+  if (failure >= BIND_BY_NEGATIVE && form != BIND_CODE && form != BIND_NUMBER &&
+      (failure == BIND_BY_NEGATIVE || !points))
+    return fail(r, f->at, "its result is no number, which could be negative");
   return true;
 }
 
@@ -703,8 +763,10 @@ static bind_errors errors_for(const reader *r, const bind_function *f) {
                 f->result.form == BIND_ARRAY;
   bool fits = f->result.form == BIND_CODE ? e.failure != BIND_BY_NULL
               : e.failure == BIND_BY_NULL ? points
-              : e.failure == BIND_BY_CODE ? false
-                                          : f->result.form == BIND_NUMBER;
+              : e.failure == BIND_BY_CODE
+                  ? false
+                  : f->result.form == BIND_NUMBER ||
+                        (points && e.failure == BIND_BY_ERRNO);
   if (!fits)
     e.failure = BIND_NEVER;
   return e;
@@ -739,6 +801,8 @@ static bool read_constant(reader *r) {
     return false;
   if (f.result.form != BIND_NUMBER && f.result.form != BIND_TEXT)
     return fail(r, f.result.at, "a constant is a number or a text");
+  if (f.result.owner > BIND_BORROW)
+    return fail(r, f.result.at, "the text of a constant is borrowed");
   f.c = rest(r);
   bind_function *to =
       grow(&r->file->functions, &r->file->function_count, sizeof *to);
@@ -782,6 +846,8 @@ static bool read_callback(reader *r) {
       return fail(r, v->at,
                   "a callback gets numbers, texts, arrays and its "
                   "context");
+    if (v->form == BIND_ARRAY && v->axes == 0)
+      return fail(r, v->at, "how many items? Write their number: double[n]");
   }
   if (contexts != 1)
     return fail(r, f.at, "one parameter of a callback is its context");
@@ -804,7 +870,7 @@ static bool read_skip(reader *r) {
   if (!name(r, "the function's name", &s.name) ||
       !expect(r, ":", "and then why it is left out"))
     return false;
-  s.why = rest(r);
+  s.why = prose(r);
   bind_skip *to = grow(&r->file->skips, &r->file->skip_count, sizeof *to);
   *to = s;
   return s.why.n > 0 || fail(r, r->at, "why is it left out?");

@@ -19,18 +19,14 @@ static const char *type_of(const bind_function *f) {
   return NULL;
 }
 
-// The first handle or text among the arguments that are required, by its place;
-// -1: there is none.
-static int refusing_param(const bind_function *f) {
-  for (int i = 0, at = 0; i < f->count; i++) {
-    if (!bind_is_given(&f->params[i]))
-      continue;
-    if (f->params[i].form == BIND_HANDLE && !f->params[i].may_be_none)
-      return at;
-    // What comes before is read before, and would be refused first.
-    return -1;
+// Whether a call with nothing but none is refused for sure, with the kind type:
+// the first argument, which is read first, is a handle.
+static bool refuses_none(const bind_function *f) {
+  for (int i = 0; i < f->count; i++) {
+    if (bind_is_given(&f->params[i]))
+      return f->params[i].form == BIND_HANDLE && !f->params[i].may_be_none;
   }
-  return -1;
+  return false;
 }
 
 // How many arguments a call needs.
@@ -72,7 +68,7 @@ static bool write_tests(const bind_file *file, const bind_function *f,
             type_of(f));
     return true;
   }
-  if (f->is_raw || refusing_param(f) != 0)
+  if (f->is_raw || !refuses_none(f))
     return tested;
   fprintf(out, "try { %.*s.%.*s(", module, m, name, at);
   for (int i = 0; i < needed(f); i++) fputs(i > 0 ? ", none" : "none", out);
