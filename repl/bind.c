@@ -1,5 +1,11 @@
 // The command `tally bind`: reads declarations, writes the module's C and its
 // tests beside them, says what was bound and what was not, and builds it.
+//
+//     tally bind -o made db/x.bind      made/sqlite.c  made/sqlite_test.tly
+//     tally bind --build db/x.bind      db/sqlite.c, …, and db/sqlite.so
+//
+// Names are the module's, as `module NAME` has it, not the file's. The build is
+// one command of a shell; without --build it is printed, for a Makefile.
 
 #include "repl/bind.h"
 
@@ -7,6 +13,7 @@
 
 #include "repl/file.h"
 
+// As long as the longest path of the system.
 enum { BIND_PATH = 4096 };
 
 // What the command line asks for.
@@ -15,6 +22,8 @@ typedef struct bind_command {
   bool builds;
 } bind_command;
 
+// 2 is the exit status for a command line that says nothing, as of the other
+// commands.
 static int usage(void) {
   fputs("usage: tally bind [--build] [-o FOLDER] FILE.bind\n", stderr);
   return 2;
@@ -49,6 +58,8 @@ static bool make_path(const bind_command *cmd, const bind_file *file,
   return n < BIND_PATH;
 }
 
+// Whole or not at all, so that a module that is being built elsewhere never
+// sees half of it. False after a message that names the path.
 static bool write_text(const char *path, const char *data, size_t n) {
   if (tl_write_file(path, data, n))
     return true;
@@ -62,6 +73,7 @@ static bool write_files(const bind_file *file, const char *c, const char *test,
                         size_t *tested) {
   char *data = NULL;
   size_t n;
+  // In memory first: what the writers say is then one write, which is atomic.
   FILE *out = need(open_memstream(&data, &n));
   tl_bind_glue(file, out);
   fclose(out);
@@ -123,6 +135,7 @@ static int build(const bind_command *cmd, const bind_file *file, const char *c,
   int status = 0;
   if (cmd->builds) {
     fflush(stdout);
+    // The compiler's own messages are on standard error already.
     status = system(line) == 0 ? 0 : 1;
     if (status != 0)
       fprintf(stderr, "tally: this failed: %s\n", line);
@@ -134,6 +147,8 @@ static int build(const bind_command *cmd, const bind_file *file, const char *c,
 }
 
 // Writes, reports and builds, for declarations that were read.
+// The paths come first: nothing is written where one of them is too long. A
+// failed build leaves the C and the tests, which are what there is to look at.
 static int bind(const bind_command *cmd, const bind_file *file) {
   char c[BIND_PATH], test[BIND_PATH], so[BIND_PATH];
   size_t tested;
@@ -148,6 +163,8 @@ static int bind(const bind_command *cmd, const bind_file *file) {
   return build(cmd, file, c, so);
 }
 
+// 0: all was written, and built if that was asked for; 1 after a message; 2:
+// the usage. The C is written anew at each call, even where nothing changed.
 int tl_bind_command(int argc, char **argv) {
   bind_command cmd = {NULL, NULL, false};
   int status = read_arguments(argc, argv, &cmd);

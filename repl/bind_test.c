@@ -46,6 +46,7 @@ static int write_examples(span doc, FILE *out) {
       continue;
     line = trim_right(skip(line, 7));
     size_t at = find(line, spell("    # "));
+    // A line without a value prepares what the next ones show.
     if (at == line.n) {
       fprintf(out, "%.*s\n", SPAN(line));
       continue;
@@ -76,6 +77,7 @@ static bool write_tests(const bind_file *file, const bind_function *f,
   return true;
 }
 
+// A function counts once, however many tests it has.
 size_t tl_bind_tests(const bind_file *file, FILE *out) {
   size_t count = 0;
   fprintf(out, "# Made by `tally bind`; changes here are lost.\nimport %.*s\n",
