@@ -34,9 +34,8 @@ typedef struct bind_handle {
   // For the release hook, which is not given it.
   tally_vm *vm;
   int is_lent;  // the library releases it, not the script
-  // Values that were made `within` this object or as a view of it. Each of them
-  // also keeps the value of this handle, so the count is for refusing alone:
-  // nothing is freed too early if it were wrong.
+  // Values that were made `within` this object or as a view of it. They keep
+  // the handle alive by themselves; the count is what refuses to give it away.
   int children;
   struct bind_handle *parent;
   tally_value owner;  // {0, 0}: nothing has to live as long

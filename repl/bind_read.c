@@ -6,7 +6,14 @@
 //                              ─ clauses: indented lines below it
 //              ─ resolve: names of other parameters, who owns what
 //
-// The first mistake ends it, with its line and column.
+// The first mistake ends it, with its line and column:
+//
+//     x.bind:2:28: pointer is no type here: there are numbers such as …
+//         2 | function f = void g(borrow pointer x)
+//           |                            ^
+//
+// A function returns false once fail was called, and callers pass that up. What
+// was read until then is in the file's lists, which tl_bind_free frees.
 
 #include "repl/bind.h"
 
@@ -16,6 +23,9 @@
 // Where the reader is. Blanks include ends of lines within brackets.
 typedef struct reader {
   bind_file *file;
+  // at ≤ end; *end is NUL, so that a look at the next character is safe. depth
+  // counts open brackets of parameters, in which a declaration may go over
+  // lines.
   const char *at, *end;
   int depth;
   bool failed;
@@ -23,6 +33,9 @@ typedef struct reader {
   bind_errors errors;  // of functions that say nothing else
 } reader;
 
+// The types of numbers; the first that a word names counts. [low] begins with 0
+// where the type is unsigned, which decides what makes a value of it. An array
+// of long has 64 bits an item.
 static const bind_number numbers[] = {
     {"int", "int", "int32", false, "INT_MIN", "INT_MAX"},
     {"uint", "unsigned", "uint32", false, "0", "UINT_MAX"},
@@ -49,6 +62,7 @@ static bool fail(reader *r, const char *at, const char *format, ...) {
   if (r->failed)
     return false;
   r->failed = true;
+  // Lines are counted here, for the one mistake, and not while reading.
   const char *line = r->file->source.data;
   int number = 1;
   for (const char *c = line; c < at; c++) {
@@ -69,6 +83,7 @@ static bool fail(reader *r, const char *at, const char *format, ...) {
 
 // --- Words ------------------------------------------------------------------
 
+// Names are ASCII, as C's are.
 static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
@@ -92,6 +107,7 @@ static span peek(reader *r) {
   return (span){r->at, (size_t)(end - r->at)};
 }
 
+// The same, which is then read.
 static span word(reader *r) {
   span found = peek(r);
   r->at += found.n;
@@ -109,6 +125,7 @@ static bool name(reader *r, const char *what, span *out) {
 // Takes a word or a sign if it comes next.
 static bool take(reader *r, const char *what) {
   span next = peek(r);
+  // A word counts whole: `in` does not take the begin of `int`.
   if (is_word(*what) ? !same(next, spell(what))
                      : r->at == r->end || *r->at != *what)
     return false;
@@ -116,6 +133,7 @@ static bool take(reader *r, const char *what) {
   return true;
 }
 
+// Takes it, or it is a mistake: "of is expected behind view".
 static bool expect(reader *r, const char *sign, const char *where) {
   return take(r, sign) || fail(r, r->at, "%s is expected %s", sign, where);
 }
@@ -178,6 +196,7 @@ static bool expression(reader *r, const char *stops, span *out) {
     depth += (strchr("([", c) != NULL) - (strchr(")]", c) != NULL);
   }
   *out = trim_right((span){from, (size_t)(r->at - from)});
+  // Nothing checks that it is C: the compiler will, with the generated line.
   return out->n > 0 || fail(r, from, "a C expression is expected here");
 }
 
@@ -208,6 +227,7 @@ static bool next_clause(reader *r) {
 // Adds a zeroed item to a list; returns it.
 static void *grow(void *list, size_t *count, size_t size) {
   void **at = list;
+  // Lists are short, so they grow by one.
   *at = need(realloc(*at, (*count + 1) * size));
   return memset((char *)*at + (*count)++ * size, 0, size);
 }
@@ -217,6 +237,7 @@ static void *grow(void *list, size_t *count, size_t size) {
 // The number, handle or callback that a word names.
 static bool find_type(reader *r, span type, bind_value *out) {
   bind_file *f = r->file;
+  // Numbers first: a handle of the name int would never be found.
   for (out->type = numbers; out->type->word != NULL; out->type++) {
     if (same(type, spell(out->type->word)))
       return out->form = BIND_NUMBER, true;
@@ -263,6 +284,7 @@ static bool read_owner(reader *r, bind_value *out) {
 static bool read_shape(reader *r, bind_value *out) {
   if (!take(r, "["))
     return true;
+  // Of texts and handles [n] says how long a list is.
   if (out->form == BIND_NUMBER)
     out->form = BIND_ARRAY;
   if (take(r, "]"))
@@ -293,6 +315,7 @@ static bool check_owner(reader *r, const bind_value *v) {
 
 // An owner and a type: "view of db text", "borrow double[n]".
 static bool read_type(reader *r, bind_value *out) {
+  // 0 would be the first parameter.
   out->of_index = out->length_of = -1;
   blanks(r);
   out->at = r->at;
@@ -328,6 +351,7 @@ static bool is_reserved(span text) {
       "float for goto if inline int long register restrict return short signed "
       "sizeof static struct switch typedef union unsigned void volatile while "
       "fn and or not in true false none import global try catch match ";
+  // A longer name is none of these.
   char padded[64];
   int n = snprintf(padded, sizeof padded, " %.*s ", SPAN(text));
   return n < (int)sizeof padded && strstr(words, padded) != NULL;
@@ -385,6 +409,7 @@ static bool check_place(reader *r, const bind_value *v, bool gives) {
                 "an argument is borrowed or the library's own; for what the "
                 "function gives through a pointer, say out before it");
   }
+  // The rules in this order, so that the message is of the nearest mistake.
   if (gives && v->owner == BIND_OWN)
     return fail(r, v->at, "own is said of arguments; a result is fresh");
   if (v->owner == BIND_OWN && v->form != BIND_HANDLE)
@@ -411,6 +436,7 @@ static bool read_range(reader *r, bind_value *out) {
   const char *from = r->at;
   if (out->form != BIND_NUMBER || out->is_out || out->type->is_float)
     return fail(r, from, "only an integer has a range");
+  // Ends are names and integers: a point would belong to the dots.
   while (r->at < r->end && strchr(".,)=\n", *r->at) == NULL) r->at++;
   out->low = trim_right((span){from, (size_t)(r->at - from)});
   if (!expect(r, ".", "in a range") || !expect(r, ".", "in a range"))
@@ -443,6 +469,7 @@ static bool read_param(reader *r, bind_value *out) {
          read_preset(r, out);
 }
 
+// Its index, or -1. What is hidden by `use` and `context` has no name.
 static int find_param(const bind_function *f, span wanted) {
   for (int i = 0; i < f->count; i++) {
     if (f->params[i].name.n > 0 && same(f->params[i].name, wanted))
@@ -465,11 +492,16 @@ static bool resolve_owner(reader *r, bind_function *f, bind_value *v) {
     return fail(r, v->of.at,
                 "what it is a view of must be a borrowed handle or array");
   }
+  // Its value is an argument of the call, so the glue can retain it.
   return v->of_index = k, true;
 }
 
 // A number that is the size of a borrowed array, or one of its axes, is no
 // argument of the script's.
+//   borrow double[n] x, int n             n is x's size, and hidden
+//   borrow uint8[h, w, 3] x, int h, int w   h and w are axes 0 and 1
+//   borrow float[n] x, borrow float[n] y  n is x's; y is checked against it
+//   fresh uint8[size] f(…, out ulong size)  size is no result of its own
 static void resolve_lengths(bind_function *f) {
   for (int i = 0; i < f->count; i++) {
     const bind_value *a = &f->params[i];
@@ -493,6 +525,8 @@ static void resolve_lengths(bind_function *f) {
 
 // Names are those of other parameters, each once; behind a default all have
 // one.
+// Runs when all parameters are there, as sizes and owners may stand before what
+// they name.
 static bool resolve(reader *r, bind_function *f) {
   bool defaults = false;
   int callbacks = 0, contexts = 0;
@@ -523,6 +557,7 @@ static bool resolve(reader *r, bind_function *f) {
   return resolve_owner(r, f, &f->result);
 }
 
+// Fills f->params; a trailing comma is allowed.
 static bool read_params(reader *r, bind_function *f) {
   if (!expect(r, "(", "before the parameters"))
     return false;
@@ -546,6 +581,7 @@ static bool read_params(reader *r, bind_function *f) {
 
 // --- Errors -----------------------------------------------------------------
 
+// The kinds of errors that a library may raise; the others are Tally's own.
 static bool is_kind(span text) {
   static const char kinds[] =
       " type shape index value domain memory io limit host ";
@@ -566,6 +602,8 @@ static bool read_ok(reader *r, span *out) {
 }
 
 // errors code ok 0 100 kind io text sqlite3_errstr(code)
+// Replaces all that a default said: a function's own line begins anew. text
+// goes to the end of the line, so it is last.
 static bool read_errors(reader *r, bind_errors *out) {
   static const char *const ways[] = {"none", "code", "null", "negative",
                                      "errno"};
@@ -604,6 +642,7 @@ static bool read_errors(reader *r, bind_errors *out) {
 
 // --- Declarations -----------------------------------------------------------
 
+// The ## lines above it are the module's documentation.
 static bool read_module(reader *r) {
   r->file->doc = r->doc;
   if (r->file->name.n > 0)
@@ -611,6 +650,8 @@ static bool read_module(reader *r) {
   return name(r, "the module's name", &r->file->name) && line_ends(r);
 }
 
+// The last line of this kind counts, here and for package: a file that wants
+// two libraries names both in one.
 static bool read_library(reader *r) {
   r->file->libraries = rest(r);
   return true;
@@ -628,10 +669,13 @@ static bool read_include(reader *r) {
          fail(r, at->at, "a header is written <name.h> or \"name.h\"");
 }
 
+// For the functions below it, up to the next such line.
 static bool read_default_errors(reader *r) {
   return read_errors(r, &r->errors);
 }
 
+// get changes: int = sqlite3_changes(object). The expression sees the object as
+// `object`, and a text is copied, so it may be the library's for a moment only.
 static bool read_attribute(reader *r, bind_handle_type *h) {
   bind_value *v = grow(&h->attributes, &h->count, sizeof *v);
   if (!name(r, "the attribute's name", &v->name) ||
@@ -649,6 +693,7 @@ static bool read_attribute(reader *r, bind_handle_type *h) {
   return v->preset.n > 0 || fail(r, r->at, "a C expression is expected here");
 }
 
+// A clause that comes twice: the last one counts, but for get.
 static bool read_handle_clause(reader *r, bind_handle_type *h) {
   static const char *const words[] = {"release", "nbytes", "device"};
   span *places[] = {&h->release, &h->nbytes, &h->device};
@@ -711,12 +756,15 @@ static bool read_length(reader *r, bind_function *f) {
   if (at < 0 || f->params[at].form != BIND_ARRAY || !f->params[at].is_out)
     return fail(r, array.at, "no array that the function fills");
   span filled = f->params[at].filled = rest(r);
+  // length y = used, where used is `out int used`: it is told by y's size. Any
+  // other expression of C will do, and hides nothing.
   int number = find_param(f, filled);
   if (number >= 0 && f->params[number].is_out)
     f->params[number].is_filled = true;
   return filled.n > 0 || fail(r, r->at, "a C expression is expected here");
 }
 
+// An indented line below a function; a second errors replaces the first.
 static bool read_function_clause(reader *r, bind_function *f) {
   if (take(r, "length"))
     return read_length(r, f);
@@ -732,6 +780,7 @@ static bool check_errors(reader *r, const bind_function *f) {
   bind_form form = f->result.form;
   bind_failure failure = f->errors.failure;
   bool points = form == BIND_TEXT || form == BIND_HANDLE || form == BIND_ARRAY;
+  // A code that nobody looks at would be lost: it is no result.
   if (form == BIND_CODE && (failure == BIND_NEVER || failure == BIND_BY_NULL))
     return fail(r, f->at,
                 "its result is a code, so errors are told by code, "
@@ -761,6 +810,8 @@ static bind_errors errors_for(const reader *r, const bind_function *f) {
   bind_errors e = r->errors;
   bool points = f->result.form == BIND_TEXT || f->result.form == BIND_HANDLE ||
                 f->result.form == BIND_ARRAY;
+  // A default that says nothing of this result does not count, and no mistake
+  // is made of it: most files have functions without a code.
   bool fits = f->result.form == BIND_CODE ? e.failure != BIND_BY_NULL
               : e.failure == BIND_BY_NULL ? points
               : e.failure == BIND_BY_CODE
@@ -837,6 +888,7 @@ static bool read_callback(reader *r) {
       !expect(r, "=", "behind the callback's name") ||
       !read_result(r, &f.result) || !read_params(r, &f) || !line_ends(r))
     return false;
+  // The context is how the C function finds the script's, so it is needed once.
   int contexts = 0;
   for (int i = 0; i < f.count; i++) {
     const bind_value *v = &f.params[i];
@@ -877,6 +929,9 @@ static bool read_skip(reader *r) {
 }
 
 // C up to a line that is `end`.
+// The block goes into the module as it is, behind the headers and before the
+// functions, so it may define what the declarations name. `end` stands alone in
+// its line.
 static bool read_code(reader *r) {
   const char *at = r->at;
   if (!line_ends(r))
@@ -914,6 +969,8 @@ static const struct {
                     {NULL, NULL}};
 
 // One declaration, at the margin.
+// At a character that is neither blank nor a comment. A declaration leaves the
+// reader at the end of its last line.
 static bool read_declaration(reader *r) {
   if (*r->at == ' ' || *r->at == '\t') {
     blanks(r);
@@ -948,6 +1005,8 @@ static bool read_comment(reader *r) {
   return true;
 }
 
+// Documentation belongs to the declaration right below it: an empty line or a
+// comment of one # between them breaks that.
 static bool read_all(reader *r) {
   while (r->at < r->end) {
     if (read_comment(r))
@@ -967,6 +1026,7 @@ bool tl_bind_read(bind_file *file) {
     fprintf(stderr, "tally: cannot read %s\n", file->path);
     return false;
   }
+  // A NUL would end what fail and strchr see of a line.
   if (memchr(file->source.data, 0, file->source.n) != NULL) {
     fprintf(stderr, "%s: not a text: it has a byte of 0\n", file->path);
     return false;
