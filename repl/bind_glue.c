@@ -5,7 +5,35 @@
 //     write_function   variables ─ arguments ─ call ─ failure ─ results ─ done:
 //
 // Every way out of a function leads through its label done, where what was made
-// and did not become a result is released again.
+// and did not become a result is released again. Of
+//
+//     function even = code even(borrow int[n] x, int n, out fresh int[n] y)
+//
+// it makes, with the checks left out:
+//
+//     static tally_status call_even(vm, context, count, args, out) {
+//       tally_value made[1] = {{0, 0}};             what becomes the results
+//       int code = 0, n = 0, *y = 0;                named as in the declaration
+//       const int *x = 0;
+//       bind_array x_array = {.made = {0, 0}};      the argument as C sees it
+//       status = bind_items(vm, "m.even: x", args[0], "int32", …, &x_array);
+//       x = x_array.of.data;
+//       n = (int)(x_array.of.size);                 hidden, so after all others
+//       status = bind_allocate(…, &memory);         y
+//       code = even(x, n, y);
+//       if (code != 0) { tally_raise(…); goto done; }
+//       status = bind_from_items(vm, y, …, &made[0]);
+//       y = NULL;                                   the value has it now
+//       *out = made[0];
+//     done:
+//       free(y), tally_release(vm, x_array.made), …
+//       return status;
+//     }
+//
+// Expressions of the declarations stand in it as they were written, so they see
+// these variables; is_reserved (bind_read.c) has the names that they may not
+// take. What is written is C11 and has no warnings at -Wall, but for those of
+// the expressions.
 
 #include "repl/bind.h"
 
@@ -17,6 +45,7 @@ typedef struct writer {
   int results;  // of the function
 } writer;
 
+// For names that are not from the file.
 static bool same_word(span a, const char *b) {
   return same(a, spell(b));
 }
@@ -30,6 +59,7 @@ static span text_or(span text, const char *otherwise) {
 static void write_escaped(FILE *out, span text) {
   for (size_t i = 0; i < text.n; i++) {
     char c = text.at[i];
+    // A literal for each line, so that the generated file can be read.
     if (c == '\n')
       fputs("\\n\"\n    \"", out);
     else if (c == '"' || c == '\\')
@@ -39,6 +69,7 @@ static void write_escaped(FILE *out, span text) {
   }
 }
 
+// The one blank behind ## is no indent of the text's; more are, as of examples.
 void tl_bind_doc(span doc, FILE *out) {
   span line;
   while (next_line(&doc, &line)) {
@@ -47,6 +78,8 @@ void tl_bind_doc(span doc, FILE *out) {
   }
 }
 
+// As tl_params_parse reads it: required ones are names, and defaults follow =
+// so that they go by position, too. What is out or hidden is not there.
 void tl_bind_params(const bind_function *f, FILE *out) {
   if (f->is_raw) {
     fprintf(out, "%.*s", SPAN(f->raw_params));
@@ -66,7 +99,8 @@ void tl_bind_params(const bind_function *f, FILE *out) {
 
 // --- Types ------------------------------------------------------------------
 
-// The C type of a value, for a variable.
+// The C type of a value, for a variable or a parameter of a callback. What the
+// library only reads is const; a void result has none.
 static void write_type(const writer *w, const bind_value *v) {
   switch (v->form) {
     case BIND_NUMBER:
@@ -102,6 +136,7 @@ static void write_what(const writer *w, const bind_value *v) {
 
 // --- Handles ----------------------------------------------------------------
 
+// The hook's if for one attribute; its expression sees `object`.
 static void write_attribute(const writer *w, const bind_value *v) {
   fprintf(w->out, "  if (strcmp(name, \"%.*s\") == 0)\n    return ",
           SPAN(v->name));
@@ -116,6 +151,8 @@ static void write_attribute(const writer *w, const bind_value *v) {
 static void write_handle(const writer *w, const bind_handle_type *h) {
   int n = (int)h->name.n;
   const char *name = h->name.at;
+  // The library's function may take another type or give a result, so it is not
+  // the hook itself.
   fprintf(w->out,
           "static void %.*s_release_hook(void *object) {\n"
           "  %.*s((%.*s)object);\n}\n\n",
@@ -159,6 +196,8 @@ static void write_handle(const writer *w, const bind_handle_type *h) {
 // --- Callbacks --------------------------------------------------------------
 
 // One argument of a callback, as a value.
+// Texts and arrays are copied: the script may keep them, the library's memory
+// is its own again when the callback has returned.
 static void write_callback_argument(const writer *w, const bind_value *v,
                                     int at) {
   int n = (int)v->name.n;
@@ -185,6 +224,8 @@ static void write_callback_argument(const writer *w, const bind_value *v,
 }
 
 // What becomes of the script's result.
+// Into `result`, of the widest type; a value that does not fit is an error of
+// the callback, as if it had raised it.
 static void write_callback_result(const writer *w, const bind_function *f) {
   if (f->result.form == BIND_VOID)
     return;
@@ -205,6 +246,8 @@ static void write_callback_result(const writer *w, const bind_function *f) {
 }
 
 // A function of C that calls the script's.
+// Once a call of the script's has failed, all further ones return `stop` at
+// once, until the library gives up.
 static void write_callback(const writer *w, const bind_function *f) {
   fputs("static ", w->out);
   write_type(w, &f->result);
@@ -252,6 +295,8 @@ static void write_callback(const writer *w, const bind_function *f) {
 
 // --- Variables and arguments ------------------------------------------------
 
+// All are zero from the start: done may be reached before any of them is set,
+// and must see what is there to release.
 static void write_variable(const writer *w, const bind_value *v) {
   FILE *out = w->out;
   if (v->form == BIND_USE || v->form == BIND_CONTEXT)
@@ -270,6 +315,7 @@ static void write_variable(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
+// Through a variable of the widest type, then cast: the range was checked.
 static void write_number(const writer *w, const bind_value *v, int at) {
   bool is_float = v->type->is_float;
   fprintf(w->out, "  %s %.*s_given;\n  status = %s(vm, ",
@@ -286,6 +332,7 @@ static void write_number(const writer *w, const bind_value *v, int at) {
           SPAN(v->name), SPAN(v->name), v->type->c, SPAN(v->name));
 }
 
+// The range is that of the dtype: an `in` is of single numbers alone.
 static void write_array(const writer *w, const bind_value *v, int at) {
   int n = (int)v->name.n;
   const char *name = v->name.at;
@@ -300,6 +347,8 @@ static void write_array(const writer *w, const bind_value *v, int at) {
           n, name, n, name);
 }
 
+// The handle itself is needed behind the call, by what lives in it (its
+// children) and by `own` (its object becomes NULL).
 static void write_handle_argument(const writer *w, const bind_value *v,
                                   int at) {
   fprintf(w->out, "  status = %s(vm, ",
@@ -313,6 +362,7 @@ static void write_handle_argument(const writer *w, const bind_value *v,
           SPAN(v->name), SPAN(v->name));
 }
 
+// An argument that may be none stays 0 or NULL then: nothing is read.
 static void write_argument(const writer *w, const bind_value *v, int at) {
   if (v->may_be_none)
     fprintf(w->out, "  if (!bind_is_none(vm, args[%d])) {\n", at);
@@ -344,6 +394,8 @@ static void write_argument(const writer *w, const bind_value *v, int at) {
 // A parameter that the glue fills in: the size of an array, or of an axis.
 static void write_length(const writer *w, const bind_value *v) {
   const bind_value *a = &w->f->params[v->length_of];
+  // For a name of usual length; a longer one is cut, which the compiler
+  // refuses.
   char size[160];
   if (v->axis < 0)
     snprintf(size, sizeof size, "%.*s_array.of.size", SPAN(a->name));
@@ -382,6 +434,7 @@ static void write_axes_check(const writer *w, const bind_value *v) {
 // Whether it has as many items as was declared.
 static void write_size_check(const writer *w, const bind_value *v) {
   write_given(w, v);
+  // C sees a run of items, so the product is what counts.
   fprintf(w->out, "%.*s_array.of.size != (size_t)1", SPAN(v->name));
   for (int k = 0; k < v->axes; k++)
     fprintf(w->out, " * (size_t)(%.*s)", SPAN(v->shape[k]));
@@ -399,6 +452,7 @@ static void write_size_check(const writer *w, const bind_value *v) {
 }
 
 // The sizes that the glue fills in, and checks of those that are given.
+// Behind all arguments, as expressions may name any of them.
 static void write_lengths(const writer *w) {
   const bind_function *f = w->f;
   for (int i = 0; i < f->count; i++) {
@@ -406,6 +460,7 @@ static void write_lengths(const writer *w) {
     if (v->form == BIND_ARRAY && !v->is_out && v->axes > 1)
       write_axes_check(w, v);
   }
+  // Sizes come before the checks, whose expressions may use them.
   for (int i = 0; i < f->count; i++)
     if (f->params[i].length_of >= 0)
       write_length(w, &f->params[i]);
@@ -446,6 +501,8 @@ static void write_outputs(const writer *w) {
 
 // --- The call ---------------------------------------------------------------
 
+// In C's order, which is that of the declaration. What is out goes by its
+// address, but an array, whose memory is there.
 static void write_call_argument(const writer *w, const bind_value *v) {
   if (v->form == BIND_USE)
     fprintf(w->out, "%.*s", SPAN(v->preset));
@@ -460,6 +517,10 @@ static void write_call_argument(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
+// Around the call: the jump's way back, errno, and the end of `own`. The object
+// of an `own` is the library's whether the call failed or not, as only the
+// library knows; a call that jumped has not come so far, and its handle still
+// has it.
 static void write_call(const writer *w) {
   const bind_function *f = w->f;
   if (f->errors.jumps)
@@ -488,6 +549,7 @@ static void write_call(const writer *w) {
 }
 
 // The condition under which the call failed.
+// Is never written for a result that does not fit: see check_errors.
 static void write_condition(const writer *w) {
   const bind_errors *e = &w->f->errors;
   const char *result = w->f->result.form == BIND_CODE ? "code" : "result";
@@ -518,6 +580,9 @@ static void write_condition(const writer *w) {
   }
 }
 
+// First what a callback raised, as the library may give any result after its
+// stop; then what the result says. The label `failed` is where a jump comes in,
+// inside of the same branch, with the message of bind_throw.
 static void write_failure(const writer *w) {
   const bind_function *f = w->f;
   const bind_errors *e = &f->errors;
@@ -557,12 +622,14 @@ static void write_failure(const writer *w) {
 // --- Results ----------------------------------------------------------------
 
 // Whether the value becomes a result of the script's.
+// [first]: it is C's result, not a parameter.
 static bool is_result(const bind_value *v, bool first) {
   return first ? v->form != BIND_VOID && v->form != BIND_CODE
                : v->is_out && !v->is_filled;
 }
 
 // The handle and the value that a result lives in, for bind_wrap.
+// The index among the script's arguments, as args has no others.
 static void write_owner(const writer *w, const bind_value *v) {
   if (v->of_index < 0) {
     fputs("NULL, (tally_value){0, 0}", w->out);
@@ -581,6 +648,8 @@ static void write_owner(const writer *w, const bind_value *v) {
             SPAN(of->name), SPAN(of->name), at);
 }
 
+// What frees fresh texts and arrays of the library's; the glue's own memory is
+// always free's.
 static span free_of(const writer *w) {
   return text_or(w->f->free, "free");
 }
@@ -628,6 +697,8 @@ static void write_list(const writer *w, const bind_value *v, int n,
 }
 
 // A function that says it filled more than there was is not believed.
+// What it says has to lie in 0 .. the first axis: memory behind that is not
+// ours to show.
 static void write_filled(const writer *w, const bind_value *v) {
   fprintf(w->out,
           "  if ((int64_t)(%.*s) < 0 || (int64_t)(%.*s) > (int64_t)(%.*s)) {\n"
@@ -644,6 +715,8 @@ static void write_result(const writer *w, const bind_value *v, span named,
                          int at) {
   int n = (int)named.n;
   const char *name = named.at;
+  // A fresh object or array that became a value is forgotten here: done would
+  // release it again. A text was copied, so done frees it in any case.
   if (v->owner == BIND_LIST) {
     write_list(w, v, n, name, at);
   } else if (v->form == BIND_NUMBER) {
@@ -684,6 +757,7 @@ static void write_result(const writer *w, const bind_value *v, span named,
 }
 
 // What is given to the script: nothing, one value, or a list of them.
+// In order: C's result, then what is out, as declared.
 static void write_results(const writer *w) {
   const bind_function *f = w->f;
   int at = 0;
@@ -694,6 +768,7 @@ static void write_results(const writer *w) {
       write_result(w, &f->params[i], f->params[i].name, at++);
   if (at == 1)
     fputs("  *out = made[0];\n  made[0] = (tally_value){0, 0};\n", w->out);
+  // The list retains its items; made is released at done.
   else if (at > 1)
     fprintf(w->out, "  status = tally_from_list(vm, %d, made, out);\n", at);
 }
@@ -701,6 +776,8 @@ static void write_results(const writer *w) {
 // Releases what did not become a result. Of a call that jumped, what it gave
 // through pointers is not known.
 static void write_release(const writer *w, const bind_value *v, span name) {
+  // The list went where it was made, item by item; a call that failed gave
+  // none.
   if (v->owner == BIND_LIST)
     return;
   if (v->form == BIND_TEXT && v->owner == BIND_FRESH)
@@ -717,6 +794,8 @@ static void write_release(const writer *w, const bind_value *v, span name) {
     fprintf(w->out, "  tally_release(vm, %.*s_array.made);\n", SPAN(name));
 }
 
+// In a call that jumped, variables that C wrote are undefined; arrays are not,
+// as their pointers were set before.
 static void write_end(const writer *w) {
   const bind_function *f = w->f;
   fputs("  goto done;\ndone:\n", w->out);
@@ -739,12 +818,15 @@ static void write_end(const writer *w) {
 
 // --- Functions --------------------------------------------------------------
 
+// The length of `made`.
 static int count_results(const bind_function *f) {
   int count = is_result(&f->result, true);
   for (int i = 0; i < f->count; i++) count += is_result(&f->params[i], false);
   return count;
 }
 
+// The signature of a tally_function, and the variables that are no parameters.
+// jumped is volatile: it is set between setjmp and longjmp.
 static void write_head(const writer *w) {
   const bind_function *f = w->f;
   fprintf(w->out,
@@ -768,6 +850,7 @@ static void write_head(const writer *w) {
   }
 }
 
+// The order is that of the picture at the head of this file.
 static void write_function(writer *w) {
   const bind_function *f = w->f;
   w->results = count_results(f);
@@ -813,6 +896,7 @@ static void write_doc(const writer *w, span doc, span c) {
   size_t n = 0;
   FILE *lines = need(open_memstream(&data, &n));
   tl_bind_doc(doc, lines);
+  // `tally doc` then says at least where it comes from.
   if (n == 0 && doc.n == 0)
     fprintf(lines, "%.*s of the C library.\n", SPAN(c));
   fclose(lines);
@@ -824,6 +908,7 @@ static void write_doc(const writer *w, span doc, span c) {
   free(data);
 }
 
+// The row of the module's table; of a raw function its own C is called.
 static void write_row(const writer *w) {
   const bind_function *f = w->f;
   char *params = NULL;
@@ -842,6 +927,7 @@ static void write_row(const writer *w) {
     fprintf(w->out, ",\n     .call = call_%.*s},\n", SPAN(f->name));
 }
 
+// The table of functions, and tally_open_NAME, which an import calls once.
 static void write_module(writer *w) {
   const bind_file *file = w->file;
   fputs("static const tally_native functions[] = {\n", w->out);
@@ -870,6 +956,8 @@ void tl_bind_glue(const bind_file *file, FILE *out) {
   for (size_t i = 0; i < file->include_count; i++)
     fprintf(out, "#include %.*s\n", SPAN(file->includes[i]));
   fputs("#include \"tally_bind.h\"\n\n", out);
+  // Types are declared before the file's own code, which may make values of
+  // them; their hooks come behind it, as they call what it defines.
   for (size_t i = 0; i < file->handle_count; i++)
     fprintf(out, "static const tally_resource %.*s_type;\n",
             SPAN(file->handles[i].name));
