@@ -49,6 +49,8 @@ typedef struct bind_type {
 } bind_type;
 
 // The end of a handle: first the object, then what it lives in.
+// The release hook of every handle, so it may use the VM for tally_release
+// only.
 static BIND_UNUSED void bind_end(void *context, void *object) {
   const bind_type *type = context;
   bind_handle *h = object;
@@ -440,6 +442,7 @@ bind_from_items(tally_vm *vm, void *data, const char *dtype, size_t itemsize,
 }
 
 // A copy of items that a callback sees for the time of its call.
+// [data] borrowed. The script may keep the array: it owns the copy.
 static BIND_UNUSED tally_status bind_copy_items(tally_vm *vm, const void *data,
                                                 const char *dtype,
                                                 size_t itemsize, int ndim,
@@ -465,6 +468,7 @@ static BIND_UNUSED tally_status bind_copy_items(tally_vm *vm, const void *data,
 // called again, and the error is that of the whole call.
 typedef struct bind_call {
   tally_vm *vm;
+  // Borrowed for the time of the call, as its argument is.
   tally_value function;
   tally_status status;
 } bind_call;

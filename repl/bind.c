@@ -30,6 +30,7 @@ static int usage(void) {
 }
 
 // Reads the arguments behind the word; 0, or the exit status.
+// A word that begins with - is no file; one that does goes as ./-x.
 static int read_arguments(int argc, char **argv, bind_command *out) {
   for (int i = 0; i < argc; i++) {
     if (strcmp(argv[i], "--build") == 0)
@@ -46,6 +47,7 @@ static int read_arguments(int argc, char **argv, bind_command *out) {
 
 // FOLDER/NAMEending; the folder is that of the declarations unless one was
 // given. False: it is too long.
+// [ending] begins with its point or underscore; out has room for BIND_PATH.
 static bool make_path(const bind_command *cmd, const bind_file *file,
                       const char *ending, char *out) {
   const char *slash = strrchr(cmd->path, '/');
@@ -89,6 +91,7 @@ static bool write_files(const bind_file *file, const char *c, const char *test,
 }
 
 // What was bound of what was listed, and why the rest was not.
+// Constants and raw functions count as functions.
 static void report(const bind_file *file, size_t tested) {
   printf("%.*s: %zu of %zu functions bound, %zu of them tested\n",
          SPAN(file->name), file->function_count,
@@ -125,6 +128,8 @@ static void spell_build(const bind_file *file, const char *c, const char *so,
 }
 
 // Runs it, or says what to type.
+// 1 where the command failed, after a message with all of it, to be tried by
+// hand.
 static int build(const bind_command *cmd, const bind_file *file, const char *c,
                  const char *so) {
   char *line = NULL;

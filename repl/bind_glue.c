@@ -51,11 +51,13 @@ static bool same_word(span a, const char *b) {
 }
 
 // Writes the text as it stands, or something else where it is empty.
+// A default for what a declaration may leave out.
 static span text_or(span text, const char *otherwise) {
   return text.n > 0 ? text : spell(otherwise);
 }
 
 // A text as a literal of C, without its quotes.
+// Not for formats of printf: a % stays one.
 static void write_escaped(FILE *out, span text) {
   for (size_t i = 0; i < text.n; i++) {
     char c = text.at[i];
@@ -129,6 +131,7 @@ static void write_type(const writer *w, const bind_value *v) {
 }
 
 // "module.function: parameter", as a literal.
+// It goes to the functions of tally_bind.h, which begin their messages with it.
 static void write_what(const writer *w, const bind_value *v) {
   fprintf(w->out, "\"%.*s.%.*s: %.*s\"", SPAN(w->file->name), SPAN(w->f->name),
           SPAN(v->name));
@@ -392,6 +395,8 @@ static void write_argument(const writer *w, const bind_value *v, int at) {
 }
 
 // A parameter that the glue fills in: the size of an array, or of an axis.
+// Too many items for the type is kind value: an int n of a library ends at
+// 2^31.
 static void write_length(const writer *w, const bind_value *v) {
   const bind_value *a = &w->f->params[v->length_of];
   // For a name of usual length; a longer one is cut, which the compiler
@@ -420,6 +425,7 @@ static void write_given(const writer *w, const bind_value *v) {
 }
 
 // Whether an array has the axes that were declared.
+// Of one axis any shape will do: a matrix goes as its items in a row.
 static void write_axes_check(const writer *w, const bind_value *v) {
   write_given(w, v);
   fprintf(w->out,
@@ -473,6 +479,7 @@ static void write_lengths(const writer *w) {
 
 // The shape of an array as a compound literal: of the memory, or [filled] of
 // what is in it.
+// Each size is cast on its own, so a product is made where it is checked.
 static void write_shape(const writer *w, const bind_value *v, bool filled) {
   fputs("(const int64_t[]){", w->out);
   for (int i = 0; i < v->axes; i++) {
@@ -483,6 +490,7 @@ static void write_shape(const writer *w, const bind_value *v, bool filled) {
 }
 
 // Memory for arrays that the function fills.
+// Behind the arguments and their sizes, as its own sizes are made of these.
 static void write_outputs(const writer *w) {
   for (int i = 0; i < w->f->count; i++) {
     const bind_value *v = &w->f->params[i];
@@ -656,6 +664,7 @@ static span free_of(const writer *w) {
 
 // A list of fresh texts or handles: each becomes a value, then the C array
 // goes.
+// One that is NULL, or has less than no items, is the empty list.
 static void write_list(const writer *w, const bind_value *v, int n,
                        const char *name, int at) {
   fprintf(w->out,
@@ -711,6 +720,7 @@ static void write_filled(const writer *w, const bind_value *v) {
 }
 
 // Makes made[at] of the variable [name].
+// For one C form each; all write made[at] and go to done on failure.
 static void write_result(const writer *w, const bind_value *v, span named,
                          int at) {
   int n = (int)named.n;
@@ -872,6 +882,7 @@ static void write_function(writer *w) {
 }
 
 // A constant is a function without parameters.
+// Needs nothing of what a function has: no arguments, and no way to fail.
 static void write_constant(const writer *w) {
   const bind_value *v = &w->f->result;
   fprintf(w->out,

@@ -115,6 +115,7 @@ static span word(reader *r) {
 }
 
 // A name, or a mistake that says what was expected.
+// [what] begins the message: "the handle's name is expected here".
 static bool name(reader *r, const char *what, span *out) {
   *out = word(r);
   if (out->n > 0 && !isdigit((unsigned char)*out->at))
@@ -123,6 +124,7 @@ static bool name(reader *r, const char *what, span *out) {
 }
 
 // Takes a word or a sign if it comes next.
+// A sign is one character.
 static bool take(reader *r, const char *what) {
   span next = peek(r);
   // A word counts whole: `in` does not take the begin of `int`.
@@ -175,6 +177,7 @@ static span rest(reader *r) {
 }
 
 // Nothing but a comment may follow in the line.
+// For declarations without an expression at their end.
 static bool line_ends(reader *r) {
   blanks(r);
   return r->at == r->end || *r->at == '\n' ||
@@ -265,6 +268,7 @@ static bool find_type(reader *r, span type, bind_value *out) {
 }
 
 // borrow, own, fresh, view of k, list of fresh; nothing.
+// The parameter that a view is of may be declared further on.
 static bool read_owner(reader *r, bind_value *out) {
   static const char *const words[] = {"borrow", "own", "fresh", "view", "list"};
   out->owner = BIND_NO_OWNER;
@@ -299,6 +303,7 @@ static bool read_shape(reader *r, bind_value *out) {
 }
 
 // A pointer has to say who owns it, and a number must not.
+// The one rule that the format is for, so the message names all the words.
 static bool check_owner(reader *r, const bind_value *v) {
   bool points = v->form != BIND_NUMBER;
   if (points && v->owner == BIND_NO_OWNER) {
@@ -314,6 +319,7 @@ static bool check_owner(reader *r, const bind_value *v) {
 }
 
 // An owner and a type: "view of db text", "borrow double[n]".
+// Leaves out->name and what stands behind the name to its callers.
 static bool read_type(reader *r, bind_value *out) {
   // 0 would be the first parameter.
   out->of_index = out->length_of = -1;
@@ -358,6 +364,7 @@ static bool is_reserved(span text) {
 }
 
 // What stands for a parameter without being one of the script's.
+// *hidden false and true as the result: it is an ordinary parameter.
 static bool read_hidden(reader *r, bind_value *out, bool *hidden) {
   *hidden = true;
   out->is_hidden = true;
@@ -403,6 +410,7 @@ static bool read_preset(reader *r, bind_value *out) {
 }
 
 // Whether the owner may be said of such a parameter or result.
+// [gives]: a result, or an out parameter.
 static bool check_place(reader *r, const bind_value *v, bool gives) {
   if (!gives && v->owner > BIND_OWN) {
     return fail(r, v->at,
@@ -429,6 +437,7 @@ static bool check_place(reader *r, const bind_value *v, bool gives) {
 }
 
 // in 1 .. 16: what an integer may be; ends of the library's own names, too.
+// The ends are C, and narrow the range of the type; nothing compares them.
 static bool read_range(reader *r, bind_value *out) {
   if (!take(r, "in"))
     return true;
@@ -449,6 +458,7 @@ static bool read_range(reader *r, bind_value *out) {
 }
 
 // One parameter: "out fresh statement s within db".
+// In this order: out, owner, type, name, within, in, =.
 static bool read_param(reader *r, bind_value *out) {
   bool hidden;
   if (!read_hidden(r, out, &hidden) || hidden)
@@ -591,6 +601,7 @@ static bool is_kind(span text) {
 }
 
 // The numbers behind ok.
+// Codes of C by number alone, as messages and the glue repeat them.
 static bool read_ok(reader *r, span *out) {
   blanks(r);
   const char *from = r->at;
@@ -733,6 +744,7 @@ static bool read_handle(reader *r) {
 }
 
 // void, code, or a type.
+// check_place is for results as for what is out.
 static bool read_result(reader *r, bind_value *out) {
   out->of_index = out->length_of = -1;
   blanks(r);
@@ -747,6 +759,8 @@ static bool read_result(reader *r, bind_value *out) {
 }
 
 // length y = used: how many items of the first axis were filled.
+// What the memory was made for stays its shape: `filled` is of the result
+// alone, and the glue does not believe more than there is.
 static bool read_length(reader *r, bind_function *f) {
   span array;
   if (!name(r, "an array that the function fills", &array) ||
@@ -776,6 +790,8 @@ static bool read_function_clause(reader *r, bind_function *f) {
 }
 
 // What the function's errors need of its result.
+// Else the glue would compare what there is not: `code` of a function that
+// gives none.
 static bool check_errors(reader *r, const bind_function *f) {
   bind_form form = f->result.form;
   bind_failure failure = f->errors.failure;
@@ -844,6 +860,7 @@ static bool read_function(reader *r) {
 }
 
 // constant SRC_LINEAR: int = SRC_LINEAR
+// Read at each call, so it may be a variable of the library.
 static bool read_constant(reader *r) {
   bind_function f = {.doc = r->doc, .is_constant = true, .at = r->at};
   if (!name(r, "the constant's name", &f.name) || !check_name(r, f.name) ||
@@ -862,6 +879,7 @@ static bool read_constant(reader *r) {
 }
 
 // raw rows(statement) = bind_rows
+// Its parameters are of the language: no types, the C function looks itself.
 static bool read_raw(reader *r) {
   bind_function f = {.doc = r->doc, .is_raw = true, .at = r->at};
   if (!name(r, "the function's name", &f.name) || !check_name(r, f.name) ||
@@ -880,6 +898,7 @@ static bool read_raw(reader *r) {
 }
 
 // callback progress = void (int step, int steps, context)
+// Its names are for the `stop` expression, which sees the C arguments.
 static bool read_callback(reader *r) {
   bind_function f = {.doc = r->doc};
   blanks(r);
@@ -917,6 +936,7 @@ static bool read_callback(reader *r) {
 }
 
 // skip sqlite3_exec: its callback gets arrays of texts
+// For the report: what a reader of the library's header would miss.
 static bool read_skip(reader *r) {
   bind_skip s;
   if (!name(r, "the function's name", &s.name) ||

@@ -2,10 +2,19 @@
 // only a person could make up. That is every function without parameters, whose
 // result's type is known; every function of a handle, which has to refuse none;
 // and the examples in the documentation, indented lines `code    # value`.
+//
+//     ##     upper("a")    # A          print(upper("a"))
+//                                       #> A
+//     function version = int version()  print(typeof(m.version()))
+//                                       #> int64
+//     function size = long f(borrow box b)
+//                                       try { m.size(none) } catch e { … }
+//                                       #> type
 
 #include "repl/bind.h"
 
 // The type of a function's result as typeof gives it; NULL: it may differ.
+// A handle may be none, an array or a text too: only numbers are sure.
 static const char *type_of(const bind_function *f) {
   int results = f->result.form != BIND_VOID && f->result.form != BIND_CODE;
   for (int i = 0; i < f->count; i++)
@@ -30,6 +39,7 @@ static bool refuses_none(const bind_function *f) {
 }
 
 // How many arguments a call needs.
+// Those with a default come last, so these are the first of them.
 static int needed(const bind_function *f) {
   int count = 0;
   for (int i = 0; i < f->count; i++)
@@ -59,6 +69,8 @@ static int write_examples(span doc, FILE *out) {
 }
 
 // One function's tests; whether there are any.
+// A function without parameters is called, as it can do no harm but what its
+// library does; if it tells an error, so does the test.
 static bool write_tests(const bind_file *file, const bind_function *f,
                         FILE *out) {
   bool tested = write_examples(f->doc, out) > 0;
