@@ -17,6 +17,7 @@
 enum { BIND_PATH = 4096 };
 
 // What the command line asks for.
+// folder NULL: beside the declarations; builds: --build was given.
 typedef struct bind_command {
   const char *path, *folder;
   bool builds;

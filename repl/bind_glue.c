@@ -151,6 +151,16 @@ static void write_attribute(const writer *w, const bind_value *v) {
 }
 
 // The hooks of a type of objects, and the type.
+//
+//   handle box = struct box *     box_release_hook    calls box_free
+//     release box_free            box_nbytes_hook     where there is nbytes
+//     get n: int = object->n      box_attribute_hook  refs, device, n
+//                                 box_hooks           the first two of them
+//                                 box_type            the tally_resource
+//
+// `refs` is there for every handle: how many values were made from it. An
+// object that was given away has no other attribute, as C would read freed
+// memory.
 static void write_handle(const writer *w, const bind_handle_type *h) {
   int n = (int)h->name.n;
   const char *name = h->name.at;
@@ -251,6 +261,18 @@ static void write_callback_result(const writer *w, const bind_function *f) {
 // A function of C that calls the script's.
 // Once a call of the script's has failed, all further ones return `stop` at
 // once, until the library gives up.
+//   callback each = int (int i, context)
+//     stop -1
+//
+//   static int each_callback(int i, void *context) {
+//     bind_call *call = context;                    the script's function
+//     if (call->status != TALLY_OK) return -1;
+//     status = tally_from_int(vm, i, &args[0]);
+//     status = tally_apply(vm, call->function, 1, args, &made);
+//     status = bind_integer(vm, …, made, INT_MIN, INT_MAX, &result);
+//     call->status = status;                        for write_failure
+//     return status == TALLY_OK ? (int)result : (-1);
+//   }
 static void write_callback(const writer *w, const bind_function *f) {
   fputs("static ", w->out);
   write_type(w, &f->result);
@@ -550,6 +572,7 @@ static void write_call(const writer *w) {
   fputs(");\n", w->out);
   if (f->errors.jumps)
     fputs("  bind_jump = before;\n", w->out);
+  // The handle stays a value of the script's, and says what became of it.
   for (int i = 0; i < f->count; i++)
     if (f->params[i].owner == BIND_OWN)
       fprintf(w->out, "  %.*s_handle->object = NULL;\n",
@@ -610,6 +633,7 @@ static void write_failure(const writer *w) {
   fputs(") {\n", w->out);
   if (e->jumps)
     fputs("  failed:\n", w->out);
+  // "io" is TALLY_ERR_IO.
   char kind[16];
   span of = text_or(e->kind, "host");
   for (size_t i = 0; i <= of.n && i < sizeof kind; i++)
@@ -959,6 +983,8 @@ static void write_module(writer *w) {
   fputs(";\n  return tally_add_module(vm, &module);\n}\n", w->out);
 }
 
+// In C's order of what has to be known before: headers, types, the file's own
+// code, hooks, callbacks, functions, the table.
 void tl_bind_glue(const bind_file *file, FILE *out) {
   writer w = {out, file, NULL, 0};
   const char *slash = strrchr(file->path, '/');

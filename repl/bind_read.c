@@ -6,6 +6,32 @@
 //                              ─ clauses: indented lines below it
 //              ─ resolve: names of other parameters, who owns what
 //
+// The grammar, in which WORDS stand for themselves and […] for what may be left
+// out; EXPR is C, TEXT is all to the end of the line:
+//
+//     file        (declaration | comment)*
+//     declaration module NAME | library TEXT | package TEXT | include TEXT
+//                 errors ERRORS
+//                 handle NAME = TEXT * { release | nbytes | device | get }
+//                 callback NAME = result (params) { stop TEXT }
+//                 function NAME = result NAME (params)
+//                                           { errors | free | length }
+//                 constant NAME : type = TEXT
+//                 raw NAME (TEXT) = NAME
+//                 skip NAME : TEXT
+//                 code LINES end
+//     result      void | code | type [within NAME]
+//     param       context | use EXPR
+//                 [out] type NAME [within NAME] [in END .. END] [= VALUE]
+//     type        [owner] NAME [?] [ [EXPR, EXPR …] ]
+//     owner       borrow | own | fresh | view of NAME | list of fresh
+//     errors      [none|code|null|negative|errno] [jump]
+//                 [ok NUMBERS] [kind NAME] [text TEXT]
+//
+// What stands in braces are lines below it, indented. Words have their meaning
+// only where they may stand, so a function may be called `length`; names of
+// parameters are limited by the generated code (is_reserved).
+//
 // The first mistake ends it, with its line and column:
 //
 //     x.bind:2:28: pointer is no type here: there are numbers such as …
@@ -58,6 +84,7 @@ static const bind_number numbers[] = {
 
 // Tells of the first mistake: place, message, the line and a caret. Returns
 // false.
+// [at] is any place in the text, its end included; the column counts bytes.
 static bool fail(reader *r, const char *at, const char *format, ...) {
   if (r->failed)
     return false;
@@ -204,6 +231,11 @@ static bool expression(reader *r, const char *stops, span *out) {
 }
 
 // Moves to the next line; whether it is a clause, indented and not empty.
+//   function f = code g()
+//     errors code          true, at its first letter
+//                          skipped, as are comments that are indented
+//     free h               true
+//   ## …                   false: at the end of the line before it
 static bool next_clause(reader *r) {
   for (;;) {
     const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -228,6 +260,8 @@ static bool next_clause(reader *r) {
 }
 
 // Adds a zeroed item to a list; returns it.
+// [list] is the address of the pointer to the items. A returned item is valid
+// up to the next call for the same list.
 static void *grow(void *list, size_t *count, size_t size) {
   void **at = list;
   // Lists are short, so they grow by one.
@@ -238,6 +272,8 @@ static void *grow(void *list, size_t *count, size_t size) {
 // --- Types ------------------------------------------------------------------
 
 // The number, handle or callback that a word names.
+// Fills in form and index or type. Handles and callbacks are those above: no
+// declaration refers to one below it, so their indices are final.
 static bool find_type(reader *r, span type, bind_value *out) {
   bind_file *f = r->file;
   // Numbers first: a handle of the name int would never be found.
@@ -285,6 +321,7 @@ static bool read_owner(reader *r, bind_value *out) {
 }
 
 // The [n, m] of an array or list.
+// Sizes stay text: names of parameters that may come later, or C.
 static bool read_shape(reader *r, bind_value *out) {
   if (!take(r, "["))
     return true;
@@ -349,6 +386,8 @@ static bool read_type(reader *r, bind_value *out) {
 // --- Parameters -------------------------------------------------------------
 
 // Names that the glue has for itself, and words of C and Tally.
+// All other names of the generated code begin or end with what no declaration
+// has by accident: _handle, _array, _given, bind_, call_.
 static bool is_reserved(span text) {
   static const char words[] =
       " vm context count args out status made code result done call jump before "
@@ -489,6 +528,8 @@ static int find_param(const bind_function *f, span wanted) {
 }
 
 // Finds what a value is a view of.
+// What it names must outlive the result: an argument of the script's, which the
+// glue can retain, and not a text, whose memory is the VM's to move.
 static bool resolve_owner(reader *r, bind_function *f, bind_value *v) {
   if (v->of.n == 0)
     return true;
@@ -673,6 +714,7 @@ static bool read_package(reader *r) {
   return true;
 }
 
+// With its quotes or angles, as it goes into the module.
 static bool read_include(reader *r) {
   span *at = grow(&r->file->includes, &r->file->include_count, sizeof *at);
   *at = rest(r);
@@ -1041,6 +1083,8 @@ static bool read_all(reader *r) {
          fail(r, r->file->source.data, "a line `module NAME` is missing");
 }
 
+// Spans of the file's text are all that is kept, so it stays until
+// tl_bind_free.
 bool tl_bind_read(bind_file *file) {
   if (!read_file(file->path, &file->source)) {
     fprintf(stderr, "tally: cannot read %s\n", file->path);

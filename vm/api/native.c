@@ -89,6 +89,7 @@ static const char *copy_text(char **at, const char *text) {
 }
 
 // Bytes of a text with its NUL; 0 for NULL.
+// What copy_text will need.
 static size_t text_size(const char *text) {
   return text == NULL ? 0 : strlen(text) + 1;
 }
@@ -130,6 +131,7 @@ static const char *skip_blanks(const char *at) {
 }
 
 // Returns false.
+// One message for all mistakes of form: it shows what the form is.
 static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: the signature %s is not of the form (TYPE, TYPE) -> TYPE "
@@ -208,6 +210,7 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
 }
 
 // Its texts lie in the same block.
+// Its types are the VM's, and go with it.
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
@@ -346,6 +349,7 @@ static void free_newest_module(tl_vm *vm) {
 }
 
 // Functions first: each refers to its module's name.
+// At the end of tally_close, when no value refers to a function any more.
 void tl_host_close(tl_vm *vm) {
   free_newest(vm, NULL);
   while (vm->host_modules != NULL) free_newest_module(vm);

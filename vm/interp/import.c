@@ -36,6 +36,7 @@
 #include "vm/string.h"
 
 // A module as a value; modules are immortal until the VM closes.
+// So no count is kept.
 static tl_slot module_slot(tl_module *module) {
   return (tl_slot){.tag = TL_TAG_MODULE, .pointer = module};
 }
@@ -171,6 +172,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
 }
 
 // Returns directory/name+ending, owned; NULL after tl_fail. free_path frees it.
+// An empty directory is the current one, or that of an absolute name.
 static char *join_path(tl_vm *vm, const char *directory, size_t length,
                        const char *name, const char *ending) {
   size_t size = length + strlen(name) + strlen(ending) + 2;
@@ -309,6 +311,7 @@ bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
 }
 
 // The last part of a path: the name of a module in a file.
+// Without its ending, which search adds: "lib/m" is m.
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
