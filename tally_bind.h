@@ -23,25 +23,34 @@
 
 #include "tally.h"
 
+// A module uses some of these functions, not all: each is static in its file,
+// so that modules of different versions of this header do not meet.
 #define BIND_UNUSED __attribute__((unused))
 
 // An object of the library's. What was made from it, or lives in it, keeps it
 // alive, and is counted: an object with children cannot be given away.
 typedef struct bind_handle {
   void *object;  // NULL: it was given away
+  // For the release hook, which is not given it.
   tally_vm *vm;
   int is_lent;  // the library releases it, not the script
+  // Values that were made `within` this object or as a view of it. They keep
+  // the handle alive by themselves; the count is what refuses to give it away.
   int children;
   struct bind_handle *parent;
   tally_value owner;  // {0, 0}: nothing has to live as long
 } bind_handle;
 
+// What a handle's declaration says of its objects; the context of its hooks.
+// nbytes may be NULL: the memory behind an object is not counted.
 typedef struct bind_type {
   void (*release)(void *object);
   size_t (*nbytes)(void *object);
 } bind_type;
 
 // The end of a handle: first the object, then what it lives in.
+// The release hook of every handle, so it may use the VM for tally_release
+// only.
 static BIND_UNUSED void bind_end(void *context, void *object) {
   const bind_type *type = context;
   bind_handle *h = object;
@@ -53,6 +62,8 @@ static BIND_UNUSED void bind_end(void *context, void *object) {
   free(h);
 }
 
+// Asked once, when the handle is made. What is lent is in the count of whoever
+// owns it already, or in nobody's.
 static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
   const bind_type *type = context;
   bind_handle *h = object;
@@ -60,8 +71,14 @@ static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
          (type->nbytes == NULL || h->is_lent ? 0 : type->nbytes(h->object));
 }
 
-// Makes a value of an object; NULL is none. [owner] lives as long. On failure
-// the object is still the caller's.
+// Makes a value of an object; NULL is none. [owner] lives as long, and [parent]
+// counts it; {0, 0} and NULL: it depends on nothing. On failure (kind memory)
+// the object is still the caller's, and nothing was retained or counted.
+//
+//   fresh            is_lent 0, no owner
+//   fresh within k   is_lent 0, parent and owner are those of k
+//   view of k        is_lent 1, parent and owner are those of k
+//   borrow           is_lent 1, no owner
 static BIND_UNUSED tally_status bind_wrap(tally_vm *vm,
                                           const tally_resource *type,
                                           const void *object, int is_lent,
@@ -86,7 +103,10 @@ static BIND_UNUSED tally_status bind_wrap(tally_vm *vm,
   return TALLY_OK;
 }
 
-// The object of an argument. [what] is "function: parameter" here and below.
+// The object of an argument; *out returns borrowed, valid as long as [v].
+//
+//   TALLY_ERR_TYPE   a value of another type
+//   TALLY_ERR_VALUE  its object was given away, by an earlier call
 static BIND_UNUSED tally_status bind_object(tally_vm *vm, const char *what,
                                             tally_value v,
                                             const tally_resource *type,
@@ -102,7 +122,8 @@ static BIND_UNUSED tally_status bind_object(tally_vm *vm, const char *what,
   return tally_raise(vm, TALLY_ERR_VALUE, "%s was given away already", what);
 }
 
-// The same for one that is given away.
+// The same for one that is given away. The caller sets (*out)->object to NULL
+// once the library has it. Kind value, too, for what is lent or has children.
 static BIND_UNUSED tally_status bind_given(tally_vm *vm, const char *what,
                                            tally_value v,
                                            const tally_resource *type,
@@ -122,10 +143,15 @@ static BIND_UNUSED tally_status bind_given(tally_vm *vm, const char *what,
                      (*out)->children, (*out)->children == 1 ? "" : "s");
 }
 
+// Whether the script has passed none, for parameters whose type has a ?.
 static BIND_UNUSED int bind_is_none(tally_vm *vm, tally_value v) {
   return strcmp(tally_type(vm, v), "none") == 0;
 }
 
+// A string as C reads it: *out returns borrowed, valid as long as the argument.
+//
+//   TALLY_ERR_TYPE   it is no string
+//   TALLY_ERR_VALUE  it has a NUL inside, behind which C would see nothing
 static BIND_UNUSED tally_status bind_text(tally_vm *vm, const char *what,
                                           tally_value v, const char **out) {
   size_t nbytes;
@@ -138,12 +164,22 @@ static BIND_UNUSED tally_status bind_text(tally_vm *vm, const char *what,
   return tally_raise(vm, TALLY_ERR_VALUE, "%s has a character of code 0", what);
 }
 
+// A copy of a text of C's; NULL is none. The library's text is still its own,
+// also where it was fresh: the glue frees it after this.
 static BIND_UNUSED tally_status bind_from_text(tally_vm *vm, const char *text,
                                                tally_value *out) {
   return text == NULL ? tally_from_none(vm, out)
                       : tally_from_string(vm, text, strlen(text), out);
 }
 
+// An integer, or a bool as 0 or 1, from [low] to [high], both included. A high
+// above INT64_MAX (of size_t) is never reached: scripts have no such integers.
+//
+//   bind_integer(vm, "m.f: n", v, INT_MIN, INT_MAX, &i)
+//   bind_integer(vm, "m.f: n", v, 0, SIZE_MAX, &i)
+//
+//   TALLY_ERR_TYPE   no integer; 2.0 is none
+//   TALLY_ERR_VALUE  out of range; *out is written all the same
 static BIND_UNUSED tally_status bind_integer(tally_vm *vm, const char *what,
                                              tally_value v, int64_t low,
                                              uint64_t high, int64_t *out) {
@@ -155,13 +191,23 @@ static BIND_UNUSED tally_status bind_integer(tally_vm *vm, const char *what,
     }
     *out = truth;
   }
-  if (*out >= low && (*out < 0 || (uint64_t)*out <= high))
+  // Where [low] is negative the type is signed, and so is [high].
+  if (*out >= low && (low < 0    ? *out <= (int64_t)high
+                      : *out < 0 ? 0
+                                 : (uint64_t)*out <= high))
     return TALLY_OK;
+  if (low < 0) {
+    return tally_raise(vm, TALLY_ERR_VALUE,
+                       "%s must be from %lld to %lld, not %lld", what,
+                       (long long)low, (long long)high, (long long)*out);
+  }
   return tally_raise(vm, TALLY_ERR_VALUE,
                      "%s must be from %lld to %llu, not %lld", what,
                      (long long)low, (unsigned long long)high, (long long)*out);
 }
 
+// A number as a double; kind type for anything else. A float parameter gets it
+// rounded, and infinite where it is too large.
 static BIND_UNUSED tally_status bind_float(tally_vm *vm, const char *what,
                                            tally_value v, double *out) {
   if (tally_to_float(vm, v, out) == TALLY_OK)
@@ -170,6 +216,8 @@ static BIND_UNUSED tally_status bind_float(tally_vm *vm, const char *what,
                      tally_type(vm, v));
 }
 
+// A result of an unsigned type; kind value above INT64_MAX, which no integer of
+// a script reaches.
 static BIND_UNUSED tally_status bind_from_unsigned(tally_vm *vm, uint64_t i,
                                                    tally_value *out) {
   if (i <= INT64_MAX)
@@ -186,6 +234,12 @@ typedef struct bind_array {
   int ndim;
 } bind_array;
 
+// An order of dtypes by their first letter: an array may become one of its own
+// kind or a later one, and nothing becomes complex for a library.
+//
+//   0 bool ─▶ 1 int8 … uint64 ─▶ 2 float32, float64      3 all else
+//
+// Within a kind, integers are checked (bind_range); floats are rounded.
 static BIND_UNUSED int bind_kind(const char *dtype) {
   return *dtype == 'b'                    ? 0
          : *dtype == 'i' || *dtype == 'u' ? 1
@@ -193,6 +247,8 @@ static BIND_UNUSED int bind_kind(const char *dtype) {
                                           : 3;
 }
 
+// Whether the items lie in row-major order without gaps. The stride of an axis
+// of one item is never used, so it may be anything.
 static BIND_UNUSED int bind_is_dense(const tally_array *a, int64_t itemsize) {
   for (int i = a->ndim - 1; i >= 0; i--) {
     if (a->shape[i] != 1 && a->strides[i] != itemsize)
@@ -206,6 +262,7 @@ static BIND_UNUSED int bind_is_dense(const tally_array *a, int64_t itemsize) {
 static BIND_UNUSED tally_status bind_range(tally_vm *vm, const char *what,
                                            tally_value v, int64_t low,
                                            uint64_t high) {
+  // The ends decide for all items between them.
   static const char *const ends[] = {"min", "max"};
   tally_value end;
   int64_t i;
@@ -223,6 +280,8 @@ static BIND_UNUSED tally_status bind_range(tally_vm *vm, const char *what,
 
 // Replaces what was made by what a function makes of it. [dtype] is a second
 // argument of it, NULL: there is none.
+// It is called by name, so a function that the script defines under that name
+// is called instead: bind_items looks at what came of it.
 static BIND_UNUSED tally_status bind_convert(tally_vm *vm, const char *function,
                                              const char *dtype, tally_value v,
                                              bind_array *out) {
@@ -244,6 +303,19 @@ static BIND_UNUSED tally_status bind_convert(tally_vm *vm, const char *function,
   return tally_to_buffer(vm, made, &out->of);
 }
 
+// An array argument in the form that C reads: row-major, dense, of [dtype].
+// Most arrays are that already, and C reads the script's own memory.
+//
+//   float64[4]                         of.data is the array's
+//   int64[4] for float64               astype, then of.data is made's
+//   x[::2], x.T                        flatten, after astype if both
+//
+// out->made is to be released after the call, also on failure; what goes on
+// reading the data has to keep it, or the argument where nothing was made. low
+// and high are those of an integer dtype.
+//
+//   TALLY_ERR_TYPE   no array of numbers, or of a later kind (bind_kind)
+//   TALLY_ERR_VALUE  an integer that the narrower dtype does not hold
 static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
                                            tally_value v, const char *dtype,
                                            size_t itemsize, int64_t low,
@@ -256,6 +328,7 @@ static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
                        what, dtype, tally_type(vm, v));
   }
   tally_status status = TALLY_OK;
+  size_t size = out->of.size;
   out->ndim = out->of.ndim;
   for (int i = 0; i < out->ndim && i < 4; i++) out->shape[i] = out->of.shape[i];
   if (strcmp(out->of.dtype, dtype) != 0) {
@@ -266,10 +339,23 @@ static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
   }
   if (status == TALLY_OK && !bind_is_dense(&out->of, (int64_t)itemsize))
     status = bind_convert(vm, "flatten", NULL, v, out);
+  if (status == TALLY_OK &&
+      (strcmp(out->of.dtype, dtype) != 0 || out->of.size != size ||
+       !bind_is_dense(&out->of, (int64_t)itemsize))) {
+    return tally_raise(vm, TALLY_ERR_TYPE,
+                       "%s: it does not become %s: the "
+                       "script has an astype or flatten of its own",
+                       what, dtype);
+  }
   return status;
 }
 
-// Memory that the library fills, of this shape; at least a byte.
+// Memory that the library fills, of this shape, zeroed; at least a byte, so
+// that C never gets NULL. *out returns owned, by free; [what] names it in
+// messages.
+//
+//   TALLY_ERR_VALUE   a size below 0, or bytes beyond size_t
+//   TALLY_ERR_MEMORY  the system has no more
 static BIND_UNUSED tally_status bind_allocate(tally_vm *vm, const char *what,
                                               int ndim, const int64_t *shape,
                                               size_t itemsize, void **out) {
@@ -296,6 +382,8 @@ typedef struct bind_view {
   void (*release)(void *data);
 } bind_view;
 
+// The hook of an array's buffer: the memory first, as the owner may be what
+// frees the allocator that it came from.
 static BIND_UNUSED void bind_view_end(void *context, void *data) {
   bind_view *view = context;
   if (view->release != NULL)
@@ -308,12 +396,19 @@ static BIND_UNUSED void bind_view_end(void *context, void *data) {
 
 // An array over memory of the library's: with [release] the script's from now
 // on, else lent as long as [owner] lives. On failure it is still the caller's.
+//
+//   shape   [ndim] sizes, at least one axis; dense, row-major
+//   NULL    as [data] is none
+//   lent    is read-only: an operation that would reuse its memory copies it
+//
+// Errors are those of tally_from_buffer.
 static BIND_UNUSED tally_status
 bind_from_items(tally_vm *vm, void *data, const char *dtype, size_t itemsize,
                 int ndim, const int64_t *shape, void (*release)(void *),
                 bind_handle *parent, tally_value owner, tally_value *out) {
   char type[TALLY_MAX_DIMS * 24 + 32];
   size_t n = 0, nbytes = itemsize;
+  // Also where no items were wanted: an empty result may be NULL in C.
   if (data == NULL)
     return tally_from_none(vm, out);
   for (int i = 0; i < ndim; i++) {
@@ -325,6 +420,7 @@ bind_from_items(tally_vm *vm, void *data, const char *dtype, size_t itemsize,
   bind_view *view = malloc(sizeof *view);
   if (view == NULL)
     return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for an array");
+  // The owner is retained last, when nothing can fail any more.
   *view = (bind_view){vm, parent, {0, 0}, release};
   tally_buffer buffer = {.size = sizeof buffer,
                          .data = data,
@@ -346,6 +442,7 @@ bind_from_items(tally_vm *vm, void *data, const char *dtype, size_t itemsize,
 }
 
 // A copy of items that a callback sees for the time of its call.
+// [data] borrowed. The script may keep the array: it owns the copy.
 static BIND_UNUSED tally_status bind_copy_items(tally_vm *vm, const void *data,
                                                 const char *dtype,
                                                 size_t itemsize, int ndim,
@@ -371,16 +468,34 @@ static BIND_UNUSED tally_status bind_copy_items(tally_vm *vm, const void *data,
 // called again, and the error is that of the whole call.
 typedef struct bind_call {
   tally_vm *vm;
+  // Borrowed for the time of the call, as its argument is.
   tally_value function;
   tally_status status;
 } bind_call;
 
-// --- Errors that jump: the library's handler calls bind_throw
-// -----------------
+// --- Errors that jump -------------------------------------------------------
 
+// Where bind_throw goes: set by a call that was declared to jump, for its time,
+// and put back by it, so calls may lie within each other. An adapter that has
+// to clean up sets its own, and jumps on to the one before:
+//
+//   jmp_buf here, *before = bind_jump;
+//   bind_jump = &here;
+//   if (setjmp(here) != 0) {
+//     bind_jump = before;
+//     free_what_is_half_made();
+//     longjmp(*before, 1);
+//   }
+//   …
+//   bind_jump = before;
+//
+// A thread has its own, as libraries call their handlers where they fail.
 static BIND_UNUSED _Thread_local jmp_buf *bind_jump;
 static BIND_UNUSED _Thread_local char bind_thrown[512];
 
+// Ends the running call with this message, cut at 511 bytes, as its error. For
+// the library's error handler; what lies between is not released. Never call it
+// from a callback's own frames: those of the VM would be jumped over.
 static BIND_UNUSED _Noreturn void bind_throw(const char *format, ...) {
   va_list list;
   va_start(list, format);

@@ -1,5 +1,11 @@
 // The command `tally bind`: reads declarations, writes the module's C and its
 // tests beside them, says what was bound and what was not, and builds it.
+//
+//     tally bind -o made db/x.bind      made/sqlite.c  made/sqlite_test.tly
+//     tally bind --build db/x.bind      db/sqlite.c, …, and db/sqlite.so
+//
+// Names are the module's, as `module NAME` has it, not the file's. The build is
+// one command of a shell; without --build it is printed, for a Makefile.
 
 #include "repl/bind.h"
 
@@ -7,20 +13,25 @@
 
 #include "repl/file.h"
 
+// As long as the longest path of the system.
 enum { BIND_PATH = 4096 };
 
 // What the command line asks for.
+// folder NULL: beside the declarations; builds: --build was given.
 typedef struct bind_command {
   const char *path, *folder;
   bool builds;
 } bind_command;
 
+// 2 is the exit status for a command line that says nothing, as of the other
+// commands.
 static int usage(void) {
   fputs("usage: tally bind [--build] [-o FOLDER] FILE.bind\n", stderr);
   return 2;
 }
 
 // Reads the arguments behind the word; 0, or the exit status.
+// A word that begins with - is no file; one that does goes as ./-x.
 static int read_arguments(int argc, char **argv, bind_command *out) {
   for (int i = 0; i < argc; i++) {
     if (strcmp(argv[i], "--build") == 0)
@@ -37,6 +48,7 @@ static int read_arguments(int argc, char **argv, bind_command *out) {
 
 // FOLDER/NAMEending; the folder is that of the declarations unless one was
 // given. False: it is too long.
+// [ending] begins with its point or underscore; out has room for BIND_PATH.
 static bool make_path(const bind_command *cmd, const bind_file *file,
                       const char *ending, char *out) {
   const char *slash = strrchr(cmd->path, '/');
@@ -49,6 +61,8 @@ static bool make_path(const bind_command *cmd, const bind_file *file,
   return n < BIND_PATH;
 }
 
+// Whole or not at all, so that a module that is being built elsewhere never
+// sees half of it. False after a message that names the path.
 static bool write_text(const char *path, const char *data, size_t n) {
   if (tl_write_file(path, data, n))
     return true;
@@ -62,6 +76,7 @@ static bool write_files(const bind_file *file, const char *c, const char *test,
                         size_t *tested) {
   char *data = NULL;
   size_t n;
+  // In memory first: what the writers say is then one write, which is atomic.
   FILE *out = need(open_memstream(&data, &n));
   tl_bind_glue(file, out);
   fclose(out);
@@ -77,6 +92,7 @@ static bool write_files(const bind_file *file, const char *c, const char *test,
 }
 
 // What was bound of what was listed, and why the rest was not.
+// Constants and raw functions count as functions.
 static void report(const bind_file *file, size_t tested) {
   printf("%.*s: %zu of %zu functions bound, %zu of them tested\n",
          SPAN(file->name), file->function_count,
@@ -87,10 +103,20 @@ static void report(const bind_file *file, size_t tested) {
   }
 }
 
+// A path as one word of a shell, whatever is in it: it's -> 'it'\''s'.
+static void spell_path(const char *path, FILE *out) {
+  fputs(" '", out);
+  for (; *path != 0; path++)
+    fputs(*path == '\'' ? "'\\''" : (char[]){*path, 0}, out);
+  fputs("'", out);
+}
+
 // The command that makes the library, for a shell: $CC and $CFLAGS count.
 static void spell_build(const bind_file *file, const char *c, const char *so,
                         FILE *out) {
-  fprintf(out, "${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o '%s' '%s'", so, c);
+  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
+  spell_path(so, out);
+  spell_path(c, out);
   if (file->packages.n > 0)
     fprintf(out, " $(pkg-config --cflags --libs %.*s)", SPAN(file->packages));
   span left = file->libraries;
@@ -103,6 +129,8 @@ static void spell_build(const bind_file *file, const char *c, const char *so,
 }
 
 // Runs it, or says what to type.
+// 1 where the command failed, after a message with all of it, to be tried by
+// hand.
 static int build(const bind_command *cmd, const bind_file *file, const char *c,
                  const char *so) {
   char *line = NULL;
@@ -113,6 +141,7 @@ static int build(const bind_command *cmd, const bind_file *file, const char *c,
   int status = 0;
   if (cmd->builds) {
     fflush(stdout);
+    // The compiler's own messages are on standard error already.
     status = system(line) == 0 ? 0 : 1;
     if (status != 0)
       fprintf(stderr, "tally: this failed: %s\n", line);
@@ -124,6 +153,8 @@ static int build(const bind_command *cmd, const bind_file *file, const char *c,
 }
 
 // Writes, reports and builds, for declarations that were read.
+// The paths come first: nothing is written where one of them is too long. A
+// failed build leaves the C and the tests, which are what there is to look at.
 static int bind(const bind_command *cmd, const bind_file *file) {
   char c[BIND_PATH], test[BIND_PATH], so[BIND_PATH];
   size_t tested;
@@ -138,6 +169,8 @@ static int bind(const bind_command *cmd, const bind_file *file) {
   return build(cmd, file, c, so);
 }
 
+// 0: all was written, and built if that was asked for; 1 after a message; 2:
+// the usage. The C is written anew at each call, even where nothing changed.
 int tl_bind_command(int argc, char **argv) {
   bind_command cmd = {NULL, NULL, false};
   int status = read_arguments(argc, argv, &cmd);

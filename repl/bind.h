@@ -15,6 +15,7 @@
 #include "repl/span.h"
 
 // As many as a function of a native module may have.
+// Axes: what bind_array (tally_bind.h) has room for.
 enum { BIND_MAX_PARAMS = 16, BIND_MAX_AXES = 4 };
 
 // A type of numbers: how declarations, C and arrays call it, and what fits.
@@ -25,6 +26,7 @@ typedef struct bind_number {
 } bind_number;
 
 // What a value is to C.
+// What is a pointer to C has an owner as well: text, handle, array.
 typedef enum bind_form {
   BIND_VOID,      // no result
   BIND_CODE,      // a result that says whether the call failed
@@ -48,6 +50,14 @@ typedef enum bind_owner {
 } bind_owner;
 
 // A parameter, a result, or an attribute of a handle.
+//
+//   out fresh double[n] y         ARRAY, FRESH, is_out, shape {n}
+//   borrow text? s = none         TEXT, BORROW, may_be_none, preset
+//   int n in 1 .. 9               NUMBER, low 1, high 9
+//   use NULL                      USE, is_hidden, preset NULL
+//   out fresh box b within a      HANDLE, FRESH, is_out, of a
+//
+// What names other parameters is an index once all of them were read.
 typedef struct bind_value {
   bind_form form;
   bind_owner owner;
@@ -79,6 +89,8 @@ typedef enum bind_failure {
   BIND_BY_ERRNO,     // NULL or below 0, and errno says why
 } bind_failure;
 
+// Functions that say nothing have those of the file's last errors line, as far
+// as their result can tell.
 typedef struct bind_errors {
   bind_failure failure;
   bool jumps;  // bind_throw was called
@@ -88,12 +100,16 @@ typedef struct bind_errors {
 } bind_errors;
 
 // A type of objects.
+// c is its type with the *; release the function of C that ends an object;
+// nbytes and device are expressions of `object`, empty: none.
 typedef struct bind_handle_type {
   span name, c, doc, release, nbytes, device;
   bind_value *attributes;
   size_t count;
 } bind_handle_type;
 
+// Also a callback and a constant. A callback has no C name: the glue writes the
+// function that C calls.
 typedef struct bind_function {
   span name, c, doc;
   bool is_constant;  // c is an expression
@@ -114,6 +130,8 @@ typedef struct bind_skip {
 } bind_skip;
 
 // A file of declarations. Lists are owned, by tl_bind_free.
+// Declared before they are used: an index of a handle or callback is of what
+// stands above.
 typedef struct bind_file {
   const char *path;
   text source;
@@ -130,9 +148,11 @@ typedef struct bind_file {
 // Reads the file at file->path. False after a message on standard error that
 // begins with FILE:LINE:COLUMN; file->source is then still to be freed.
 bool tl_bind_read(bind_file *file);
+// Also after a tl_bind_read that failed. The file itself is the caller's.
 void tl_bind_free(bind_file *file);
 
 // Whether a parameter is one of the script's.
+// In the order of the declaration, these are args[0], args[1], …
 static inline bool bind_is_given(const bind_value *v) {
   return !v->is_out && !v->is_hidden;
 }
@@ -144,6 +164,8 @@ void tl_bind_doc(span doc, FILE *out);
 
 // The module in C, and its tests in Tally. Return how many functions the tests
 // call.
+// Both write to memory or a file; whether that worked is for the caller to see.
+// The glue takes a file that was read: nothing can fail any more.
 void tl_bind_glue(const bind_file *file, FILE *out);
 size_t tl_bind_tests(const bind_file *file, FILE *out);
 

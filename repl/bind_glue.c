@@ -5,7 +5,35 @@
 //     write_function   variables ─ arguments ─ call ─ failure ─ results ─ done:
 //
 // Every way out of a function leads through its label done, where what was made
-// and did not become a result is released again.
+// and did not become a result is released again. Of
+//
+//     function even = code even(borrow int[n] x, int n, out fresh int[n] y)
+//
+// it makes, with the checks left out:
+//
+//     static tally_status call_even(vm, context, count, args, out) {
+//       tally_value made[1] = {{0, 0}};             what becomes the results
+//       int code = 0, n = 0, *y = 0;                named as in the declaration
+//       const int *x = 0;
+//       bind_array x_array = {.made = {0, 0}};      the argument as C sees it
+//       status = bind_items(vm, "m.even: x", args[0], "int32", …, &x_array);
+//       x = x_array.of.data;
+//       n = (int)(x_array.of.size);                 hidden, so after all others
+//       status = bind_allocate(…, &memory);         y
+//       code = even(x, n, y);
+//       if (code != 0) { tally_raise(…); goto done; }
+//       status = bind_from_items(vm, y, …, &made[0]);
+//       y = NULL;                                   the value has it now
+//       *out = made[0];
+//     done:
+//       free(y), tally_release(vm, x_array.made), …
+//       return status;
+//     }
+//
+// Expressions of the declarations stand in it as they were written, so they see
+// these variables; is_reserved (bind_read.c) has the names that they may not
+// take. What is written is C11 and has no warnings at -Wall, but for those of
+// the expressions.
 
 #include "repl/bind.h"
 
@@ -17,19 +45,23 @@ typedef struct writer {
   int results;  // of the function
 } writer;
 
+// For names that are not from the file.
 static bool same_word(span a, const char *b) {
   return same(a, spell(b));
 }
 
 // Writes the text as it stands, or something else where it is empty.
+// A default for what a declaration may leave out.
 static span text_or(span text, const char *otherwise) {
   return text.n > 0 ? text : spell(otherwise);
 }
 
 // A text as a literal of C, without its quotes.
+// Not for formats of printf: a % stays one.
 static void write_escaped(FILE *out, span text) {
   for (size_t i = 0; i < text.n; i++) {
     char c = text.at[i];
+    // A literal for each line, so that the generated file can be read.
     if (c == '\n')
       fputs("\\n\"\n    \"", out);
     else if (c == '"' || c == '\\')
@@ -39,6 +71,7 @@ static void write_escaped(FILE *out, span text) {
   }
 }
 
+// The one blank behind ## is no indent of the text's; more are, as of examples.
 void tl_bind_doc(span doc, FILE *out) {
   span line;
   while (next_line(&doc, &line)) {
@@ -47,6 +80,8 @@ void tl_bind_doc(span doc, FILE *out) {
   }
 }
 
+// As tl_params_parse reads it: required ones are names, and defaults follow =
+// so that they go by position, too. What is out or hidden is not there.
 void tl_bind_params(const bind_function *f, FILE *out) {
   if (f->is_raw) {
     fprintf(out, "%.*s", SPAN(f->raw_params));
@@ -66,7 +101,8 @@ void tl_bind_params(const bind_function *f, FILE *out) {
 
 // --- Types ------------------------------------------------------------------
 
-// The C type of a value, for a variable.
+// The C type of a value, for a variable or a parameter of a callback. What the
+// library only reads is const; a void result has none.
 static void write_type(const writer *w, const bind_value *v) {
   switch (v->form) {
     case BIND_NUMBER:
@@ -95,6 +131,7 @@ static void write_type(const writer *w, const bind_value *v) {
 }
 
 // "module.function: parameter", as a literal.
+// It goes to the functions of tally_bind.h, which begin their messages with it.
 static void write_what(const writer *w, const bind_value *v) {
   fprintf(w->out, "\"%.*s.%.*s: %.*s\"", SPAN(w->file->name), SPAN(w->f->name),
           SPAN(v->name));
@@ -102,6 +139,7 @@ static void write_what(const writer *w, const bind_value *v) {
 
 // --- Handles ----------------------------------------------------------------
 
+// The hook's if for one attribute; its expression sees `object`.
 static void write_attribute(const writer *w, const bind_value *v) {
   fprintf(w->out, "  if (strcmp(name, \"%.*s\") == 0)\n    return ",
           SPAN(v->name));
@@ -113,9 +151,21 @@ static void write_attribute(const writer *w, const bind_value *v) {
 }
 
 // The hooks of a type of objects, and the type.
+//
+//   handle box = struct box *     box_release_hook    calls box_free
+//     release box_free            box_nbytes_hook     where there is nbytes
+//     get n: int = object->n      box_attribute_hook  refs, device, n
+//                                 box_hooks           the first two of them
+//                                 box_type            the tally_resource
+//
+// `refs` is there for every handle: how many values were made from it. An
+// object that was given away has no other attribute, as C would read freed
+// memory.
 static void write_handle(const writer *w, const bind_handle_type *h) {
   int n = (int)h->name.n;
   const char *name = h->name.at;
+  // The library's function may take another type or give a result, so it is not
+  // the hook itself.
   fprintf(w->out,
           "static void %.*s_release_hook(void *object) {\n"
           "  %.*s((%.*s)object);\n}\n\n",
@@ -159,6 +209,8 @@ static void write_handle(const writer *w, const bind_handle_type *h) {
 // --- Callbacks --------------------------------------------------------------
 
 // One argument of a callback, as a value.
+// Texts and arrays are copied: the script may keep them, the library's memory
+// is its own again when the callback has returned.
 static void write_callback_argument(const writer *w, const bind_value *v,
                                     int at) {
   int n = (int)v->name.n;
@@ -185,6 +237,8 @@ static void write_callback_argument(const writer *w, const bind_value *v,
 }
 
 // What becomes of the script's result.
+// Into `result`, of the widest type; a value that does not fit is an error of
+// the callback, as if it had raised it.
 static void write_callback_result(const writer *w, const bind_function *f) {
   if (f->result.form == BIND_VOID)
     return;
@@ -192,19 +246,33 @@ static void write_callback_result(const writer *w, const bind_function *f) {
   if (type->is_float) {
     fprintf(w->out,
             "  if (status == TALLY_OK)\n"
-            "    status = bind_float(vm, \"%.*s: the result\", value, "
-            "&number);\n",
+            "    status = bind_float(vm, \"%.*s: the result\", made, "
+            "&result);\n",
             SPAN(f->name));
   } else {
     fprintf(w->out,
             "  if (status == TALLY_OK)\n"
-            "    status = bind_integer(vm, \"%.*s: the result\", value, %s, "
-            "%s,\n                          &number);\n",
+            "    status = bind_integer(vm, \"%.*s: the result\", made, %s, "
+            "%s,\n                          &result);\n",
             SPAN(f->name), type->low, type->high);
   }
 }
 
 // A function of C that calls the script's.
+// Once a call of the script's has failed, all further ones return `stop` at
+// once, until the library gives up.
+//   callback each = int (int i, context)
+//     stop -1
+//
+//   static int each_callback(int i, void *context) {
+//     bind_call *call = context;                    the script's function
+//     if (call->status != TALLY_OK) return -1;
+//     status = tally_from_int(vm, i, &args[0]);
+//     status = tally_apply(vm, call->function, 1, args, &made);
+//     status = bind_integer(vm, …, made, INT_MIN, INT_MAX, &result);
+//     call->status = status;                        for write_failure
+//     return status == TALLY_OK ? (int)result : (-1);
+//   }
 static void write_callback(const writer *w, const bind_function *f) {
   fputs("static ", w->out);
   write_type(w, &f->result);
@@ -225,11 +293,11 @@ static void write_callback(const writer *w, const bind_function *f) {
   span stop = text_or(f->stop, "0");
   fprintf(w->out,
           ") {\n  bind_call *call = context;\n  tally_vm *vm = call->vm;\n"
-          "  tally_value args[%d] = {{0, 0}}, value = {0, 0};\n"
+          "  tally_value args[%d] = {{0, 0}}, made = {0, 0};\n"
           "  tally_status status = TALLY_OK;\n",
           count > 0 ? count : 1);
   if (gives)
-    fprintf(w->out, "  %s number = 0;\n", is_float ? "double" : "int64_t");
+    fprintf(w->out, "  %s result = 0;\n", is_float ? "double" : "int64_t");
   fprintf(w->out, "  if (call->status != TALLY_OK)\n    return%s%.*s;\n",
           gives ? " " : "", gives ? (int)stop.n : 0, stop.at);
   for (int i = 0, at = 0; i < f->count; i++)
@@ -237,21 +305,23 @@ static void write_callback(const writer *w, const bind_function *f) {
       write_callback_argument(w, &f->params[i], at++);
   fprintf(w->out,
           "  if (status == TALLY_OK)\n"
-          "    status = tally_apply(vm, call->function, %d, args, &value);\n",
+          "    status = tally_apply(vm, call->function, %d, args, &made);\n",
           count);
   write_callback_result(w, f);
   fprintf(w->out,
           "  for (int i = 0; i < %d; i++) tally_release(vm, args[i]);\n"
-          "  tally_release(vm, value);\n  call->status = status;\n",
+          "  tally_release(vm, made);\n  call->status = status;\n",
           count);
   if (gives)
-    fprintf(w->out, "  return status == TALLY_OK ? (%s)number : (%.*s);\n",
+    fprintf(w->out, "  return status == TALLY_OK ? (%s)result : (%.*s);\n",
             f->result.type->c, SPAN(stop));
   fputs("}\n\n", w->out);
 }
 
 // --- Variables and arguments ------------------------------------------------
 
+// All are zero from the start: done may be reached before any of them is set,
+// and must see what is there to release.
 static void write_variable(const writer *w, const bind_value *v) {
   FILE *out = w->out;
   if (v->form == BIND_USE || v->form == BIND_CONTEXT)
@@ -270,6 +340,7 @@ static void write_variable(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
+// Through a variable of the widest type, then cast: the range was checked.
 static void write_number(const writer *w, const bind_value *v, int at) {
   bool is_float = v->type->is_float;
   fprintf(w->out, "  %s %.*s_given;\n  status = %s(vm, ",
@@ -286,6 +357,7 @@ static void write_number(const writer *w, const bind_value *v, int at) {
           SPAN(v->name), SPAN(v->name), v->type->c, SPAN(v->name));
 }
 
+// The range is that of the dtype: an `in` is of single numbers alone.
 static void write_array(const writer *w, const bind_value *v, int at) {
   int n = (int)v->name.n;
   const char *name = v->name.at;
@@ -300,6 +372,8 @@ static void write_array(const writer *w, const bind_value *v, int at) {
           n, name, n, name);
 }
 
+// The handle itself is needed behind the call, by what lives in it (its
+// children) and by `own` (its object becomes NULL).
 static void write_handle_argument(const writer *w, const bind_value *v,
                                   int at) {
   fprintf(w->out, "  status = %s(vm, ",
@@ -313,6 +387,7 @@ static void write_handle_argument(const writer *w, const bind_value *v,
           SPAN(v->name), SPAN(v->name));
 }
 
+// An argument that may be none stays 0 or NULL then: nothing is read.
 static void write_argument(const writer *w, const bind_value *v, int at) {
   if (v->may_be_none)
     fprintf(w->out, "  if (!bind_is_none(vm, args[%d])) {\n", at);
@@ -342,8 +417,12 @@ static void write_argument(const writer *w, const bind_value *v, int at) {
 }
 
 // A parameter that the glue fills in: the size of an array, or of an axis.
+// Too many items for the type is kind value: an int n of a library ends at
+// 2^31.
 static void write_length(const writer *w, const bind_value *v) {
   const bind_value *a = &w->f->params[v->length_of];
+  // For a name of usual length; a longer one is cut, which the compiler
+  // refuses.
   char size[160];
   if (v->axis < 0)
     snprintf(size, sizeof size, "%.*s_array.of.size", SPAN(a->name));
@@ -360,10 +439,19 @@ static void write_length(const writer *w, const bind_value *v) {
           SPAN(v->name), v->type->c, size);
 }
 
+// The begin of a check of an array; one that is none passes it.
+static void write_given(const writer *w, const bind_value *v) {
+  fputs("  if (", w->out);
+  if (v->may_be_none)
+    fprintf(w->out, "%.*s_array.of.dtype != NULL && ", SPAN(v->name));
+}
+
 // Whether an array has the axes that were declared.
+// Of one axis any shape will do: a matrix goes as its items in a row.
 static void write_axes_check(const writer *w, const bind_value *v) {
+  write_given(w, v);
   fprintf(w->out,
-          "  if (%.*s_array.ndim != %d) {\n    status = tally_raise(vm, "
+          "%.*s_array.ndim != %d) {\n    status = tally_raise(vm, "
           "TALLY_ERR_SHAPE, \"%%s must have %d axes, not %%d\",\n"
           "                         ",
           SPAN(v->name), v->axes, v->axes);
@@ -373,24 +461,26 @@ static void write_axes_check(const writer *w, const bind_value *v) {
 
 // Whether it has as many items as was declared.
 static void write_size_check(const writer *w, const bind_value *v) {
-  fprintf(w->out, "  if (%.*s_array.of.size != (size_t)1", SPAN(v->name));
+  write_given(w, v);
+  // C sees a run of items, so the product is what counts.
+  fprintf(w->out, "%.*s_array.of.size != (size_t)1", SPAN(v->name));
   for (int k = 0; k < v->axes; k++)
     fprintf(w->out, " * (size_t)(%.*s)", SPAN(v->shape[k]));
   fputs(
       ") {\n    status = tally_raise(vm, TALLY_ERR_SHAPE, \"%s has %zu "
-      "items, which is not ",
+      "items, which is not %s\",\n                         ",
       w->out);
+  write_what(w, v);
+  fprintf(w->out, ", %.*s_array.of.size, \"", SPAN(v->name));
   for (int k = 0; k < v->axes; k++) {
     fputs(k > 0 ? " * " : "", w->out);
     write_escaped(w->out, v->shape[k]);
   }
-  fputs("\",\n                         ", w->out);
-  write_what(w, v);
-  fprintf(w->out, ", %.*s_array.of.size);\n    goto done;\n  }\n",
-          SPAN(v->name));
+  fputs("\");\n    goto done;\n  }\n", w->out);
 }
 
 // The sizes that the glue fills in, and checks of those that are given.
+// Behind all arguments, as expressions may name any of them.
 static void write_lengths(const writer *w) {
   const bind_function *f = w->f;
   for (int i = 0; i < f->count; i++) {
@@ -398,6 +488,7 @@ static void write_lengths(const writer *w) {
     if (v->form == BIND_ARRAY && !v->is_out && v->axes > 1)
       write_axes_check(w, v);
   }
+  // Sizes come before the checks, whose expressions may use them.
   for (int i = 0; i < f->count; i++)
     if (f->params[i].length_of >= 0)
       write_length(w, &f->params[i]);
@@ -410,6 +501,7 @@ static void write_lengths(const writer *w) {
 
 // The shape of an array as a compound literal: of the memory, or [filled] of
 // what is in it.
+// Each size is cast on its own, so a product is made where it is checked.
 static void write_shape(const writer *w, const bind_value *v, bool filled) {
   fputs("(const int64_t[]){", w->out);
   for (int i = 0; i < v->axes; i++) {
@@ -420,6 +512,7 @@ static void write_shape(const writer *w, const bind_value *v, bool filled) {
 }
 
 // Memory for arrays that the function fills.
+// Behind the arguments and their sizes, as its own sizes are made of these.
 static void write_outputs(const writer *w) {
   for (int i = 0; i < w->f->count; i++) {
     const bind_value *v = &w->f->params[i];
@@ -438,6 +531,8 @@ static void write_outputs(const writer *w) {
 
 // --- The call ---------------------------------------------------------------
 
+// In C's order, which is that of the declaration. What is out goes by its
+// address, but an array, whose memory is there.
 static void write_call_argument(const writer *w, const bind_value *v) {
   if (v->form == BIND_USE)
     fprintf(w->out, "%.*s", SPAN(v->preset));
@@ -452,6 +547,10 @@ static void write_call_argument(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
+// Around the call: the jump's way back, errno, and the end of `own`. The object
+// of an `own` is the library's whether the call failed or not, as only the
+// library knows; a call that jumped has not come so far, and its handle still
+// has it.
 static void write_call(const writer *w) {
   const bind_function *f = w->f;
   if (f->errors.jumps)
@@ -473,6 +572,7 @@ static void write_call(const writer *w) {
   fputs(");\n", w->out);
   if (f->errors.jumps)
     fputs("  bind_jump = before;\n", w->out);
+  // The handle stays a value of the script's, and says what became of it.
   for (int i = 0; i < f->count; i++)
     if (f->params[i].owner == BIND_OWN)
       fprintf(w->out, "  %.*s_handle->object = NULL;\n",
@@ -480,6 +580,7 @@ static void write_call(const writer *w) {
 }
 
 // The condition under which the call failed.
+// Is never written for a result that does not fit: see check_errors.
 static void write_condition(const writer *w) {
   const bind_errors *e = &w->f->errors;
   const char *result = w->f->result.form == BIND_CODE ? "code" : "result";
@@ -510,6 +611,9 @@ static void write_condition(const writer *w) {
   }
 }
 
+// First what a callback raised, as the library may give any result after its
+// stop; then what the result says. The label `failed` is where a jump comes in,
+// inside of the same branch, with the message of bind_throw.
 static void write_failure(const writer *w) {
   const bind_function *f = w->f;
   const bind_errors *e = &f->errors;
@@ -529,6 +633,7 @@ static void write_failure(const writer *w) {
   fputs(") {\n", w->out);
   if (e->jumps)
     fputs("  failed:\n", w->out);
+  // "io" is TALLY_ERR_IO.
   char kind[16];
   span of = text_or(e->kind, "host");
   for (size_t i = 0; i <= of.n && i < sizeof kind; i++)
@@ -549,12 +654,14 @@ static void write_failure(const writer *w) {
 // --- Results ----------------------------------------------------------------
 
 // Whether the value becomes a result of the script's.
+// [first]: it is C's result, not a parameter.
 static bool is_result(const bind_value *v, bool first) {
   return first ? v->form != BIND_VOID && v->form != BIND_CODE
                : v->is_out && !v->is_filled;
 }
 
 // The handle and the value that a result lives in, for bind_wrap.
+// The index among the script's arguments, as args has no others.
 static void write_owner(const writer *w, const bind_value *v) {
   if (v->of_index < 0) {
     fputs("NULL, (tally_value){0, 0}", w->out);
@@ -566,26 +673,35 @@ static void write_owner(const writer *w, const bind_value *v) {
   if (of->form == BIND_HANDLE)
     fprintf(w->out, "%.*s_handle, args[%d]", SPAN(of->name), at);
   else
-    fprintf(w->out, "NULL, args[%d]", at);
+    // What C saw of an array that was converted is the copy.
+    fprintf(w->out,
+            "NULL,\n      %.*s_array.made.check != 0 ? %.*s_array.made : "
+            "args[%d]",
+            SPAN(of->name), SPAN(of->name), at);
 }
 
+// What frees fresh texts and arrays of the library's; the glue's own memory is
+// always free's.
 static span free_of(const writer *w) {
   return text_or(w->f->free, "free");
 }
 
 // A list of fresh texts or handles: each becomes a value, then the C array
 // goes.
+// One that is NULL, or has less than no items, is the empty list.
 static void write_list(const writer *w, const bind_value *v, int n,
                        const char *name, int at) {
   fprintf(w->out,
-          "  size_t %.*s_count = (size_t)(%.*s);\n"
+          "  size_t %.*s_count =\n"
+          "      %.*s == NULL || (int64_t)(%.*s) < 0 ? 0 : (size_t)(%.*s);\n"
           "  tally_value *%.*s_values = calloc(%.*s_count + 1, "
           "sizeof(tally_value));\n"
           "  if (%.*s_values == NULL)\n"
           "    status = tally_raise(vm, TALLY_ERR_MEMORY, \"no memory\");\n"
           "  for (size_t i = 0; i < %.*s_count; i++) {\n"
           "    if (status == TALLY_OK)\n      status = ",
-          n, name, SPAN(v->shape[0]), n, name, n, name, n, name, n, name);
+          n, name, n, name, SPAN(v->shape[0]), SPAN(v->shape[0]), n, name, n,
+          name, n, name, n, name);
   if (v->form == BIND_TEXT) {
     fprintf(
         w->out,
@@ -598,10 +714,9 @@ static void write_list(const writer *w, const bind_value *v, int n,
     write_owner(w, v);
     fprintf(w->out,
             ", &%.*s_values[i]);\n"
-            "    if (status != TALLY_OK && %.*s[i] != NULL && "
-            "%.*s_values != NULL &&\n        %.*s_values[i].handle == 0)\n"
+            "    if (status != TALLY_OK && %.*s[i] != NULL)\n"
             "      %.*s_release_hook(%.*s[i]);\n",
-            n, name, n, name, n, name, n, name, k, type, n, name);
+            n, name, n, name, k, type, n, name);
   }
   fprintf(w->out,
           "  }\n  if (status == TALLY_OK)\n"
@@ -615,6 +730,8 @@ static void write_list(const writer *w, const bind_value *v, int n,
 }
 
 // A function that says it filled more than there was is not believed.
+// What it says has to lie in 0 .. the first axis: memory behind that is not
+// ours to show.
 static void write_filled(const writer *w, const bind_value *v) {
   fprintf(w->out,
           "  if ((int64_t)(%.*s) < 0 || (int64_t)(%.*s) > (int64_t)(%.*s)) {\n"
@@ -627,10 +744,13 @@ static void write_filled(const writer *w, const bind_value *v) {
 }
 
 // Makes made[at] of the variable [name].
+// For one C form each; all write made[at] and go to done on failure.
 static void write_result(const writer *w, const bind_value *v, span named,
                          int at) {
   int n = (int)named.n;
   const char *name = named.at;
+  // A fresh object or array that became a value is forgotten here: done would
+  // release it again. A text was copied, so done frees it in any case.
   if (v->owner == BIND_LIST) {
     write_list(w, v, n, name, at);
   } else if (v->form == BIND_NUMBER) {
@@ -671,6 +791,7 @@ static void write_result(const writer *w, const bind_value *v, span named,
 }
 
 // What is given to the script: nothing, one value, or a list of them.
+// In order: C's result, then what is out, as declared.
 static void write_results(const writer *w) {
   const bind_function *f = w->f;
   int at = 0;
@@ -681,6 +802,7 @@ static void write_results(const writer *w) {
       write_result(w, &f->params[i], f->params[i].name, at++);
   if (at == 1)
     fputs("  *out = made[0];\n  made[0] = (tally_value){0, 0};\n", w->out);
+  // The list retains its items; made is released at done.
   else if (at > 1)
     fprintf(w->out, "  status = tally_from_list(vm, %d, made, out);\n", at);
 }
@@ -688,6 +810,8 @@ static void write_results(const writer *w) {
 // Releases what did not become a result. Of a call that jumped, what it gave
 // through pointers is not known.
 static void write_release(const writer *w, const bind_value *v, span name) {
+  // The list went where it was made, item by item; a call that failed gave
+  // none.
   if (v->owner == BIND_LIST)
     return;
   if (v->form == BIND_TEXT && v->owner == BIND_FRESH)
@@ -704,6 +828,8 @@ static void write_release(const writer *w, const bind_value *v, span name) {
     fprintf(w->out, "  tally_release(vm, %.*s_array.made);\n", SPAN(name));
 }
 
+// In a call that jumped, variables that C wrote are undefined; arrays are not,
+// as their pointers were set before.
 static void write_end(const writer *w) {
   const bind_function *f = w->f;
   fputs("  goto done;\ndone:\n", w->out);
@@ -726,12 +852,15 @@ static void write_end(const writer *w) {
 
 // --- Functions --------------------------------------------------------------
 
+// The length of `made`.
 static int count_results(const bind_function *f) {
   int count = is_result(&f->result, true);
   for (int i = 0; i < f->count; i++) count += is_result(&f->params[i], false);
   return count;
 }
 
+// The signature of a tally_function, and the variables that are no parameters.
+// jumped is volatile: it is set between setjmp and longjmp.
 static void write_head(const writer *w) {
   const bind_function *f = w->f;
   fprintf(w->out,
@@ -755,6 +884,7 @@ static void write_head(const writer *w) {
   }
 }
 
+// The order is that of the picture at the head of this file.
 static void write_function(writer *w) {
   const bind_function *f = w->f;
   w->results = count_results(f);
@@ -776,6 +906,7 @@ static void write_function(writer *w) {
 }
 
 // A constant is a function without parameters.
+// Needs nothing of what a function has: no arguments, and no way to fail.
 static void write_constant(const writer *w) {
   const bind_value *v = &w->f->result;
   fprintf(w->out,
@@ -800,6 +931,7 @@ static void write_doc(const writer *w, span doc, span c) {
   size_t n = 0;
   FILE *lines = need(open_memstream(&data, &n));
   tl_bind_doc(doc, lines);
+  // `tally doc` then says at least where it comes from.
   if (n == 0 && doc.n == 0)
     fprintf(lines, "%.*s of the C library.\n", SPAN(c));
   fclose(lines);
@@ -811,10 +943,17 @@ static void write_doc(const writer *w, span doc, span c) {
   free(data);
 }
 
+// The row of the module's table; of a raw function its own C is called.
 static void write_row(const writer *w) {
   const bind_function *f = w->f;
+  char *params = NULL;
+  size_t n = 0;
+  FILE *text = need(open_memstream(&params, &n));
+  tl_bind_params(f, text);
+  fclose(text);
   fprintf(w->out, "    {.name = \"%.*s\", .params = \"", SPAN(f->name));
-  tl_bind_params(f, w->out);
+  write_escaped(w->out, (span){params, n});
+  free(params);
   fputs("\",\n     .doc = ", w->out);
   write_doc(w, f->doc, f->c);
   if (f->is_raw)
@@ -823,6 +962,7 @@ static void write_row(const writer *w) {
     fprintf(w->out, ",\n     .call = call_%.*s},\n", SPAN(f->name));
 }
 
+// The table of functions, and tally_open_NAME, which an import calls once.
 static void write_module(writer *w) {
   const bind_file *file = w->file;
   fputs("static const tally_native functions[] = {\n", w->out);
@@ -843,6 +983,8 @@ static void write_module(writer *w) {
   fputs(";\n  return tally_add_module(vm, &module);\n}\n", w->out);
 }
 
+// In C's order of what has to be known before: headers, types, the file's own
+// code, hooks, callbacks, functions, the table.
 void tl_bind_glue(const bind_file *file, FILE *out) {
   writer w = {out, file, NULL, 0};
   const char *slash = strrchr(file->path, '/');
@@ -851,6 +993,8 @@ void tl_bind_glue(const bind_file *file, FILE *out) {
   for (size_t i = 0; i < file->include_count; i++)
     fprintf(out, "#include %.*s\n", SPAN(file->includes[i]));
   fputs("#include \"tally_bind.h\"\n\n", out);
+  // Types are declared before the file's own code, which may make values of
+  // them; their hooks come behind it, as they call what it defines.
   for (size_t i = 0; i < file->handle_count; i++)
     fprintf(out, "static const tally_resource %.*s_type;\n",
             SPAN(file->handles[i].name));

@@ -6,7 +6,40 @@
 //                              ─ clauses: indented lines below it
 //              ─ resolve: names of other parameters, who owns what
 //
-// The first mistake ends it, with its line and column.
+// The grammar, in which WORDS stand for themselves and […] for what may be left
+// out; EXPR is C, TEXT is all to the end of the line:
+//
+//     file        (declaration | comment)*
+//     declaration module NAME | library TEXT | package TEXT | include TEXT
+//                 errors ERRORS
+//                 handle NAME = TEXT * { release | nbytes | device | get }
+//                 callback NAME = result (params) { stop TEXT }
+//                 function NAME = result NAME (params)
+//                                           { errors | free | length }
+//                 constant NAME : type = TEXT
+//                 raw NAME (TEXT) = NAME
+//                 skip NAME : TEXT
+//                 code LINES end
+//     result      void | code | type [within NAME]
+//     param       context | use EXPR
+//                 [out] type NAME [within NAME] [in END .. END] [= VALUE]
+//     type        [owner] NAME [?] [ [EXPR, EXPR …] ]
+//     owner       borrow | own | fresh | view of NAME | list of fresh
+//     errors      [none|code|null|negative|errno] [jump]
+//                 [ok NUMBERS] [kind NAME] [text TEXT]
+//
+// What stands in braces are lines below it, indented. Words have their meaning
+// only where they may stand, so a function may be called `length`; names of
+// parameters are limited by the generated code (is_reserved).
+//
+// The first mistake ends it, with its line and column:
+//
+//     x.bind:2:28: pointer is no type here: there are numbers such as …
+//         2 | function f = void g(borrow pointer x)
+//           |                            ^
+//
+// A function returns false once fail was called, and callers pass that up. What
+// was read until then is in the file's lists, which tl_bind_free frees.
 
 #include "repl/bind.h"
 
@@ -16,6 +49,9 @@
 // Where the reader is. Blanks include ends of lines within brackets.
 typedef struct reader {
   bind_file *file;
+  // at ≤ end; *end is NUL, so that a look at the next character is safe. depth
+  // counts open brackets of parameters, in which a declaration may go over
+  // lines.
   const char *at, *end;
   int depth;
   bool failed;
@@ -23,6 +59,9 @@ typedef struct reader {
   bind_errors errors;  // of functions that say nothing else
 } reader;
 
+// The types of numbers; the first that a word names counts. [low] begins with 0
+// where the type is unsigned, which decides what makes a value of it. An array
+// of long has 64 bits an item.
 static const bind_number numbers[] = {
     {"int", "int", "int32", false, "INT_MIN", "INT_MAX"},
     {"uint", "unsigned", "uint32", false, "0", "UINT_MAX"},
@@ -45,10 +84,12 @@ static const bind_number numbers[] = {
 
 // Tells of the first mistake: place, message, the line and a caret. Returns
 // false.
+// [at] is any place in the text, its end included; the column counts bytes.
 static bool fail(reader *r, const char *at, const char *format, ...) {
   if (r->failed)
     return false;
   r->failed = true;
+  // Lines are counted here, for the one mistake, and not while reading.
   const char *line = r->file->source.data;
   int number = 1;
   for (const char *c = line; c < at; c++) {
@@ -69,6 +110,7 @@ static bool fail(reader *r, const char *at, const char *format, ...) {
 
 // --- Words ------------------------------------------------------------------
 
+// Names are ASCII, as C's are.
 static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
@@ -92,6 +134,7 @@ static span peek(reader *r) {
   return (span){r->at, (size_t)(end - r->at)};
 }
 
+// The same, which is then read.
 static span word(reader *r) {
   span found = peek(r);
   r->at += found.n;
@@ -99,6 +142,7 @@ static span word(reader *r) {
 }
 
 // A name, or a mistake that says what was expected.
+// [what] begins the message: "the handle's name is expected here".
 static bool name(reader *r, const char *what, span *out) {
   *out = word(r);
   if (out->n > 0 && !isdigit((unsigned char)*out->at))
@@ -107,8 +151,10 @@ static bool name(reader *r, const char *what, span *out) {
 }
 
 // Takes a word or a sign if it comes next.
+// A sign is one character.
 static bool take(reader *r, const char *what) {
   span next = peek(r);
+  // A word counts whole: `in` does not take the begin of `int`.
   if (is_word(*what) ? !same(next, spell(what))
                      : r->at == r->end || *r->at != *what)
     return false;
@@ -116,19 +162,49 @@ static bool take(reader *r, const char *what) {
   return true;
 }
 
+// Takes it, or it is a mistake: "of is expected behind view".
 static bool expect(reader *r, const char *sign, const char *where) {
   return take(r, sign) || fail(r, r->at, "%s is expected %s", sign, where);
 }
 
-// All to the end of the line, without blanks around it.
-static span rest(reader *r) {
+// All to the end of the line, without blanks around it: prose, in which # is a
+// character like any other.
+static span prose(reader *r) {
   span line = {r->at, 0};
   while (r->at < r->end && *r->at != '\n') r->at++;
   line.n = (size_t)(r->at - line.at);
   return trim_right(trim_left(line));
 }
 
+// Whether the character belongs to a literal of C, its quotes included; *quote
+// is the open one, 0: none. A backslash takes what follows it along.
+static bool is_quoted(const char **at, char *quote) {
+  char c = **at;
+  if (*quote == 0) {
+    *quote = c == '"' || c == '\'' ? c : 0;
+    return *quote != 0;
+  }
+  if (c == '\\' && (*at)[1] != 0 && (*at)[1] != '\n')
+    ++*at;
+  else if (c == *quote)
+    *quote = 0;
+  return true;
+}
+
+// The same without a comment: a # behind a blank, outside of C's literals.
+static span rest(reader *r) {
+  span line = prose(r);
+  char quote = 0;
+  for (const char *c = line.at; c < line.at + line.n; c++) {
+    if (!is_quoted(&c, &quote) && *c == '#' &&
+        (c == line.at || strchr(" \t", c[-1]) != NULL))
+      line.n = (size_t)(c - line.at);
+  }
+  return trim_right(line);
+}
+
 // Nothing but a comment may follow in the line.
+// For declarations without an expression at their end.
 static bool line_ends(reader *r) {
   blanks(r);
   return r->at == r->end || *r->at == '\n' ||
@@ -138,18 +214,28 @@ static bool line_ends(reader *r) {
 // A C expression up to a sign of [stops] that is in no brackets of its own.
 static bool expression(reader *r, const char *stops, span *out) {
   int depth = 0;
+  char quote = 0;
   blanks(r);
   const char *from = r->at;
   for (; r->at < r->end && *r->at != '\n'; r->at++) {
-    if (depth == 0 && strchr(stops, *r->at) != NULL)
+    char c = *r->at;
+    if (is_quoted(&r->at, &quote))
+      continue;
+    if (depth == 0 && strchr(stops, c) != NULL)
       break;
-    depth += (strchr("([", *r->at) != NULL) - (strchr(")]", *r->at) != NULL);
+    depth += (strchr("([", c) != NULL) - (strchr(")]", c) != NULL);
   }
   *out = trim_right((span){from, (size_t)(r->at - from)});
+  // Nothing checks that it is C: the compiler will, with the generated line.
   return out->n > 0 || fail(r, from, "a C expression is expected here");
 }
 
 // Moves to the next line; whether it is a clause, indented and not empty.
+//   function f = code g()
+//     errors code          true, at its first letter
+//                          skipped, as are comments that are indented
+//     free h               true
+//   ## …                   false: at the end of the line before it
 static bool next_clause(reader *r) {
   for (;;) {
     const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -174,8 +260,11 @@ static bool next_clause(reader *r) {
 }
 
 // Adds a zeroed item to a list; returns it.
+// [list] is the address of the pointer to the items. A returned item is valid
+// up to the next call for the same list.
 static void *grow(void *list, size_t *count, size_t size) {
   void **at = list;
+  // Lists are short, so they grow by one.
   *at = need(realloc(*at, (*count + 1) * size));
   return memset((char *)*at + (*count)++ * size, 0, size);
 }
@@ -183,8 +272,11 @@ static void *grow(void *list, size_t *count, size_t size) {
 // --- Types ------------------------------------------------------------------
 
 // The number, handle or callback that a word names.
+// Fills in form and index or type. Handles and callbacks are those above: no
+// declaration refers to one below it, so their indices are final.
 static bool find_type(reader *r, span type, bind_value *out) {
   bind_file *f = r->file;
+  // Numbers first: a handle of the name int would never be found.
   for (out->type = numbers; out->type->word != NULL; out->type++) {
     if (same(type, spell(out->type->word)))
       return out->form = BIND_NUMBER, true;
@@ -212,6 +304,7 @@ static bool find_type(reader *r, span type, bind_value *out) {
 }
 
 // borrow, own, fresh, view of k, list of fresh; nothing.
+// The parameter that a view is of may be declared further on.
 static bool read_owner(reader *r, bind_value *out) {
   static const char *const words[] = {"borrow", "own", "fresh", "view", "list"};
   out->owner = BIND_NO_OWNER;
@@ -228,9 +321,11 @@ static bool read_owner(reader *r, bind_value *out) {
 }
 
 // The [n, m] of an array or list.
+// Sizes stay text: names of parameters that may come later, or C.
 static bool read_shape(reader *r, bind_value *out) {
   if (!take(r, "["))
     return true;
+  // Of texts and handles [n] says how long a list is.
   if (out->form == BIND_NUMBER)
     out->form = BIND_ARRAY;
   if (take(r, "]"))
@@ -245,6 +340,7 @@ static bool read_shape(reader *r, bind_value *out) {
 }
 
 // A pointer has to say who owns it, and a number must not.
+// The one rule that the format is for, so the message names all the words.
 static bool check_owner(reader *r, const bind_value *v) {
   bool points = v->form != BIND_NUMBER;
   if (points && v->owner == BIND_NO_OWNER) {
@@ -260,7 +356,9 @@ static bool check_owner(reader *r, const bind_value *v) {
 }
 
 // An owner and a type: "view of db text", "borrow double[n]".
+// Leaves out->name and what stands behind the name to its callers.
 static bool read_type(reader *r, bind_value *out) {
+  // 0 would be the first parameter.
   out->of_index = out->length_of = -1;
   blanks(r);
   out->at = r->at;
@@ -288,19 +386,24 @@ static bool read_type(reader *r, bind_value *out) {
 // --- Parameters -------------------------------------------------------------
 
 // Names that the glue has for itself, and words of C and Tally.
+// All other names of the generated code begin or end with what no declaration
+// has by accident: _handle, _array, _given, bind_, call_.
 static bool is_reserved(span text) {
   static const char words[] =
       " vm context count args out status made code result done call jump before "
+      "here jumped said memory "
       "auto break case char const continue default do double else enum extern "
       "float for goto if inline int long register restrict return short signed "
       "sizeof static struct switch typedef union unsigned void volatile while "
       "fn and or not in true false none import global try catch match ";
+  // A longer name is none of these.
   char padded[64];
   int n = snprintf(padded, sizeof padded, " %.*s ", SPAN(text));
   return n < (int)sizeof padded && strstr(words, padded) != NULL;
 }
 
 // What stands for a parameter without being one of the script's.
+// *hidden false and true as the result: it is an ordinary parameter.
 static bool read_hidden(reader *r, bind_value *out, bool *hidden) {
   *hidden = true;
   out->is_hidden = true;
@@ -318,22 +421,42 @@ static bool read_hidden(reader *r, bind_value *out, bool *hidden) {
   return *hidden = out->is_hidden = false, true;
 }
 
+// Whether a registered function can have it as a default: all but these would
+// be none without a word (tl_params_parse).
+static bool is_default(span text, bool may_be_none) {
+  char digits[64], *end;
+  if (same(text, spell("none")))
+    return may_be_none;
+  if (same(text, spell("true")) || same(text, spell("false")))
+    return true;
+  snprintf(digits, sizeof digits, "%.*s", SPAN(text));
+  strtod(digits, &end);
+  return text.n < sizeof digits && end > digits && *end == 0;
+}
+
 // A default: what the language takes as one.
 static bool read_preset(reader *r, bind_value *out) {
   if (!take(r, "="))
     return true;
   if (out->is_out || (out->form != BIND_NUMBER && !out->may_be_none))
     return fail(r, r->at, "only numbers, and types with ?, have a default");
-  return expression(r, ",)", &out->preset);
+  if (!expression(r, ",)", &out->preset))
+    return false;
+  return is_default(out->preset, out->may_be_none) ||
+         fail(r, out->preset.at,
+              "a default is a number, true or false; of a type with ? it may "
+              "be none");
 }
 
 // Whether the owner may be said of such a parameter or result.
+// [gives]: a result, or an out parameter.
 static bool check_place(reader *r, const bind_value *v, bool gives) {
   if (!gives && v->owner > BIND_OWN) {
     return fail(r, v->at,
                 "an argument is borrowed or the library's own; for what the "
                 "function gives through a pointer, say out before it");
   }
+  // The rules in this order, so that the message is of the nearest mistake.
   if (gives && v->owner == BIND_OWN)
     return fail(r, v->at, "own is said of arguments; a result is fresh");
   if (v->owner == BIND_OWN && v->form != BIND_HANDLE)
@@ -353,6 +476,7 @@ static bool check_place(reader *r, const bind_value *v, bool gives) {
 }
 
 // in 1 .. 16: what an integer may be; ends of the library's own names, too.
+// The ends are C, and narrow the range of the type; nothing compares them.
 static bool read_range(reader *r, bind_value *out) {
   if (!take(r, "in"))
     return true;
@@ -360,6 +484,7 @@ static bool read_range(reader *r, bind_value *out) {
   const char *from = r->at;
   if (out->form != BIND_NUMBER || out->is_out || out->type->is_float)
     return fail(r, from, "only an integer has a range");
+  // Ends are names and integers: a point would belong to the dots.
   while (r->at < r->end && strchr(".,)=\n", *r->at) == NULL) r->at++;
   out->low = trim_right((span){from, (size_t)(r->at - from)});
   if (!expect(r, ".", "in a range") || !expect(r, ".", "in a range"))
@@ -372,6 +497,7 @@ static bool read_range(reader *r, bind_value *out) {
 }
 
 // One parameter: "out fresh statement s within db".
+// In this order: out, owner, type, name, within, in, =.
 static bool read_param(reader *r, bind_value *out) {
   bool hidden;
   if (!read_hidden(r, out, &hidden) || hidden)
@@ -392,6 +518,7 @@ static bool read_param(reader *r, bind_value *out) {
          read_preset(r, out);
 }
 
+// Its index, or -1. What is hidden by `use` and `context` has no name.
 static int find_param(const bind_function *f, span wanted) {
   for (int i = 0; i < f->count; i++) {
     if (f->params[i].name.n > 0 && same(f->params[i].name, wanted))
@@ -401,6 +528,8 @@ static int find_param(const bind_function *f, span wanted) {
 }
 
 // Finds what a value is a view of.
+// What it names must outlive the result: an argument of the script's, which the
+// glue can retain, and not a text, whose memory is the VM's to move.
 static bool resolve_owner(reader *r, bind_function *f, bind_value *v) {
   if (v->of.n == 0)
     return true;
@@ -414,11 +543,16 @@ static bool resolve_owner(reader *r, bind_function *f, bind_value *v) {
     return fail(r, v->of.at,
                 "what it is a view of must be a borrowed handle or array");
   }
+  // Its value is an argument of the call, so the glue can retain it.
   return v->of_index = k, true;
 }
 
 // A number that is the size of a borrowed array, or one of its axes, is no
 // argument of the script's.
+//   borrow double[n] x, int n             n is x's size, and hidden
+//   borrow uint8[h, w, 3] x, int h, int w   h and w are axes 0 and 1
+//   borrow float[n] x, borrow float[n] y  n is x's; y is checked against it
+//   fresh uint8[size] f(…, out ulong size)  size is no result of its own
 static void resolve_lengths(bind_function *f) {
   for (int i = 0; i < f->count; i++) {
     const bind_value *a = &f->params[i];
@@ -442,8 +576,11 @@ static void resolve_lengths(bind_function *f) {
 
 // Names are those of other parameters, each once; behind a default all have
 // one.
+// Runs when all parameters are there, as sizes and owners may stand before what
+// they name.
 static bool resolve(reader *r, bind_function *f) {
-  bool defaults = false, has_callback = false, has_context = false;
+  bool defaults = false;
+  int callbacks = 0, contexts = 0;
   resolve_lengths(f);
   for (int i = 0; i < f->count; i++) {
     bind_value *v = &f->params[i];
@@ -452,8 +589,8 @@ static bool resolve(reader *r, bind_function *f) {
                   SPAN(v->name));
     if (!resolve_owner(r, f, v))
       return false;
-    has_callback |= v->form == BIND_CALLBACK;
-    has_context |= v->form == BIND_CONTEXT;
+    callbacks += v->form == BIND_CALLBACK;
+    contexts += v->form == BIND_CONTEXT;
     if (!bind_is_given(v))
       continue;
     if (defaults && v->preset.n == 0)
@@ -462,12 +599,16 @@ static bool resolve(reader *r, bind_function *f) {
                   "one, too");
     defaults = v->preset.n > 0;
   }
-  if (has_callback && !has_context)
+  if (callbacks > 1)
+    return fail(r, f->at, "a function takes at most one callback");
+  if (callbacks != contexts)
     return fail(r, f->at,
-                "where a callback is given, one parameter is context");
+                "where a callback is given, and only there, one parameter is "
+                "context");
   return resolve_owner(r, f, &f->result);
 }
 
+// Fills f->params; a trailing comma is allowed.
 static bool read_params(reader *r, bind_function *f) {
   if (!expect(r, "(", "before the parameters"))
     return false;
@@ -491,6 +632,7 @@ static bool read_params(reader *r, bind_function *f) {
 
 // --- Errors -----------------------------------------------------------------
 
+// The kinds of errors that a library may raise; the others are Tally's own.
 static bool is_kind(span text) {
   static const char kinds[] =
       " type shape index value domain memory io limit host ";
@@ -500,6 +642,7 @@ static bool is_kind(span text) {
 }
 
 // The numbers behind ok.
+// Codes of C by number alone, as messages and the glue repeat them.
 static bool read_ok(reader *r, span *out) {
   blanks(r);
   const char *from = r->at;
@@ -511,6 +654,8 @@ static bool read_ok(reader *r, span *out) {
 }
 
 // errors code ok 0 100 kind io text sqlite3_errstr(code)
+// Replaces all that a default said: a function's own line begins anew. text
+// goes to the end of the line, so it is last.
 static bool read_errors(reader *r, bind_errors *out) {
   static const char *const ways[] = {"none", "code", "null", "negative",
                                      "errno"};
@@ -549,6 +694,7 @@ static bool read_errors(reader *r, bind_errors *out) {
 
 // --- Declarations -----------------------------------------------------------
 
+// The ## lines above it are the module's documentation.
 static bool read_module(reader *r) {
   r->file->doc = r->doc;
   if (r->file->name.n > 0)
@@ -556,6 +702,8 @@ static bool read_module(reader *r) {
   return name(r, "the module's name", &r->file->name) && line_ends(r);
 }
 
+// The last line of this kind counts, here and for package: a file that wants
+// two libraries names both in one.
 static bool read_library(reader *r) {
   r->file->libraries = rest(r);
   return true;
@@ -566,6 +714,7 @@ static bool read_package(reader *r) {
   return true;
 }
 
+// With its quotes or angles, as it goes into the module.
 static bool read_include(reader *r) {
   span *at = grow(&r->file->includes, &r->file->include_count, sizeof *at);
   *at = rest(r);
@@ -573,27 +722,31 @@ static bool read_include(reader *r) {
          fail(r, at->at, "a header is written <name.h> or \"name.h\"");
 }
 
+// For the functions below it, up to the next such line.
 static bool read_default_errors(reader *r) {
   return read_errors(r, &r->errors);
 }
 
+// get changes: int = sqlite3_changes(object). The expression sees the object as
+// `object`, and a text is copied, so it may be the library's for a moment only.
 static bool read_attribute(reader *r, bind_handle_type *h) {
   bind_value *v = grow(&h->attributes, &h->count, sizeof *v);
   if (!name(r, "the attribute's name", &v->name) ||
       !expect(r, ":", "behind an attribute's name"))
     return false;
-  span named = v->name;
   if (!read_type(r, v))
     return false;
-  v->name = named;
   if (v->form != BIND_NUMBER && v->form != BIND_TEXT)
     return fail(r, v->at, "an attribute is a number or a text");
+  if (v->owner > BIND_BORROW)
+    return fail(r, v->at, "the text of an attribute is borrowed");
   if (!expect(r, "=", "behind an attribute's type"))
     return false;
   v->preset = rest(r);
   return v->preset.n > 0 || fail(r, r->at, "a C expression is expected here");
 }
 
+// A clause that comes twice: the last one counts, but for get.
 static bool read_handle_clause(reader *r, bind_handle_type *h) {
   static const char *const words[] = {"release", "nbytes", "device"};
   span *places[] = {&h->release, &h->nbytes, &h->device};
@@ -633,6 +786,7 @@ static bool read_handle(reader *r) {
 }
 
 // void, code, or a type.
+// check_place is for results as for what is out.
 static bool read_result(reader *r, bind_value *out) {
   out->of_index = out->length_of = -1;
   blanks(r);
@@ -647,6 +801,8 @@ static bool read_result(reader *r, bind_value *out) {
 }
 
 // length y = used: how many items of the first axis were filled.
+// What the memory was made for stays its shape: `filled` is of the result
+// alone, and the glue does not believe more than there is.
 static bool read_length(reader *r, bind_function *f) {
   span array;
   if (!name(r, "an array that the function fills", &array) ||
@@ -656,12 +812,15 @@ static bool read_length(reader *r, bind_function *f) {
   if (at < 0 || f->params[at].form != BIND_ARRAY || !f->params[at].is_out)
     return fail(r, array.at, "no array that the function fills");
   span filled = f->params[at].filled = rest(r);
+  // length y = used, where used is `out int used`: it is told by y's size. Any
+  // other expression of C will do, and hides nothing.
   int number = find_param(f, filled);
   if (number >= 0 && f->params[number].is_out)
     f->params[number].is_filled = true;
   return filled.n > 0 || fail(r, r->at, "a C expression is expected here");
 }
 
+// An indented line below a function; a second errors replaces the first.
 static bool read_function_clause(reader *r, bind_function *f) {
   if (take(r, "length"))
     return read_length(r, f);
@@ -673,16 +832,24 @@ static bool read_function_clause(reader *r, bind_function *f) {
 }
 
 // What the function's errors need of its result.
+// Else the glue would compare what there is not: `code` of a function that
+// gives none.
 static bool check_errors(reader *r, const bind_function *f) {
   bind_form form = f->result.form;
   bind_failure failure = f->errors.failure;
   bool points = form == BIND_TEXT || form == BIND_HANDLE || form == BIND_ARRAY;
+  // A code that nobody looks at would be lost: it is no result.
   if (form == BIND_CODE && (failure == BIND_NEVER || failure == BIND_BY_NULL))
     return fail(r, f->at,
                 "its result is a code, so errors are told by code, "
                 "negative or errno");
   if (failure == BIND_BY_NULL && !points)
     return fail(r, f->at, "its result is no pointer, which could be NULL");
+  if (failure == BIND_BY_CODE && form != BIND_CODE)
+    return fail(r, f->at, "errors are told by code where the result is code");
+  if (failure >= BIND_BY_NEGATIVE && form != BIND_CODE && form != BIND_NUMBER &&
+      (failure == BIND_BY_NEGATIVE || !points))
+    return fail(r, f->at, "its result is no number, which could be negative");
   return true;
 }
 
@@ -701,10 +868,14 @@ static bind_errors errors_for(const reader *r, const bind_function *f) {
   bind_errors e = r->errors;
   bool points = f->result.form == BIND_TEXT || f->result.form == BIND_HANDLE ||
                 f->result.form == BIND_ARRAY;
+  // A default that says nothing of this result does not count, and no mistake
+  // is made of it: most files have functions without a code.
   bool fits = f->result.form == BIND_CODE ? e.failure != BIND_BY_NULL
               : e.failure == BIND_BY_NULL ? points
-              : e.failure == BIND_BY_CODE ? false
-                                          : f->result.form == BIND_NUMBER;
+              : e.failure == BIND_BY_CODE
+                  ? false
+                  : f->result.form == BIND_NUMBER ||
+                        (points && e.failure == BIND_BY_ERRNO);
   if (!fits)
     e.failure = BIND_NEVER;
   return e;
@@ -731,6 +902,7 @@ static bool read_function(reader *r) {
 }
 
 // constant SRC_LINEAR: int = SRC_LINEAR
+// Read at each call, so it may be a variable of the library.
 static bool read_constant(reader *r) {
   bind_function f = {.doc = r->doc, .is_constant = true, .at = r->at};
   if (!name(r, "the constant's name", &f.name) || !check_name(r, f.name) ||
@@ -739,6 +911,8 @@ static bool read_constant(reader *r) {
     return false;
   if (f.result.form != BIND_NUMBER && f.result.form != BIND_TEXT)
     return fail(r, f.result.at, "a constant is a number or a text");
+  if (f.result.owner > BIND_BORROW)
+    return fail(r, f.result.at, "the text of a constant is borrowed");
   f.c = rest(r);
   bind_function *to =
       grow(&r->file->functions, &r->file->function_count, sizeof *to);
@@ -747,6 +921,7 @@ static bool read_constant(reader *r) {
 }
 
 // raw rows(statement) = bind_rows
+// Its parameters are of the language: no types, the C function looks itself.
 static bool read_raw(reader *r) {
   bind_function f = {.doc = r->doc, .is_raw = true, .at = r->at};
   if (!name(r, "the function's name", &f.name) || !check_name(r, f.name) ||
@@ -765,6 +940,7 @@ static bool read_raw(reader *r) {
 }
 
 // callback progress = void (int step, int steps, context)
+// Its names are for the `stop` expression, which sees the C arguments.
 static bool read_callback(reader *r) {
   bind_function f = {.doc = r->doc};
   blanks(r);
@@ -773,6 +949,7 @@ static bool read_callback(reader *r) {
       !expect(r, "=", "behind the callback's name") ||
       !read_result(r, &f.result) || !read_params(r, &f) || !line_ends(r))
     return false;
+  // The context is how the C function finds the script's, so it is needed once.
   int contexts = 0;
   for (int i = 0; i < f.count; i++) {
     const bind_value *v = &f.params[i];
@@ -782,6 +959,8 @@ static bool read_callback(reader *r) {
       return fail(r, v->at,
                   "a callback gets numbers, texts, arrays and its "
                   "context");
+    if (v->form == BIND_ARRAY && v->axes == 0)
+      return fail(r, v->at, "how many items? Write their number: double[n]");
   }
   if (contexts != 1)
     return fail(r, f.at, "one parameter of a callback is its context");
@@ -799,18 +978,22 @@ static bool read_callback(reader *r) {
 }
 
 // skip sqlite3_exec: its callback gets arrays of texts
+// For the report: what a reader of the library's header would miss.
 static bool read_skip(reader *r) {
   bind_skip s;
   if (!name(r, "the function's name", &s.name) ||
       !expect(r, ":", "and then why it is left out"))
     return false;
-  s.why = rest(r);
+  s.why = prose(r);
   bind_skip *to = grow(&r->file->skips, &r->file->skip_count, sizeof *to);
   *to = s;
   return s.why.n > 0 || fail(r, r->at, "why is it left out?");
 }
 
 // C up to a line that is `end`.
+// The block goes into the module as it is, behind the headers and before the
+// functions, so it may define what the declarations name. `end` stands alone in
+// its line.
 static bool read_code(reader *r) {
   const char *at = r->at;
   if (!line_ends(r))
@@ -848,6 +1031,8 @@ static const struct {
                     {NULL, NULL}};
 
 // One declaration, at the margin.
+// At a character that is neither blank nor a comment. A declaration leaves the
+// reader at the end of its last line.
 static bool read_declaration(reader *r) {
   if (*r->at == ' ' || *r->at == '\t') {
     blanks(r);
@@ -882,6 +1067,8 @@ static bool read_comment(reader *r) {
   return true;
 }
 
+// Documentation belongs to the declaration right below it: an empty line or a
+// comment of one # between them breaks that.
 static bool read_all(reader *r) {
   while (r->at < r->end) {
     if (read_comment(r))
@@ -896,11 +1083,14 @@ static bool read_all(reader *r) {
          fail(r, r->file->source.data, "a line `module NAME` is missing");
 }
 
+// Spans of the file's text are all that is kept, so it stays until
+// tl_bind_free.
 bool tl_bind_read(bind_file *file) {
   if (!read_file(file->path, &file->source)) {
     fprintf(stderr, "tally: cannot read %s\n", file->path);
     return false;
   }
+  // A NUL would end what fail and strchr see of a line.
   if (memchr(file->source.data, 0, file->source.n) != NULL) {
     fprintf(stderr, "%s: not a text: it has a byte of 0\n", file->path);
     return false;

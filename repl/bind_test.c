@@ -2,10 +2,19 @@
 // only a person could make up. That is every function without parameters, whose
 // result's type is known; every function of a handle, which has to refuse none;
 // and the examples in the documentation, indented lines `code    # value`.
+//
+//     ##     upper("a")    # A          print(upper("a"))
+//                                       #> A
+//     function version = int version()  print(typeof(m.version()))
+//                                       #> int64
+//     function size = long f(borrow box b)
+//                                       try { m.size(none) } catch e { … }
+//                                       #> type
 
 #include "repl/bind.h"
 
 // The type of a function's result as typeof gives it; NULL: it may differ.
+// A handle may be none, an array or a text too: only numbers are sure.
 static const char *type_of(const bind_function *f) {
   int results = f->result.form != BIND_VOID && f->result.form != BIND_CODE;
   for (int i = 0; i < f->count; i++)
@@ -19,21 +28,18 @@ static const char *type_of(const bind_function *f) {
   return NULL;
 }
 
-// The first handle or text among the arguments that are required, by its place;
-// -1: there is none.
-static int refusing_param(const bind_function *f) {
-  for (int i = 0, at = 0; i < f->count; i++) {
-    if (!bind_is_given(&f->params[i]))
-      continue;
-    if (f->params[i].form == BIND_HANDLE && !f->params[i].may_be_none)
-      return at;
-    // What comes before is read before, and would be refused first.
-    return -1;
+// Whether a call with nothing but none is refused for sure, with the kind type:
+// the first argument, which is read first, is a handle.
+static bool refuses_none(const bind_function *f) {
+  for (int i = 0; i < f->count; i++) {
+    if (bind_is_given(&f->params[i]))
+      return f->params[i].form == BIND_HANDLE && !f->params[i].may_be_none;
   }
-  return -1;
+  return false;
 }
 
 // How many arguments a call needs.
+// Those with a default come last, so these are the first of them.
 static int needed(const bind_function *f) {
   int count = 0;
   for (int i = 0; i < f->count; i++)
@@ -50,6 +56,7 @@ static int write_examples(span doc, FILE *out) {
       continue;
     line = trim_right(skip(line, 7));
     size_t at = find(line, spell("    # "));
+    // A line without a value prepares what the next ones show.
     if (at == line.n) {
       fprintf(out, "%.*s\n", SPAN(line));
       continue;
@@ -62,6 +69,8 @@ static int write_examples(span doc, FILE *out) {
 }
 
 // One function's tests; whether there are any.
+// A function without parameters is called, as it can do no harm but what its
+// library does; if it tells an error, so does the test.
 static bool write_tests(const bind_file *file, const bind_function *f,
                         FILE *out) {
   bool tested = write_examples(f->doc, out) > 0;
@@ -72,7 +81,7 @@ static bool write_tests(const bind_file *file, const bind_function *f,
             type_of(f));
     return true;
   }
-  if (f->is_raw || refusing_param(f) != 0)
+  if (f->is_raw || !refuses_none(f))
     return tested;
   fprintf(out, "try { %.*s.%.*s(", module, m, name, at);
   for (int i = 0; i < needed(f); i++) fputs(i > 0 ? ", none" : "none", out);
@@ -80,6 +89,7 @@ static bool write_tests(const bind_file *file, const bind_function *f,
   return true;
 }
 
+// A function counts once, however many tests it has.
 size_t tl_bind_tests(const bind_file *file, FILE *out) {
   size_t count = 0;
   fprintf(out, "# Made by `tally bind`; changes here are lost.\nimport %.*s\n",

@@ -43,6 +43,8 @@ static tally_status open_module(tl_vm *vm, void *context, size_t count,
 }
 
 // Runs the function of a loaded library that adds the module.
+// With all access, as the module's rows are added inside of an import, where a
+// hook may usually do less.
 static bool run_opening(tl_vm *vm, void *symbol, const char *name) {
   tl_hook_call call = {.name = name, .access = TL_ACCESS_ALL};
   tl_slot nothing;
@@ -50,6 +52,8 @@ static bool run_opening(tl_vm *vm, void *symbol, const char *name) {
 }
 
 // Loads the library at [path] and lets it add its module.
+// Kind io where the system does not load it, with the system's words; kind name
+// where it is a library of another sort, which is closed again.
 static bool load(tl_vm *vm, const char *path, const char *name) {
   char text[ROOM];
   // Without a slash the system would look for it in folders of its own.
@@ -85,7 +89,10 @@ static bool own_path(const char *name, char *out) {
   Dl_info self;
   if (dladdr(&here, &self) == 0)
     return false;
-  char *path = realpath(self.dli_fname, NULL);
+  // The system knows the program by its first argument, which is a mere name
+  // where the shell found it in PATH: no path from here.
+  bool is_path = strchr(self.dli_fname, '/') != NULL;
+  char *path = realpath(is_path ? self.dli_fname : "/proc/self/exe", NULL);
   char *end = path == NULL ? NULL : strrchr(path, '/');
   int n = end == NULL
               ? ROOM
@@ -96,6 +103,8 @@ static bool own_path(const char *name, char *out) {
 }
 #endif
 
+// Without a path it is Tally's own folder; *found is written there alone, and
+// true also where the library then does not load.
 bool tl_load_module(tl_vm *vm, const char *path, const char *name,
                     bool *found) {
   char own[ROOM];

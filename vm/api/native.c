@@ -33,6 +33,9 @@ static bool is_named(const char *text, const char *name, size_t nbytes) {
 }
 
 // The list that a name is in.
+// A function of a module and a global one of the same name are in one list,
+// which is_same tells apart. A module of thousands of functions is so found in
+// a few steps; compiling a script looks up each name that it calls.
 static size_t hash_of(const char *name, size_t nbytes) {
   uint32_t hash = 0;
   for (size_t i = 0; i < nbytes; i++) hash = hash * 31 + (unsigned char)name[i];
@@ -51,6 +54,7 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
 }
 
 // For completions and suggestions; the order decides what hides what.
+// Every row is there once, with NULL as the module of a global function.
 void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
                            void *context) {
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next)
@@ -58,6 +62,7 @@ void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
 }
 
 // The host's modules, then the library's.
+// The newest module first, though no two have one name (make_module).
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
   for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
     if (is_named(m->name, name, nbytes))
@@ -73,6 +78,7 @@ const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
 // --- Registering ------------------------------------------------------------
 
 // Copies a text to *at, which moves behind it; NULL stays NULL.
+// The room was measured by text_size, in the same order of texts or another.
 static const char *copy_text(char **at, const char *text) {
   if (text == NULL)
     return NULL;
@@ -83,6 +89,7 @@ static const char *copy_text(char **at, const char *text) {
 }
 
 // Bytes of a text with its NUL; 0 for NULL.
+// What copy_text will need.
 static size_t text_size(const char *text) {
   return text == NULL ? 0 : strlen(text) + 1;
 }
@@ -104,6 +111,8 @@ static bool is_name(const char *text) {
 
 // The end of one type in a list: a comma or a bracket that is not inside
 // others.
+//   float64, {x: int64, y: int64}, (a, b)) -> …
+//          ^                     ^       ^
 static const char *type_end(const char *at) {
   int depth = 0;
   for (; *at != 0; at++) {
@@ -122,6 +131,7 @@ static const char *skip_blanks(const char *at) {
 }
 
 // Returns false.
+// One message for all mistakes of form: it shows what the form is.
 static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: the signature %s is not of the form (TYPE, TYPE) -> TYPE "
@@ -143,6 +153,8 @@ static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
 // Parses "(TYPE, TYPE) -> TYPE" with one type for each parameter.
 // A missing result, "(float64)", is anything. False (kind type) where the form
 // or the number of parameters is wrong.
+// What was parsed before a mistake belongs to the VM's types, so there is
+// nothing to free.
 static bool parse_signature(tl_vm *vm, tl_host_function *f,
                             const char *signature) {
   const char *at = skip_blanks(signature);
@@ -173,6 +185,8 @@ static bool parse_signature(tl_vm *vm, tl_host_function *f,
 // Fails (kind name) for a name that is no word or taken, (kind host) where
 // there is not just one of call and loop, (kind value) for texts that are no
 // UTF-8.
+// Global functions may not hide those of the library either: scripts are read
+// by others, who know what sum is.
 static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   if (!is_name(row->name)) {
     return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
@@ -196,12 +210,15 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
 }
 
 // Its texts lie in the same block.
+// Its types are the VM's, and go with it.
 static void free_function(tl_vm *vm, tl_host_function *f) {
   tl_free(vm, f, f->nbytes);
 }
 
 // Checks the parameters' text; elementwise functions have required parameters
 // alone.
+// 60 bytes are what messages have room for. Kind name for parameters that are
+// no words, kind host for those of an elementwise function.
 static bool check_params(tl_vm *vm, tl_host_function *f) {
   tl_param params[TL_MAX_PARAMS];
   f->param_count = tl_params_parse(f->row.params, params);
@@ -265,6 +282,8 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
   f->loop = row->loop;
   f->context = row->context;
   f->takes = row->takes;
+  // Every parameter goes by position: a call needs no look at names or rests. A
+  // default such as 1.5 has a point as well, which only makes calls slower.
   f->is_plain = row->loop == NULL && strpbrk(params, ":.") == NULL;
   // A loop sees numbers alone; any other function may run scripts and have
   // effects.
@@ -283,6 +302,8 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
 }
 
 // Adds a module by its name; NULL after tl_fail.
+// The module is in vm->host_modules then, and has no functions yet. A name of
+// the library's is taken as well.
 static tl_host_module *make_module(tl_vm *vm, const tally_module *module) {
   if (!is_name(module->name)) {
     tl_fail(vm, TALLY_ERR_NAME, "a module's name is a word: got %s",
@@ -309,6 +330,8 @@ static tl_host_module *make_module(tl_vm *vm, const tally_module *module) {
 }
 
 // Frees the functions added since [until] was the newest.
+// In both lists the newest is first, so the head of its hash's list is this
+// function.
 static void free_newest(tl_vm *vm, const tl_host_function *until) {
   while (vm->host_functions != until) {
     tl_host_function *f = vm->host_functions;
@@ -326,6 +349,7 @@ static void free_newest_module(tl_vm *vm) {
 }
 
 // Functions first: each refers to its module's name.
+// At the end of tally_close, when no value refers to a function any more.
 void tl_host_close(tl_vm *vm) {
   free_newest(vm, NULL);
   while (vm->host_modules != NULL) free_newest_module(vm);
@@ -333,6 +357,8 @@ void tl_host_close(tl_vm *vm) {
 
 // Row number [index], whatever the size of a row was when the host was
 // compiled.
+//   an older host's row   │ name params call signature doc takes │
+//   ours                  │ name params call signature doc takes │ zero …
 static tally_native row_at(const tally_module *module, size_t index) {
   size_t size = module->function_size;
   tally_native row = {.name = NULL};
@@ -343,6 +369,7 @@ static tally_native row_at(const tally_module *module, size_t index) {
 }
 
 // Adds all rows of a module, or none.
+// A row sees those before it: the same name twice in one module is refused.
 static bool add_functions(tl_vm *vm, const tally_module *module) {
   tl_host_module *m = NULL;
   tl_host_function *before = vm->host_functions;
@@ -371,6 +398,7 @@ static bool add_functions(tl_vm *vm, const tally_module *module) {
 }
 
 // Both structs may be those of an older tally.h, so their sizes are the host's.
+// A struct of a host that is newer is read as far as it is known here.
 tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
   if (!tl_enter(vm))
     return TALLY_ERR_HOST;
@@ -412,6 +440,8 @@ static bool make_handles(tl_vm *vm, const tl_hook_call *call,
 }
 
 // Raises what a hook reported, or that it failed without saying why.
+// A status that is none, or not ours, is kind host: the hook's result is not to
+// be trusted further than its error. Returns false.
 static bool pass_on(tl_vm *vm, const tl_hook_call *call, tally_status status) {
   if (tl_report_raise(vm, status))
     return false;
@@ -486,6 +516,8 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
 // Checks the arguments against the signature, binding its type variables.
 // A variable of the signature stands for one type in all parameters and in the
 // result, hence the shared bindings.
+// The parameters' names are needed for messages alone, so they are parsed only
+// if some type is there to check.
 static bool check_types(tl_vm *vm, const tl_host_function *f,
                         const tl_slot *args, tl_bindings *bindings) {
   tl_param params[TL_MAX_PARAMS];
@@ -527,6 +559,7 @@ bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
   if (f->result == NULL ||
       tl_type_match(vm, f->result, *out, &bindings, "the result"))
     return true;
+  // The result is not of the type that was promised: nobody gets it.
   tl_drop(vm, *out);
   return false;
 }

@@ -7,7 +7,16 @@
 //     3. a file beside the importing one            search, import_file
 //     4. a file in a directory of TALLY_PATH        search
 //     5. the library's own text in Tally            import_embedded
-//     6. a native module NAME.so in these places    search, import_native
+//     6. a native module NAME.so in 3 and 4         search, import_native
+//     7. the same in Tally's own folder             tl_load_module (api/load.c)
+//
+// So a script's file hides what the library has in Tally, but not what it has
+// in C. NAME.bind in 3 or 4, with no NAME.so anywhere, is an error that says
+// how to build it (import_declared). A path in quotes skips 2 and 7. What a
+// place needs is a capability; without it the place is passed over:
+//
+//     3, 6   TALLY_MAY_FILES        4   TALLY_MAY_ENVIRONMENT as well
+//     6, 7   TALLY_MAY_LIBRARIES; in 6 a file that is there is then an error
 //
 // All of them end in found_module, if the module was imported before, or in
 // run_code.
@@ -27,11 +36,14 @@
 #include "vm/string.h"
 
 // A module as a value; modules are immortal until the VM closes.
+// So no count is kept.
 static tl_slot module_slot(tl_module *module) {
   return (tl_slot){.tag = TL_TAG_MODULE, .pointer = module};
 }
 
 // The newest module of that name, but for the main program; NULL.
+// A file's module has its path as its name, as it was joined from the place and
+// what the script wrote: "a/../b" and "b" are two modules.
 static tl_module *find_module(tl_vm *vm, const char *name) {
   for (tl_module *m = vm->modules; m != NULL; m = m->next) {
     if (m != vm->main && strcmp(m->name->text, name) == 0)
@@ -57,6 +69,7 @@ static bool run_code(tl_vm *vm, tl_module *module, tl_unit *unit,
 
 // Whether a module is to be made of its text again: its code met an error, an
 // interrupt or a limit, and may come through this time.
+// NULL has not: there is nothing to make again.
 static bool has_failed(const tl_module *module) {
   return module != NULL && module->state == TL_MODULE_FAILED;
 }
@@ -127,9 +140,8 @@ static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
 }
 
 // The module of that name that this import has to make: a new one, or one that
-// failed. NULL
-// with *ready true: it is there, and *out has it; NULL with *ready false after
-// tl_fail.
+// failed. NULL with *ready true: it is there, and *out has it; NULL with *ready
+// false after tl_fail.
 static tl_module *module_to_make(tl_vm *vm, const char *name, bool *ready,
                                  tl_slot *out) {
   tl_module *module = find_module(vm, name);
@@ -160,6 +172,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
 }
 
 // Returns directory/name+ending, owned; NULL after tl_fail. free_path frees it.
+// An empty directory is the current one, or that of an absolute name.
 static char *join_path(tl_vm *vm, const char *directory, size_t length,
                        const char *name, const char *ending) {
   size_t size = length + strlen(name) + strlen(ending) + 2;
@@ -174,6 +187,8 @@ static char *join_path(tl_vm *vm, const char *directory, size_t length,
   return path;
 }
 
+// The size is that of join_path for the same arguments, which it has to be told
+// again: the VM counts bytes.
 static void free_path(tl_vm *vm, char *path, size_t length, const char *name,
                       const char *ending) {
   tl_free(vm, path, length + strlen(name) + strlen(ending) + 2);
@@ -296,12 +311,15 @@ bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
 }
 
 // The last part of a path: the name of a module in a file.
+// Without its ending, which search adds: "lib/m" is m.
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
 }
 
 // The module that a native one, just loaded, has added.
+// *out as import_library sets it; kind name where tally_open_NAME has added
+// modules of other names only.
 static bool import_added(tl_vm *vm, const char *name, tl_slot *out) {
   const char *module = vm->host->find_module(vm, name, strlen(name));
   if (module != NULL)
@@ -315,11 +333,18 @@ static bool import_added(tl_vm *vm, const char *name, tl_slot *out) {
 // of the host's, which is found earlier unless it is named by its path.
 // Declarations without the library that is made of them have a hint of their
 // own.
+//   import m          NAME.so beside, …      module m
+//   import "lib/m"    lib/m.so               module m, by the last part
+//
+// A module is known by that last part: a second m.so in another folder is not
+// loaded, and its import gives the first. Without the capability a file that is
+// there is an error (kind io) and not passed over, as the script means it.
 static bool import_native(tl_vm *vm, const tl_module *from,
                           const char *directory, size_t length,
                           const char *name, const char *ending, bool *found,
                           tl_slot *out) {
   (void)from;
+  // lib/m.so has tally_open_m.
   const char *base = base_name(name);
   char *path = join_path(vm, directory, length, name, ending);
   if (path == NULL)
@@ -336,6 +361,8 @@ static bool import_native(tl_vm *vm, const tl_module *from,
 }
 
 // Fails where there are declarations of a module that nobody has built yet.
+// The declarations are read by `tally bind` alone: an import neither compiles
+// nor runs them. Sets *found where it fails, which ends the search.
 static bool import_declared(tl_vm *vm, const tl_module *from,
                             const char *directory, size_t length,
                             const char *name, const char *ending, bool *found,
@@ -354,6 +381,8 @@ static bool import_declared(tl_vm *vm, const tl_module *from,
 }
 
 // What search does in each place: import_file, import_native, import_declared.
+// *found false and true as the result: there is nothing here, the next place is
+// tried. False, after tl_fail, ends the search.
 typedef bool try_place(tl_vm *vm, const tl_module *from, const char *directory,
                        size_t length, const char *name, const char *ending,
                        bool *found, tl_slot *out);
@@ -391,10 +420,14 @@ static bool search(tl_vm *vm, tl_module *from, const char *name,
 }
 
 // Tries the same places for a native module, then Tally's own folder of them.
+// Last of all, so that no library that lies about in a folder hides a script or
+// the library. Each place costs one look at the file system, in imports that
+// find nothing else.
 static bool search_native(tl_vm *vm, tl_module *from, const char *name,
                           bool is_path, bool *found, tl_slot *out) {
   if (!search(vm, from, name, ".so", import_native, found, out))
     return false;
+  // Tally's own folder is no place of the script's, so a path never means it.
   unsigned needed = TALLY_MAY_FILES | TALLY_MAY_LIBRARIES;
   if (!*found && !is_path && (vm->options.capabilities & needed) == needed &&
       (!vm->host->load_module(vm, NULL, name, found) ||
@@ -404,6 +437,8 @@ static bool search_native(tl_vm *vm, tl_module *from, const char *name,
 }
 
 // Tries the host's loader (options.load), which gives the text of a module.
+// What the host has loaded stays: its loader is asked once for each name, again
+// after a failure. The text is the host's, by its resize.
 static bool import_hosted(tl_vm *vm, const char *name, bool *found,
                           tl_slot *out) {
   if (vm->options.load == NULL)
@@ -461,6 +496,7 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return true;
   if (!import_embedded(vm, name, &found, out))
     return false;
+  // Whoever writes the ending .tly wants that file and no other.
   if (!found && !ends && !search_native(vm, from, name, is_path, &found, out))
     return false;
   if (found)
