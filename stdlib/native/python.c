@@ -113,8 +113,8 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
   if (status != TALLY_OK)
     return status;
   py_object *module = py.PyImport_ImportModule(name);
-  status = module == NULL ? py_raise(context)
-                          : py_to_value(context, module, 0, out);
+  status =
+      module == NULL ? py_raise(context) : py_to_value(context, module, 0, out);
   py_drop(module);
   py.PyGILState_Release(lock);
   return status;
@@ -248,8 +248,7 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
   if (status != TALLY_OK)
     return status;
   py_object *module = py.PyImport_ImportModule("builtins");
-  py_object *f =
-      module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
+  py_object *f = module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
   py_object *main = py.PyImport_AddModule("__main__");  // borrowed
   py_object *names = main == NULL ? NULL : py.PyModule_GetDict(main);
   py_object *args = py.PyTuple_New(2), *result = NULL;
@@ -330,36 +329,57 @@ static const tally_resource session_type = {.size = sizeof session_type,
                                             .release = end_session};
 
 static const tally_native functions[] = {
-    {.name = "import", .params = "name", .call = import_module,
-     .doc = "A module of Python's, as Python's import finds it. Its attributes,\n"
-            "calls, items and operators are Python's; numbers and texts are\n"
-            "Tally's. Errors of Python's have kind host and its traceback.\n"
-            "    python.import(\"math\").sqrt(16)    # 4.0\n"},
-    {.name = "value", .params = "x", .call = deep_value,
-     .doc = "What an object of Python's is in Tally: an array over the memory\n"
-            "of one of NumPy's or of any other buffer, which is not copied; a\n"
-            "list, a record of a dict. Other objects stay what they are.\n"
-            "    python.value(python.eval(\"[1, (2.5, None)]\"))    # (1, (2.5, none))\n"},
-    {.name = "object", .params = "x", .call = as_object,
-     .doc = "A value as an object of Python's: an array as one of NumPy's that\n"
-            "reads the same memory, where NumPy is installed.\n"
-            "    python.object((1, 2)).index(2)    # 1\n"},
-    {.name = "call", .params = "f, ...args, named: none", .call = call,
-     .doc = "Calls an object of Python's with named arguments, too, which are\n"
-            "a record.\n"
-            "    python.call(python.eval(\"dict\"), named: (a: 1))    # {'a': 1}\n"},
-    {.name = "items", .params = "x", .call = items,
+    {.name = "import",
+     .params = "name",
+     .call = import_module,
+     .doc =
+         "A module of Python's, as Python's import finds it. Its attributes,\n"
+         "calls, items and operators are Python's; numbers and texts are\n"
+         "Tally's. Errors of Python's have kind host and its traceback.\n"
+         "    python.import(\"math\").sqrt(16)    # 4.0\n"},
+    {.name = "value",
+     .params = "x",
+     .call = deep_value,
+     .doc =
+         "What an object of Python's is in Tally: an array over the memory\n"
+         "of one of NumPy's or of any other buffer, which is not copied; a\n"
+         "list, a record of a dict. Other objects stay what they are.\n"
+         "    python.value(python.eval(\"[1, (2.5, None)]\"))    # (1, (2.5, none))\n"},
+    {.name = "object",
+     .params = "x",
+     .call = as_object,
+     .doc =
+         "A value as an object of Python's: an array as one of NumPy's that\n"
+         "reads the same memory, where NumPy is installed.\n"
+         "    python.object((1, 2)).index(2)    # 1\n"},
+    {.name = "call",
+     .params = "f, ...args, named: none",
+     .call = call,
+     .doc =
+         "Calls an object of Python's with named arguments, too, which are\n"
+         "a record.\n"
+         "    python.call(python.eval(\"dict\"), named: (a: 1))    # {'a': 1}\n"},
+    {.name = "items",
+     .params = "x",
+     .call = items,
      .doc = "What Python's iteration over x gives, as a list.\n"
             "    python.items(python.eval(\"range(3)\"))    # (0, 1, 2)\n"},
-    {.name = "eval", .params = "text", .call = eval,
+    {.name = "eval",
+     .params = "text",
+     .call = eval,
      .doc = "The value of an expression of Python's.\n"
             "    python.eval(\"2 ** 10\")    # 1024\n"},
-    {.name = "run", .params = "text", .call = run,
+    {.name = "run",
+     .params = "text",
+     .call = run,
      .doc = "Runs statements of Python's; their names stay for the next ones.\n"
             "    python.run(\"x = 1\")\n"},
-    {.name = "version", .params = "", .call = version,
-     .doc = "Python's version, such as 3.11.2. An error of kind io where it is\n"
-            "not installed.\n"},
+    {.name = "version",
+     .params = "",
+     .call = version,
+     .doc =
+         "Python's version, such as 3.11.2. An error of kind io where it is\n"
+         "not installed.\n"},
 };
 
 TALLY_API tally_status tally_open_python(tally_vm *vm);

@@ -1,6 +1,7 @@
-// Python's C interface as far as Tally uses it, found when it is needed: nothing
-// here is linked, and Python.h is not read. It is the stable part, which is the
-// same from 3.9 on; Py_buffer, which joined it with 3.11, has been so since 3.0.
+// Python's C interface as far as Tally uses it, found when it is needed:
+// nothing here is linked, and Python.h is not read. It is the stable part,
+// which is the same from 3.9 on; Py_buffer, which joined it with 3.11, has been
+// so since 3.0.
 //
 //     py.PyLong_FromLongLong(1)      a function of the table
 //     py_is(o, PyFloat_Type)         whether o is of a type of Python's
@@ -74,74 +75,81 @@ enum {
 };
 
 // X(result, name, parameters): functions.
-#define PY_FUNCTIONS(X)                                                      \
-  X(void, Py_InitializeEx, (int))                                            \
-  X(int, Py_IsInitialized, (void))                                           \
-  X(const char *, Py_GetVersion, (void))                                     \
-  X(void *, PyEval_SaveThread, (void))                                       \
-  X(void, PyEval_RestoreThread, (void *))                                    \
-  X(int, PyGILState_Ensure, (void))                                          \
-  X(void, PyGILState_Release, (int))                                         \
-  X(void, Py_IncRef, (py_object *))                                          \
-  X(void, Py_DecRef, (py_object *))                                          \
-  X(py_object *, PyErr_Occurred, (void))                                     \
-  X(void, PyErr_Fetch, (py_object **, py_object **, py_object **))           \
-  X(void, PyErr_NormalizeException, (py_object **, py_object **, py_object **)) \
-  X(void, PyErr_Clear, (void))                                               \
-  X(int, PyErr_CheckSignals, (void))                                         \
-  X(int, PyErr_ExceptionMatches, (py_object *))                              \
-  X(void, PyErr_SetString, (py_object *, const char *))                      \
-  X(void, PyErr_SetObject, (py_object *, py_object *))                       \
-  X(py_object *, PyImport_ImportModule, (const char *))                      \
-  X(py_object *, PyImport_AddModule, (const char *))                         \
-  X(py_object *, PyModule_GetDict, (py_object *))                            \
-  X(py_object *, PyObject_GetAttrString, (py_object *, const char *))        \
-  X(py_object *, PyObject_GetItem, (py_object *, py_object *))               \
-  X(py_object *, PyObject_Call, (py_object *, py_object *, py_object *))     \
-  X(py_object *, PyObject_GetIter, (py_object *))                            \
-  X(py_object *, PyIter_Next, (py_object *))                                 \
-  X(py_object *, PyObject_Str, (py_object *))                                \
-  X(int, PyObject_IsInstance, (py_object *, py_object *))                    \
-  X(py_object *, PyLong_FromLongLong, (long long))                           \
-  X(py_object *, PyLong_FromVoidPtr, (void *))                               \
-  X(long long, PyLong_AsLongLong, (py_object *))                             \
-  X(py_object *, PyFloat_FromDouble, (double))                               \
-  X(double, PyFloat_AsDouble, (py_object *))                                 \
-  X(py_object *, PyComplex_FromDoubles, (double, double))                    \
-  X(double, PyComplex_RealAsDouble, (py_object *))                           \
-  X(double, PyComplex_ImagAsDouble, (py_object *))                           \
-  X(py_object *, PyBool_FromLong, (long))                                    \
-  X(py_object *, PyUnicode_FromStringAndSize, (const char *, intptr_t))      \
-  X(const char *, PyUnicode_AsUTF8AndSize, (py_object *, intptr_t *))        \
-  X(py_object *, PyList_New, (intptr_t))                                     \
-  X(int, PyList_SetItem, (py_object *, intptr_t, py_object *))               \
-  X(py_object *, PyTuple_New, (intptr_t))                                    \
-  X(int, PyTuple_SetItem, (py_object *, intptr_t, py_object *))              \
-  X(intptr_t, PyObject_Size, (py_object *))                                  \
-  X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                \
-  X(py_object *, PyDict_New, (void))                                         \
-  X(int, PyDict_SetItemString, (py_object *, const char *, py_object *))     \
-  X(int, PyDict_Next, (py_object *, intptr_t *, py_object **, py_object **)) \
-  X(int, PyObject_GetBuffer, (py_object *, py_buffer *, int))                \
-  X(void, PyBuffer_Release, (py_buffer *))                                   \
+#define PY_FUNCTIONS(X)                                                        \
+  X(void, Py_InitializeEx, (int))                                              \
+  X(int, Py_IsInitialized, (void))                                             \
+  X(const char *, Py_GetVersion, (void))                                       \
+  X(void *, PyEval_SaveThread, (void))                                         \
+  X(void, PyEval_RestoreThread, (void *))                                      \
+  X(int, PyGILState_Ensure, (void))                                            \
+  X(void, PyGILState_Release, (int))                                           \
+  X(void, Py_IncRef, (py_object *))                                            \
+  X(void, Py_DecRef, (py_object *))                                            \
+  X(py_object *, PyErr_Occurred, (void))                                       \
+  X(void, PyErr_Fetch, (py_object **, py_object **, py_object **))             \
+  X(void, PyErr_NormalizeException,                                            \
+    (py_object **, py_object **, py_object **))                                \
+  X(void, PyErr_Clear, (void))                                                 \
+  X(void, PyErr_SetString, (py_object *, const char *))                        \
+  X(void, PyErr_SetObject, (py_object *, py_object *))                         \
+  X(py_object *, PyImport_ImportModule, (const char *))                        \
+  X(py_object *, PyImport_AddModule, (const char *))                           \
+  X(py_object *, PyModule_GetDict, (py_object *))                              \
+  X(py_object *, PyObject_GetAttrString, (py_object *, const char *))          \
+  X(py_object *, PyObject_GetItem, (py_object *, py_object *))                 \
+  X(py_object *, PyObject_Call, (py_object *, py_object *, py_object *))       \
+  X(py_object *, PyObject_GetIter, (py_object *))                              \
+  X(py_object *, PyIter_Next, (py_object *))                                   \
+  X(py_object *, PyObject_Str, (py_object *))                                  \
+  X(int, PyObject_IsInstance, (py_object *, py_object *))                      \
+  X(py_object *, PyLong_FromLongLong, (long long))                             \
+  X(py_object *, PyLong_FromVoidPtr, (void *))                                 \
+  X(long long, PyLong_AsLongLong, (py_object *))                               \
+  X(py_object *, PyFloat_FromDouble, (double))                                 \
+  X(double, PyFloat_AsDouble, (py_object *))                                   \
+  X(py_object *, PyComplex_FromDoubles, (double, double))                      \
+  X(double, PyComplex_RealAsDouble, (py_object *))                             \
+  X(double, PyComplex_ImagAsDouble, (py_object *))                             \
+  X(py_object *, PyBool_FromLong, (long))                                      \
+  X(py_object *, PyUnicode_FromStringAndSize, (const char *, intptr_t))        \
+  X(const char *, PyUnicode_AsUTF8AndSize, (py_object *, intptr_t *))          \
+  X(py_object *, PyList_New, (intptr_t))                                       \
+  X(int, PyList_SetItem, (py_object *, intptr_t, py_object *))                 \
+  X(py_object *, PyTuple_New, (intptr_t))                                      \
+  X(int, PyTuple_SetItem, (py_object *, intptr_t, py_object *))                \
+  X(intptr_t, PyObject_Size, (py_object *))                                    \
+  X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                  \
+  X(py_object *, PyDict_New, (void))                                           \
+  X(int, PyDict_SetItemString, (py_object *, const char *, py_object *))       \
+  X(int, PyDict_Next, (py_object *, intptr_t *, py_object **, py_object **))   \
+  X(int, PyObject_GetBuffer, (py_object *, py_buffer *, int))                  \
+  X(void, PyBuffer_Release, (py_buffer *))                                     \
   X(py_object *, PyCapsule_New, (void *, const char *, void (*)(py_object *))) \
-  X(void *, PyCapsule_GetPointer, (py_object *, const char *))               \
-  X(int, PyCapsule_IsValid, (py_object *, const char *))                     \
-  X(py_object *, PyType_FromSpec, (py_spec *))                               \
-  X(py_object *, PyType_GenericAlloc, (py_object *, intptr_t))               \
+  X(void *, PyCapsule_GetPointer, (py_object *, const char *))                 \
+  X(int, PyCapsule_IsValid, (py_object *, const char *))                       \
+  X(py_object *, PyType_FromSpec, (py_spec *))                                 \
+  X(py_object *, PyType_GenericAlloc, (py_object *, intptr_t))                 \
   X(void, PyObject_Free, (void *))
 
 // X(name): objects that Python has for ever.
-#define PY_OBJECTS(X)                                                    \
-  X(_Py_NoneStruct) X(_Py_TrueStruct) X(PyBool_Type) X(PyLong_Type)      \
-  X(PyFloat_Type) X(PyComplex_Type) X(PyUnicode_Type) X(PyList_Type)     \
-  X(PyTuple_Type) X(PyDict_Type)
+#define PY_OBJECTS(X) \
+  X(_Py_NoneStruct)   \
+  X(_Py_TrueStruct)   \
+  X(PyBool_Type)      \
+  X(PyLong_Type)      \
+  X(PyFloat_Type)     \
+  X(PyComplex_Type)   \
+  X(PyUnicode_Type)   \
+  X(PyList_Type)      \
+  X(PyTuple_Type)     \
+  X(PyDict_Type)
 
 // X(name): variables that point at one.
-#define PY_EXCEPTIONS(X)                                                \
-  X(PyExc_RuntimeError) X(PyExc_TypeError) X(PyExc_BufferError)         \
-  X(PyExc_StopIteration) X(PyExc_KeyboardInterrupt) X(PyExc_OverflowError) \
-  X(PyExc_AttributeError)
+#define PY_EXCEPTIONS(X) \
+  X(PyExc_RuntimeError)  \
+  X(PyExc_TypeError)     \
+  X(PyExc_BufferError)   \
+  X(PyExc_KeyboardInterrupt)
 
 typedef struct py_api {
 #define X(result, name, params) result(*name) params;

@@ -2,8 +2,8 @@
 //
 // An array of Tally's is, in Python, an object that keeps a handle of it and
 // shows its memory by the buffer protocol; one of Python's is, in Tally, a host
-// buffer that keeps the Py_buffer. So both sides count what the other holds, and
-// neither copies.
+// buffer that keeps the Py_buffer. So both sides count what the other holds,
+// and neither copies.
 
 #define _GNU_SOURCE 1  // for RTLD_DEFAULT
 
@@ -24,15 +24,15 @@ enum { DEEPEST = 100 };
 
 const char *py_find(void *library) {
   void *from = library == NULL ? RTLD_DEFAULT : library, *found;
-#define X(result, name, params)        \
+#define X(result, name, params)             \
   if ((found = dlsym(from, #name)) == NULL) \
-    return #name;                      \
+    return #name;                           \
   memcpy(&py.name, &found, sizeof found);
   PY_FUNCTIONS(X)
 #undef X
-#define X(name)                        \
+#define X(name)                             \
   if ((found = dlsym(from, #name)) == NULL) \
-    return #name;                      \
+    return #name;                           \
   py.name = found;
   PY_OBJECTS(X)
   PY_EXCEPTIONS(X)
@@ -102,8 +102,7 @@ static void give_back(py_link *link, tally_value v) {
 // A text of Python's; NULL where it is none. Borrowed from the object.
 static const char *text_of(py_object *o, size_t *nbytes) {
   intptr_t n = 0;
-  const char *text =
-      o == NULL ? NULL : py.PyUnicode_AsUTF8AndSize(o, &n);
+  const char *text = o == NULL ? NULL : py.PyUnicode_AsUTF8AndSize(o, &n);
   *nbytes = (size_t)n;
   if (text == NULL)
     py.PyErr_Clear();
@@ -161,9 +160,9 @@ tally_status py_raise(py_link *link) {
   const char *text = text_of(whole, &n);
   tally_status status = tally_raise(
       link->vm, TALLY_ERR_HOST, "python: %s%s%s%s%.2000s",
-      class == NULL ? "an error" : class, what == NULL || *what == 0 ? "" : ": ",
-      what == NULL ? "" : what, text == NULL ? "" : "\n",
-      text == NULL ? "" : text);
+      class == NULL ? "an error" : class,
+      what == NULL || *what == 0 ? "" : ": ", what == NULL ? "" : what,
+      text == NULL ? "" : "\n", text == NULL ? "" : text);
   py_drop(whole);
   py_drop(said);
   py_drop(name);
@@ -228,13 +227,12 @@ static py_object *array_type, *function_type;
 static const struct {
   const char *dtype, *format;
   size_t size;
-} formats[] = {{"bool", "?", 1},       {"int8", "b", 1},
-               {"int16", "h", 2},      {"int32", "i", 4},
-               {"int64", "q", 8},      {"uint8", "B", 1},
-               {"uint16", "H", 2},     {"uint32", "I", 4},
-               {"uint64", "Q", 8},     {"float32", "f", 4},
-               {"float64", "d", 8},    {"complex64", "Zf", 8},
-               {"complex128", "Zd", 16}, {NULL, NULL, 0}};
+} formats[] = {
+    {"bool", "?", 1},         {"int8", "b", 1},    {"int16", "h", 2},
+    {"int32", "i", 4},        {"int64", "q", 8},   {"uint8", "B", 1},
+    {"uint16", "H", 2},       {"uint32", "I", 4},  {"uint64", "Q", 8},
+    {"float32", "f", 4},      {"float64", "d", 8}, {"complex64", "Zf", 8},
+    {"complex128", "Zd", 16}, {NULL, NULL, 0}};
 
 static void end_held(py_object *self) {
   held *h = (held *)(void *)self;
@@ -314,7 +312,8 @@ static py_object *get_dtype(py_object *self, void *closure) {
   return text("?");
 }
 
-// NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place, True)}.
+// NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place,
+// True)}.
 static py_object *get_interface(py_object *self, void *closure) {
   held *h = (held *)(void *)self;
   char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
@@ -369,8 +368,7 @@ static py_object *to_dlpack(py_object *self, py_object *args,
   held *h = (held *)(void *)self;
   struct DLManagedTensor *tensor;
   (void)args, (void)named;
-  if (h->link->vm == NULL ||
-      !pthread_equal(h->link->thread, pthread_self())) {
+  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self())) {
     py.PyErr_SetString(*py.PyExc_BufferError,
                        "the VM is closed, or of another thread");
     return NULL;
@@ -466,15 +464,19 @@ int py_values_open(void) {
       {"__array_interface__", METHOD(get_interface), NULL, NULL, NULL},
       {NULL, NULL, NULL, NULL, NULL}};
   static py_slot array_slots[] = {
-      {PY_TP_DEALLOC, SLOT(end_held)},     {PY_BF_GETBUFFER, SLOT(get_buffer)},
-      {PY_MP_LENGTH, SLOT(length)},        {PY_TP_REPR, SLOT(show)},
-      {PY_TP_METHODS, methods},            {PY_TP_GETSET, getters},
+      {PY_TP_DEALLOC, SLOT(end_held)},
+      {PY_BF_GETBUFFER, SLOT(get_buffer)},
+      {PY_MP_LENGTH, SLOT(length)},
+      {PY_TP_REPR, SLOT(show)},
+      {PY_TP_METHODS, methods},
+      {PY_TP_GETSET, getters},
       {PY_TP_DOC, "An array of Tally's, to be read by the buffer protocol."},
       {0, NULL}};
-  static py_slot function_slots[] = {
-      {PY_TP_DEALLOC, SLOT(end_held)}, {PY_TP_CALL, SLOT(call_function)},
-      {PY_TP_REPR, SLOT(show)},        {PY_TP_DOC, "A function of Tally's."},
-      {0, NULL}};
+  static py_slot function_slots[] = {{PY_TP_DEALLOC, SLOT(end_held)},
+                                     {PY_TP_CALL, SLOT(call_function)},
+                                     {PY_TP_REPR, SLOT(show)},
+                                     {PY_TP_DOC, "A function of Tally's."},
+                                     {0, NULL}};
   static py_spec array_spec = {"tally.Array", sizeof(held), 0, 0, array_slots};
   static py_spec function_spec = {"tally.Function", sizeof(held), 0, 0,
                                   function_slots};
@@ -684,8 +686,9 @@ static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
   if (*format == 'Z')
-    return format[1] == 'f' ? "complex64" : format[1] == 'd' ? "complex128"
-                                                             : NULL;
+    return format[1] == 'f'   ? "complex64"
+           : format[1] == 'd' ? "complex128"
+                              : NULL;
   if (*format == 0 || format[1] != 0)
     return NULL;
   int is_signed = strchr("bhilqn", *format) != NULL;
@@ -707,8 +710,11 @@ static tally_status from_scalar(py_link *link, const py_buffer *b,
   int64_t strides = b->itemsize;
   char type[32];
   snprintf(type, sizeof type, "1 * %s", dtype);
-  tally_buffer buffer = {.size = sizeof buffer, .data = b->buf, .type = type,
-                         .strides = &strides, .read_only = 1,
+  tally_buffer buffer = {.size = sizeof buffer,
+                         .data = b->buf,
+                         .type = type,
+                         .strides = &strides,
+                         .read_only = 1,
                          .nbytes = (size_t)b->itemsize};
   tally_value array;
   tally_status status = tally_from_buffer(link->vm, &buffer, &array);
@@ -744,8 +750,11 @@ static tally_status from_copy(py_link *link, py_buffer *b, const char *type,
   if (data == NULL)
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
   copy_items(b, 0, b->buf, &to);
-  tally_buffer buffer = {.size = sizeof buffer, .data = data, .type = type,
-                         .nbytes = nbytes, .release = end_copy};
+  tally_buffer buffer = {.size = sizeof buffer,
+                         .data = data,
+                         .type = type,
+                         .nbytes = nbytes,
+                         .release = end_copy};
   tally_status status = tally_from_buffer(link->vm, &buffer, out);
   if (status == TALLY_OK)
     py.PyBuffer_Release(b);
@@ -780,10 +789,14 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
   if (s == NULL)
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
   s->buffer = *b;
-  tally_buffer buffer = {.size = sizeof buffer, .data = b->buf, .type = type,
-                         .strides = strides, .read_only = 1,
+  tally_buffer buffer = {.size = sizeof buffer,
+                         .data = b->buf,
+                         .type = type,
+                         .strides = strides,
+                         .read_only = 1,
                          .nbytes = (size_t)(end - first),
-                         .release = end_seen, .context = s};
+                         .release = end_seen,
+                         .context = s};
   tally_status status = tally_from_buffer(link->vm, &buffer, out);
   if (status != TALLY_OK)
     free(s);
@@ -887,10 +900,9 @@ static int try_simple(py_link *link, py_object *o, tally_status *status,
                                  py.PyComplex_ImagAsDouble(o), out);
   } else if (py_is(o, py.PyUnicode_Type)) {
     const char *from = text_of(o, &n);
-    *status = from == NULL
-                  ? tally_raise(link->vm, TALLY_ERR_VALUE,
-                                "python: a text that is no UTF-8")
-                  : tally_from_string(link->vm, from, n, out);
+    *status = from == NULL ? tally_raise(link->vm, TALLY_ERR_VALUE,
+                                         "python: a text that is no UTF-8")
+                           : tally_from_string(link->vm, from, n, out);
   } else {
     return 0;
   }
@@ -917,8 +929,7 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
   int is_array = o->type != py.PyList_Type && o->type != py.PyDict_Type;
   if (is_array && try_buffer(link, o, depth > 0, &status, out))
     return status;
-  if (depth > 0 &&
-      (py_is(o, py.PyList_Type) || py_is(o, py.PyTuple_Type)))
+  if (depth > 0 && (py_is(o, py.PyList_Type) || py_is(o, py.PyTuple_Type)))
     return from_sequence(link, o, depth, out);
   if (depth > 0 && py_is(o, py.PyDict_Type))
     return from_dict(link, o, depth, out);
@@ -954,7 +965,8 @@ static void end_handle(void *context, void *object) {
 static int is_there(tally_vm *vm, tally_status *status) {
   if (py.Py_IsInitialized())
     return 1;
-  *status = tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
+  *status =
+      tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
   return 0;
 }
 
@@ -969,8 +981,8 @@ static tally_status show_handle(tally_vm *vm, void *context, void *object,
   int lock = py.PyGILState_Ensure();
   py_object *shown = py.PyObject_Str(h->object);
   const char *from = text_of(shown, &n);
-  status = from == NULL ? py_raise(h->link)
-                        : tally_from_string(vm, from, n, out);
+  status =
+      from == NULL ? py_raise(h->link) : tally_from_string(vm, from, n, out);
   py_drop(shown);
   py.PyGILState_Release(lock);
   return status;
@@ -1015,10 +1027,9 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
       py.PyTuple_SetItem(key, (intptr_t)i, part);
     }
   }
-  py_object *found =
-      key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
-  status = found == NULL ? py_raise(h->link)
-                         : py_to_value(h->link, found, 0, out);
+  py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
+  status =
+      found == NULL ? py_raise(h->link) : py_to_value(h->link, found, 0, out);
   py_drop(key);
   py_drop(found);
   py.PyGILState_Release(lock);
@@ -1043,14 +1054,13 @@ static tally_status call_handle(tally_vm *vm, void *context, void *object,
 // Operators by the functions of Python's module operator.
 static const struct {
   const char *op, *unary, *binary;
-} operators[] = {{"+", "pos", "add"},   {"-", "neg", "sub"},
-                 {"*", NULL, "mul"},    {"/", NULL, "truediv"},
-                 {"//", NULL, "floordiv"}, {"%", NULL, "mod"},
-                 {"**", NULL, "pow"},   {"@", NULL, "matmul"},
-                 {"<", NULL, "lt"},     {"<=", NULL, "le"},
-                 {">", NULL, "gt"},     {">=", NULL, "ge"},
-                 {"==", NULL, "eq"},    {"!=", NULL, "ne"},
-                 {"abs", "abs", NULL},  {NULL, NULL, NULL}};
+} operators[] = {
+    {"+", "pos", "add"},    {"-", "neg", "sub"},      {"*", NULL, "mul"},
+    {"/", NULL, "truediv"}, {"//", NULL, "floordiv"}, {"%", NULL, "mod"},
+    {"**", NULL, "pow"},    {"@", NULL, "matmul"},    {"<", NULL, "lt"},
+    {"<=", NULL, "le"},     {">", NULL, "gt"},        {">=", NULL, "ge"},
+    {"==", NULL, "eq"},     {"!=", NULL, "ne"},       {"abs", "abs", NULL},
+    {NULL, NULL, NULL}};
 
 static const tally_resource object_type;
 
@@ -1076,24 +1086,23 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
   py_object *module = py.PyImport_ImportModule("operator");
   py_object *f =
       module == NULL ? NULL : py.PyObject_GetAttrString(module, name);
-  status = f == NULL ? py_raise(link)
-                     : py_call(link, f, count, operands, NULL, out);
+  status =
+      f == NULL ? py_raise(link) : py_call(link, f, count, operands, NULL, out);
   py_drop(f);
   py_drop(module);
   py.PyGILState_Release(lock);
   return status;
 }
 
-static const tally_resource object_type = {
-    .size = sizeof object_type,
-    .name = "python.object",
-    .doc = "An object of Python's.",
-    .release = end_handle,
-    .repr = show_handle,
-    .attribute = get_attribute,
-    .index = get_item,
-    .call = call_handle,
-    .operate = operate};
+static const tally_resource object_type = {.size = sizeof object_type,
+                                           .name = "python.object",
+                                           .doc = "An object of Python's.",
+                                           .release = end_handle,
+                                           .repr = show_handle,
+                                           .attribute = get_attribute,
+                                           .index = get_item,
+                                           .call = call_handle,
+                                           .operate = operate};
 
 static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   handle *h = malloc(sizeof *h);
@@ -1127,8 +1136,8 @@ tally_status py_call(py_link *link, py_object *f, size_t count,
   if (ok)
     result = py.PyObject_Call(f, tuple, named);
   py_drop(tuple);
-  tally_status status = result == NULL ? py_raise(link)
-                                       : py_to_value(link, result, 0, out);
+  tally_status status =
+      result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
   py_drop(result);
   return status;
 }

@@ -1,7 +1,7 @@
-// Values of Tally to Python and back, for `import python` (python.c) and for the
-// Python package (stdlib/python): numbers and texts are copied, arrays go either
-// way without a copy, functions become callables, and whatever else Python has
-// is a handle in Tally.
+// Values of Tally to Python and back, for `import python` (python.c) and for
+// the Python package (stdlib/python): numbers and texts are copied, arrays go
+// either way without a copy, functions become callables, and whatever else
+// Python has is a handle in Tally.
 //
 //     Tally             Python
 //     none bool int …   the same
@@ -23,10 +23,10 @@
 
 // A VM as Python's objects see it. It outlives both the VM and them.
 typedef struct py_link {
-  tally_vm *vm;      // NULL: closed
-  pthread_t thread;  // which alone may use the VM
-  py_object *keeper; // an object that keeps the VM open; NULL: none does
-  int numpy;         // arrays become NumPy's, where that is installed
+  tally_vm *vm;       // NULL: closed
+  pthread_t thread;   // which alone may use the VM
+  py_object *keeper;  // an object that keeps the VM open; NULL: none does
+  int numpy;          // arrays become NumPy's, where that is installed
   // Values that other threads gave up, released by the next call of the VM's.
   pthread_mutex_t lock;
   tally_value *left;

@@ -49,8 +49,8 @@ static void on_interrupt(int signal, siginfo_t *info, void *context) {
     before.sa_handler(signal);
 }
 
-// Runs within runs leave the handler as it is; so do other threads, which get no
-// signals of Python's.
+// Runs within runs leave the handler as it is; so do other threads, which get
+// no signals of Python's.
 static int take_interrupts(tally_vm *vm) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
   if (interruptible != NULL)
@@ -82,8 +82,7 @@ static int write_text(void *context, const char *text, size_t nbytes) {
     PyObject *made =
         self->print != NULL
             ? PyObject_CallFunction(out, "s#", text, (Py_ssize_t)nbytes)
-            : PyObject_CallMethod(out, "write", "s#", text,
-                                  (Py_ssize_t)nbytes);
+            : PyObject_CallMethod(out, "write", "s#", text, (Py_ssize_t)nbytes);
     failed = made == NULL;
     Py_XDECREF(made);
     PyErr_Clear();
@@ -115,15 +114,15 @@ typedef struct work {
   const tally_value *values;
 } work;
 
-// Runs without Python's lock, which the hooks take again. NULL with an exception.
+// Runs without Python's lock, which the hooks take again. NULL with an
+// exception.
 static PyObject *run(vm_object *self, const work *w) {
   tally_value result = {0, 0};
   int taken = take_interrupts(self->vm);
   self->running++;
   PyThreadState *state = PyEval_SaveThread();
   tally_status status =
-      w->path != NULL
-          ? tally_run(self->vm, w->path, w->count, w->arguments)
+      w->path != NULL ? tally_run(self->vm, w->path, w->count, w->arguments)
       : w->name != NULL
           ? tally_call(self->vm, w->name, w->count, w->values, &result)
           : tally_eval(self->vm, w->source, &result);
@@ -186,8 +185,9 @@ static PyObject *run_file(PyObject *o, PyObject *args) {
   if (!is_open(self))
     return NULL;
   if (n < 1 || n > 64) {
-    PyErr_SetString(PyExc_TypeError, "run takes a path and the script's "
-                                     "arguments, which are texts");
+    PyErr_SetString(PyExc_TypeError,
+                    "run takes a path and the script's "
+                    "arguments, which are texts");
     return NULL;
   }
   for (Py_ssize_t i = 0; i < n; i++) {
@@ -265,12 +265,12 @@ static PyObject *stats(PyObject *o, PyObject *nothing) {
   if (out == NULL || !is_open(self))
     return NULL;
   tally_get_stats(self->vm, &now);
-#define X(field, what)                                          \
-  {                                                             \
-    PyObject *number = PyLong_FromUnsignedLongLong(now.field);  \
-    if (number != NULL)                                         \
-      PyDict_SetItemString(out, #field, number);                \
-    Py_XDECREF(number);                                         \
+#define X(field, what)                                         \
+  {                                                            \
+    PyObject *number = PyLong_FromUnsignedLongLong(now.field); \
+    if (number != NULL)                                        \
+      PyDict_SetItemString(out, #field, number);               \
+    Py_XDECREF(number);                                        \
   }
   TALLY_STATS(X)
 #undef X
@@ -280,8 +280,8 @@ static PyObject *stats(PyObject *o, PyObject *nothing) {
 // --- Life -------------------------------------------------------------------
 
 static int init(PyObject *o, PyObject *args, PyObject *named) {
-  static char *const words[] = {"memory", "time", "instructions", "print",
-                                "sandbox", NULL};
+  static char *const words[] = {"memory", "time",    "instructions",
+                                "print",  "sandbox", NULL};
   vm_object *self = (vm_object *)(void *)o;
   unsigned long long memory = 0, instructions = 0;
   double seconds = 0;
@@ -342,8 +342,7 @@ static PyMethodDef methods[] = {
     {"eval", (PyCFunction)(void (*)(void))eval, METH_VARARGS | METH_KEYWORDS,
      "eval(source, **variables): runs a text, which may use the variables, and "
      "gives its last expression's value."},
-    {"run", run_file, METH_VARARGS,
-     "run(path, *arguments): runs a script."},
+    {"run", run_file, METH_VARARGS, "run(path, *arguments): runs a script."},
     {"call", call, METH_VARARGS,
      "call(name, *arguments): calls a function of the script's or library's."},
     {"stats", stats, METH_NOARGS, "The VM's counters, by name."},
@@ -354,14 +353,15 @@ static PyType_Slot slots[] = {{Py_tp_init, SLOT(init)},
                               {Py_tp_methods, methods},
                               {Py_mp_subscript, SLOT(get)},
                               {Py_mp_ass_subscript, SLOT(set)},
-                              {Py_tp_doc, "An instance of Tally: its variables "
-                                          "by vm[name], limits by memory "
-                                          "(bytes), time (seconds) and "
-                                          "instructions."},
+                              {Py_tp_doc,
+                               "An instance of Tally: its variables "
+                               "by vm[name], limits by memory "
+                               "(bytes), time (seconds) and "
+                               "instructions."},
                               {0, NULL}};
 
-static PyType_Spec spec = {"tally.VM", sizeof(vm_object), 0,
-                           Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec spec = {"tally.VM", sizeof(vm_object), 0, Py_TPFLAGS_DEFAULT,
+                           slots};
 
 // set_error_class(class), by the package when it is imported.
 static PyObject *set_error_class(PyObject *module, PyObject *class) {
