@@ -42,7 +42,10 @@ const char *py_find(void *library) {
 
 // --- VMs that Python knows --------------------------------------------------
 
+// Records are never freed; the list is there so that they do not count as lost
+// memory. VMs of several threads may import python at once.
 static py_link *links;
+static pthread_mutex_t linking = PTHREAD_MUTEX_INITIALIZER;
 
 py_link *py_link_new(tally_vm *vm, py_object *keeper) {
   py_link *link = calloc(1, sizeof *link);
@@ -52,26 +55,30 @@ py_link *py_link_new(tally_vm *vm, py_object *keeper) {
   link->thread = pthread_self();
   link->keeper = keeper;
   pthread_mutex_init(&link->lock, NULL);
+  pthread_mutex_lock(&linking);
   link->next = links;
   links = link;
+  pthread_mutex_unlock(&linking);
   return link;
 }
 
 void py_link_sweep(py_link *link) {
+  // The end of a value may run Python, which may let a thread go on that waits
+  // for the mutex with Python's lock: nothing is released with the mutex held.
   pthread_mutex_lock(&link->lock);
-  for (size_t i = 0; i < link->left_count; i++)
-    tally_release(link->vm, link->left[i]);
-  link->left_count = 0;
+  tally_value *left = link->left;
+  size_t count = link->left_count;
+  link->left = NULL;
+  link->left_count = link->left_capacity = 0;
   pthread_mutex_unlock(&link->lock);
+  for (size_t i = 0; i < count; i++) tally_release(link->vm, left[i]);
+  free(left);
 }
 
 // The record stays: objects of Python's may still refer to it.
 void py_link_close(py_link *link) {
   py_link_sweep(link);
   link->vm = NULL;
-  free(link->left);
-  link->left = NULL;
-  link->left_capacity = 0;
 }
 
 // Gives a value back, from any thread and after the VM, too. Where there is no
