@@ -456,6 +456,16 @@ static py_object *call_function(py_object *self, py_object *args,
   return out;
 }
 
+// type(f)(): a slot of its own, for else the types inherit object's, and what
+// that makes has no link. A flag that forbids it is there only from 3.10 on.
+static py_object *refuse_new(py_object *type, py_object *args,
+                             py_object *named) {
+  (void)type, (void)args, (void)named;
+  py.PyErr_SetString(*py.PyExc_TypeError,
+                     "arrays and functions of Tally's are made by scripts");
+  return NULL;
+}
+
 // C keeps functions apart from objects; Python's tables do not.
 #define SLOT(function) ((void *)(uintptr_t)(function))
 #define METHOD(function) ((void (*)(void))(function))
@@ -477,11 +487,13 @@ int py_values_open(void) {
       {PY_TP_REPR, SLOT(show)},
       {PY_TP_METHODS, methods},
       {PY_TP_GETSET, getters},
+      {PY_TP_NEW, SLOT(refuse_new)},
       {PY_TP_DOC, "An array of Tally's, to be read by the buffer protocol."},
       {0, NULL}};
   static py_slot function_slots[] = {{PY_TP_DEALLOC, SLOT(end_held)},
                                      {PY_TP_CALL, SLOT(call_function)},
                                      {PY_TP_REPR, SLOT(show)},
+                                     {PY_TP_NEW, SLOT(refuse_new)},
                                      {PY_TP_DOC, "A function of Tally's."},
                                      {0, NULL}};
   static py_spec array_spec = {"tally.Array", sizeof(held), 0, 0, array_slots};
