@@ -101,7 +101,7 @@ enum {
   X(py_object *, PyObject_GetIter, (py_object *))                              \
   X(py_object *, PyIter_Next, (py_object *))                                   \
   X(py_object *, PyObject_Str, (py_object *))                                  \
-  X(int, PyObject_IsInstance, (py_object *, py_object *))                      \
+  X(int, PyType_IsSubtype, (py_object *, py_object *))                         \
   X(py_object *, PyLong_FromLongLong, (long long))                             \
   X(py_object *, PyLong_FromVoidPtr, (void *))                                 \
   X(long long, PyLong_AsLongLong, (py_object *))                               \
@@ -119,6 +119,7 @@ enum {
   X(int, PyTuple_SetItem, (py_object *, intptr_t, py_object *))                \
   X(intptr_t, PyObject_Size, (py_object *))                                    \
   X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                  \
+  X(intptr_t, PyDict_Size, (py_object *))                                      \
   X(py_object *, PyDict_New, (void))                                           \
   X(int, PyDict_SetItemString, (py_object *, const char *, py_object *))       \
   X(int, PyDict_Next, (py_object *, intptr_t *, py_object **, py_object **))   \
@@ -169,9 +170,10 @@ extern py_api py;
 // NULL, or the first name that is missing.
 const char *py_find(void *library);
 
-// Whether the object is of that type or one derived from it.
+// Whether the object is of that type or one derived from it: in memory, not by
+// what its __class__ says, which may lie, or fail with an exception.
 static inline int py_is(py_object *o, py_object *type) {
-  return o->type == type || py.PyObject_IsInstance(o, type) == 1;
+  return o->type == type || py.PyType_IsSubtype(o->type, type);
 }
 
 // One reference less; NULL is allowed.

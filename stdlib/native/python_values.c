@@ -852,6 +852,8 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
 static tally_status from_sequence(py_link *link, py_object *o, int depth,
                                   tally_value *out) {
   intptr_t n = py.PyObject_Size(o), made = 0;
+  if (n < 0)
+    return py_raise(link);
   tally_value *items = calloc((size_t)n + 1, sizeof *items);
   tally_status status = TALLY_OK;
   if (items == NULL)
@@ -869,31 +871,40 @@ static tally_status from_sequence(py_link *link, py_object *o, int depth,
   return status;
 }
 
-// A dict whose keys are texts.
+// A dict whose keys are texts. What turns a value into one of Tally's may run
+// Python, which may change the dict: each key and value has a reference of ours
+// while it is used.
 static tally_status from_dict(py_link *link, py_object *o, int depth,
                               tally_value *out) {
-  size_t n = (size_t)py.PyObject_Size(o), made = 0, nbytes;
+  size_t n = (size_t)py.PyDict_Size(o), made = 0, taken = 0, nbytes;
   const char **keys = calloc(n + 1, sizeof *keys);
+  py_object **owners = calloc(n + 1, sizeof *owners);  // of the keys
   tally_value *values = calloc(n + 1, sizeof *values);
   py_object *key, *value;
   intptr_t at = 0;
   tally_status status =
-      keys != NULL && values != NULL
+      keys != NULL && owners != NULL && values != NULL
           ? TALLY_OK
           : tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a record");
   while (status == TALLY_OK && made < n &&
          py.PyDict_Next(o, &at, &key, &value)) {
+    py.Py_IncRef(key);
+    py.Py_IncRef(value);
+    owners[taken++] = key;
     keys[made] = text_of(key, &nbytes);
     status = keys[made] == NULL
                  ? tally_raise(link->vm, TALLY_ERR_TYPE,
                                "python: the keys of a dict must be texts")
                  : to_value(link, value, depth + 1, &values[made]);
     made += status == TALLY_OK;
+    py_drop(value);
   }
   if (status == TALLY_OK)
     status = tally_from_record(link->vm, made, keys, values, out);
   for (size_t i = 0; i < made; i++) tally_release(link->vm, values[i]);
+  for (size_t i = 0; i < taken; i++) py_drop(owners[i]);
   free(keys);
+  free(owners);
   free(values);
   return status;
 }

@@ -55,6 +55,18 @@ try:
     tally.eval("x", x=2**70)
 except tally.Error as e:
     print(e.message)
+
+
+class Long(dict):
+    def __len__(self):
+        raise ValueError("no length")
+
+
+class Lie:
+    __class__ = float
+
+
+print(tally.eval("x", x=Long(a=1, b=2)), type(tally.eval("x", x=Lie())).__name__)
 try:
     tally.eval("import os\nos.exit(3)")
 except SystemExit as e:
