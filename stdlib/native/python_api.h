@@ -57,9 +57,13 @@ typedef struct py_getter {
 
 enum {
   PY_READ_ONLY_STRIDED = 0x1C,  // PyBUF_RECORDS_RO
-  PY_STRIDES = 0x10,
   PY_WRITABLE = 1,
   PY_FORMAT = 4,
+  PY_SHAPE = 8,              // PyBUF_ND
+  PY_STRIDES = 0x10,         // each of the next three implies it, and PY_SHAPE
+  PY_C_CONTIGUOUS = 0x20,    // row by row
+  PY_F_CONTIGUOUS = 0x40,    // column by column
+  PY_ANY_CONTIGUOUS = 0x80,  // either
   // Slots of types, as in typeslots.h.
   PY_BF_GETBUFFER = 1,
   PY_MP_LENGTH = 4,

@@ -262,6 +262,32 @@ static held *hold(py_link *link, py_object *type, tally_value v) {
   return h;
 }
 
+// Whether the items lie one behind the other, the last axis the fastest, or the
+// first where [by_columns].
+static int is_dense(const held *h, int by_columns) {
+  size_t step = h->itemsize;
+  for (int i = 0; i < h->of.ndim; i++) {
+    int axis = by_columns ? i : h->of.ndim - 1 - i;
+    if (h->shape[axis] != 1 && h->strides[axis] != (intptr_t)step)
+      return h->of.size == 0;
+    step *= (size_t)h->shape[axis];
+  }
+  return 1;
+}
+
+// Whether the array lies as the flags of a buffer's user want it: who asks for
+// no strides gets items row by row.
+static int is_as_wanted(const held *h, int flags) {
+  int is_by_rows = is_dense(h, 0);
+  if ((flags & PY_STRIDES) == 0 || (flags & PY_C_CONTIGUOUS) != 0)
+    return is_by_rows;
+  if ((flags & PY_F_CONTIGUOUS) != 0)
+    return is_dense(h, 1);
+  return (flags & PY_ANY_CONTIGUOUS) == 0 || is_by_rows || is_dense(h, 1);
+}
+
+// The array's memory, for reading. The buffer has a reference to the array,
+// which keeps the value, its shape and its strides in place.
 static int get_buffer(py_object *self, py_buffer *out, int flags) {
   held *h = (held *)(void *)self;
   out->obj = NULL;
@@ -273,14 +299,7 @@ static int get_buffer(py_object *self, py_buffer *out, int flags) {
     py.PyErr_SetString(*py.PyExc_BufferError, "arrays of Tally are read only");
     return -1;
   }
-  // Who asks for no strides gets items that lie one behind the other.
-  size_t step = h->itemsize;
-  int is_dense = 1;
-  for (int i = h->of.ndim - 1; i >= 0; i--) {
-    is_dense &= h->shape[i] == 1 || h->strides[i] == (intptr_t)step;
-    step *= (size_t)h->shape[i];
-  }
-  if (!is_dense && (flags & PY_STRIDES) != PY_STRIDES) {
+  if (!is_as_wanted(h, flags)) {
     py.PyErr_SetString(*py.PyExc_BufferError, "the array is not contiguous");
     return -1;
   }
@@ -290,10 +309,10 @@ static int get_buffer(py_object *self, py_buffer *out, int flags) {
                      .len = (intptr_t)(h->of.size * h->itemsize),
                      .itemsize = (intptr_t)h->itemsize,
                      .readonly = 1,
-                     .ndim = h->of.ndim,
+                     .ndim = (flags & PY_SHAPE) != 0 ? h->of.ndim : 1,
                      .format = (flags & PY_FORMAT) != 0 ? h->format : NULL,
-                     .shape = h->shape,
-                     .strides = h->strides};
+                     .shape = (flags & PY_SHAPE) != 0 ? h->shape : NULL,
+                     .strides = (flags & PY_STRIDES) != 0 ? h->strides : NULL};
   return 0;
 }
 
