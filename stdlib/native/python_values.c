@@ -369,41 +369,83 @@ static py_object *get_interface(py_object *self, void *closure) {
   return out;
 }
 
-// A tensor that nobody took ends with its capsule.
-static void end_capsule(py_object *capsule) {
-  if (!py.PyCapsule_IsValid(capsule, "dltensor"))
-    return;
-  // The deleter is behind the tensor and its context (dlpack.h).
-  struct managed {
-    struct {
-      void *data;
-      int32_t device[2], ndim;
-      uint8_t dtype[4];
-      int64_t *shape, *strides;
-      uint64_t offset;
-    } tensor;
-    void *context;
-    void (*deleter)(struct managed *);
-  } *m = py.PyCapsule_GetPointer(capsule, "dltensor");
-  if (m != NULL && m->deleter != NULL)
-    m->deleter(m);
+// A DLManagedTensor (dlpack.h) of an array. It has a reference to the array
+// instead of a value of the VM's (tally_to_dlpack), for it may outlive all that
+// a program sees of the VM, and may be deleted by any thread.
+typedef struct tensor {
+  void *data;
+  int32_t device_type, device_id, ndim;
+  uint8_t code, bits;  // of a dtype: see to_dlpack
+  uint16_t lanes;
+  int64_t *shape, *strides;  // strides in items
+  uint64_t offset;
+  py_object *array;
+  void (*deleter)(struct tensor *);
+  int64_t sizes[];  // shape, then strides
+} tensor;
+
+// Called by whoever took the tensor, with Python's lock or without.
+static void end_tensor(tensor *t) {
+  if (py.Py_IsInitialized()) {
+    int lock = py.PyGILState_Ensure();
+    py.Py_DecRef(t->array);
+    py.PyGILState_Release(lock);
+  }
+  free(t);
 }
 
+// A tensor that nobody took ends with its capsule: who takes one renames it.
+static void end_capsule(py_object *capsule) {
+  if (py.PyCapsule_IsValid(capsule, "dltensor"))
+    end_tensor(py.PyCapsule_GetPointer(capsule, "dltensor"));
+}
+
+// array.__dlpack__(): arguments, as of a stream, say nothing to a processor.
 static py_object *to_dlpack(py_object *self, py_object *args,
                             py_object *named) {
   held *h = (held *)(void *)self;
-  struct DLManagedTensor *tensor;
+  int ndim = h->of.ndim;
   (void)args, (void)named;
-  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self())) {
-    py.PyErr_SetString(*py.PyExc_BufferError,
-                       "the VM is closed, or of another thread");
+  if (h->link->vm == NULL) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
     return NULL;
   }
-  if (tally_to_dlpack(h->link->vm, h->value, &tensor) != TALLY_OK) {
-    py_set_error(h->link, *py.PyExc_BufferError);
+  tensor *t = calloc(1, sizeof *t + 2 * (size_t)ndim * sizeof *t->sizes);
+  if (t == NULL) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "no memory for a tensor");
     return NULL;
   }
-  return py.PyCapsule_New(tensor, "dltensor", end_capsule);
+  // kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
+  char kind = *h->format;
+  t->code = strchr("bhiq", kind) != NULL   ? 0
+            : strchr("BHIQ", kind) != NULL ? 1
+            : kind == 'Z'                  ? 5
+            : kind == '?'                  ? 6
+                                           : 2;
+  t->bits = (uint8_t)(h->itemsize * 8);
+  t->lanes = 1;
+  t->device_type = 1;  // kDLCPU
+  t->data = h->of.data;
+  t->ndim = ndim;
+  t->shape = t->sizes;
+  t->strides = t->sizes + ndim;
+  for (int i = 0; i < ndim; i++) {
+    t->shape[i] = h->shape[i];
+    t->strides[i] = h->strides[i] / (intptr_t)h->itemsize;
+    if (h->strides[i] % (intptr_t)h->itemsize != 0) {
+      py.PyErr_SetString(*py.PyExc_BufferError, "strides of no whole items");
+      free(t);
+      return NULL;
+    }
+  }
+  t->array = self;
+  t->deleter = end_tensor;
+  py_object *capsule = py.PyCapsule_New(t, "dltensor", end_capsule);
+  if (capsule == NULL)
+    free(t);
+  else
+    py.Py_IncRef(self);
+  return capsule;
 }
 
 // The processor's memory: kDLCPU, 0.
