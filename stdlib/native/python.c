@@ -259,6 +259,8 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
     py.PyTuple_SetItem(args, 0, code);
     py.PyTuple_SetItem(args, 1, names);
     result = py.PyObject_Call(f, args, NULL);
+  } else {
+    py_drop(code);
   }
   status = result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
   py_drop(result);
@@ -319,9 +321,13 @@ static void end_session(void *context, void *object) {
     py_drop(flush);
     py_drop(file);
     py_drop(sys);
+    link->vm = NULL;  // its values go with it, those that threads left too
+    free(link->left);
+    link->left = NULL;
+    link->left_count = link->left_capacity = 0;
     py.PyGILState_Release(lock);
   }
-  link->vm = NULL;  // its values go with it
+  link->vm = NULL;
 }
 
 static const tally_resource session_type = {.size = sizeof session_type,

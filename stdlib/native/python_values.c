@@ -202,16 +202,15 @@ static void set_own_error(const tally_error_info *e) {
 // An interrupt of the VM's is Python's KeyboardInterrupt.
 void py_set_error(py_link *link, py_object *class) {
   const tally_error_info *e = tally_error(link->vm);
-  char said[4096];
   if (class == NULL && e->status == TALLY_ERR_INTERRUPT)
     class = *py.PyExc_KeyboardInterrupt;
   if (class == NULL && py_error_class != NULL) {
     set_own_error(e);
     return;
   }
-  snprintf(said, sizeof said, "%s",
-           e->report != NULL && e->report[0] != 0 ? e->report : e->message);
-  py.PyErr_SetString(class == NULL ? *py.PyExc_RuntimeError : class, said);
+  py.PyErr_SetString(
+      class == NULL ? *py.PyExc_RuntimeError : class,
+      e->report != NULL && e->report[0] != 0 ? e->report : e->message);
 }
 
 // --- Arrays and functions in Python -----------------------------------------
@@ -596,6 +595,8 @@ static py_object *from_array(py_link *link, tally_value v,
   py_object *args = py.PyTuple_New(1), *out = NULL;
   if (args != NULL)
     py.PyTuple_SetItem(args, 0, made);
+  else
+    py_drop(made);
   if (convert != NULL && args != NULL)
     out = py.PyObject_Call(convert, args, NULL);
   py_drop(args);

@@ -14,6 +14,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "stdlib/native/python_values.h"
 
@@ -22,7 +24,6 @@ typedef struct vm_object {
   tally_vm *vm;
   py_link *link;
   PyObject *print;  // gets what scripts print; NULL: sys.stdout's file
-  int running;
 } vm_object;
 
 static py_object *own(PyObject *o) {
@@ -41,7 +42,9 @@ static tally_vm *volatile interruptible;
 static struct sigaction before;
 
 static void on_interrupt(int signal, siginfo_t *info, void *context) {
-  if (interruptible != NULL)
+  int is_ignored =
+      (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN;
+  if (interruptible != NULL && !is_ignored)
     tally_interrupt(interruptible);
   if ((before.sa_flags & SA_SIGINFO) != 0)
     before.sa_sigaction(signal, info, context);
@@ -53,7 +56,7 @@ static void on_interrupt(int signal, siginfo_t *info, void *context) {
 // no signals of Python's.
 static int take_interrupts(tally_vm *vm) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
-  if (interruptible != NULL)
+  if (interruptible != NULL || syscall(SYS_gettid) != getpid())
     return 0;
   interruptible = vm;
   action.sa_sigaction = on_interrupt;
@@ -119,7 +122,6 @@ typedef struct work {
 static PyObject *run(vm_object *self, const work *w) {
   tally_value result = {0, 0};
   int taken = take_interrupts(self->vm);
-  self->running++;
   PyThreadState *state = PyEval_SaveThread();
   tally_status status =
       w->path != NULL ? tally_run(self->vm, w->path, w->count, w->arguments)
@@ -127,7 +129,6 @@ static PyObject *run(vm_object *self, const work *w) {
           ? tally_call(self->vm, w->name, w->count, w->values, &result)
           : tally_eval(self->vm, w->source, &result);
   PyEval_RestoreThread(state);
-  self->running--;
   give_interrupts(taken);
   PyObject *out = NULL;
   if (status == TALLY_OK) {
@@ -260,9 +261,11 @@ static int set(PyObject *o, PyObject *key, PyObject *value) {
 static PyObject *stats(PyObject *o, PyObject *nothing) {
   vm_object *self = (vm_object *)(void *)o;
   tally_stats now;
-  PyObject *out = PyDict_New();
   (void)nothing;
-  if (out == NULL || !is_open(self))
+  if (!is_open(self))
+    return NULL;
+  PyObject *out = PyDict_New();
+  if (out == NULL)
     return NULL;
   tally_get_stats(self->vm, &now);
 #define X(field, what)                                         \
@@ -328,8 +331,13 @@ static void end(PyObject *o) {
   PyTypeObject *type = Py_TYPE(o);
   if (self->vm != NULL && pthread_equal(self->link->thread, pthread_self())) {
     tally_vm *vm = self->vm;
+    PyObject *type_then, *value, *trace;
+    // What is on its way through Python's frames stays: what the VM still
+    // prints, and the ends of its objects, clear exceptions.
+    PyErr_Fetch(&type_then, &value, &trace);
     py_link_close(self->link);
     tally_close(vm);
+    PyErr_Restore(type_then, value, trace);
   }
   Py_XDECREF(self->print);
   PyObject_Free(o);

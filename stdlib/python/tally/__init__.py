@@ -44,7 +44,7 @@ def vm():
     return _own.vm
 
 
-def eval(source, **variables):
+def eval(source, /, **variables):
     """Runs a text and gives its last expression's value."""
     return vm().eval(source, **variables)
 
