@@ -11,28 +11,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// How objects begin. Where threads run without a lock (3.13t) it is otherwise,
-// and nothing here works.
+// How objects begin, from 3.0 to 3.14: eight bytes of counts (later ones have
+// flags in them), then the type. Only the type is read here, references are
+// counted by Py_IncRef and Py_DecRef. Where threads run without a lock (3.13t)
+// it is otherwise, and nothing here works.
 typedef struct py_object {
   intptr_t refs;
   struct py_object *type;
 } py_object;
 
+// Py_buffer: memory that an object shows. PyObject_GetBuffer fills it and takes
+// a reference to obj; PyBuffer_Release gives that back, and is called once for
+// each buffer that was filled. Until then the memory stays where it is (an
+// array that shows some refuses to be resized).
 typedef struct py_buffer {
+  // The first item, which is not the lowest address where a stride is negative.
   void *buf;
   py_object *obj;
   intptr_t len, itemsize;
+  // ndim 0: one item, without shape and strides.
   int readonly, ndim;
+  // As the module struct writes an item; NULL: bytes. Of the exporter's.
   char *format;
+  // Strides in bytes. Some exporters point these at fields of the buffer
+  // itself, so that a copy of the struct is for PyBuffer_Release alone.
   intptr_t *shape, *strides, *suboffsets;
   void *internal;
 } py_buffer;
 
+// PyType_Slot: one of a type's functions or tables; {0, NULL} ends them.
 typedef struct py_slot {
   int slot;
   void *pointer;
 } py_slot;
 
+// PyType_Spec, from which PyType_FromSpec makes a type. The name has to stay
+// where it is: the type refers to it. Objects made from it hold a reference to
+// the type, which their deallocator gives back.
 typedef struct py_spec {
   const char *name;
   int basicsize, itemsize;
@@ -40,6 +55,9 @@ typedef struct py_spec {
   py_slot *slots;
 } py_spec;
 
+// PyMethodDef, of a table that a NULL name ends. call has the parameters that
+// the flags say: (self, args, named) or (self, NULL). The type refers to the
+// table.
 typedef struct py_method {
   const char *name;
   void (*call)(void);
@@ -47,6 +65,8 @@ typedef struct py_method {
   const char *doc;
 } py_method;
 
+// PyGetSetDef: an attribute that a function computes. set NULL: it cannot be
+// assigned to.
 typedef struct py_getter {
   const char *name;
   void (*get)(void);
@@ -55,10 +75,13 @@ typedef struct py_getter {
   void *closure;
 } py_getter;
 
+// Values of Python's headers that are part of its stable interface. Flags of
+// buffers say what their user understands: who does not ask for strides gets an
+// array only if its items lie one behind the other.
 enum {
   PY_READ_ONLY_STRIDED = 0x1C,  // PyBUF_RECORDS_RO
   PY_WRITABLE = 1,
-  PY_FORMAT = 4,
+  PY_FORMAT = 4,             // without it the user takes items for bytes
   PY_SHAPE = 8,              // PyBUF_ND
   PY_STRIDES = 0x10,         // each of the next three implies it, and PY_SHAPE
   PY_C_CONTIGUOUS = 0x20,    // row by row
@@ -78,6 +101,20 @@ enum {
   PY_NO_ARGUMENTS = 4,
 };
 
+// The table. A function belongs here if it is of the stable interface of 3.9,
+// or has been exported unchanged since then. Whether it returns a new
+// reference, a borrowed one, or takes its argument's is Python's convention for
+// the name:
+//
+//     PyTuple_SetItem, PyList_SetItem         take the item, on failure too
+//     PyImport_AddModule, PyModule_GetDict    return borrowed
+//     PyDict_Next                             gives borrowed key and value
+//     PyErr_Fetch                             returns owned, each may be NULL
+//     PyErr_Occurred                          returns borrowed
+//     all others                              return owned, take nothing
+//
+// Each needs the lock, except Py_InitializeEx, Py_IsInitialized, Py_GetVersion,
+// PyGILState_Ensure and PyEval_RestoreThread, which take it.
 // X(result, name, parameters): functions.
 #define PY_FUNCTIONS(X)                                                        \
   X(void, Py_InitializeEx, (int))                                              \
@@ -156,6 +193,8 @@ enum {
   X(PyExc_BufferError)   \
   X(PyExc_KeyboardInterrupt)
 
+// One pointer for each name. Those to exceptions are to variables, for the
+// libraries export PyExc_TypeError as a pointer: *py.PyExc_TypeError.
 typedef struct py_api {
 #define X(result, name, params) result(*name) params;
   PY_FUNCTIONS(X)
@@ -168,10 +207,15 @@ typedef struct py_api {
 #undef X
 } py_api;
 
+// Filled by py_find before anything else here is called, and the same ever
+// after. The package and the native module each have one of their own, of one
+// Python.
 extern py_api py;
 
-// Fills the table from a library, or where [library] is NULL from the process.
-// NULL, or the first name that is missing.
+// Fills the table from a library of dlopen's, or where [library] is NULL from
+// what the process has: Tally inside of Python, or a host that links it. NULL,
+// or the first name that is missing, which means a Python older than 3.9; the
+// table may not be used then.
 const char *py_find(void *library);
 
 // Whether the object is of that type or one derived from it: in memory, not by
@@ -180,7 +224,9 @@ static inline int py_is(py_object *o, py_object *type) {
   return o->type == type || py.PyType_IsSubtype(o->type, type);
 }
 
-// One reference less; NULL is allowed.
+// One reference less; NULL is allowed. This may run code of Python's (__del__,
+// a callback of a weak reference), and so let other threads go on: nothing that
+// they could change is relied on after it.
 static inline void py_drop(py_object *o) {
   if (o != NULL)
     py.Py_DecRef(o);
