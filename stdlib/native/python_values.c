@@ -18,11 +18,15 @@ py_api py;
 py_object *py_error_class;
 
 // Lists in lists, at most; Python's may contain themselves.
+// 100 calls of to_value are some 50 KiB of a stack that Python's own calls
+// share.
 enum { DEEPEST = 100 };
 
 // --- The table --------------------------------------------------------------
 
 const char *py_find(void *library) {
+  // dlsym gives objects where the table has functions: memcpy, for ISO C has no
+  // cast from one to the other.
   void *from = library == NULL ? RTLD_DEFAULT : library, *found;
 #define X(result, name, params)             \
   if ((found = dlsym(from, #name)) == NULL) \
@@ -107,6 +111,8 @@ static void give_back(py_link *link, tally_value v) {
 // --- Errors -----------------------------------------------------------------
 
 // A text of Python's; NULL where it is none. Borrowed from the object.
+// An exception that the attempt sets is cleared. Valid while the object is, for
+// that keeps its UTF-8; NUL-terminated, and may have NULs within.
 static const char *text_of(py_object *o, size_t *nbytes) {
   intptr_t n = 0;
   const char *text = o == NULL ? NULL : py.PyUnicode_AsUTF8AndSize(o, &n);
@@ -117,6 +123,9 @@ static const char *text_of(py_object *o, size_t *nbytes) {
 }
 
 // All of an exception as Python prints it, a new reference; NULL.
+// By Python's own traceback.format_exception, so that chained exceptions
+// ("during the handling of …") are in it. Borrows all three; NULL ones count as
+// None. What goes wrong here is cleared: the error that is told matters more.
 static py_object *format_exception(py_object *type, py_object *value,
                                    py_object *trace) {
   py_object *module = py.PyImport_ImportModule("traceback"), *out = NULL;
@@ -154,6 +163,8 @@ static py_object *format_exception(py_object *type, py_object *value,
 // "ValueError: no" first, then where it came from.
 tally_status py_raise(py_link *link) {
   py_object *type = NULL, *value = NULL, *trace = NULL;
+  // Fetch and Normalize, for 3.12's PyErr_GetRaisedException is not in 3.9.
+  // Fetch clears, and what follows may set others, which the last clear is for.
   size_t n, m;
   py.PyErr_Fetch(&type, &value, &trace);
   py.PyErr_NormalizeException(&type, &value, &trace);
@@ -179,11 +190,15 @@ tally_status py_raise(py_link *link) {
   return status;
 }
 
+// A new reference, NULL with an exception: from is not UTF-8. Errors of a VM
+// are (tally_raise sees to it).
 static py_object *text(const char *from) {
   return py.PyUnicode_FromStringAndSize(from, (intptr_t)strlen(from));
 }
 
 // The arguments of tally.Error: report, kind, message, file, line, column.
+// e is borrowed from the VM, and copied before anything of Python's runs that
+// may call into the VM. PyErr_SetObject calls the class with the tuple's items.
 static void set_own_error(const tally_error_info *e) {
   py_object *args = py.PyTuple_New(6);
   py_object *items[] = {text(e->report),
@@ -217,12 +232,19 @@ void py_set_error(py_link *link, py_object *class) {
 
 // tally.Array and tally.Function: a value of a VM's. The shape and strides are
 // what a buffer of it refers to.
+// The head has to be first: Python knows the object by it. Objects are made
+// zeroed by their type, and changed by nobody once from_array has filled them;
+// so that their getters need no thread of the VM's.
 typedef struct held {
   py_object head;
+  // Never NULL: refuse_new sees to it that only hold makes one.
   py_link *link;
   tally_value value;
+  // What value's memory is: valid as long as value, which is released last. Its
+  // dtype is not, for the text is the VM's: see format.
   tally_array of;
   intptr_t shape[TALLY_MAX_DIMS], strides[TALLY_MAX_DIMS];
+  // As the module struct writes an item: "d", "Zd"; NUL-terminated.
   char format[3];
   size_t itemsize;
 } held;
@@ -240,6 +262,9 @@ static const struct {
     {"float32", "f", 4},      {"float64", "d", 8}, {"complex64", "Zf", 8},
     {"complex128", "Zd", 16}, {NULL, NULL, 0}};
 
+// Called by Python when the last reference is gone, in any thread. The keeper
+// goes last, for its end may close the VM and needs the value given back; the
+// type, as for every type made from a spec, is counted by its objects.
 static void end_held(py_object *self) {
   held *h = (held *)(void *)self;
   py_object *type = self->type, *keeper = h->link->keeper;
@@ -250,6 +275,7 @@ static void end_held(py_object *self) {
 }
 
 // A new object of the type that holds the value; NULL with an exception.
+// The VM has one more owner of v until end_held; the keeper one more reference.
 static held *hold(py_link *link, py_object *type, tally_value v) {
   held *h = (held *)(void *)py.PyType_GenericAlloc(type, 0);
   if (h == NULL)
@@ -323,12 +349,15 @@ static py_object *sizes(const intptr_t *from, int n) {
   return out;
 }
 
+// array.shape, as NumPy's: a tuple.
 static py_object *get_shape(py_object *self, void *closure) {
   held *h = (held *)(void *)self;
   (void)closure;
   return sizes(h->shape, h->of.ndim);
 }
 
+// array.dtype: a name of Tally's and NumPy's, not NumPy's object, so that it is
+// there without NumPy.
 static py_object *get_dtype(py_object *self, void *closure) {
   (void)closure;
   for (int i = 0; formats[i].dtype != NULL; i++)
@@ -339,6 +368,9 @@ static py_object *get_dtype(py_object *self, void *closure) {
 
 // NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place,
 // True)}.
+// For what knows neither the buffer protocol's Zd nor DLPack. The reader keeps
+// the array itself, and with it the memory. Integers have the size behind the
+// kind's letter; bytes have no order, which the bar says.
 static py_object *get_interface(py_object *self, void *closure) {
   held *h = (held *)(void *)self;
   char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
@@ -454,11 +486,14 @@ static py_object *get_device(py_object *self, py_object *nothing) {
   return sizes(cpu, 2);
 }
 
+// len(array): items of the leading axis.
 static intptr_t length(py_object *self) {
   held *h = (held *)(void *)self;
   return h->of.ndim == 0 ? 0 : h->shape[0];
 }
 
+// repr of both types: what print shows of the value. Another thread gets a text
+// all the same, for a debugger shows what it can reach.
 static py_object *show(py_object *self) {
   held *h = (held *)(void *)self;
   tally_value shown;
@@ -481,6 +516,7 @@ static py_object *show(py_object *self) {
 static py_object *call_function(py_object *self, py_object *args,
                                 py_object *named) {
   held *h = (held *)(void *)self;
+  // 64, as for python.call (python.c).
   tally_value values[64], result = {0, 0};
   intptr_t count = py.PyObject_Size(args), made = 0;
   py_object *out = NULL;
@@ -530,6 +566,8 @@ static py_object *refuse_new(py_object *type, py_object *args,
 #define SLOT(function) ((void *)(uintptr_t)(function))
 #define METHOD(function) ((void (*)(void))(function))
 
+// The tables are static, for types refer to them for ever. A type that could
+// not be made is tried again by the next call.
 int py_values_open(void) {
   static py_method methods[] = {
       {"__dlpack__", METHOD(to_dlpack), PY_VARARGS_KEYWORDS, NULL},
@@ -569,6 +607,8 @@ int py_values_open(void) {
 // --- To Python --------------------------------------------------------------
 
 // An array as an object, and as one of NumPy's where that is wanted and there.
+// Takes nothing; h owns one handle more of v. Where NumPy is asked, the array
+// that it makes keeps h by the buffer protocol, and h is seen by nobody else.
 static py_object *from_array(py_link *link, tally_value v,
                              const tally_array *a) {
   held *h = hold(link, array_type, v);
@@ -606,6 +646,7 @@ static py_object *from_array(py_link *link, tally_value v,
 }
 
 // Whether the buffer protocol has a format for the array.
+// Others (strings, structs, decimals) go item by item, or not at all.
 static int is_plain(const tally_array *a) {
   for (int i = 0; formats[i].dtype != NULL; i++)
     if (strcmp(formats[i].dtype, a->dtype) == 0)
@@ -614,6 +655,8 @@ static int is_plain(const tally_array *a) {
 }
 
 // A list, or an array of strings, item by item.
+// Stops at the first item that Python has nothing for; what was made before
+// goes with the list. Borrows v.
 static py_object *from_items(py_link *link, tally_value v) {
   size_t n = tally_length(link->vm, v);
   py_object *out = py.PyList_New((intptr_t)n);
@@ -637,6 +680,7 @@ static py_object *from_items(py_link *link, tally_value v) {
 }
 
 // Sets one key of a dict from a record; 0 with an exception.
+// The item is found by its place, which is that of its key in keys(v).
 static int set_key(py_link *link, py_object *out, tally_value v,
                    tally_value key, size_t at) {
   const char *name;
@@ -654,6 +698,9 @@ static int set_key(py_link *link, py_object *out, tally_value v,
   return ok;
 }
 
+// A dict in the record's order. Keys that are no strings are an error of the
+// VM's, as is a function keys of the script's that gives something else:
+// tally_call finds that first.
 static py_object *from_record(py_link *link, tally_value v) {
   tally_value keys, key;
   if (tally_call(link->vm, "keys", 1, &v, &keys) != TALLY_OK) {
@@ -680,6 +727,7 @@ static py_object *from_record(py_link *link, tally_value v) {
 }
 
 // A number or bool, by its type's name.
+// An integer over int64 is an error of the VM's, not a float.
 static py_object *from_number(py_link *link, tally_value v, const char *type) {
   double re = 0, im = 0;
   int64_t i;
@@ -696,10 +744,16 @@ static py_object *from_number(py_link *link, tally_value v, const char *type) {
   return NULL;
 }
 
+// "int64" and "int8" are told by their beginning: sizes do not matter to
+// Python.
 static int starts_with(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
+// tally_type's text lives until its next call, which the items of a list make:
+// hence the copy. The order matters: an object of Python's goes back as what it
+// is before its buffer is asked for, and arrays without a format go item by
+// item.
 py_object *py_from_value(py_link *link, tally_value v) {
   char type[32];
   const char *from;
@@ -751,6 +805,9 @@ typedef struct seen {
   py_buffer buffer;
 } seen;
 
+// At the array's last use, or when the VM closes, on its thread, which may have
+// Python's lock or not: PyGILState_Ensure nests. After Python's end its memory
+// is nobody's, and only the record is freed.
 static void end_seen(void *context, void *data) {
   seen *s = context;
   (void)data;
@@ -763,6 +820,8 @@ static void end_seen(void *context, void *data) {
 }
 
 // The dtype of a format; NULL: there is none.
+// The letters l, n and q differ in size from system to system, so that kind and
+// itemsize decide together. Big-endian items, structs and text have none.
 static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
@@ -786,6 +845,7 @@ static const char *dtype_of(const py_buffer *b) {
 }
 
 // A number of no dimension, as NumPy's scalars are.
+// Of the item a copy is made, so that the buffer may end at once.
 static tally_status from_scalar(py_link *link, const py_buffer *b,
                                 const char *dtype, tally_value *out) {
   int64_t strides = b->itemsize;
@@ -806,12 +866,14 @@ static tally_status from_scalar(py_link *link, const py_buffer *b,
   return status;
 }
 
+// The other end of from_copy's malloc.
 static void end_copy(void *context, void *data) {
   (void)context;
   free(data);
 }
 
 // Copies the items in their order, to where *to moves behind them.
+// One axis for each level, at most TALLY_MAX_DIMS; strides of any sign.
 static void copy_items(const py_buffer *b, int axis, const char *from,
                        char **to) {
   if (axis == b->ndim) {
@@ -824,6 +886,8 @@ static void copy_items(const py_buffer *b, int axis, const char *from,
 }
 
 // An array of copied items.
+// The buffer ends here on success, like one that an array keeps; on failure it
+// is the caller's still.
 static tally_status from_copy(py_link *link, py_buffer *b, const char *type,
                               tally_value *out) {
   size_t nbytes = (size_t)b->len;
@@ -862,6 +926,10 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
       end += reach;
   }
   snprintf(type + n, sizeof type - n, "%s", dtype);
+  // first .. end is what the items cover:
+  //
+  //     x[::2]    ■ □ ■ □ ■        first = buf, end behind the last ■
+  //     x[::-1]   □ □ □ □ ■ = buf  first lies before buf
   // The block of a host begins with the first item, which is not so where a
   // stride is negative.
   if (first != b->buf)
@@ -885,6 +953,10 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
 }
 
 // Whether the object has a buffer; *status is how making a value of it went.
+// 1: *status and *out are set. 0: the object has none, or one that is not for
+// an array; no exception is set. The buffer is released on each path but where
+// an array has it. Without [deep] only a number is taken (NumPy's scalars have
+// buffers without a dimension).
 static int try_buffer(py_link *link, py_object *o, int deep,
                       tally_status *status, tally_value *out) {
   py_buffer b;
@@ -911,6 +983,8 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
                              tally_value *out);
 
 // A list or tuple.
+// By Python's protocol, so that what a derived class gives as its items counts.
+// A list that gets shorter on the way is an IndexError.
 static tally_status from_sequence(py_link *link, py_object *o, int depth,
                                   tally_value *out) {
   intptr_t n = py.PyObject_Size(o), made = 0;
@@ -972,6 +1046,8 @@ static tally_status from_dict(py_link *link, py_object *o, int depth,
 }
 
 // A number or text; 0: it is something else.
+// bool before int, from which it is derived. An int over int64 is an error of
+// kind host, OverflowError: nothing is rounded.
 static int try_simple(py_link *link, py_object *o, tally_status *status,
                       tally_value *out) {
   size_t n;
@@ -1036,12 +1112,16 @@ tally_status py_to_value(py_link *link, py_object *o, int deep,
 // --- python.object ----------------------------------------------------------
 
 // An object in Tally.
+// The object has one reference for it, given back by end_handle.
 typedef struct handle {
   py_link *link;
   py_object *object;
 } handle;
 
 // The lock is taken also where it is held already.
+// May run __del__. A function of this VM that it calls fails there, for the end
+// of a value runs no code (tally_resource.release); Python prints that and goes
+// on.
 static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
@@ -1054,6 +1134,7 @@ static void end_handle(void *context, void *object) {
 }
 
 // False after an error: the interpreter has ended, and the objects with it.
+// Where Tally is inside of Python, VMs may be closed behind Py_Finalize.
 static int is_there(tally_vm *vm, tally_status *status) {
   if (py.Py_IsInitialized())
     return 1;
@@ -1062,6 +1143,7 @@ static int is_there(tally_vm *vm, tally_status *status) {
   return 0;
 }
 
+// print(object): Python's str.
 static tally_status show_handle(tally_vm *vm, void *context, void *object,
                                 tally_value *out) {
   handle *h = object;
@@ -1080,6 +1162,7 @@ static tally_status show_handle(tally_vm *vm, void *context, void *object,
   return status;
 }
 
+// object.name: numbers and texts become values, all else handles.
 static tally_status get_attribute(tally_vm *vm, void *context, void *object,
                                   const char *name, tally_value *out) {
   handle *h = object;
@@ -1128,6 +1211,8 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
   return status;
 }
 
+// object(…): by position; python.call has names, too. The one hook that may run
+// code of Tally's.
 static tally_status call_handle(tally_vm *vm, void *context, void *object,
                                 size_t count, const tally_value *args,
                                 tally_value *out) {
@@ -1144,6 +1229,8 @@ static tally_status call_handle(tally_vm *vm, void *context, void *object,
 }
 
 // Operators by the functions of Python's module operator.
+// NULL: Tally has no such operator with that many operands, or Python none.
+// What is not here is declined, so that the script gets the VM's own error.
 static const struct {
   const char *op, *unary, *binary;
 } operators[] = {
@@ -1156,6 +1243,8 @@ static const struct {
 
 static const tally_resource object_type;
 
+// The first operand that is an object names the link; Python's own rules
+// (__add__, then __radd__) decide who computes.
 static tally_status operate(tally_vm *vm, void *context, const char *op,
                             size_t count, const tally_value *operands,
                             tally_value *out) {
@@ -1209,6 +1298,7 @@ static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   return status;
 }
 
+// The VM's last error is set where v is another, which nobody then reads.
 py_object *py_object_of(py_link *link, tally_value v) {
   void *object;
   if (tally_to_resource(link->vm, v, &object_type, &object) != TALLY_OK)
@@ -1216,6 +1306,8 @@ py_object *py_object_of(py_link *link, tally_value v) {
   return ((handle *)object)->object;
 }
 
+// PyTuple_SetItem takes the item also where it fails. Places that were not
+// filled are NULL, which the tuple's end allows.
 tally_status py_call(py_link *link, py_object *f, size_t count,
                      const tally_value *args, py_object *named,
                      tally_value *out) {
