@@ -4,6 +4,16 @@
 //
 //     vm = tally.VM(memory=1 << 30)
 //     vm.eval("sum(x)", x=numpy.arange(10))
+//
+// Whatever Python gets of a VM has a reference to the VM's object, which closes
+// the VM when it ends itself:
+//
+//     y = vm.eval("x")      tally.Array ─▶ tally.VM ─▶ VM ─▶ Py_buffer ─▶ x
+//     del vm                the VM stays, for y
+//     del y                 Array, VM and buffer end, in this order
+//
+// A VM belongs to the thread that made it, and Python's lock is given back
+// while it runs. Two VMs in two threads so run at the same time.
 
 #define Py_LIMITED_API 0x03090000
 #define PY_SSIZE_T_CLEAN
@@ -19,6 +29,8 @@
 
 #include "stdlib/native/python_values.h"
 
+// head first, as Python's PyObject. vm and link are NULL until init has
+// succeeded, and never NULL behind it.
 typedef struct vm_object {
   py_object head;
   tally_vm *vm;
@@ -26,6 +38,7 @@ typedef struct vm_object {
   PyObject *print;  // gets what scripts print; NULL: sys.stdout's file
 } vm_object;
 
+// One object, as Python.h and as python_api.h call it; no reference is taken.
 static py_object *own(PyObject *o) {
   return (py_object *)(void *)o;
 }
@@ -38,9 +51,15 @@ static PyObject *theirs(py_object *o) {
 
 // Ctrl-C while a script runs in the main thread: Python's own handler notes it,
 // and the script is asked to stop.
+// The VM that a signal stops, and what handled SIGINT before. Both are changed
+// with Python's lock alone, and read by the handler: before is complete when
+// the handler is installed, and stays until it is not.
 static tally_vm *volatile interruptible;
 static struct sigaction before;
 
+// Python's handler only notes the signal, so that the exception is raised when
+// C is left; hence both. Who ignores the signal keeps on ignoring it. Only
+// functions that a signal handler may call.
 static void on_interrupt(int signal, siginfo_t *info, void *context) {
   int is_ignored =
       (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN;
@@ -54,6 +73,8 @@ static void on_interrupt(int signal, siginfo_t *info, void *context) {
 
 // Runs within runs leave the handler as it is; so do other threads, which get
 // no signals of Python's.
+// Whether it did, for give_interrupts. The main thread is the one whose id is
+// the process's: Python raises KeyboardInterrupt there alone.
 static int take_interrupts(tally_vm *vm) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
   if (interruptible != NULL || syscall(SYS_gettid) != getpid())
@@ -67,6 +88,7 @@ static int take_interrupts(tally_vm *vm) {
   return 0;
 }
 
+// The handler goes first: it must not find a VM that is gone.
 static void give_interrupts(int taken) {
   if (!taken)
     return;
@@ -77,9 +99,15 @@ static void give_interrupts(int taken) {
 // --- Running ----------------------------------------------------------------
 
 // What scripts print goes to a Python function, or to standard output.
+// By the VM, without Python's lock. Not 0: the script gets an error of kind io;
+// the exception itself is lost, but an interrupt has stopped the VM as well.
+// Bytes that are no UTF-8, which a script may write to /dev/stdout, are
+// refused.
 static int write_text(void *context, const char *text, size_t nbytes) {
   vm_object *self = context;
   int lock = py.PyGILState_Ensure(), failed = 1;
+  // Borrowed, asked for each time: a notebook puts another file there for each
+  // cell.
   PyObject *out = self->print != NULL ? self->print : PySys_GetObject("stdout");
   if (out != NULL) {
     PyObject *made =
@@ -95,6 +123,8 @@ static int write_text(void *context, const char *text, size_t nbytes) {
 }
 
 // Whether the VM may be used here and now; an exception where not.
+// Before each use of the VM, and of its last error. What threads gave up is
+// released here.
 static int is_open(vm_object *self) {
   if (self->vm == NULL) {
     PyErr_SetString(PyExc_ValueError, "the VM is closed");
@@ -119,7 +149,11 @@ typedef struct work {
 
 // Runs without Python's lock, which the hooks take again. NULL with an
 // exception.
+// Owns nothing of w. An exit is SystemExit, as a script's sys.exit in Python;
+// an interrupt is what Python's own handler makes of the signal, which need not
+// be KeyboardInterrupt.
 static PyObject *run(vm_object *self, const work *w) {
+  // {0, 0}: tally_run has no value, and tally_release leaves it alone.
   tally_value result = {0, 0};
   int taken = take_interrupts(self->vm);
   PyThreadState *state = PyEval_SaveThread();
@@ -150,6 +184,9 @@ static PyObject *run(vm_object *self, const work *w) {
 }
 
 // Sets a variable of the script's from a Python object; 0 with an exception.
+// The VM takes the value, which a script then may reuse in place; a buffer of
+// Python's is never written. An error in the middle leaves the variables before
+// it set.
 static int set_variable(vm_object *self, PyObject *key, PyObject *value) {
   tally_value made;
   const char *name = py.PyUnicode_AsUTF8AndSize(own(key), NULL);
@@ -164,6 +201,7 @@ static int set_variable(vm_object *self, PyObject *key, PyObject *value) {
 }
 
 // vm.eval(source, **variables)
+// The variables stay for later texts, as in vm[name] = value.
 static PyObject *eval(PyObject *o, PyObject *args, PyObject *named) {
   vm_object *self = (vm_object *)(void *)o;
   work w = {NULL, NULL, NULL, 0, NULL, NULL};
@@ -181,6 +219,7 @@ static PyObject *eval(PyObject *o, PyObject *args, PyObject *named) {
 static PyObject *run_file(PyObject *o, PyObject *args) {
   vm_object *self = (vm_object *)(void *)o;
   Py_ssize_t n = PyTuple_Size(args);
+  // UTF-8 of the tuple's own strings, which outlive the run.
   const char *texts[64];
   work w = {NULL, NULL, NULL, 0, NULL, NULL};
   if (!is_open(self))
@@ -203,6 +242,7 @@ static PyObject *run_file(PyObject *o, PyObject *args) {
 }
 
 // vm.call(name, *arguments)
+// values are released here whether the run succeeds or not: a call borrows.
 static PyObject *call(PyObject *o, PyObject *args) {
   vm_object *self = (vm_object *)(void *)o;
   Py_ssize_t n = PyTuple_Size(args), made = 0;
@@ -246,6 +286,7 @@ static PyObject *get(PyObject *o, PyObject *key) {
   return out;
 }
 
+// NULL is del vm[name].
 static int set(PyObject *o, PyObject *key, PyObject *value) {
   vm_object *self = (vm_object *)(void *)o;
   if (!is_open(self))
@@ -258,6 +299,7 @@ static int set(PyObject *o, PyObject *key, PyObject *value) {
 }
 
 // The counts of tally_get_stats.
+// A new dict of ints, with the names of the header.
 static PyObject *stats(PyObject *o, PyObject *nothing) {
   vm_object *self = (vm_object *)(void *)o;
   tally_stats now;
@@ -282,6 +324,9 @@ static PyObject *stats(PyObject *o, PyObject *nothing) {
 
 // --- Life -------------------------------------------------------------------
 
+// VM(*, memory=0, time=0, instructions=0, print=None, sandbox=False); 0 is no
+// limit. sandbox: no files, network, libraries or machine code. On failure the
+// object stays as one without a VM, whose methods say that it is closed.
 static int init(PyObject *o, PyObject *args, PyObject *named) {
   static char *const words[] = {"memory", "time",    "instructions",
                                 "print",  "sandbox", NULL};
@@ -303,6 +348,7 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
   options.time_limit = seconds;
   options.instruction_limit = instructions;
   options.write = write_text;
+  // Borrowed: the VM ends before its object does.
   options.context = self;
   options.capabilities = sandbox ? 0 : TALLY_MAY_ALL;
   if (sandbox)
@@ -372,6 +418,7 @@ static PyType_Spec spec = {"tally.VM", sizeof(vm_object), 0, Py_TPFLAGS_DEFAULT,
                            slots};
 
 // set_error_class(class), by the package when it is imported.
+// A reference for ever; the class is needed while any VM is.
 static PyObject *set_error_class(PyObject *module, PyObject *class) {
   (void)module;
   Py_INCREF(class);
@@ -401,6 +448,8 @@ static void offer_names(void) {
     dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
+// By Python, once, with its lock. PyModule_AddObject takes the reference where
+// it succeeds.
 PyMODINIT_FUNC PyInit__tally(void) {
   const char *missing = py_find(NULL);
   if (missing != NULL) {
