@@ -75,6 +75,7 @@ static tally_status start(tally_vm *vm) {
   if (missing != NULL)
     return tally_raise(vm, TALLY_ERR_IO, "python: its library has no %s",
                        missing);
+  // Another module or the host may have started it; then its lock is anybody's.
   int was_running = py.Py_IsInitialized();
   if (!was_running)
     py.Py_InitializeEx(0);  // signals stay with whoever has them
@@ -101,6 +102,7 @@ static tally_status need_python(tally_vm *vm) {
   pthread_mutex_unlock(&opening);
   if (status != TALLY_OK)
     return status;
+  // The child of a fork has the parent's number here.
   if (opened_in != getpid())
     return tally_raise(vm, TALLY_ERR_HOST,
                        "python: it was started before this process forked, "
@@ -226,6 +228,7 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
     status = py_raise(context);
   if (status == TALLY_OK)
     status = py_call(context, f, n, items, named, out);
+  // A record of Tally's has become a dict, which f's **named copied.
   py_drop(named);
   py.PyGILState_Release(lock);
   for (size_t i = 0; i < n; i++) tally_release(vm, items[i]);
@@ -249,6 +252,7 @@ static tally_status items(tally_vm *vm, void *context, size_t count,
   if (each == NULL)
     status = py_raise(context);
   while (status == TALLY_OK && (item = py.PyIter_Next(each)) != NULL) {
+    // A list's items are handles of the VM's until it is made; 16, 48, 112, …
     if (n == room) {
       room = room * 2 + 16;
       tally_value *more = realloc(values, room * sizeof *more);
@@ -445,6 +449,8 @@ TALLY_API tally_status tally_open_python(tally_vm *vm) {
   // In the package an array stays tally.Array, which the caller turns into what
   // it likes; here Python's functions get what they know.
   link->numpy = 1;
+  // The table is of all VMs, the context of this one; tally_add_module copies
+  // the rows.
   memcpy(rows, functions, sizeof rows);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     rows[i].context = link;

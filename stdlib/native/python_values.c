@@ -4,6 +4,29 @@
 // shows its memory by the buffer protocol; one of Python's is, in Tally, a host
 // buffer that keeps the Py_buffer. So both sides count what the other holds,
 // and neither copies.
+//
+// One array on its way there and back, with what is counted where:
+//
+//     x = arange(5)             block 1
+//     o = python.object(x)      block 2: a handle in tally.Array, which NumPy's
+//                               array has as its base
+//     y = python.value(o)       a block of the host over the same bytes; its
+//                               Py_buffer keeps NumPy's array
+//     x = none, o = none        block 1, through y
+//     y = none                  end_seen, NumPy's array ends, end_held: block 0
+//
+// What must not happen meanwhile: a value is released by a thread that is not
+// the VM's (give_back leaves it for the next call), an object of Python's is
+// touched without its lock (each hook of the VM's takes it, for a value may end
+// while Tally runs), and either side is asked after it has ended (link->vm is
+// NULL, Py_IsInitialized is 0).
+//
+// The conversions, by what is asked first:
+//
+//     py_from_value  none, string, function, list, record, number,
+//                    python.object, array with a format, array item by item
+//     to_value       None, bool, int, float, complex, str, tally's own,
+//                    buffer, list or tuple, dict, handle
 
 #define _GNU_SOURCE 1  // for RTLD_DEFAULT
 
@@ -75,6 +98,8 @@ void py_link_sweep(py_link *link) {
   link->left = NULL;
   link->left_count = link->left_capacity = 0;
   pthread_mutex_unlock(&link->lock);
+  // Each may leave values of its own, which give_back releases at once: this is
+  // the VM's thread.
   for (size_t i = 0; i < count; i++) tally_release(link->vm, left[i]);
   free(left);
 }
@@ -90,6 +115,8 @@ void py_link_close(py_link *link) {
 static void give_back(py_link *link, tally_value v) {
   if (link->vm == NULL)
     return;
+  // In the VM's own thread it runs at most up the stack, in a call to Python,
+  // where tally_release is allowed.
   if (pthread_equal(link->thread, pthread_self())) {
     tally_release(link->vm, v);
     return;
@@ -103,6 +130,7 @@ static void give_back(py_link *link, tally_value v) {
       link->left_capacity = more;
     }
   }
+  // Python's lock and then this mutex: nobody takes them the other way round.
   if (link->left_count < link->left_capacity)
     link->left[link->left_count++] = v;
   pthread_mutex_unlock(&link->lock);
@@ -142,6 +170,7 @@ static py_object *format_exception(py_object *type, py_object *value,
   if (format != NULL && args != NULL)
     lines = py.PyObject_Call(format, args, NULL);
   py_drop(args);
+  // "".join(lines)
   empty = py.PyUnicode_FromStringAndSize("", 0);
   join = empty == NULL ? NULL : py.PyObject_GetAttrString(empty, "join");
   args = py.PyTuple_New(1);
@@ -249,6 +278,7 @@ typedef struct held {
   size_t itemsize;
 } held;
 
+// Made once, by py_values_open; each instance has a reference to its type.
 static py_object *array_type, *function_type;
 
 // How the buffer protocol calls a dtype; "" where it has no name for it.
@@ -328,6 +358,7 @@ static int get_buffer(py_object *self, py_buffer *out, int flags) {
     py.PyErr_SetString(*py.PyExc_BufferError, "the array is not contiguous");
     return -1;
   }
+  // PyBuffer_Release gives this back; there is nothing else to do at its end.
   py.Py_IncRef(self);
   *out = (py_buffer){.buf = h->of.data,
                      .obj = self,
@@ -373,6 +404,7 @@ static py_object *get_dtype(py_object *self, void *closure) {
 // kind's letter; bytes have no order, which the bar says.
 static py_object *get_interface(py_object *self, void *closure) {
   held *h = (held *)(void *)self;
+  // Kinds of NumPy's: b bool, i and u integers, f floats, c complex ones.
   char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
   (void)closure;
   letter = strchr("bhiq", letter) != NULL   ? 'i'
@@ -446,6 +478,7 @@ static py_object *to_dlpack(py_object *self, py_object *args,
     py.PyErr_SetString(*py.PyExc_BufferError, "no memory for a tensor");
     return NULL;
   }
+  // What the letters of the buffer protocol are in dlpack.h:
   // kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
   char kind = *h->format;
   t->code = strchr("bhiq", kind) != NULL   ? 0
@@ -518,6 +551,7 @@ static py_object *call_function(py_object *self, py_object *args,
   held *h = (held *)(void *)self;
   // 64, as for python.call (python.c).
   tally_value values[64], result = {0, 0};
+  // args is a tuple of Python's own making, whose size and items cannot fail.
   intptr_t count = py.PyObject_Size(args), made = 0;
   py_object *out = NULL;
   if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self())) {
@@ -538,7 +572,8 @@ static py_object *call_function(py_object *self, py_object *args,
     py_drop(item);
   }
   if (status == TALLY_OK) {
-    // Others may use Python meanwhile.
+    // The result is read with the lock again; the function may call Python
+    // itself, which takes it on its own. Others may use Python meanwhile.
     void *state = py.PyEval_SaveThread();
     status = tally_apply(h->link->vm, h->value, (int)count, values, &result);
     py.PyEval_RestoreThread(state);
@@ -786,8 +821,11 @@ py_object *py_from_value(py_link *link, tally_value v) {
   }
   if (tally_to_buffer(link->vm, v, &a) == TALLY_OK && is_plain(&a))
     return from_array(link, v, &a);
+  // A datashape begins with its first size: "3 * string".
   if (*type >= '0' && *type <= '9')
     return from_items(link, v);
+  // Again, for the attempts above have set errors of the VM's, and texts of
+  // its.
   snprintf(type, sizeof type, "%.31s", tally_type(link->vm, v));
   char message[96];
   snprintf(message, sizeof message, "Python has nothing like a %s", type);
@@ -937,6 +975,7 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
   seen *s = malloc(sizeof *s);
   if (s == NULL)
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
+  // The struct moves here from the caller's stack; see py_buffer's strides.
   s->buffer = *b;
   tally_buffer buffer = {.size = sizeof buffer,
                          .data = b->buf,
@@ -965,6 +1004,8 @@ static int try_buffer(py_link *link, py_object *o, int deep,
     return 0;
   }
   const char *dtype = dtype_of(&b);
+  // A number, in and out of containers: np.float64(1) is a float of Tally's,
+  // whatever its class.
   if (b.ndim == 0 && dtype != NULL) {
     *status = from_scalar(link, &b, dtype, out);
   } else if (!deep || dtype == NULL || b.ndim > TALLY_MAX_DIMS) {
@@ -1091,9 +1132,11 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
     *out = tally_retain(link->vm, h->value);
     return TALLY_OK;
   }
+  // After numbers and texts, so that the deepest list may have items.
   if (depth > DEEPEST)
     return tally_raise(link->vm, TALLY_ERR_LIMIT,
                        "python: lists in lists, more than %d deep", DEEPEST);
+  // Lists and dicts have no buffers, and are asked for most.
   int is_array = o->type != py.PyList_Type && o->type != py.PyDict_Type;
   if (is_array && try_buffer(link, o, depth > 0, &status, out))
     return status;
@@ -1191,6 +1234,7 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
   if (!is_there(vm, &status))
     return status;
   int lock = py.PyGILState_Ensure();
+  // One index is itself, several are a tuple, as Python's own x[i, j].
   py_object *key = count == 1 ? py_from_value(h->link, indices[0])
                               : py.PyTuple_New((intptr_t)count);
   for (size_t i = 0; count > 1 && key != NULL && i < count; i++) {
@@ -1258,6 +1302,8 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
   for (size_t i = 0; i < count && object == NULL; i++)
     if (tally_to_resource(vm, operands[i], &object_type, &object) != TALLY_OK)
       object = NULL;
+  // No status of tally_to_resource's is an error here: the other operand may be
+  // the object.
   if (name == NULL || object == NULL)
     return TALLY_OK;  // declined
   if (!is_there(vm, &status))
@@ -1289,6 +1335,8 @@ static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   handle *h = malloc(sizeof *h);
   if (h == NULL)
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a handle");
+  // The reference is taken once the value is made; o is the caller's until
+  // then.
   *h = (handle){link, o};
   tally_status status = tally_from_resource(link->vm, &object_type, h, out);
   if (status == TALLY_OK)

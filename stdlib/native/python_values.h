@@ -42,8 +42,10 @@
 // never freed, about a hundred bytes for each VM that had to do with Python, so
 // that an object of Python's can always ask whether its VM is there.
 typedef struct py_link {
-  tally_vm *vm;       // NULL: closed
-  pthread_t thread;   // which alone may use the VM
+  tally_vm *vm;  // NULL: closed
+  // Which alone may use the VM. Any other may give values back and look at
+  // memory that an array shows.
+  pthread_t thread;
   py_object *keeper;  // an object that keeps the VM open; NULL: none does
   int numpy;          // arrays become NumPy's, where that is installed
   // Values that other threads gave up, released by the next call of the VM's.

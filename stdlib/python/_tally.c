@@ -156,6 +156,8 @@ static PyObject *run(vm_object *self, const work *w) {
   // {0, 0}: tally_run has no value, and tally_release leaves it alone.
   tally_value result = {0, 0};
   int taken = take_interrupts(self->vm);
+  // From here to RestoreThread no object of Python's is touched: w's texts are
+  // bytes of strings that the caller's arguments keep.
   PyThreadState *state = PyEval_SaveThread();
   tally_status status =
       w->path != NULL ? tally_run(self->vm, w->path, w->count, w->arguments)
@@ -254,6 +256,7 @@ static PyObject *call(PyObject *o, PyObject *args) {
     PyErr_SetString(PyExc_TypeError, "call takes a name and 64 arguments");
     return NULL;
   }
+  // The name is the first argument, the values are the others.
   work w = {NULL, NULL, NULL, (int)n - 1, NULL, values};
   w.name = py.PyUnicode_AsUTF8AndSize(own(PyTuple_GetItem(args, 0)), NULL);
   if (w.name == NULL)
@@ -266,6 +269,7 @@ static PyObject *call(PyObject *o, PyObject *args) {
     out = run(self, &w);
   else
     py_set_error(self->link, NULL);
+  // The VM is open still: the caller has a reference to self.
   for (Py_ssize_t i = 0; i < made; i++) tally_release(self->vm, values[i]);
   return out;
 }
@@ -351,6 +355,7 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
   // Borrowed: the VM ends before its object does.
   options.context = self;
   options.capabilities = sandbox ? 0 : TALLY_MAY_ALL;
+  // Machine code is no right of a script's, but more to go wrong with.
   if (sandbox)
     options.native = TALLY_NATIVE_OFF;
   if (print != Py_None) {
@@ -361,6 +366,7 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
     PyErr_SetString(PyExc_MemoryError, "no memory for a VM");
     return -1;
   }
+  // Borrowed by the link, without a reference: the object would keep itself.
   self->link = py_link_new(self->vm, &self->head);
   if (self->link != NULL)
     return 0;
@@ -375,6 +381,8 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
 static void end(PyObject *o) {
   vm_object *self = (vm_object *)(void *)o;
   PyTypeObject *type = Py_TYPE(o);
+  // A VM left by another thread stays until the process ends: nothing may be
+  // released there, and the thread that could do it may be gone.
   if (self->vm != NULL && pthread_equal(self->link->thread, pthread_self())) {
     tally_vm *vm = self->vm;
     PyObject *type_then, *value, *trace;
@@ -392,6 +400,7 @@ static void end(PyObject *o) {
 
 #define SLOT(function) ((void *)(uintptr_t)(function))
 
+// What help(tally.VM) shows.
 static PyMethodDef methods[] = {
     {"eval", (PyCFunction)(void (*)(void))eval, METH_VARARGS | METH_KEYWORDS,
      "eval(source, **variables): runs a text, which may use the variables, and "
@@ -414,6 +423,8 @@ static PyType_Slot slots[] = {{Py_tp_init, SLOT(init)},
                                "instructions."},
                               {0, NULL}};
 
+// Not for the collector of circles: a VM whose print refers to the VM is never
+// freed.
 static PyType_Spec spec = {"tally.VM", sizeof(vm_object), 0, Py_TPFLAGS_DEFAULT,
                            slots};
 
@@ -427,9 +438,11 @@ static PyObject *set_error_class(PyObject *module, PyObject *class) {
   return Py_None;
 }
 
+// Of the module itself; the package hides them behind its own names.
 static PyMethodDef functions[] = {
     {"set_error_class", set_error_class, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 
+// -1: one state for the process; subinterpreters share no VM.
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "tally._tally",
                                         "Tally in Python.",
