@@ -407,6 +407,10 @@ static py_object *get_interface(py_object *self, void *closure) {
   // Kinds of NumPy's: b bool, i and u integers, f floats, c complex ones.
   char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
   (void)closure;
+  if (h->link->vm == NULL) {
+    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+    return NULL;
+  }
   letter = strchr("bhiq", letter) != NULL   ? 'i'
            : strchr("BHIQ", letter) != NULL ? 'u'
            : letter == '?'                  ? 'b'
@@ -863,10 +867,10 @@ static void end_seen(void *context, void *data) {
 static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
-  if (*format == 'Z')
-    return format[1] == 'f'   ? "complex64"
-           : format[1] == 'd' ? "complex128"
-                              : NULL;
+  if (strcmp(format, "Zf") == 0 && b->itemsize == 8)
+    return "complex64";
+  if (strcmp(format, "Zd") == 0 && b->itemsize == 16)
+    return "complex128";
   if (*format == 0 || format[1] != 0)
     return NULL;
   int is_signed = strchr("bhilqn", *format) != NULL;
