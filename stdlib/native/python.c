@@ -75,12 +75,12 @@ static tally_status start(tally_vm *vm) {
   if (missing != NULL)
     return tally_raise(vm, TALLY_ERR_IO, "python: its library has no %s",
                        missing);
-  // Another module or the host may have started it; then its lock is anybody's.
   // Its objects begin otherwise: see python_api.h.
   if (strstr(py.Py_GetVersion(), "free-threading") != NULL)
     return tally_raise(
         vm, TALLY_ERR_IO,
         "python: needs one with a lock, not a free-threaded one");
+  // Another module or the host may have started it; then its lock is anybody's.
   int was_running = py.Py_IsInitialized();
   if (!was_running)
     py.Py_InitializeEx(0);  // signals stay with whoever has them

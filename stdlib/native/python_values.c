@@ -112,6 +112,8 @@ void py_link_close(py_link *link) {
 
 // Gives a value back, from any thread and after the VM, too. Where there is no
 // memory to remember it, it lives until the VM closes.
+// Called with Python's lock, in which link->vm does not change meanwhile. A VM
+// that is never called again keeps what was left until it closes.
 static void give_back(py_link *link, tally_value v) {
   if (link->vm == NULL)
     return;
@@ -197,6 +199,7 @@ tally_status py_raise(py_link *link) {
   size_t n, m;
   py.PyErr_Fetch(&type, &value, &trace);
   py.PyErr_NormalizeException(&type, &value, &trace);
+  // str(value) may run Python and fail; then only the class is told.
   py_object *said = value == NULL ? NULL : py.PyObject_Str(value);
   py_object *name =
       type == NULL ? NULL : py.PyObject_GetAttrString(type, "__name__");
@@ -236,6 +239,7 @@ static void set_own_error(const tally_error_info *e) {
                         text(e->file == NULL ? "" : e->file),
                         py.PyLong_FromLongLong(e->line),
                         py.PyLong_FromLongLong(e->column)};
+  // PyTuple_SetItem takes each. One is NULL only where there is no memory.
   for (int i = 0; args != NULL && i < 6; i++)
     py.PyTuple_SetItem(args, i, items[i]);
   if (args != NULL)
@@ -246,6 +250,7 @@ static void set_own_error(const tally_error_info *e) {
 // An interrupt of the VM's is Python's KeyboardInterrupt.
 void py_set_error(py_link *link, py_object *class) {
   const tally_error_info *e = tally_error(link->vm);
+  // So that Ctrl-C goes through "except Exception" in Python.
   if (class == NULL && e->status == TALLY_ERR_INTERRUPT)
     class = *py.PyExc_KeyboardInterrupt;
   if (class == NULL && py_error_class != NULL) {
@@ -298,6 +303,8 @@ static const struct {
 static void end_held(py_object *self) {
   held *h = (held *)(void *)self;
   py_object *type = self->type, *keeper = h->link->keeper;
+  // Nothing of h is read behind this: it may run code of Python's that ends
+  // others.
   give_back(h->link, h->value);
   py.PyObject_Free(self);
   py.Py_DecRef(type);
@@ -343,6 +350,8 @@ static int is_as_wanted(const held *h, int flags) {
 
 // The array's memory, for reading. The buffer has a reference to the array,
 // which keeps the value, its shape and its strides in place.
+// Needs no thread of the VM's: the value is kept, and its memory not written
+// while it has two owners.
 static int get_buffer(py_object *self, py_buffer *out, int flags) {
   held *h = (held *)(void *)self;
   out->obj = NULL;
@@ -373,6 +382,7 @@ static int get_buffer(py_object *self, py_buffer *out, int flags) {
 }
 
 // Sizes as a tuple.
+// A new reference, or NULL with an exception.
 static py_object *sizes(const intptr_t *from, int n) {
   py_object *out = py.PyTuple_New(n);
   for (int i = 0; out != NULL && i < n; i++)
@@ -517,6 +527,7 @@ static py_object *to_dlpack(py_object *self, py_object *args,
 }
 
 // The processor's memory: kDLCPU, 0.
+// A method without arguments: nothing is NULL.
 static py_object *get_device(py_object *self, py_object *nothing) {
   static const intptr_t cpu[] = {1, 0};
   (void)self, (void)nothing;
@@ -563,6 +574,8 @@ static py_object *call_function(py_object *self, py_object *args,
                        "the VM is closed, or of another thread");
     return NULL;
   }
+  // Tally's functions have names for their parameters, but a function value
+  // takes them by position.
   if (count > 64 || (named != NULL && py.PyObject_Size(named) > 0)) {
     py.PyErr_SetString(*py.PyExc_TypeError,
                        "a function of Tally takes at most 64 arguments, by "
@@ -582,6 +595,8 @@ static py_object *call_function(py_object *self, py_object *args,
     status = tally_apply(h->link->vm, h->value, (int)count, values, &result);
     py.PyEval_RestoreThread(state);
   }
+  // An os.exit of the function's is an ordinary error here: it ends no Python
+  // that has called it.
   if (status == TALLY_OK)
     out = py_from_value(h->link, result);
   else
@@ -636,6 +651,7 @@ int py_values_open(void) {
   static py_spec array_spec = {"tally.Array", sizeof(held), 0, 0, array_slots};
   static py_spec function_spec = {"tally.Function", sizeof(held), 0, 0,
                                   function_slots};
+  // The exception of the first that fails is the caller's.
   if (array_type == NULL)
     array_type = py.PyType_FromSpec(&array_spec);
   if (function_type == NULL)
@@ -657,6 +673,7 @@ static py_object *from_array(py_link *link, tally_value v,
   for (int i = 0; formats[i].dtype != NULL; i++) {
     if (strcmp(formats[i].dtype, a->dtype) != 0)
       continue;
+    // At most two letters and the NUL.
     memcpy(h->format, formats[i].format, strlen(formats[i].format) + 1);
     h->itemsize = formats[i].size;
   }
@@ -665,6 +682,8 @@ static py_object *from_array(py_link *link, tally_value v,
     h->strides[i] = (intptr_t)a->strides[i];
   }
   py_object *made = &h->head;
+  // A dictionary look-up where NumPy is loaded; where it is not installed, each
+  // array has Python search its folders again.
   py_object *numpy = link->numpy ? py.PyImport_ImportModule("numpy") : NULL;
   if (numpy == NULL) {
     py.PyErr_Clear();
@@ -741,6 +760,9 @@ static int set_key(py_link *link, py_object *out, tally_value v,
 // VM's, as is a function keys of the script's that gives something else:
 // tally_call finds that first.
 static py_object *from_record(py_link *link, tally_value v) {
+  // By the library's keys, for the header has no other way to a record's keys.
+  // A hook that may run no code (x[i], operators) cannot do this: a record
+  // there is an error.
   tally_value keys, key;
   if (tally_call(link->vm, "keys", 1, &v, &keys) != TALLY_OK) {
     py_set_error(link, NULL);
@@ -768,6 +790,7 @@ static py_object *from_record(py_link *link, tally_value v) {
 // A number or bool, by its type's name.
 // An integer over int64 is an error of the VM's, not a float.
 static py_object *from_number(py_link *link, tally_value v, const char *type) {
+  // float32 and complex64 are widened, as NumPy's are by float().
   double re = 0, im = 0;
   int64_t i;
   int b;
@@ -890,6 +913,7 @@ static const char *dtype_of(const py_buffer *b) {
 // Of the item a copy is made, so that the buffer may end at once.
 static tally_status from_scalar(py_link *link, const py_buffer *b,
                                 const char *dtype, tally_value *out) {
+  // As an array of one item: a buffer of no dimension is refused by the VM.
   int64_t strides = b->itemsize;
   char type[32];
   snprintf(type, sizeof type, "1 * %s", dtype);
@@ -953,6 +977,7 @@ static tally_status from_copy(py_link *link, py_buffer *b, const char *type,
 // An array over a buffer, which it keeps.
 static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
                                 tally_value *out) {
+  // A size has at most 20 characters, " * " three; a dtype at most ten.
   char type[TALLY_MAX_DIMS * 24 + 32];
   int64_t strides[TALLY_MAX_DIMS];
   size_t n = 0;
@@ -1007,6 +1032,7 @@ static int try_buffer(py_link *link, py_object *o, int deep,
     py.PyErr_Clear();
     return 0;
   }
+  // A format is in the buffer, for it was asked for; so are shape and strides.
   const char *dtype = dtype_of(&b);
   // A number, in and out of containers: np.float64(1) is a float of Tally's,
   // whatever its class.
@@ -1032,6 +1058,7 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
 // A list that gets shorter on the way is an IndexError.
 static tally_status from_sequence(py_link *link, py_object *o, int depth,
                                   tally_value *out) {
+  // A derived class's __len__ may say anything, so that each item is checked.
   intptr_t n = py.PyObject_Size(o), made = 0;
   if (n < 0)
     return py_raise(link);
@@ -1101,6 +1128,7 @@ static int try_simple(py_link *link, py_object *o, tally_status *status,
   } else if (o->type == py.PyBool_Type) {
     *status = tally_from_bool(link->vm, o == py._Py_TrueStruct, out);
   } else if (py_is(o, py.PyLong_Type)) {
+    // -1 is a number as well as the sign of an exception.
     long long i = py.PyLong_AsLongLong(o);
     if (i == -1 && py.PyErr_Occurred() != NULL)
       *status = py_raise(link);
@@ -1130,6 +1158,8 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
     return status;
   if (o->type == array_type || o->type == function_type) {
     held *h = (held *)(void *)o;
+    // An array of another VM could be read as a buffer; a function could not be
+    // called, and a handle's number would mean another value.
     if (h->link != link)
       return tally_raise(link->vm, TALLY_ERR_HOST,
                          "python: a value of another VM");
@@ -1172,6 +1202,7 @@ typedef struct handle {
 static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
+  // After Python's end the object is gone with all others.
   if (py.Py_IsInitialized()) {
     int lock = py.PyGILState_Ensure();
     py.Py_DecRef(h->object);
@@ -1269,6 +1300,8 @@ static tally_status call_handle(tally_vm *vm, void *context, void *object,
   (void)context;
   if (!is_there(vm, &status))
     return status;
+  // A call may run code, so that what threads left can be released; the other
+  // hooks may not.
   int lock = py.PyGILState_Ensure();
   py_link_sweep(h->link);
   status = py_call(h->link, h->object, count, args, NULL, out);
@@ -1314,6 +1347,7 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
     return status;
   py_link *link = ((handle *)object)->link;
   int lock = py.PyGILState_Ensure();
+  // Loaded by Python's own start: a look-up in sys.modules.
   py_object *module = py.PyImport_ImportModule("operator");
   py_object *f =
       module == NULL ? NULL : py.PyObject_GetAttrString(module, name);

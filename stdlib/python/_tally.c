@@ -82,6 +82,8 @@ static int take_interrupts(tally_vm *vm) {
   interruptible = vm;
   action.sa_sigaction = on_interrupt;
   sigemptyset(&action.sa_mask);
+  // SA_ONSTACK, as Python's own: threads of other languages have small stacks.
+  // No SA_RESTART: a read that a script waits in ends.
   if (sigaction(SIGINT, &action, &before) == 0)
     return 1;
   interruptible = NULL;
@@ -174,6 +176,7 @@ static PyObject *run(vm_object *self, const work *w) {
     } else {
       out = theirs(py_from_value(self->link, result));
     }
+    // os.exit(3): Python ends with status 3 unless somebody catches it.
   } else if (status == TALLY_ERR_EXIT) {
     PyObject *code = PyLong_FromLong(tally_error(self->vm)->exit_status);
     PyErr_SetObject(PyExc_SystemExit, code);
@@ -211,6 +214,7 @@ static PyObject *eval(PyObject *o, PyObject *args, PyObject *named) {
   Py_ssize_t at = 0;
   if (!PyArg_ParseTuple(args, "s:eval", &w.source) || !is_open(self))
     return NULL;
+  // The dict is this call's own, which nobody changes.
   while (named != NULL && PyDict_Next(named, &at, &key, &value))
     if (!set_variable(self, key, value))
       return NULL;
@@ -226,6 +230,7 @@ static PyObject *run_file(PyObject *o, PyObject *args) {
   work w = {NULL, NULL, NULL, 0, NULL, NULL};
   if (!is_open(self))
     return NULL;
+  // The path and 63 arguments: texts has room for 64.
   if (n < 1 || n > 64) {
     PyErr_SetString(PyExc_TypeError,
                     "run takes a path and the script's "
@@ -335,6 +340,7 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
   static char *const words[] = {"memory", "time",    "instructions",
                                 "print",  "sandbox", NULL};
   vm_object *self = (vm_object *)(void *)o;
+  // K takes any int, the low 64 bits of it.
   unsigned long long memory = 0, instructions = 0;
   double seconds = 0;
   int sandbox = 0;
@@ -380,6 +386,7 @@ static int init(PyObject *o, PyObject *args, PyObject *named) {
 // is its end. In another thread than its own it cannot be closed.
 static void end(PyObject *o) {
   vm_object *self = (vm_object *)(void *)o;
+  // Read before the object is freed, and given back last.
   PyTypeObject *type = Py_TYPE(o);
   // A VM left by another thread stays until the process ends: nothing may be
   // released there, and the thread that could do it may be gone.
