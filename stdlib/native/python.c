@@ -7,7 +7,17 @@
 //
 // The interpreter is started once in a process and stays; where Tally itself
 // runs inside of Python, it is that one. Python's lock is held while a function
-// of it runs, and not while Tally runs.
+// of it runs, and not while Tally runs:
+//
+//     script   ──┐            ┌── f(x) ──┐              ┌── goes on
+//     Python     └─ lock ─ g()           └─ lock ─ g … ─┘
+//
+// g is Python's and calls f, a function of the script's that it was given. So
+// threads of Python's run while a script computes, and each function here takes
+// the lock when it begins and gives it back on every path.
+//
+// A VM has one py_link, made when it imports the module. The context of each
+// function is that link; python_values.c does what goes between the languages.
 
 #define _GNU_SOURCE 1
 
@@ -21,16 +31,22 @@
 
 // --- The interpreter --------------------------------------------------------
 
+// VMs of several threads may call the first function at once. Nobody who has
+// Python's lock waits for this mutex, so that start may take the lock with it.
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pid_t opened_in;  // the process that started it; 0: nobody has
 
 // Opens the first library of Python's that is there, newest first; NULL.
 // $TALLY_PYTHON names another.
+// RTLD_GLOBAL, for modules of Python's in C (NumPy) look for its functions
+// among the process's names. The library is never closed.
 static void *open_library(void) {
   const char *wish = getenv("TALLY_PYTHON");
   char name[64];
   if (wish != NULL && *wish != 0)
     return dlopen(wish, RTLD_NOW | RTLD_GLOBAL);
+  // The names that Linux gives them, without the free-threaded ones (3.13t),
+  // whose objects begin otherwise.
   for (int minor = 14; minor >= 9; minor--) {
     snprintf(name, sizeof name, "libpython3.%d.so.1.0", minor);
     void *library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
@@ -41,8 +57,13 @@ static void *open_library(void) {
 }
 
 // Finds Python's functions and starts it, unless this process has it already.
+// Called with the mutex. Leaves Python without its lock taken by this thread,
+// in which Py_InitializeEx has it first. An error leaves opened_in as it is, so
+// that the next call tries again; a Python that was started stays.
 static tally_status start(tally_vm *vm) {
   void *library = NULL;
+  // Whoever has Python in the process (its own program, a host that links it)
+  // has its names there: a second interpreter beside it would crash both.
   if (dlsym(RTLD_DEFAULT, "Py_IsInitialized") == NULL) {
     library = open_library();
     if (library == NULL)
@@ -54,6 +75,12 @@ static tally_status start(tally_vm *vm) {
   if (missing != NULL)
     return tally_raise(vm, TALLY_ERR_IO, "python: its library has no %s",
                        missing);
+  // Its objects begin otherwise: see python_api.h.
+  if (strstr(py.Py_GetVersion(), "free-threading") != NULL)
+    return tally_raise(
+        vm, TALLY_ERR_IO,
+        "python: needs one with a lock, not a free-threaded one");
+  // Another module or the host may have started it; then its lock is anybody's.
   int was_running = py.Py_IsInitialized();
   if (!was_running)
     py.Py_InitializeEx(0);  // signals stay with whoever has them
@@ -72,12 +99,15 @@ static tally_status start(tally_vm *vm) {
 }
 
 // Sees to it that Python runs, and that it is this process's.
+// A fork copies the one thread that calls it: a lock that another thread had is
+// held for ever then, so that Python is refused in the child.
 static tally_status need_python(tally_vm *vm) {
   pthread_mutex_lock(&opening);
   tally_status status = opened_in == 0 ? start(vm) : TALLY_OK;
   pthread_mutex_unlock(&opening);
   if (status != TALLY_OK)
     return status;
+  // The child of a fork has the parent's number here.
   if (opened_in != getpid())
     return tally_raise(vm, TALLY_ERR_HOST,
                        "python: it was started before this process forked, "
@@ -91,6 +121,8 @@ static tally_status need_python(tally_vm *vm) {
 
 // Takes Python's lock for a call of the link's VM; an error where there is no
 // Python.
+// *lock is for PyGILState_Release, which the caller owes on each path behind
+// TALLY_OK. What other threads gave up in the meantime is released first.
 static tally_status enter(py_link *link, int *lock) {
   tally_status status = need_python(link->vm);
   if (status != TALLY_OK)
@@ -101,6 +133,7 @@ static tally_status enter(py_link *link, int *lock) {
 }
 
 // python.import(name), with points in it: "os.path".
+// The module is a handle, like all that Python has.
 static tally_status import_module(tally_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
   const char *name;
@@ -113,14 +146,16 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
   if (status != TALLY_OK)
     return status;
   py_object *module = py.PyImport_ImportModule(name);
-  status = module == NULL ? py_raise(context)
-                          : py_to_value(context, module, 0, out);
+  status =
+      module == NULL ? py_raise(context) : py_to_value(context, module, 0, out);
   py_drop(module);
   py.PyGILState_Release(lock);
   return status;
 }
 
 // python.value(x): what x is in Tally, items and all.
+// A value of Tally's is what it is already. Arrays share their memory, and keep
+// the object's buffer until their last use.
 static tally_status deep_value(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   int lock;
@@ -139,6 +174,7 @@ static tally_status deep_value(tally_vm *vm, void *context, size_t count,
 
 // python.object(x): a value of Tally's as one of Python's, so that it has
 // Python's attributes and operators.
+// Numbers and texts come back as values, for those are never handles.
 static tally_status as_object(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   int lock;
@@ -154,6 +190,7 @@ static tally_status as_object(tally_vm *vm, void *context, size_t count,
 }
 
 // The arguments behind the first as an array; their number is at most 64.
+// *count is how many are the caller's to release, on failure too.
 static tally_status spread(tally_vm *vm, tally_value rest, tally_value *items,
                            size_t *count) {
   size_t n = tally_length(vm, rest);
@@ -167,6 +204,8 @@ static tally_status spread(tally_vm *vm, tally_value rest, tally_value *items,
 }
 
 // python.call(f, ...args, named: none): named is a record.
+// The values of the rest are released behind the lock, with which Tally need
+// not be left waiting; a dict of the names lives for the call alone.
 static tally_status call(tally_vm *vm, void *context, size_t count,
                          const tally_value *args, tally_value *out) {
   tally_value items[64];
@@ -194,6 +233,7 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
     status = py_raise(context);
   if (status == TALLY_OK)
     status = py_call(context, f, n, items, named, out);
+  // A record of Tally's has become a dict, which f's **named copied.
   py_drop(named);
   py.PyGILState_Release(lock);
   for (size_t i = 0; i < n; i++) tally_release(vm, items[i]);
@@ -201,6 +241,8 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
 }
 
 // python.items(x): what an iteration over x gives, as a list.
+// An iteration without an end ends with the memory, or never. Items are not
+// deep.
 static tally_status items(tally_vm *vm, void *context, size_t count,
                           const tally_value *args, tally_value *out) {
   tally_value *values = NULL;
@@ -215,6 +257,7 @@ static tally_status items(tally_vm *vm, void *context, size_t count,
   if (each == NULL)
     status = py_raise(context);
   while (status == TALLY_OK && (item = py.PyIter_Next(each)) != NULL) {
+    // A list's items are handles of the VM's until it is made; 16, 48, 112, …
     if (n == room) {
       room = room * 2 + 16;
       tally_value *more = realloc(values, room * sizeof *more);
@@ -228,6 +271,7 @@ static tally_status items(tally_vm *vm, void *context, size_t count,
     n += status == TALLY_OK;
     py_drop(item);
   }
+  // PyIter_Next gives NULL at the end and after an error.
   if (status == TALLY_OK && py.PyErr_Occurred() != NULL)
     status = py_raise(context);
   py_drop(each);
@@ -241,6 +285,8 @@ static tally_status items(tally_vm *vm, void *context, size_t count,
 }
 
 // Calls builtins.eval or exec with the names of Python's main module.
+// how: "eval" or "exec". What one text defines the next one finds, from
+// whichever VM: Python is one for all of the process's.
 static tally_status evaluate(py_link *link, const char *how, const char *text,
                              tally_value *out) {
   int lock;
@@ -248,8 +294,9 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
   if (status != TALLY_OK)
     return status;
   py_object *module = py.PyImport_ImportModule("builtins");
-  py_object *f =
-      module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
+  py_object *f = module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
+  // Each of these may fail; the exception of the first is the one told, and the
+  // rest is given back below.
   py_object *main = py.PyImport_AddModule("__main__");  // borrowed
   py_object *names = main == NULL ? NULL : py.PyModule_GetDict(main);
   py_object *args = py.PyTuple_New(2), *result = NULL;
@@ -260,6 +307,8 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
     py.PyTuple_SetItem(args, 0, code);
     py.PyTuple_SetItem(args, 1, names);
     result = py.PyObject_Call(f, args, NULL);
+  } else {
+    py_drop(code);
   }
   status = result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
   py_drop(result);
@@ -271,6 +320,7 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
 }
 
 // python.eval(text): an expression's value.
+// The last expression alone: "x = 1" is a syntax error of Python's.
 static tally_status eval(tally_vm *vm, void *context, size_t count,
                          const tally_value *args, tally_value *out) {
   const char *text;
@@ -288,6 +338,7 @@ static tally_status run(tally_vm *vm, void *context, size_t count,
   return status == TALLY_OK ? evaluate(context, "exec", text, out) : status;
 }
 
+// Without the lock: the text is static in Python.
 static tally_status version(tally_vm *vm, void *context, size_t count,
                             const tally_value *args, tally_value *out) {
   (void)context, (void)count, (void)args;
@@ -301,6 +352,10 @@ static tally_status version(tally_vm *vm, void *context, size_t count,
 // --- The module -------------------------------------------------------------
 
 // The VM holds one, whose end says that it closes.
+// Python's own end, which would write what is left, never comes where it was
+// started here: it stays until the process is gone. An error of flush is
+// nobody's. Values that other threads left end with the VM: only their list is
+// freed here. It is emptied with the lock, which those who fill it have.
 static void end_session(void *context, void *object) {
   py_link *link = object;
   (void)context;
@@ -320,46 +375,73 @@ static void end_session(void *context, void *object) {
     py_drop(flush);
     py_drop(file);
     py_drop(sys);
+    link->vm = NULL;  // its values go with it, those that threads left too
+    free(link->left);
+    link->left = NULL;
+    link->left_count = link->left_capacity = 0;
     py.PyGILState_Release(lock);
   }
-  link->vm = NULL;  // its values go with it
+  link->vm = NULL;
 }
 
+// What the VM holds under a name of which scripts know nothing: its release is
+// the one call that tells a native module of the VM's end.
 static const tally_resource session_type = {.size = sizeof session_type,
                                             .name = "python.session",
                                             .release = end_session};
 
 static const tally_native functions[] = {
-    {.name = "import", .params = "name", .call = import_module,
-     .doc = "A module of Python's, as Python's import finds it. Its attributes,\n"
-            "calls, items and operators are Python's; numbers and texts are\n"
-            "Tally's. Errors of Python's have kind host and its traceback.\n"
-            "    python.import(\"math\").sqrt(16)    # 4.0\n"},
-    {.name = "value", .params = "x", .call = deep_value,
-     .doc = "What an object of Python's is in Tally: an array over the memory\n"
-            "of one of NumPy's or of any other buffer, which is not copied; a\n"
-            "list, a record of a dict. Other objects stay what they are.\n"
-            "    python.value(python.eval(\"[1, (2.5, None)]\"))    # (1, (2.5, none))\n"},
-    {.name = "object", .params = "x", .call = as_object,
-     .doc = "A value as an object of Python's: an array as one of NumPy's that\n"
-            "reads the same memory, where NumPy is installed.\n"
-            "    python.object((1, 2)).index(2)    # 1\n"},
-    {.name = "call", .params = "f, ...args, named: none", .call = call,
-     .doc = "Calls an object of Python's with named arguments, too, which are\n"
-            "a record.\n"
-            "    python.call(python.eval(\"dict\"), named: (a: 1))    # {'a': 1}\n"},
-    {.name = "items", .params = "x", .call = items,
+    {.name = "import",
+     .params = "name",
+     .call = import_module,
+     .doc =
+         "A module of Python's, as Python's import finds it. Its attributes,\n"
+         "calls, items and operators are Python's; numbers and texts are\n"
+         "Tally's. Errors of Python's have kind host and its traceback.\n"
+         "    python.import(\"math\").sqrt(16)    # 4.0\n"},
+    {.name = "value",
+     .params = "x",
+     .call = deep_value,
+     .doc =
+         "What an object of Python's is in Tally: an array over the memory\n"
+         "of one of NumPy's or of any other buffer, which is not copied; a\n"
+         "list, a record of a dict. Other objects stay what they are.\n"
+         "    python.value(python.eval(\"[1, (2.5, None)]\"))    # (1, (2.5, none))\n"},
+    {.name = "object",
+     .params = "x",
+     .call = as_object,
+     .doc =
+         "A value as an object of Python's: an array as one of NumPy's that\n"
+         "reads the same memory, where NumPy is installed.\n"
+         "    python.object((1, 2)).index(2)    # 1\n"},
+    {.name = "call",
+     .params = "f, ...args, named: none",
+     .call = call,
+     .doc =
+         "Calls an object of Python's with named arguments, too, which are\n"
+         "a record.\n"
+         "    python.call(python.eval(\"dict\"), named: (a: 1))    # {'a': 1}\n"},
+    {.name = "items",
+     .params = "x",
+     .call = items,
      .doc = "What Python's iteration over x gives, as a list.\n"
             "    python.items(python.eval(\"range(3)\"))    # (0, 1, 2)\n"},
-    {.name = "eval", .params = "text", .call = eval,
+    {.name = "eval",
+     .params = "text",
+     .call = eval,
      .doc = "The value of an expression of Python's.\n"
             "    python.eval(\"2 ** 10\")    # 1024\n"},
-    {.name = "run", .params = "text", .call = run,
+    {.name = "run",
+     .params = "text",
+     .call = run,
      .doc = "Runs statements of Python's; their names stay for the next ones.\n"
             "    python.run(\"x = 1\")\n"},
-    {.name = "version", .params = "", .call = version,
-     .doc = "Python's version, such as 3.11.2. An error of kind io where it is\n"
-            "not installed.\n"},
+    {.name = "version",
+     .params = "",
+     .call = version,
+     .doc =
+         "Python's version, such as 3.11.2. An error of kind io where it is\n"
+         "not installed.\n"},
 };
 
 TALLY_API tally_status tally_open_python(tally_vm *vm);
@@ -369,10 +451,16 @@ TALLY_API tally_status tally_open_python(tally_vm *vm) {
   py_link *link = py_link_new(vm, NULL);
   if (link == NULL)
     return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for python");
+  // In the package an array stays tally.Array, which the caller turns into what
+  // it likes; here Python's functions get what they know.
   link->numpy = 1;
+  // The table is of all VMs, the context of this one; tally_add_module copies
+  // the rows.
   memcpy(rows, functions, sizeof rows);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     rows[i].context = link;
+    // Python can do whatever the process can: a VM that lacks either of the two
+    // is refused each function.
     rows[i].needs = TALLY_MAY_FILES | TALLY_MAY_LIBRARIES;
   }
   tally_status status = tally_from_resource(vm, &session_type, link, &session);

@@ -1,7 +1,7 @@
-// Values of Tally to Python and back, for `import python` (python.c) and for the
-// Python package (stdlib/python): numbers and texts are copied, arrays go either
-// way without a copy, functions become callables, and whatever else Python has
-// is a handle in Tally.
+// Values of Tally to Python and back, for `import python` (python.c) and for
+// the Python package (stdlib/python): numbers and texts are copied, arrays go
+// either way without a copy, functions become callables, and whatever else
+// Python has is a handle in Tally.
 //
 //     Tally             Python
 //     none bool int …   the same
@@ -12,7 +12,24 @@
 //     function      ─▶  tally.Function
 //     python.object ◀─  all else
 //
-// Everything here is called with Python's lock held.
+// Which side owns what. Neither copies; each counts what the other has:
+//
+//     Python                                  Tally
+//     memoryview ─▶ tally.Array ─▶ py_link ─▶ VM: handle ─▶ block
+//     (buffer)      (held)         (record)
+//
+//     object ◀───────────────────  handle  ◀─ python.object, of a variable
+//     array  ◀─ Py_buffer ◀──────  seen    ◀─ block of the host ◀─ array
+//
+// Counts alone free both: a circle through both sides (a function of Tally's in
+// an attribute of an object that a variable of the same VM has) is never freed
+// before the VM is closed, and where the package's VM is kept open by the
+// circle, not before the process ends.
+//
+// Everything here is called with Python's lock held, and by the thread of the
+// link's VM, unless it says otherwise. Errors go two ways: what returns a
+// py_object says NULL with Python's exception set, what returns a status has
+// raised in the VM and cleared the exception.
 #ifndef TALLY_STDLIB_PYTHON_VALUES_H
 #define TALLY_STDLIB_PYTHON_VALUES_H
 
@@ -21,12 +38,16 @@
 #include "stdlib/native/python_api.h"
 #include "tally.h"
 
-// A VM as Python's objects see it. It outlives both the VM and them.
+// A VM as Python's objects see it. It outlives both the VM and them: it is
+// never freed, about a hundred bytes for each VM that had to do with Python, so
+// that an object of Python's can always ask whether its VM is there.
 typedef struct py_link {
-  tally_vm *vm;      // NULL: closed
-  pthread_t thread;  // which alone may use the VM
-  py_object *keeper; // an object that keeps the VM open; NULL: none does
-  int numpy;         // arrays become NumPy's, where that is installed
+  tally_vm *vm;  // NULL: closed
+  // Which alone may use the VM. Any other may give values back and look at
+  // memory that an array shows.
+  pthread_t thread;
+  py_object *keeper;  // an object that keeps the VM open; NULL: none does
+  int numpy;          // arrays become NumPy's, where that is installed
   // Values that other threads gave up, released by the next call of the VM's.
   pthread_mutex_t lock;
   tally_value *left;
@@ -34,36 +55,58 @@ typedef struct py_link {
   struct py_link *next;  // all of them, so that they are found when VMs end
 } py_link;
 
-// Makes the types once. False with an exception of Python's.
+// Makes the types tally.Array and tally.Function, once in a process and
+// library. Needs a filled table. 0 with an exception of Python's; it may be
+// tried again.
 int py_values_open(void);
 
+// The record of a VM that was just opened, or imports python. keeper is
+// borrowed: each array or function that Python gets holds a reference to it, so
+// that the VM's object ends after them. NULL: no memory. Needs no lock of
+// Python's.
 py_link *py_link_new(tally_vm *vm, py_object *keeper);
-// The VM is about to close: what Python still has is of no VM then.
+// The VM is about to close: what Python still has is of no VM then. Such an
+// array refuses to show its memory, and a function to be called; a buffer that
+// was taken before must have ended, which the keeper sees to.
 void py_link_close(py_link *link);
-// Releases what other threads gave up.
+// Releases what other threads gave up. May run code of Python's. By whatever
+// calls into the VM from Python, so that a VM in use keeps little too long.
 void py_link_sweep(py_link *link);
 
-// The value as a Python object, a new reference; NULL with an exception.
-// Borrows v.
+// The value as a Python object, a new reference; NULL with an exception, which
+// py_set_error makes of an error of the VM's. Borrows v.
+//
+//   TypeError  Python has nothing like it (a type, a module)
+//   errors of the VM: an integer over int64, keys that are no texts
 py_object *py_from_value(py_link *link, tally_value v);
 // A Python object as a value; *out returns owned. Borrows o. [deep]: lists,
 // dicts and arrays are converted; else they are handles, too.
 tally_status py_to_value(py_link *link, py_object *o, int deep,
                          tally_value *out);
-// Raises Python's exception, which is cleared, as an error of kind host.
+// Raises Python's exception, which is cleared, as an error of kind host: first
+// "python: ValueError: no", then the traceback's first 2,000 bytes. Where none
+// is set the message is "python: an error". Returns TALLY_ERR_HOST or, where
+// even that fails, what tally_raise returned.
 tally_status py_raise(py_link *link);
-// Sets Python's exception from the VM's last error: [class], or RuntimeError.
+// Sets Python's exception from the VM's last error: [class], which gets the
+// report as its text. Where class is NULL an interrupt is KeyboardInterrupt,
+// and everything else py_error_class with what it knows, or RuntimeError.
 void py_set_error(py_link *link, py_object *class);
 
-// The object of a python.object; NULL: the value is none.
+// The object of a python.object; returns borrowed: valid while v is. NULL: the
+// value is another (the VM's last error is set then, and no exception).
 py_object *py_object_of(py_link *link, tally_value v);
 // Calls f; args are count values, [named] a dict or NULL. *out as by
-// py_to_value.
+// py_to_value, which is not deep: f's list stays a handle. Borrows all. While f
+// runs, other threads of Python's may; a function of the VM that it calls runs
+// in this VM, nested in the call.
 tally_status py_call(py_link *link, py_object *f, size_t count,
                      const tally_value *args, py_object *named,
                      tally_value *out);
 
-// The class of errors that py_set_error uses; NULL: RuntimeError.
+// The class of errors that py_set_error uses, called with six arguments
+// (report, kind, message, file, line, column); NULL: RuntimeError. Set once by
+// the package.
 extern py_object *py_error_class;
 
 #endif

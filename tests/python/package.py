@@ -11,7 +11,7 @@ import tally
 
 print(tally.eval("1 + 1"), tally.eval('(1, "a", none, true, 2.5, 1i)'))
 print(tally.eval("(a: 1, b: (2,))"), tally.eval('["a", "b"]'), tally.call("sqrt", 16))
-print(tally.eval("f(2) * 10", f=lambda i: i + 0.5))
+print(tally.eval("f(2) * source", f=lambda i: i + 0.5, source=10))
 
 # Arrays: one memory on both sides.
 x = array.array("d", [1, 2, 3])
@@ -55,6 +55,18 @@ try:
     tally.eval("x", x=2**70)
 except tally.Error as e:
     print(e.message)
+
+
+class Long(dict):
+    def __len__(self):
+        raise ValueError("no length")
+
+
+class Lie:
+    __class__ = float
+
+
+print(tally.eval("x", x=Long(a=1, b=2)), type(tally.eval("x", x=Lie())).__name__)
 try:
     tally.eval("import os\nos.exit(3)")
 except SystemExit as e:

@@ -21,7 +21,11 @@ __version__ = _tally.version
 
 
 class Error(Exception):
-    """An error of a script: str() is its report, with place and source line."""
+    """An error of a script: str() is its report, with place and source line.
+
+    kind is a word of Tally's ("shape", "memory", "host"); line and column count
+    from 1, and are 0 where there is no place.
+    """
 
     def __init__(self, report, kind="", message="", file="", line=0, column=0):
         super().__init__(report)
@@ -33,29 +37,41 @@ class Error(Exception):
         self.column = column
 
 
+# The C part makes its errors with this class, by the six arguments above.
 _tally.set_error_class(Error)
+# One VM for each thread: no other may use it.
 _own = threading.local()
 
 
 def vm():
-    """The VM of this thread, which eval, run and call use."""
+    """The VM of this thread, which eval, run and call use.
+
+    It is opened by the first use, without limits, and closed when the thread
+    ends, or with the last array that shows its memory. A value that is given to
+    another thread outlives its own there, and its VM is then never closed.
+    """
     if not hasattr(_own, "vm"):
         _own.vm = VM()
     return _own.vm
 
 
-def eval(source, **variables):
-    """Runs a text and gives its last expression's value."""
+def eval(source, /, **variables):
+    """Runs a text and gives its last expression's value.
+
+    The variables stay for later texts. Numbers and texts are copied; whatever
+    has the buffer protocol is read where it lies, and may not be resized while
+    the script has it. Errors: tally.Error, KeyboardInterrupt, SystemExit.
+    """
     return vm().eval(source, **variables)
 
 
 def run(path, *arguments):
-    """Runs the script at a path."""
+    """Runs the script at a path, whose os.args are the arguments: texts."""
     return vm().run(path, *arguments)
 
 
 def call(name, *arguments):
-    """Calls a function by its name."""
+    """Calls a function by its name: one of an earlier text's, or the library's."""
     return vm().call(name, *arguments)
 
 
