@@ -40,14 +40,15 @@ static void vi_operate(tl_editor *e, size_t to) {
 
 // The second key of an operator: a motion, or the operator again for the line.
 static void second_key(tl_editor *e, int key) {
-  if (key == e->pending) {
+  if (key == e->pending && key != 'r') {
     size_t end = tl_go_line_end(e, e->cursor);
     e->cursor = tl_go_line_begin(e, e->cursor);
     vi_operate(e, end);
   } else if (e->pending == 'r') {
     char bytes[4];
+    bool is_control = key < 32 || (key >= 127 && key < 0xa0);
     size_t at = e->cursor,
-           n = key < 32 || key >= TL_KEY_UP ? 0 : tl_key_spell(key, bytes);
+           n = is_control || key >= TL_KEY_UP ? 0 : tl_key_spell(key, bytes);
     if (n > 0 && at < e->nbytes)
       tl_edit_change(e, at, tl_go_right(e, at), bytes, n);
     e->cursor = at;

@@ -424,9 +424,9 @@ static void test_keys_of_vi(void **state) {
   type(t, "bcwtwo");
   see(t, "\ntally> one two two");
   press_escape(t, 7 + 10);
-  type(t, "0dw$xrk");
-  see(t, "\ntally> two tk");
-  type(t, "uuu");
+  type(t, "0dw$xrkrr");
+  see(t, "\ntally> two tr");
+  type(t, "uuuu");
   see(t, "\ntally> one two two");
   type(t, "ddi1 + 4");
   see(t, "\ntally> 1 + 4");
