@@ -181,7 +181,9 @@ char *tl_choices_list(const tl_choices *c, int columns, int rows) {
   int widest = widest_of(c);
   size_t across = columns > widest + 2 ? (size_t)(columns / (widest + 2)) : 1;
   size_t down = (c->count + across - 1) / across, shown = c->count;
-  if (down > (size_t)rows) {
+  // A single line is shown even where no row is to spare: cut shorter than it
+  // is, it would claim more names than there are.
+  if (down > 1 && down > (size_t)rows) {
     down = rows > 1 ? (size_t)rows - 1 : 1;
     shown = down * across;
   }
