@@ -180,18 +180,22 @@ static bool find_member(tl_slot value, const char *name, size_t nbytes,
 }
 
 // The value of names with dots between them, such as a.b.c, that end at [end];
-// borrowed.
-// From right to left, so the recursion is as deep as there are points.
+// borrowed. The first name is found from right to left, then each is looked up
+// in the one before. No recursion: a text may have as many points as it likes.
 static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
   size_t begin = name_begin(text, end);
-  if (begin == end)
-    return false;
+  while (begin > 0 && text[begin - 1] == '.')
+    begin = name_begin(text, begin - 1);
   tl_slot object = {.tag = TL_TAG_MODULE, .pointer = vm->main};
-  // The name is a member of what stands before the point.
-  if (begin > 0 && text[begin - 1] == '.' &&
-      !find_named(vm, text, begin - 1, &object))
-    return false;
-  return find_member(object, text + begin, end - begin, out);
+  for (;; begin++) {
+    size_t n = strcspn(text + begin, ".");
+    n = n < end - begin ? n : end - begin;
+    if (n == 0 || !find_member(object, text + begin, n, &object))
+      return false;
+    begin += n;
+    if (begin == end)
+      return *out = object, true;
+  }
 }
 
 // Where the call begins whose arguments the text at [end] is among: its open
